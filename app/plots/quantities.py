@@ -33,7 +33,7 @@ OF_PROGRESS = {
         waiting="How busy the processors or GPUs are appears here when training starts, where it is known.",
     ),
 }
-"""Told at each report, a few times a second."""
+"""Values of each report, a few times per second."""
 OTHERS = {
     GRADIENT_NORM: Quantity(
         "Gradient norm",

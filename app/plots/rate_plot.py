@@ -18,7 +18,7 @@ from engine.project.schedules import rate_at
 from engine.project.training import TrainingLength, TrainingOptions, training_length
 
 STAND_IN = 100
-"""Iterations an epoch where no data says how many."""
+"""Iterations per epoch while the data is unknown."""
 HEIGHT = 168
 _ROUND = (1, 2, 5)
 

@@ -298,7 +298,7 @@ class Points:
 
     @property
     def num_nonfinite(self) -> int:
-        """How many values are no numbers."""
+        """Number of values that are NaN or infinite."""
         return int(np.count_nonzero(~np.isfinite(self._values)))
 
     @property

@@ -51,8 +51,8 @@ class Timeline:
         """The step at a place."""
         if along == "time":
             known, elapsed = self._steps.view(), self._elapsed.view()
-            pace = elapsed[-1] / max(known[-1], 1.0)
-            beyond = max(0.0, place - float(elapsed[-1])) / pace if pace > 0 else 0.0
+            seconds_per_step = elapsed[-1] / max(known[-1], 1.0)
+            beyond = max(0.0, place - float(elapsed[-1])) / seconds_per_step if seconds_per_step > 0 else 0.0
             return float(np.interp(place, elapsed, known)) + float(beyond)
         return place * max(1, self.steps_per_epoch) if along == "epochs" else place
 

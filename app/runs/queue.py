@@ -174,9 +174,9 @@ class QueuePanel(QWidget):
 
     shown = Signal(object)
 
-    def __init__(self, keeper: QueueController) -> None:
+    def __init__(self, controller: QueueController) -> None:
         super().__init__()
-        self._keeper = keeper
+        self._controller = controller
         self._others: list[RunFolder] = []
         self._current: RunFolder | None = None
         self._column = QVBoxLayout(self)
@@ -189,15 +189,15 @@ class QueuePanel(QWidget):
         self.start.setToolTip("Nothing trains the queue at the moment: train its runs in order")
         self.clear = QPushButton("Clear ended runs")
         self.clear.setToolTip("Remove ended runs from the list; their folders stay")
-        self.start.clicked.connect(keeper.work)
-        self.clear.clicked.connect(keeper.remove_over)
+        self.start.clicked.connect(controller.work)
+        self.clear.clicked.connect(controller.remove_over)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addWidget(self.start)
         buttons.addWidget(self.clear)
         buttons.addStretch(1)
         self._column.addLayout(buttons)
-        keeper.changed.connect(self.refresh)
+        controller.changed.connect(self.refresh)
         theme.changed.connect(self.refresh)
         self.refresh()
 
@@ -214,7 +214,7 @@ class QueuePanel(QWidget):
             widget.hide()
             widget.deleteLater()
         self._made, self.rows, self.other_rows = [], {}, []
-        entries = self._keeper.entries
+        entries = self._controller.entries
         queued = {entry.run_dir for entry in entries}
         shown = self._current.path if self._current is not None else None
         others = [run for run in self._others if run.path != shown and str(run.path) not in queued]
@@ -226,7 +226,7 @@ class QueuePanel(QWidget):
             self._add(_heading("Queue", above=8 if others else 0))
         self._add_entries(entries)
         has_waiting = any(entry.is_waiting for entry in entries)
-        self.start.setVisible(has_waiting and not self._keeper.is_worked)
+        self.start.setVisible(has_waiting and not self._controller.is_worked)
         self.clear.setVisible(any(entry.is_over for entry in entries))
         self.setVisible(bool(entries or others))
 
@@ -257,27 +257,27 @@ class QueuePanel(QWidget):
             self._add(more)
 
     def _add_buttons(self, row: QueueRow, entry: Entry, *, is_first: bool) -> None:
-        keeper, id = self._keeper, entry.id
+        controller, id = self._controller, entry.id
         if entry.is_waiting:
             up = row.add("chevron-up", "Move up")
-            up.clicked.connect(lambda: keeper.move_up(id))
+            up.clicked.connect(lambda: controller.move_up(id))
             up.setEnabled(not is_first)
-            row.add("play", "Train now").clicked.connect(lambda: keeper.start_now(id))
+            row.add("play", "Train now").clicked.connect(lambda: controller.start_now(id))
         elif entry.run_dir:
-            row.add("chart", "Show curves").clicked.connect(lambda: self.shown.emit(keeper.folder_of(entry)))
+            row.add("chart", "Show curves").clicked.connect(lambda: self.shown.emit(controller.folder_of(entry)))
         if entry.is_waiting or entry.is_over:
-            row.add("close", "Remove from the queue").clicked.connect(lambda: keeper.remove(id))
+            row.add("close", "Remove from the queue").clicked.connect(lambda: controller.remove(id))
 
     def showEvent(self, event: QShowEvent) -> None:
         """Read the queue while the panel is visible."""
         super().showEvent(event)
-        self._keeper.is_seen = True
-        self._keeper.look()
+        self._controller.is_seen = True
+        self._controller.look()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Stop reading the queue for the panel."""
         super().hideEvent(event)
-        self._keeper.is_seen = False
+        self._controller.is_seen = False
 
     def shutdown(self) -> None:
         """Disconnect from the theme."""

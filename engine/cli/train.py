@@ -59,7 +59,7 @@ class Requirement:
         value = self.value(result)
         return value is not None and OPERATORS[self.sign](value, self.limit)
 
-    def verdict(self, result: Mapping[str, Any]) -> str:
+    def failure_text(self, result: Mapping[str, Any]) -> str:
         """The condition and what was reached, in words."""
         value = self.value(result)
         return f"required {self.text}, reached {'nothing' if value is None else f'{value:.6g}'}"
@@ -123,7 +123,7 @@ def write_junit(path: Path, result: Mapping[str, Any], requirements: Sequence[Re
     for requirement in requirements:
         case = ElementTree.SubElement(suite, "testcase", classname="netwright.require", name=_legal(requirement.text))
         if requirement in missed:
-            ElementTree.SubElement(case, "failure", message=_legal(requirement.verdict(result)))
+            ElementTree.SubElement(case, "failure", message=_legal(requirement.failure_text(result)))
     try:
         write_atomically(path, ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True))
     except OSError as error:
@@ -191,7 +191,7 @@ def see_through(
     missed = [r for r in requirements if not r.holds(result)] if result["state"] == "finished" else []
     print_json(result) if arguments.json else _summary(result)
     for requirement in missed:
-        printer.say(requirement.verdict(result))
+        printer.say(requirement.failure_text(result))
     if arguments.junit is not None:
         write_junit(arguments.junit, result, requirements)
     return EXIT_REQUIREMENT if missed else exit_code(folder)

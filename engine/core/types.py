@@ -109,7 +109,7 @@ class TensorType:
 
     @property
     def count(self) -> int | None:
-        """Numbers a sample, or None where a size is not known."""
+        """Numbers per sample, or None where a size is unknown."""
         return math.prod(s for s in self.sizes if isinstance(s, int)) if self.is_known else None
 
     @property
@@ -149,7 +149,7 @@ class TensorType:
 
 
 def features(channels: Size) -> TensorType:
-    """One vector of so many numbers a sample."""
+    """A vector of this many numbers per sample."""
     return TensorType(("C",), (channels,))
 
 

@@ -256,7 +256,9 @@ class _Drawing:
         return Picture(self._area(groups), self.tokens["canvas"], groups)
 
     def _area(self, groups: tuple[Group, ...]) -> tuple[float, float, float, float]:
-        points = [point for group in groups for shape in group.shapes for point in _extent(shape)] or [(0.0, 0.0)]
+        points = [point for group in groups for shape in group.shapes for point in _corner_points(shape)] or [
+            (0.0, 0.0)
+        ]
         left, top = min(x for x, _ in points) - MARGIN, min(y for _, y in points) - MARGIN
         return left, top, max(x for x, _ in points) + MARGIN - left, max(y for _, y in points) + MARGIN - top
 
@@ -415,7 +417,7 @@ def _in_words(layer: Layer, detail: str, facts: LayerShapes | None) -> str:
     return f"{layer.name}: {detail}, {facts.output.short()}{count}"
 
 
-def _extent(shape: Shape) -> Iterator[Point]:
+def _corner_points(shape: Shape) -> Iterator[Point]:
     match shape:
         case Box():
             yield shape.x, shape.y

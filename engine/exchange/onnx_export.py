@@ -356,7 +356,7 @@ def compare(module: fx.GraphModule, path: Path, batches: list[Arrays]) -> float:
 
 
 def largest_difference(one: np.ndarray, other: np.ndarray) -> float:
-    """The largest absolute difference; equal infinities and two that are no numbers do not differ."""
+    """Return the largest absolute difference; equal infinities and two NaN do not differ."""
     if one.shape != other.shape:
         return float("inf")
     same = (one == other) | (np.isnan(one) & np.isnan(other))

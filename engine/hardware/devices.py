@@ -77,7 +77,7 @@ def lines_of(module: str, *arguments: str) -> Iterator[dict[str, Any]]:
         for line in process.stdout:
             yield json.loads(line)
         if code := process.wait():
-            raise RunError(f"{module} broke off with {code}; the lines above say how far it came.")
+            raise RunError(f"{module} ended with {code}; the lines above say how far it came.")
     finally:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)  # with the processes that it may have started

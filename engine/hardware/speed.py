@@ -63,7 +63,7 @@ def _work(torch: Any, work: str, device: str, dtype: Any) -> tuple[Callable[[], 
 
 
 def _rate(torch: Any, device: str, step: Callable[[], Any], seconds: float) -> float:
-    """Steps a second, after one to warm up."""
+    """Return the steps per second, after one to warm up."""
 
     def steps(count: int) -> float:
         began = time.perf_counter()

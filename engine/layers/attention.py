@@ -129,7 +129,7 @@ class SelfAttention(WithScores, WithWeightsAndBias):
     key_channels = Int(0, low=0, high=1_000_000, help="Numbers of query and key over all heads; 0: as the input")
     value_channels = Int(0, low=0, high=1_000_000, help="Numbers of the value over all heads; 0: as the key channels")
     outputs = Int(0, low=0, high=1_000_000, help="Channels that leave; 0: as many as came in")
-    mask = Choice("none", options=tuple(MASKS), notes=MASKS, label="Attention mask", help="Which steps a step sees")
+    mask = Choice("none", options=tuple(MASKS), notes=MASKS, label="Attention mask", help="Which steps each step sees")
     dropout = Float(0.0, low=0.0, high=0.999, help="Probability of each attention weight to become zero in training")
     bias = Bool(True, help="Adds learned numbers to query, key, value and result")
     scores = scores_field()

@@ -263,8 +263,8 @@ class EinsteinSum(LayerType):
         if terms is None or "T" not in axes:
             return None
         letter = terms[1][axes.index("T")]
-        giving = (n for n, type in enumerate(x) if type.is_open and terms[0][n][type.axes.index("T")] == letter)
-        return function(f"{LENGTHS}lengths_of", port=next(giving, 0))
+        open_inputs = (n for n, type in enumerate(x) if type.is_open and terms[0][n][type.axes.index("T")] == letter)
+        return function(f"{LENGTHS}lengths_of", port=next(open_inputs, 0))
 
     def short_value(self) -> str:
         return self.equation

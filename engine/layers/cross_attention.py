@@ -19,7 +19,7 @@ def heads_field() -> Int:
 
 def mask_field(default: str = "none") -> Choice:
     """What a step sees."""
-    return Choice(default, options=tuple(MASKS), notes=MASKS, label="Attention mask", help="Which steps a step sees")
+    return Choice(default, options=tuple(MASKS), notes=MASKS, label="Attention mask", help="Which steps each step sees")
 
 
 def dropout_field(default: float, help: str) -> Float:

@@ -99,8 +99,8 @@ def test_infinity_is_compared() -> None:
 
 
 def test_the_verdict_says_what_was_reached() -> None:
-    assert parse("accuracy>=0.9").verdict(RESULT) == "required accuracy>=0.9, reached 0.8"
-    assert parse("rmse<1").verdict(RESULT) == "required rmse<1, reached nothing"
+    assert parse("accuracy>=0.9").failure_text(RESULT) == "required accuracy>=0.9, reached 0.8"
+    assert parse("rmse<1").failure_text(RESULT) == "required rmse<1, reached nothing"
 
 
 def facts(task: Any = "classes", **samples: int) -> DatasetInfo:
