@@ -11,30 +11,19 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal
 
+from engine.core.child_process import module_command, module_environment
+from engine.core.files import ROOT
+
 if TYPE_CHECKING:
     import subprocess
 
-ROOT = Path(__file__).parents[1]
 ENDING_S = 0.5
-
-
-def engine_command(module: str, arguments: Sequence[str] = ()) -> list[str]:
-    """Return the command line of a process of this installation."""
-    return [sys.executable, "-m", module, *arguments]
-
-
-def environment() -> dict[str, str]:
-    """Return our environment, with this installation on the path."""
-    paths = [str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 class PipeReader(QObject):
@@ -91,7 +80,7 @@ class ChildProcess(QObject):
             stdin=subprocess.PIPE if hears else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=environment(),
+            env=module_environment(),
             cwd=ROOT,
             start_new_session=is_leader,
         )
@@ -245,7 +234,7 @@ class EngineServer(QObject):
 
     def __init__(self, parent: QObject | None = None, command: Sequence[str] | None = None) -> None:
         super().__init__(parent)
-        self._command = list(command or engine_command("engine.cli.serve"))
+        self._command = list(command or module_command("engine.cli.serve"))
         self._child: ChildProcess | None = None
         self._handed_over: list[subprocess.Popen[bytes]] = []
         self._waiting: dict[int, PendingRequest] = {}
@@ -351,11 +340,11 @@ class EngineCommand(QObject):
     def __init__(self, arguments: Sequence[str], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._process = subprocess.Popen(
-            engine_command("engine", arguments),
+            module_command("engine", *arguments),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=environment(),
+            env=module_environment(),
             cwd=os.getcwd(),
         )
         assert self._process.stdout is not None

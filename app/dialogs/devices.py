@@ -19,10 +19,11 @@ from PySide6.QtWidgets import (
 )
 
 from app.dialogs.bars import Bar, Bars
-from app.processes import DisposableProcess, engine_command
+from app.processes import DisposableProcess
 from app.widgets import Divider, within_screen
 from designer import theme
 from designer.forms.row import section_label
+from engine.core.child_process import module_command
 
 _STATES = {"ok": ("✓", "good"), "failed": ("✕", "error"), "none": ("–", "muted")}
 _LOOKING = "Looking at the devices of this machine…"
@@ -33,7 +34,7 @@ class DevicesDialog(QDialog):
 
     def __init__(self, parent: QWidget | None = None, command: Sequence[str] | None = None) -> None:
         super().__init__(parent)
-        self._command = list(command or engine_command("engine.launch.machine_test"))
+        self._command = list(command or module_command("engine.launch.machine_test"))
         self.trial = DisposableProcess(self)
         self.trial.said.connect(self._take)
         self.trial.ended.connect(self._on_closed)

@@ -9,8 +9,9 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
-from app.processes import DisposableProcess, engine_command
+from app.processes import DisposableProcess
 from designer import theme
+from engine.core.child_process import module_command
 from engine.core.text import format_bytes
 from engine.project.file import dumps
 from engine.project.project import Project
@@ -118,7 +119,7 @@ class BatchFinder(TrialLink):
     def command(self, path: Path) -> list[str]:
         """Return the command that tries mini-batches."""
         samples = ["--samples", str(self.samples)] if self.samples else []
-        return engine_command("engine.launch.largest_batch", [str(path), *samples])
+        return module_command("engine.launch.largest_batch", str(path), *samples)
 
     def take(self, line: dict[str, Any]) -> None:
         """Show each trial, and its result."""
@@ -161,7 +162,7 @@ class EnvironmentAdvisor(TrialLink):
         """Return the command that tries environments."""
         self._ways = []
         self.use_button.hide()
-        return engine_command("engine.launch.advisor", [str(path)])
+        return module_command("engine.launch.advisor", str(path))
 
     def take(self, line: dict[str, Any]) -> None:
         """Show a line for each candidate, and the advice above them."""

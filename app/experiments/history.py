@@ -9,7 +9,8 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.experiments import run_reader
-from app.processes import ENDING_S, ChildProcess, engine_command
+from app.processes import ENDING_S, ChildProcess
+from engine.core.child_process import module_command
 from engine.core.errors import UserError
 from engine.runs.create import runs_beside
 from engine.runs.folder import RunFolder
@@ -87,7 +88,7 @@ class RunHistory(QObject):
         if self._child is not None:
             return
         try:
-            self._child = ChildProcess(engine_command(run_reader.MODULE, self._folders), self, hears=True)
+            self._child = ChildProcess(module_command(run_reader.MODULE, *self._folders), self, hears=True)
         except OSError as error:
             self._timer.stop()
             self.refused.emit(f"The runs cannot be read: {error.strerror}.")

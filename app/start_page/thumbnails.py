@@ -9,9 +9,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.processes import ChildProcess, engine_command
+from app.processes import ChildProcess
 from app.start_page import thumbnail_program
 from app.start_page.thumbnail_program import Thumbnail
+from engine.core.child_process import module_command
 
 PATIENCE_MS = 10_000
 """How long a file may take: an unreachable disk delays the files behind it no longer than this."""
@@ -62,7 +63,7 @@ class ThumbnailLoader(QObject):
         known = [(path, self._known[path][0] if path in self._known else "") for path in self._batch]
         module, *words = thumbnail_program.arguments(known)
         try:
-            self._child = ChildProcess(engine_command(module, words), self)
+            self._child = ChildProcess(module_command(module, *words), self)
         except OSError:
             for path in list(self._unanswered):
                 self._fail(path, FAILED)

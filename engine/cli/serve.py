@@ -156,12 +156,12 @@ def _preview(given: dict[str, Any]) -> Answer:
     training = TrainingOptions.read(given.get("training") or {}, "training")
     if not given.get("epoch"):
         return preview(*wanted, training=training)
-    from engine.core.child_process import apart
+    from engine.core.child_process import run_in_child_process
     from engine.data.augmentation import change_for
 
     # It computes with torch, which this process must never do.
     change = change_for(training, options, int(given["epoch"]))
-    return apart(lambda: preview(*wanted, change, training=training))
+    return run_in_child_process(lambda: preview(*wanted, change, training=training))
 
 
 def _inventory(given: dict[str, Any]) -> Answer:

@@ -1,10 +1,11 @@
-"""Computing something with torch for a process that must never do so itself, because workers are forked from it."""
+"""Child processes: a function in a forked child with a pipe and a time limit, and `python -m` of a module of ours."""
 
 import contextlib
 import json
 import os
 import select
 import signal
+import sys
 import time
 import traceback
 import warnings
@@ -12,68 +13,86 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.core.errors import UserError
+from engine.core.files import ROOT
 
 PATIENCE_S = 60.0
 _BYTES = 2**16
 
 
-def apart(work: Callable[[], dict[str, Any]], patience_s: float = PATIENCE_S) -> dict[str, Any]:
-    """What `work` gives, a JSON object, computed in a child that is forked for it; where there is no fork, here.
+def run_in_child_process(work: Callable[[], dict[str, Any]], patience_s: float = PATIENCE_S) -> dict[str, Any]:
+    """Return the JSON object that `work` returns in a forked child; where there is no fork, in this process.
 
-    Raises `UserError` where it does, or takes too long; `RuntimeError` for a defect, whose traceback the child prints.
+    For what needs torch in a process that must not compute itself, because workers are forked from it. Raises
+    `UserError` where `work` does, or takes too long; `RuntimeError` for a defect, whose traceback the child prints.
     """
     if not hasattr(os, "fork"):
         return work()
+
+    def work_in_child() -> bytes:
+        try:
+            answer: dict[str, Any] = {"result": work()}
+        except UserError as error:
+            answer = {"refusal": str(error)}
+        except BaseException as error:  # whatever it was, the parent is to say it
+            traceback.print_exc()
+            answer = {"defect": f"{type(error).__name__}: {error}"}
+        return json.dumps(answer).encode()
+
+    output = read_from_fork(work_in_child, patience_s)
+    if output is None:
+        raise UserError(f"It took longer than {patience_s:.0f} s. Try it with less data, or again.")
+    message: dict[str, Any] = json.loads(output or b'{"defect": "the process ended before it answered"}')
+    if "refusal" in message:
+        raise UserError(message["refusal"])
+    if "defect" in message:
+        raise RuntimeError(message["defect"])
+    result: dict[str, Any] = message["result"]
+    return result
+
+
+def read_from_fork(work: Callable[[], bytes], patience_s: float) -> bytes | None:
+    """Return the bytes that `work` returns in a forked child: empty where the child dies, None where it takes longer
+    than `patience_s` seconds. The child is gone then."""
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # later Pythons warn of threads; here none computes
         child = os.fork()
     if child == 0:
-        os.close(reading)
-        _be_child(writing, work)
+        try:
+            os.close(reading)
+            data = work()
+            while data:
+                data = data[os.write(writing, data) :]
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(0)  # nothing of the child may reach the stack below
     os.close(writing)
     try:
-        told = read_all(reading, patience_s)
+        return _read_all(reading, patience_s)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-    if told is None:
-        raise UserError(f"It took longer than {patience_s:.0f} s. Try it with less data, or again.")
-    answer: dict[str, Any] = json.loads(told) if told else {"defect": "the process ended before it answered"}
-    if "refusal" in answer:
-        raise UserError(answer["refusal"])
-    if "defect" in answer:
-        raise RuntimeError(answer["defect"])
-    result: dict[str, Any] = answer["result"]
-    return result
 
 
-def _be_child(writing: int, work: Callable[[], dict[str, Any]]) -> None:
-    """The life of the child. Nothing of it may reach the stack below."""
-    try:
-        _tell(writing, {"result": work()})
-    except UserError as error:
-        _tell(writing, {"refusal": str(error)})
-    except BaseException as error:  # whatever it was, the parent is to say it
-        traceback.print_exc()
-        _tell(writing, {"defect": f"{type(error).__name__}: {error}"})
-    finally:
-        os._exit(0)
-
-
-def _tell(writing: int, answer: dict[str, Any]) -> None:
-    data = json.dumps(answer).encode()
-    while data:
-        data = data[os.write(writing, data) :]
-
-
-def read_all(descriptor: int, patience_s: float) -> bytes | None:
-    """All that comes out of a pipe until it is closed, as this closes its own end; None where it takes too long."""
-    deadline, said = time.monotonic() + patience_s, b""
+def _read_all(descriptor: int, patience_s: float) -> bytes | None:
+    """Return all that comes out of a pipe until it is closed, and close it; None where it takes too long."""
+    deadline, data = time.monotonic() + patience_s, b""
     with os.fdopen(descriptor, "rb", buffering=0) as pipe:
         while select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            if not (data := pipe.read(_BYTES)):
-                return said
-            said += data
+            if not (chunk := pipe.read(_BYTES)):
+                return data
+            data += chunk
     return None
+
+
+def module_command(module: str, *arguments: str) -> list[str]:
+    """Return the command line that runs a module of this installation."""
+    return [sys.executable, "-m", module, *arguments]
+
+
+def module_environment() -> dict[str, str]:
+    """Return our environment variables, with which `module_command` finds this installation from any folder."""
+    paths = [str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}

@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from engine.core.child_process import module_command
 from engine.core.errors import RunError
 from engine.core.files import ROOT
 from engine.hardware.accelerators import TorchAccelerators, find
@@ -46,7 +47,7 @@ def probe() -> DeviceInventory:
 
 def run_here(module: str, patience_s: float, *arguments: str) -> dict[str, Any]:
     """The JSON object that a module of ours prints in a process of its own. Raises `RunError` with its last words."""
-    command = [sys.executable, "-m", module, *arguments]
+    command = module_command(module, *arguments)
     try:
         done = subprocess.run(
             command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=patience_s, check=False
@@ -65,7 +66,7 @@ def lines_of(module: str, *arguments: str) -> Iterator[dict[str, Any]]:
     """The JSON objects that a module of ours prints, a line each, as they come, in a process that ends with whoever
     reads. Raises `RunError` where it breaks off."""
     process = subprocess.Popen(
-        [sys.executable, "-m", module, *arguments],
+        module_command(module, *arguments),
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -4,11 +4,9 @@ The process that asks has imported torch but never used it, and forks one child 
 memory, or hangs an accelerator, takes nothing with it.
 """
 
-import contextlib
 import importlib
 import json
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +15,7 @@ from functools import partial
 
 import torch
 
-from engine.core.child_process import read_all
+from engine.core.child_process import read_from_fork
 from engine.core.types import TensorType
 from engine.data.augment_mixing import Mixing
 from engine.data.augmentation import PICTURES, Augmentation, Image
@@ -54,16 +52,8 @@ def run_trial(
     """
     for module in ("torch._dynamo", __name__):  # what every child needs; torch's optimizers import the compiler
         importlib.import_module(module)
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        _run_child(writing, samples, partial(_measure, project, samples, device, threads, steps, limit_bytes))
-    os.close(writing)
-    output = read_all(reading, PATIENCE_S)
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
+    measure = partial(_measure, project, samples, device, threads, steps, limit_bytes)
+    output = read_from_fork(partial(_result, samples, measure), PATIENCE_S)
     if output is None:
         return TrialResult(samples, refusal=f"{steps} steps take longer than {PATIENCE_S:.0f} s")
     return (
@@ -73,16 +63,14 @@ def run_trial(
     )
 
 
-def _run_child(writing: int, samples: int, measure: Callable[[], TrialResult]) -> None:
-    """Write the result of the measurement into the pipe and exit. Never returns, whatever happens."""
+def _result(samples: int, measure: Callable[[], TrialResult]) -> bytes:
+    """Return the result of the measurement as JSON, whatever happens."""
     try:
-        os.write(writing, json.dumps(asdict(measure())).encode())
+        result = measure()
     except BaseException as error:  # whatever it was: the trial failed, and its result says of what
         text = str(error).strip().partition("\n")[0][:200] or type(error).__name__
-        with contextlib.suppress(Exception):
-            os.write(writing, json.dumps(asdict(TrialResult(samples, refusal=text))).encode())
-    finally:
-        os._exit(0)
+        result = TrialResult(samples, refusal=text)
+    return json.dumps(asdict(result)).encode()
 
 
 def _measure(

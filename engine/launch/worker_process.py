@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from engine.core.child_process import module_command
 from engine.core.errors import RunError
 from engine.core.files import ROOT
 from engine.parallel.worker_spec import WorkerSpec
@@ -152,7 +153,7 @@ def start(
 def _spawn(spec: WorkerSpec, printing: int) -> "subprocess.Popen[bytes]":
     """Start a fresh interpreter as a worker."""
     return subprocess.Popen(
-        [sys.executable, "-m", "engine.launch.worker", spec.write()],
+        module_command("engine.launch.worker", spec.write()),
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
         stdout=printing,

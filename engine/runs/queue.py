@@ -10,13 +10,13 @@ import contextlib
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from engine.core.child_process import module_command, module_environment
 from engine.core.errors import RunError, UserError
 from engine.core.files import ROOT, read_file, write_atomically, write_json
 from engine.core.folders import state_folder
@@ -288,15 +288,14 @@ def start(queue: Queue, module: str, *arguments: str) -> "subprocess.Popen[bytes
     """Start a process of the queue in a session of its own: it outlives whoever started it, and prints into a log
     beside the entries. Raises `UserError`."""
     _started[:] = [process for process in _started if process.poll() is None]
-    paths = [str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     try:
         queue.folder.mkdir(0o700, parents=True, exist_ok=True)
         log = os.open(queue.folder / "work.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
             process = subprocess.Popen(
-                [sys.executable, "-m", module, *arguments],
+                module_command(module, *arguments),
                 cwd=ROOT,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+                env=module_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -6,15 +6,14 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
+from engine.core.child_process import module_command, module_environment
 from engine.core.errors import UserError, plural
-from engine.core.files import ROOT
 from engine.user_code import registry
 from engine.user_code.registry import Failed, Measured, Question
 
@@ -67,14 +66,12 @@ class Session:
             return Failed(f"{what}: it wrote into the answer of the process that measures it.")
 
     def _start(self) -> None:
-        paths = [str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
         self._unread = b""
         with open(self._errors, "wb") as errors:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "engine.lowering.measure_user_code"],
+                module_command("engine.lowering.measure_user_code"),
                 cwd=self._folder.name,
-                env=environment,
+                env={**module_environment(), "PYTHONDONTWRITEBYTECODE": "1"},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,

@@ -88,7 +88,7 @@ def test_what_is_known_is_told_at_once_and_drawn_again_when_it_has_changed(
 def first_process(loader: ThumbnailLoader, monkeypatch: pytest.MonkeyPatch) -> "subprocess.Popen[bytes]":
     """One that says nothing for as long as the test takes; the next one is real."""
     with monkeypatch.context() as patch:
-        patch.setattr(thumbnails, "engine_command", lambda *_: ["sleep", "600"])
+        patch.setattr(thumbnails, "module_command", lambda *_: ["sleep", "600"])
         loader.load([DIGITS, WAVES])
     assert loader._child is not None
     return loader._child.process

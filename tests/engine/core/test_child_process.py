@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from engine.core.child_process import apart
+from engine.core.child_process import run_in_child_process
 from engine.core.errors import UserError
 
 
 def test_the_answer_comes_back_from_another_process() -> None:
-    answer = apart(lambda: {"pid": os.getpid(), "much": "x" * 200_000})
+    answer = run_in_child_process(lambda: {"pid": os.getpid(), "much": "x" * 200_000})
     assert answer["pid"] != os.getpid()
     assert len(answer["much"]) == 200_000
 
@@ -21,9 +21,9 @@ def test_refusals_and_defects_come_back_as_such(capfd: pytest.CaptureFixture[str
         raise UserError("No such file.")
 
     with pytest.raises(UserError, match="No such file"):
-        apart(refuse)
+        run_in_child_process(refuse)
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
-        apart(lambda: {"x": 1 // 0})
+        run_in_child_process(lambda: {"x": 1 // 0})
     assert "Traceback" in capfd.readouterr().err
 
 
@@ -37,6 +37,6 @@ def test_a_child_that_dies_or_hangs_is_told() -> None:
         return {}
 
     with pytest.raises(RuntimeError, match="ended before it answered"):
-        apart(die)
+        run_in_child_process(die)
     with pytest.raises(UserError, match="longer than 0 s"):
-        apart(hang, patience_s=0.1)
+        run_in_child_process(hang, patience_s=0.1)
