@@ -24,8 +24,8 @@ MOST_NAMES = 8
 
 def register(commands: Commands) -> None:
     """Add the command."""
-    text = "Show the problems, sizes, parameters, work and memory of a project. Exits 2 if it has errors."
-    what = "problems, sizes, parameters, FLOPs, memory; needs no torch"
+    text = "Show the problems, sizes, parameters, FLOPs and memory of a project. Exits 2 if it has errors."
+    what = "show problems, sizes, parameters, FLOPs and memory of a project"
     command = commands.add_parser("check", help=what, description=text)
     add_project(command)
     add_trust(command)

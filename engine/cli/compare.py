@@ -30,11 +30,11 @@ def register(commands: Commands) -> None:
         "Show what turns project A into project B: layers, fields, connections, options. "
         f"Exits 0 where they are equal, {EXIT_REQUIREMENT} where they differ."
     )
-    command = commands.add_parser("compare", help="what is different between two projects", description=text)
+    command = commands.add_parser("compare", help="show the differences between two projects", description=text)
     command.add_argument("projects", type=Path, nargs="+", metavar="PROJECT", help="two project files")
-    command.add_argument("--layout", action="store_true", help="also show which layers stand elsewhere")
+    command.add_argument("--layout", action="store_true", help="also show layers that were moved on the canvas")
     command.add_argument("--json", action="store_true", help="print one JSON object")
-    command.add_argument("--git", action="store_true", help="as git's external diff: takes its arguments, exits 0")
+    command.add_argument("--git", action="store_true", help="work as git's external diff: take its arguments, exit 0")
     command.set_defaults(run=run)
 
 

@@ -37,7 +37,7 @@ def _register_row(commands: Commands, row: RequestType) -> None:
     """Add the command of a row of the table; values that answer with the same event exclude each other."""
     command = commands.add_parser(row.name, help=row.command_help, description=row.command)
     command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
-    groups = {field.what: command.add_mutually_exclusive_group() for field in row.fields}
+    groups = {what: command.add_mutually_exclusive_group() for what in dict.fromkeys(f.what for f in row.fields)}
     for field in row.fields:
         group = groups[field.what]
         match field:

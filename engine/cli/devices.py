@@ -13,8 +13,8 @@ _SIGNS = {"ok": "ok", "failed": "FAILED", "none": "-"}
 
 def register(commands: Commands) -> None:
     """Add the command."""
-    text = "Show what can train on this machine, each environment with the reason if it cannot run here."
-    command = commands.add_parser("devices", help="what can train here", description=text)
+    text = "List the devices of this machine, and each execution environment with the reason if it cannot run here."
+    command = commands.add_parser("devices", help="list the devices and environments of this machine", description=text)
     test = (
         "also check driver, torch, each device and how workers meet, and measure matrix products, convolutions and "
         "copies in each precision and sums over two workers"

@@ -128,15 +128,17 @@ SCALES = (0.1, 8.0)
 
 def register(commands: Commands) -> None:
     """Add the command."""
-    text = "Draw the network as it stands on the canvas. The ending of the file decides: .svg or .png."
-    command = commands.add_parser("draw", help="the network as SVG or PNG", description=text)
+    text = "Draw the network as it stands on the canvas. The suffix of the file decides the format: .svg or .png."
+    command = commands.add_parser("draw", help="draw the network as SVG or PNG", description=text)
     command.add_argument("project", type=Path, metavar="PROJECT", help="a project file (*.netwright)")
     command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
-    command.add_argument("--theme", choices=tuple(SCHEMES), default="light", help="colours (light)")
-    inside = "draw what is inside a block, by its name; of one in another block stage/block"
+    command.add_argument("--theme", choices=tuple(SCHEMES), default="light", help="colours (default: light)")
+    inside = "draw the inside of this block; a block in another one is named stage/block"
     command.add_argument("--block", default="", metavar="PATH", help=inside)
-    command.add_argument("--arrange", action="store_true", help="lay the network out anew")
-    command.add_argument("--scale", type=float, default=2.0, metavar="X", help="pixels a unit, of PNG only (2)")
+    command.add_argument("--arrange", action="store_true", help="compute a new layout first")
+    command.add_argument(
+        "--scale", type=float, default=2.0, metavar="X", help="pixels per unit, of PNG only (default: 2)"
+    )
     command.add_argument("--json", action="store_true", help="print one JSON object")
     command.set_defaults(run=run)
 

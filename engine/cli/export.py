@@ -13,11 +13,11 @@ def register(commands: Commands) -> None:
     """Add the command."""
     text = (
         "Write a network as ONNX (compared with ONNX Runtime on samples) or as one PyTorch file. "
-        "From a run the trained network is taken, from a project one with fresh weights."
+        "A run gives the trained network, a project one with initial weights."
     )
-    command = commands.add_parser("export", help="write ONNX or PyTorch", description=text)
+    command = commands.add_parser("export", help="export a network as ONNX or PyTorch", description=text)
     command.add_argument("source", type=Path, metavar="PROJECT|RUN", help="a project file or the folder of a run")
-    command.add_argument("--format", choices=FORMATS, required=True, help="what to write")
+    command.add_argument("--format", choices=FORMATS, required=True, help="the format to write")
     command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
     base = "folder that the files of a project lie in, if not the project's own"
     command.add_argument("--base", type=Path, metavar="DIR", help=base)

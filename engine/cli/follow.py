@@ -145,7 +145,7 @@ LOST = "lost: the engine of this run is gone without having ended it. netwright-
 def register(commands: Commands) -> None:
     """Add the command."""
     text = "Show the progress of a run until it ends. Exits 0 if it finished, 3 if it failed, 130 if it was stopped."
-    command = commands.add_parser("follow", help="watch a run", description=text)
+    command = commands.add_parser("follow", help="show the progress of a run", description=text)
     command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
     command.set_defaults(run=run)
 

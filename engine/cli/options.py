@@ -24,7 +24,7 @@ def register(commands: Commands) -> None:
         "List what can be set in the project file, in the window, and by --set: names, defaults, effects. With words, "
         "those that have all of them in their name, their help or their choices; MATLAB's names are understood."
     )
-    command = commands.add_parser("options", help="what can be set, with defaults", description=text)
+    command = commands.add_parser("options", help="list the options of a project, with defaults", description=text)
     command.add_argument("words", nargs="*", metavar="WORD", help="such as learn_rate, ValidationPatience, or dice")
     command.add_argument("--json", action="store_true", help="print one JSON object")
     command.set_defaults(run=run)

@@ -17,12 +17,14 @@ WORDS = {"waiting": "waits", "starting": "starts", "running": "trains"}
 def register(commands: Commands) -> None:
     """Add the command."""
     text = (
-        "Runs that wait for their turn. They are kept in your state folder until they are removed, and shared with the "
-        "window; each is trained once, whatever breaks off meanwhile."
+        "Queue runs and train them one after the other. The queue is kept in your state folder and shared with the "
+        "window; each entry is trained once, even if a process is killed meanwhile."
     )
     command = commands.add_parser("queue", help="train one project after another", description=text)
     ways = command.add_subparsers(dest="way", required=True, metavar="WHAT")
-    _register_add(ways.add_parser("add", help="put a project at the end", description="Put a project at the end."))
+    _register_add(
+        ways.add_parser("add", help="add a project at the end", description="Add a project at the end of the queue.")
+    )
     listed = ways.add_parser("list", help="show what waits, trains, and has ended", description="Show the queue.")
     listed.add_argument("--json", action="store_true", help="print one JSON object")
     listed.set_defaults(run=_list)
@@ -46,16 +48,16 @@ def _register_add(command: argparse.ArgumentParser) -> None:
     add_project(command)
     add_trust(command)
     command.add_argument("--environment", choices=TARGETS, help="where to train, instead of what the project says")
-    command.add_argument("--workers", type=int, metavar="N", help="how many workers; goes with multi-cpu")
-    command.add_argument("--after", type=Path, metavar="RUN", help="not before the run in this folder has ended")
+    command.add_argument("--workers", type=int, metavar="N", help="the number of workers, with multi-cpu")
+    command.add_argument("--after", type=Path, metavar="RUN", help="start after the run in this folder has ended")
     command.add_argument("--json", action="store_true", help="print one JSON object")
     command.set_defaults(run=_add)
 
 
 def _register_run(command: argparse.ArgumentParser) -> None:
-    what = "runs side by side; default: one for each GPU that can be used, at least one"
+    what = "the number of runs at the same time; default: one per GPU that can be used, at least one"
     command.add_argument("--at-once", type=int, default=0, metavar="N", help=what)
-    command.add_argument("--detach", action="store_true", help="in the background")
+    command.add_argument("--detach", action="store_true", help="run in the background")
     command.set_defaults(run=_run)
 
 

@@ -33,10 +33,10 @@ def register_runs(commands: Commands) -> None:
     command = commands.add_parser("runs", help="list runs", description=text)
     what = "a folder with runs, or a project file; default: ./runs"
     command.add_argument("place", type=Path, nargs="?", default=Path("runs"), metavar="DIR|PROJECT", help=what)
-    command.add_argument("--filter", default="", metavar="TEXT", help="only the runs that this fits")
+    command.add_argument("--filter", default="", metavar="TEXT", help="only the runs that match")
     by = "created (default), run, name, state, environment, epochs, seconds, or a figure such as validation.loss"
     command.add_argument("--sort", default="created", metavar="KEY", help=by)
-    command.add_argument("--reverse", action="store_true", help="sort the other way round")
+    command.add_argument("--reverse", action="store_true", help="reverse the order")
     formats = command.add_mutually_exclusive_group()
     formats.add_argument("--json", action="store_true", help="print one JSON object")
     formats.add_argument("--csv", action="store_true", help="print a table with every figure and option")
@@ -97,8 +97,8 @@ def _result(run: RunSummary) -> str:
 
 def register_note(commands: Commands) -> None:
     """Add the command."""
-    text = "Put a note to a run, in place of the one it has; an empty text takes it away. Without a text, print it."
-    command = commands.add_parser("note", help="remark on a run", description=text)
+    text = "Set the note of a run; an empty text removes it. Without a text, print the note."
+    command = commands.add_parser("note", help="set or print the note of a run", description=text)
     command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
     command.add_argument("text", nargs="?", metavar="TEXT", help="the note")
     command.set_defaults(run=run_note)
@@ -116,11 +116,11 @@ def run_note(arguments: argparse.Namespace) -> int:
 
 def register_tag(commands: Commands) -> None:
     """Add the command."""
-    text = "Add tags to a run, or take them away, and print those it has then."
+    text = "Add tags to a run or remove them, and print the tags that it has then."
     command = commands.add_parser("tag", help="tag a run", description=text)
     command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
     command.add_argument("tags", nargs="*", metavar="TAG", help="a tag")
-    command.add_argument("--remove", action="store_true", help="take these tags away")
+    command.add_argument("--remove", action="store_true", help="remove these tags")
     command.set_defaults(run=run_tag)
 
 
@@ -171,7 +171,7 @@ def register_curves(commands: Commands) -> None:
     )
     command = commands.add_parser("curves", help="write curves as CSV, or for TensorBoard or MLflow", description=text)
     command.add_argument("folders", type=Path, nargs="+", metavar="RUN", help="the folder of a run")
-    command.add_argument("--format", choices=FORMATS, default="csv", help="what to write (csv)")
+    command.add_argument("--format", choices=FORMATS, default="csv", help="the format to write (default: csv)")
     command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE|DIR", help="where to write it")
     command.add_argument("--json", action="store_true", help="print one JSON object")
     command.set_defaults(run=run_curves)

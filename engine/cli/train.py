@@ -222,7 +222,7 @@ def register_train(commands: Commands) -> None:
     add_project(command)
     add_trust(command)
     command.add_argument("--environment", choices=TARGETS, help="where to train, instead of what the project says")
-    command.add_argument("--workers", type=int, metavar="N", help="how many workers; goes with multi-cpu")
+    command.add_argument("--workers", type=int, metavar="N", help="the number of workers, with multi-cpu")
     where = "folder of the run: absent or empty; default: runs/<time>_<name> beside the project"
     command.add_argument("--run-dir", type=Path, metavar="DIR", help=where)
     add_outcome(command)
@@ -273,17 +273,17 @@ def refuse_workers(num_workers: int | None, project: Project) -> None:
 def register_resume(commands: Commands) -> None:
     """Add the command."""
     text = (
-        "Go on with a run in its own folder, from its last whole checkpoint, as if nothing had happened; one that is "
-        "paused goes on where it is. Exit codes are those of train."
+        "Resume a run in its own folder from its last intact checkpoint, with the numbers it would have had without "
+        "the interruption; a paused run goes on where it is. Exit codes are those of train."
     )
-    command = commands.add_parser("resume", help="go on with a run", description=text)
+    command = commands.add_parser("resume", help="resume a run from its last checkpoint", description=text)
     command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
     what = "another value for an option, such as training.max_epochs=9; may be given several times"
     command.add_argument(
         "--set", dest="settings", action="append", default=[], metavar="SECTION.OPTION=VALUE", help=what
     )
     command.add_argument("--environment", choices=TARGETS, help="where to train from now on")
-    command.add_argument("--workers", type=int, metavar="N", help="how many workers; goes with multi-cpu")
+    command.add_argument("--workers", type=int, metavar="N", help="the number of workers, with multi-cpu")
     add_trust(command)
     add_outcome(command)
     command.set_defaults(run=run_resume)

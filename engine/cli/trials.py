@@ -29,10 +29,10 @@ from engine.user_code import registry
 def register_advise(commands: Commands) -> None:
     """Add the command."""
     text = (
-        "Predict the memory of a worker, by the sizes in the network, and the time of a step, by 20 steps on made-up "
-        "samples and the cost of a sum over workers, for each environment and strategy that can run here."
+        "Predict, for each environment and strategy that can run here, the memory per worker from the sizes in the "
+        "network, and the time per step from 20 steps on random samples and the cost of an all-reduce."
     )
-    command = commands.add_parser("advise", help="which environment and strategy to use", description=text)
+    command = commands.add_parser("advise", help="recommend an environment and a strategy", description=text)
     add_project(command)
     command.add_argument("--json", action="store_true", help="print one JSON object")
     command.set_defaults(run=run_advise)
@@ -78,10 +78,12 @@ def _row(way: dict[str, Any]) -> tuple[str, ...]:
 def register_largest_batch(commands: Commands) -> None:
     """Add the command."""
     text = (
-        "Try larger and larger mini-batches, each in a process that is thrown away, where and in the way the project "
-        "says, with several workers too. On the CPU a share of the memory is the limit, on a GPU its memory."
+        "Try larger and larger mini-batches with the project's environment and strategy, each in a process of its own. "
+        "The limit is a share of the memory on the CPU, and all of its memory on a GPU."
     )
-    command = commands.add_parser("largest-batch", help="the largest mini-batch that fits", description=text)
+    command = commands.add_parser(
+        "largest-batch", help="find the largest mini-batch that fits into memory", description=text
+    )
     add_project(command)
     share = "share of the machine's memory that all workers together may take on the CPU, 0 to 1; default 0.5"
     command.add_argument("--share", type=float, default=0.5, help=share)
@@ -127,10 +129,12 @@ def _words(tried: dict[str, Any]) -> str:
 def register_measure(commands: Commands) -> None:
     """Add the command."""
     text = (
-        "Run the custom layers and functions of a project on small tensors, in a process of their own, and remember "
-        "their sizes. The window does so by itself once the folder is trusted."
+        "Run the custom layers and functions of a project on small tensors, in a process of their own, and store the "
+        "sizes of their outputs. The window does this automatically once the folder is trusted."
     )
-    command = commands.add_parser("measure", help="learn the sizes of a project's own layers", description=text)
+    command = commands.add_parser(
+        "measure", help="measure the output sizes of a project's own layers", description=text
+    )
     command.add_argument("project", type=Path, metavar="PROJECT", help="a project file (*.netwright)")
     base = "folder that its files lie in, if not the project's own"
     command.add_argument("--base", type=Path, metavar="DIR", help=base)

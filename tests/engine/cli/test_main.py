@@ -254,3 +254,11 @@ def test_help_and_version() -> None:
     assert done.returncode == EXIT_DONE
     assert all(command in done.stdout for command in main.COMMANDS)
     assert engine("--version").stdout == f"netwright-engine {VERSION}\n"
+
+
+@pytest.mark.parametrize("command", main.COMMANDS)
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main.main([command, "--help"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: netwright-engine {command}")
