@@ -114,14 +114,14 @@ class Channel:
 def _coordinate(folder: RunFolder) -> int:
     """Be the coordinator of a run, in a session of its own, with the run's log as output."""
     from engine.launch.coordinator import coordinate
-    from engine.launch.detached_coordinator import become_small
+    from engine.launch.detached_coordinator import replace_by_small_process
 
     os.setsid()
     log = os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)
-    coordinate(folder, shrink=become_small)
+    coordinate(folder, shrink=replace_by_small_process)
     return EXIT_DONE
 
 

@@ -1,4 +1,4 @@
-"""What a worker and its coordinator say to each other: JSON lines over pipes. Needs no torch.
+"""The pipes between a worker and its coordinator: JSON, one message per line. Needs no torch.
 
 {"event": {...}}                                            for the run's log
 {"done": {...}}                                             the outcome; empty but for the first worker
@@ -6,7 +6,7 @@
 {"chosen": {"choice", "threads"}}                           where the run executes: see `candidates.decided`
 {"alive": true}                                             once a second, from a thread of its own
 
-and the other way, to the first worker, requests as they stand in the run's folder: {"do": "set", "rate_factor": 0.1}
+and to the first worker the requests of the run's folder: {"do": "set", "rate_factor": 0.1}
 """
 
 import contextlib
@@ -22,36 +22,36 @@ from engine.runs.requests import PendingRequests
 
 HEARTBEAT_S = 1.0
 SILENCE_S = 30.0
-"""A thread that only says that it lives is held up by nothing but a process that is paused, or stuck in the system."""
-MOST_A_TURN_S = 1.0
+"""A heartbeat thread is only held up where its process is paused, or stuck in the kernel."""
+MAX_TICK_S = 1.0
 
 
 class HeartbeatMonitor:
-    """How long each worker has been silent, in time that the coordinator itself has lived through.
+    """Measures the time since each worker's last message, by the coordinator's own running time.
 
-    After a pause of the whole run (Ctrl-Z, a machine that slept) everybody is late and nobody is to blame, so a turn of
-    the coordinator counts for a moment at most.
+    After a pause of the whole run (Ctrl-Z, suspend to RAM) all workers are late through no fault of theirs, so each
+    turn of the coordinator counts at most `MAX_TICK_S`.
     """
 
     def __init__(self, patience_s: float = SILENCE_S, now: Callable[[], float] = time.monotonic) -> None:
         self._patience_s = patience_s
         self._now = now
-        self._last_turn = now()
+        self._last_tick = now()
         self._awake_s = 0.0
         self._heard: dict[int, float] = {}
 
-    def turn(self) -> None:
-        """Let time pass. Called at every turn of the coordinator, before it listens."""
+    def tick(self) -> None:
+        """Advance the time. Called at every turn of the coordinator, before it reads reports."""
         now = self._now()
-        self._awake_s += min(now - self._last_turn, MOST_A_TURN_S)
-        self._last_turn = now
+        self._awake_s += min(now - self._last_tick, MAX_TICK_S)
+        self._last_tick = now
 
-    def heard(self, rank: int) -> None:
-        """This worker said something. Before its first word nothing is expected of it."""
+    def record(self, rank: int) -> None:
+        """Record a message of this worker. Before its first one a worker never counts as silent."""
         self._heard[rank] = self._awake_s
 
-    def silent(self, share: float = 1.0) -> list[int]:
-        """The workers that have been silent for longer than they may, or for longer than this share of it."""
+    def silent_ranks(self, share: float = 1.0) -> list[int]:
+        """Return the workers that have been silent for more than this share of the allowed time."""
         return [rank for rank, heard in self._heard.items() if self._awake_s - heard > share * self._patience_s]
 
 
@@ -59,14 +59,14 @@ CHUNK_BYTES = 2**16
 
 
 class ReportPipe:
-    """The worker's end of the pipe for reports."""
+    """The worker's end of its report pipe."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._writing = threading.Lock()
 
     def send(self, *messages: dict[str, Any]) -> None:
-        """Write these whole, one a line."""
+        """Write whole messages, one per line."""
         data = "".join(json.dumps(m, separators=(",", ":"), ensure_ascii=False) + "\n" for m in messages).encode()
         with self._writing:
             while data:
@@ -74,11 +74,11 @@ class ReportPipe:
 
     @contextlib.contextmanager
     def heartbeat(self, every_s: float = HEARTBEAT_S) -> Iterator[None]:
-        """In here a thread says again and again that this process lives."""
+        """Send heartbeats from a thread in this context."""
         done = threading.Event()
 
         def beat() -> None:
-            with contextlib.suppress(OSError):  # the coordinator is gone, and this process is about to follow
+            with contextlib.suppress(OSError):  # the coordinator has ended, and this process is about to
                 self.send({"alive": True})
                 while not done.wait(every_s):
                     self.send({"alive": True})
@@ -101,13 +101,13 @@ class RequestPipe:
     """The first worker's end of the pipe for requests."""
 
     def __init__(self, descriptor: int, waiting: str = "") -> None:
-        """`waiting` are lines that were there before the worker was."""
+        """`waiting`: requests that arrived before the worker started, one per line."""
         self._descriptor = descriptor
         self._rest = waiting.encode()
         os.set_blocking(descriptor, False)
 
     def pending(self) -> PendingRequests:
-        """What has come in since the last call."""
+        """Return the requests that have arrived since the last call."""
         with contextlib.suppress(BlockingIOError):
             self._rest += os.read(self._descriptor, CHUNK_BYTES)
         *lines, self._rest = self._rest.split(b"\n")
@@ -115,7 +115,7 @@ class RequestPipe:
 
 
 class ReportReader:
-    """The coordinator's end of a worker's reports."""
+    """The coordinator's end of a worker's report pipe."""
 
     def __init__(self, descriptor: int) -> None:
         self.is_open = True
@@ -124,7 +124,7 @@ class ReportReader:
         os.set_blocking(descriptor, False)
 
     def read(self) -> list[dict[str, Any]]:
-        """The messages that are there. At the end of the pipe `is_open` becomes false."""
+        """Return the messages that have arrived. At the end of the pipe `is_open` becomes false."""
         try:
             data = os.read(self._descriptor, 2**20)
         except BlockingIOError:

@@ -20,7 +20,7 @@ from engine.core.files import remove, write_json
 from engine.hardware.threads import calm_threads
 from engine.launch import outcome, worker_process
 from engine.launch.channel import SILENCE_S
-from engine.launch.offload import OffloadedRun, OffloadHandshake, lines, wait
+from engine.launch.offload import OffloadedRun, OffloadHandshake, encode_requests, wait_for_resume
 from engine.launch.outcome import AttemptOutcome, ResultTally
 from engine.launch.prepare import lock_of
 from engine.launch.worker_attempt import StartPoint, WorkerAttempt
@@ -36,19 +36,19 @@ OnEvent = Callable[[Event], None]
 Shrink = Callable[[RunFolder, int, OffloadedRun], None]
 
 
-def _tell_nobody(event: Event) -> None:
-    """Nobody listens but who reads the log."""
+def _ignore(event: Event) -> None:
+    """Ignore an event: it is in the log."""
 
 
 def _never() -> bool:
-    """Nobody asks for a stop but by signal or by a file in the run's folder."""
+    """Request no stop, other than by a signal or a file in the run's folder."""
     return False
 
 
 def coordinate(
     folder: RunFolder,
     *,
-    on_event: OnEvent = _tell_nobody,
+    on_event: OnEvent = _ignore,
     stop: Callable[[], bool] = _never,
     strategy: str = "",
     patience_s: float = SILENCE_S,
@@ -109,7 +109,7 @@ class _Coordinator:
         self,
         folder: RunFolder,
         lock: int,
-        on_event: OnEvent = _tell_nobody,
+        on_event: OnEvent = _ignore,
         stop: Callable[[], bool] = _never,
         strategy: str = "",
         patience_s: float = SILENCE_S,
@@ -137,13 +137,13 @@ class _Coordinator:
     def run(self) -> dict[str, Any]:
         """Start, watch, end."""
         try:
-            with self._listening_to_signals():
-                return self._end(self._safely())
+            with self._counting_signals():
+                return self._end(self._train_safely())
         finally:
             self._log.close()
 
-    def _safely(self) -> AttemptOutcome:
-        """Whatever goes wrong is an end."""
+    def _train_safely(self) -> AttemptOutcome:
+        """Train, and turn whatever goes wrong into an outcome."""
         try:
             return self._train()
         except RunError as error:
@@ -158,24 +158,24 @@ class _Coordinator:
             return outcome.failed(f"A defect of Netwright: {last}", detail=detail, defect=True)
 
     def _train(self) -> AttemptOutcome:
-        """Try, and try again from the last checkpoint while that can help."""
+        """Start the workers, and restart them from the last checkpoint while that can help."""
         update_info(self._folder, coordinator=os.getpid())  # another process may have prepared the run
         if self._released is not None:  # as a small process
-            start = self._wait_on(self._released.iteration)
+            start = self._wait_offloaded(self._released.iteration)
             work = preload(with_compiler=_uses_compiler(self._folder))
         else:
             goes_on = self._log.last > 0 or bool(all_checkpoints(self._folder))  # the log may have been deleted
             self._clean_up()
             self._change_state("starting")
             work = preload(with_compiler=_uses_compiler(self._folder))
-            start = self._go_on(self._info.resumed or "resumed on request") if goes_on else StartPoint()
+            start = self._resume(self._info.resumed or "resumed on request") if goes_on else StartPoint()
         while True:
             ending = WorkerAttempt(
                 self._folder,
                 self._lock,
                 start,
                 self._write,
-                self._obey,
+                self._forward_requests,
                 strategy=self._strategy,
                 patience_s=self._patience_s,
             ).run(work)
@@ -189,27 +189,27 @@ class _Coordinator:
             self._clean_up()
             pending = "" if self._is_running else start.pending_requests
             if self._folder.read_info().state == "paused":
-                pending = lines([{"do": "pause"}])  # a worker that died cannot ask for it again
+                pending = encode_requests([{"do": "pause"}])  # a worker that died cannot ask for it again
             self._restarts += 1
             if ending.remedy == "lower rate":
                 self._lower_rate()
             self._is_running, self._offload = False, OffloadHandshake(self._folder)
             self._change_state("starting", "restarting")
-            start = replace(self._go_on(ending.reason), pending_requests=pending)
+            start = replace(self._resume(ending.reason), pending_requests=pending)
 
     def _may_try_again(self, ending: AttemptOutcome) -> bool:
-        """Whether the same again may go well, and nobody has asked for an end."""
+        """Return whether a restart may succeed and is allowed, and no stop was requested."""
         can_help = ending.remedy == "again" or (ending.remedy == "lower rate" and self._info.go_back > 0)
         return can_help and self._restarts < self._info.max_restarts and not self._stop_requests and not self._signals
 
     def _lower_rate(self) -> None:
-        """The next try has a lower rate; one from the same checkpoint again, an even lower one."""
+        """Lower the learn rate of the next attempt; of another one from the same checkpoint, once more."""
         newest = next((one.iteration for one in all_checkpoints(self._folder)), -1)
         before = self._rate_factor if newest == self._lowered_at else 1.0
         self._rate_factor, self._lowered_at = before * self._info.go_back, newest
 
-    def _go_on(self, reason: str) -> StartPoint:
-        """Choose the checkpoint to go on from, and say so in the log; what came after it is superseded."""
+    def _resume(self, reason: str) -> StartPoint:
+        """Choose the checkpoint to resume from and log it; later events are superseded."""
         checkpoint, refused = newest_whole(self._folder)
         for text in refused:
             self._write(Message(severity="warning", text=text))
@@ -229,19 +229,19 @@ class _Coordinator:
         at = checkpoint.iteration if checkpoint else -1
         return StartPoint(at, self._rate_factor if at == self._lowered_at else 1.0)
 
-    def _obey(self, attempt: WorkerAttempt) -> AttemptOutcome | None:
-        """Pass requests on. A stop before training began ends the run here, a second signal wherever it is."""
-        if self._offload.released is not None:
-            return outcome.released(self._offload.released.iteration)
-        if (refused := self._offload.answer(attempt.ask)) is not None:
+    def _forward_requests(self, attempt: WorkerAttempt) -> AttemptOutcome | None:
+        """Forward requests. A stop before training began ends the run here, a second signal at any time."""
+        if self._offload.offloaded is not None:
+            return outcome.offloaded(self._offload.offloaded.iteration)
+        if (refused := self._offload.answer_offer(attempt.send_request)) is not None:
             self._write(refused)
-        requests = [] if self._offload.is_asked else self._take_requests()
+        requests = [] if self._offload.is_leaving else self._take_requests()
         if self._signals > 1 and not attempt.is_complete:
             return outcome.stopped("ended at once on a second request; what was saved before is kept")
         if self._stop_requests and not (self._is_running or self._is_leaving):
             return outcome.stopped("stopped on request, before training began")
         for request in requests:
-            attempt.ask(request)
+            attempt.send_request(request)
         asked_for = {request["do"] for request in requests}
         if not attempt.is_complete and "stop" in asked_for:
             self._change_state("stopping", "stop was requested")
@@ -265,35 +265,35 @@ class _Coordinator:
     def _wait_without_workers(self, reason: str) -> StartPoint:
         """The run is paused, and nothing of it is in memory. A request to go on starts workers again, and one to stop
         as well: the end of the run is what it would have been with them."""
-        released, self._offload = self._offload.released, OffloadHandshake(self._folder)
+        released, self._offload = self._offload.offloaded, OffloadHandshake(self._folder)
         assert released is not None
         self._clean_up()
         self._is_running, self._lowered_at = False, -2  # what lowered the rate is in the checkpoint
         update_info(self._folder, released=True, workers=())
-        self._log_and_tell(released)
+        self._append(released)
         self._change_state("paused", reason)
         if self._shrink is not None:
             signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)  # they wait until the new program can count them
             if not (self._stop_requests or self._signals):
                 self._shrink(self._folder, self._lock, OffloadedRun(released.iteration, self._restarts))
             signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
-        return self._wait_on(released.iteration)
+        return self._wait_offloaded(released.iteration)
 
-    def _wait_on(self, iteration: int) -> StartPoint:
-        """Without workers, until somebody asks to go on or to stop."""
-        kept = wait(iteration, self._take_requests, self._log_and_tell)
+    def _wait_offloaded(self, iteration: int) -> StartPoint:
+        """Wait without workers until a request to resume or to stop."""
+        pending = wait_for_resume(iteration, self._take_requests, self._append)
         self._is_leaving = self._stop_requests > 0
         why = "new workers, to end as asked for" if self._is_leaving else "continued, with new workers"
         self._change_state("stopping" if self._is_leaving else "starting", why)
         update_info(self._folder, released=False)
-        return replace(self._go_on(why), pending_requests=lines(kept))
+        return replace(self._resume(why), pending_requests=encode_requests(pending))
 
     def _write(self, event: Event) -> None:
-        """Append to the log, and tell. The first worker's announcement is the moment when the run is running."""
+        """Append an event to the log and pass it to `on_event`. The first worker's `started` makes the run running."""
         if not self._offload.handle(event):
-            self._log_and_tell(event)
+            self._append(event)
 
-    def _log_and_tell(self, event: Event) -> None:
+    def _append(self, event: Event) -> None:
         if isinstance(event, StateChanged) and event.state != self._folder.read_info().state:
             update_info(self._folder, state=event.state)  # the first worker says when it pauses and goes on
         event = self._log.append(event)
@@ -360,8 +360,8 @@ class _Coordinator:
                 remove(one)
 
     @contextlib.contextmanager
-    def _listening_to_signals(self) -> Iterator[None]:
-        """Count stop signals instead of dying of them. Only the main thread may."""
+    def _counting_signals(self) -> Iterator[None]:
+        """Count stop signals in this context instead of ending by them. Only the main thread can."""
 
         def count(number: int, frame: FrameType | None) -> None:
             self._signals += 1

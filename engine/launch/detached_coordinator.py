@@ -1,8 +1,8 @@
-"""A coordinator in a process of its own: the run goes on when whoever started it, or the terminal, has gone.
+"""A coordinator in a process of its own: the run continues when the process that started it, or its terminal, ends.
 
 python -m engine.launch.detached_coordinator FOLDER LOCK [ITERATION RESTARTS]
 
-`LOCK` is the descriptor of the run's lock; the numbers are those of a run that waits without workers.
+`LOCK` is the descriptor of the run's lock; the numbers are those of an offloaded run (`OffloadedRun`).
 """
 
 import contextlib
@@ -22,7 +22,7 @@ _started: list["subprocess.Popen[bytes]"] = []
 
 
 def start_detached(folder: RunFolder) -> None:
-    """Hand a prepared run over, with its lock, so that at no moment it looks lost."""
+    """Start a detached coordinator for a prepared run. The lock goes with it, so that the run never looks lost."""
     lock = lock_of(folder)
     log = os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -42,26 +42,26 @@ def start_detached(folder: RunFolder) -> None:
         os.close(lock)
 
 
-def become_small(folder: RunFolder, lock: int, released: OffloadedRun) -> None:
+def replace_by_small_process(folder: RunFolder, lock: int, released: OffloadedRun) -> None:
     """Put a new program into this process, one without torch, that waits in its place: number, lock and output stay.
 
     It takes two seconds longer to go on, and a tenth of the memory until then. Returns where the system refuses.
     """
-    words = [str(folder.path), str(lock), str(released.iteration), str(released.restarts)]
+    numbers = [str(folder.path), str(lock), str(released.iteration), str(released.restarts)]
     os.set_inheritable(lock, True)
     with contextlib.suppress(OSError):
         os.chdir(ROOT)
-        os.execv(sys.executable, [sys.executable, "-m", "engine.launch.detached_coordinator", *words])
+        os.execv(sys.executable, [sys.executable, "-m", "engine.launch.detached_coordinator", *numbers])
     os.set_inheritable(lock, False)
 
 
 def main(arguments: list[str]) -> int:
-    """The detached process."""
+    """Coordinate the run of the arguments in this process."""
     folder, lock = open_run(Path(arguments[0])), int(arguments[1])
     os.set_inheritable(lock, False)
     hold(folder, lock)
     numbers = [int(text) for text in arguments[2:]]
-    coordinate(folder, shrink=become_small, released=OffloadedRun(*numbers) if numbers else None)
+    coordinate(folder, shrink=replace_by_small_process, released=OffloadedRun(*numbers) if numbers else None)
     return exit_code(folder)
 
 

@@ -1,11 +1,11 @@
-"""A paused run gives back all its memory: its workers end, and are started again from their checkpoint. Needs no torch.
+"""Offload of a paused run: its workers end, which frees all their memory, and start again from a checkpoint. No torch.
 
-    worker       pause, checkpoint, `release` offered; waits
-    coordinator  puts the checkpoint in place, looks whether it is whole, asks to `leave`, holds all further requests
-    worker       `release` again, and does nothing any more; or `refused`, if it was asked for something else meanwhile
+    worker       pauses, saves a checkpoint, offers `release`, waits
+    coordinator  puts the checkpoint in place, verifies it, asks to `leave`, holds back all further requests
+    worker       answers `release` and stops; or `refused`, if another request arrived meanwhile
     coordinator  ends the workers
 
-So no request is lost between the two.
+So no request is lost between them.
 """
 
 import json
@@ -24,74 +24,74 @@ NO_CHECKPOINT = "no checkpoint could be made, so the run waits with its memory"
 
 @dataclass(frozen=True)
 class OffloadedRun:
-    """A run that waits without workers: after which iteration, and how often it was started again before."""
+    """A run that waits without workers: the iteration of its checkpoint, and its restarts so far."""
 
     iteration: int
     restarts: int = 0
 
 
 class OffloadHandshake:
-    """The coordinator's side."""
+    """The coordinator's side of the exchange."""
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
         self._offered: Requested | None = None
-        self.is_asked = False
-        """Whether the workers were asked to leave and have not answered: nothing else may be asked of them."""
-        self.released: Requested | None = None
-        """Once they only wait to be ended."""
+        self.is_leaving = False
+        """Whether the workers were asked to leave and have not answered: no other request may be sent to them."""
+        self.offloaded: Requested | None = None
+        """The workers' consent, once they only wait to be ended."""
 
     def handle(self, event: Event) -> bool:
-        """Whether this event belongs to this talk, and not into the log."""
+        """Handle an event of the exchange. Returns whether it was one, and so does not belong into the log."""
         if isinstance(event, Requested) and event.what == "release":
-            if self.is_asked:
-                self.released = event
+            if self.is_leaving:
+                self.offloaded = event
             else:
                 self._offered = event
             return True
         if isinstance(event, Refused) and event.what == "release":
-            self.is_asked = False
+            self.is_leaving = False
         return False
 
-    def answer(self, ask: Callable[[dict[str, Any]], None]) -> Refused | None:
-        """Take up an offer, if there is one; what to write where that cannot be."""
+    def answer_offer(self, send_request: Callable[[dict[str, Any]], None]) -> Refused | None:
+        """Accept a pending offer. Returns the event to write where there is no whole checkpoint."""
         offered, self._offered = self._offered, None
         if offered is None:
             return None
         newest = next(iter(all_checkpoints(self._folder)), None)
         if newest is None or newest.iteration != offered.iteration or newest.damage():
             return Refused(what="release", iteration=offered.iteration, reason=NO_CHECKPOINT)
-        self.is_asked = True
-        ask({"do": "leave"})
+        self.is_leaving = True
+        send_request({"do": "leave"})
         return None
 
 
-def wait(
-    iteration: int, take: Callable[[], list[dict[str, Any]]], write: Callable[[Event], None]
+def wait_for_resume(
+    iteration: int, take_requests: Callable[[], list[dict[str, Any]]], write: Callable[[Event], None]
 ) -> list[dict[str, Any]]:
-    """Wait without workers until `take` gives a request to go on or to stop; what the workers are to be asked then,
-    before their first step. What can be said without them is told to `write`."""
-    kept: list[dict[str, Any]] = []
-    goes_on = False
-    while not goes_on:
+    """Wait without workers until `take_requests` gives one to resume or to stop. Returns the requests that the workers
+    handle before their first step; the others are answered through `write`."""
+    pending: list[dict[str, Any]] = []
+    is_resumed = False
+    while not is_resumed:
         time.sleep(POLL_S)
-        for request in take():
+        for request in take_requests():
             match request["do"]:
                 case "pause":
-                    goes_on = False
+                    is_resumed = False
                     what = "release" if request.get("release") else "pause"
                     write(Requested(what=what, iteration=iteration))
                 case "checkpoint":
                     write(Requested(what="checkpoint", iteration=iteration))
                 case "resume":
-                    goes_on = True
+                    is_resumed = True
                     write(Requested(what="resume", iteration=iteration))
                 case what:
-                    kept.append(request)
-                    goes_on |= what == "stop"
-    return kept
+                    pending.append(request)
+                    is_resumed |= what == "stop"
+    return pending
 
 
-def lines(requests: list[dict[str, Any]]) -> str:
-    """Requests as the first worker reads them."""
+def encode_requests(requests: list[dict[str, Any]]) -> str:
+    """Return requests as the first worker reads them: JSON, one per line."""
     return "".join(f"{json.dumps(request)}\n" for request in requests)

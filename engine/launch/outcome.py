@@ -112,7 +112,7 @@ def stopped(reason: str) -> AttemptOutcome:
     return AttemptOutcome("stopped", reason, EXIT_STOPPED)
 
 
-def released(iteration: int) -> AttemptOutcome:
+def offloaded(iteration: int) -> AttemptOutcome:
     """No end of the run: it is paused, and its workers are to go, since all that they know is in a checkpoint."""
     return AttemptOutcome("paused", f"its memory is released; the checkpoint of iteration {iteration:,} has all of it")
 

@@ -1,5 +1,5 @@
-"""One try of a run: its workers from their start to their end, whatever that is. The coordinator makes as many as it
-takes. Needs no torch itself."""
+"""One attempt at a run: its workers from their start to their end. The coordinator makes as many as it takes. Needs no
+torch itself."""
 
 import secrets
 import selectors
@@ -23,9 +23,9 @@ GRACE_S = 10.0
 """How long a failed run waits for workers that have not said yet how it goes with them: the first one may be saving."""
 DEATH_GRACE_S = 1.5
 """So long where a worker has died: that is the cause, whatever the others say of it."""
-WORRY = 0.25
+WARNING_SHARE = 0.25
 """After this share of the time that a worker may be silent the log says that it is."""
-LEAVING_S = 10.0
+SHUTDOWN_S = 10.0
 """How long a complete run waits for its workers to end."""
 
 
@@ -48,27 +48,27 @@ class WorkerAttempt:
         lock: int,
         start: StartPoint,
         write: Callable[[Event], None],
-        obey: Callable[["WorkerAttempt"], AttemptOutcome | None],
+        forward_requests: Callable[["WorkerAttempt"], AttemptOutcome | None],
         *,
         strategy: str = "",
         patience_s: float = SILENCE_S,
     ) -> None:
         self._folder = folder
         self._lock = lock
-        self._begins = start
+        self._start_point = start
         self._write = write
-        self._obey = obey
+        self._forward_requests = forward_requests
         self._strategy = strategy
         self._monitor = HeartbeatMonitor(patience_s)
         self._patience_s = patience_s
-        self._worrying: set[int] = set()
+        self._warned: set[int] = set()
         self._workers: list[worker_process.WorkerProcess] = []
         self._start: Callable[[int], None] = lambda count: None
         self._lines: dict[int, ReportReader] = {}
         self._outcome: dict[str, Any] | None = None
         self._errors: list[tuple[int, dict[str, Any]]] = []
         self._silent: list[int] = []
-        self._told: set[int] = set()
+        self._reported: set[int] = set()
         self._done_at = 0.0
         self._kills_before = outcome.out_of_memory_kills()
 
@@ -77,9 +77,9 @@ class WorkerAttempt:
         """Whether the training is through, and nothing that happens now can do it harm."""
         return self._outcome is not None
 
-    def ask(self, request: dict[str, Any]) -> None:
+    def send_request(self, request: dict[str, Any]) -> None:
         """Pass a request on to the first worker."""
-        self._workers[0].ask(request)
+        self._workers[0].send_request(request)
 
     def run(self, work: Callable[[WorkerSpec], int]) -> AttemptOutcome:
         """Start the workers and watch them until they have ended; none is left then."""
@@ -117,9 +117,9 @@ class WorkerAttempt:
             private=private,
             log=self._folder.log,
             strategy=self._strategy,
-            checkpoint=self._begins.checkpoint,
-            rate_factor=self._begins.rate_factor,
-            pending_requests=self._begins.pending_requests if rank == 0 else "",
+            checkpoint=self._start_point.checkpoint,
+            rate_factor=self._start_point.rate_factor,
+            pending_requests=self._start_point.pending_requests if rank == 0 else "",
         )
         self._workers.append(worker)
         self._lines[rank] = ReportReader(worker.reports)
@@ -128,33 +128,35 @@ class WorkerAttempt:
         """Until all workers have ended, or the run has to."""
         failed_at: float | None = None
         while True:
-            self._monitor.turn()
+            self._monitor.tick()
             for key, _ in selector.select(POLL_S):
-                self._hear(key.data)
+                self._read_reports(key.data)
                 if not self._lines[key.data].is_open:
                     selector.unregister(key.fileobj)
-            if (ending := self._obey(self)) is not None:
+            if (ending := self._forward_requests(self)) is not None:
                 return ending
             if self._outcome is not None:
                 # All took part in its last sum, so nothing that happens to the others now can do it harm.
                 all_ended = all(worker.poll() is not None for worker in self._workers) and not selector.get_map()
-                if all_ended or time.monotonic() - self._done_at > LEAVING_S:
+                if all_ended or time.monotonic() - self._done_at > SHUTDOWN_S:
                     return outcome.well(self._outcome)
                 continue
-            self._look_for_ends()
-            self._worry()
+            self._find_ended_workers()
+            self._warn_of_silence()
             if (ending := self._find_hung()) is not None:
                 return ending
             if failed_at is None and (self._errors or self._silent):
                 failed_at = time.monotonic()
-            if failed_at is not None and (self._all_are_known or time.monotonic() - failed_at > self._grace_s):
+            if failed_at is not None and (
+                self._all_have_ended_or_reported or time.monotonic() - failed_at > self._grace_s
+            ):
                 return self._cause()
 
-    def _hear(self, rank: int) -> None:
-        """Take what a worker reports."""
+    def _read_reports(self, rank: int) -> None:
+        """Handle the reports of a worker."""
         for message in self._lines[rank].read():
-            self._monitor.heard(rank)
-            self._worrying.discard(rank)
+            self._monitor.record(rank)
+            self._warned.discard(rank)
             if "event" in message:
                 self._write(read_event(message["event"]))
             elif "chosen" in message:
@@ -162,51 +164,51 @@ class WorkerAttempt:
                 write_info(self._folder, info)
                 self._start(len(info.placement.places))
             elif "error" in message:
-                self._told.add(rank)
+                self._reported.add(rank)
                 self._errors.append((rank, message["error"]))
             elif "done" in message:
-                self._told.add(rank)
+                self._reported.add(rank)
                 if rank == 0:
                     self._outcome = message["done"]
                     self._done_at = time.monotonic()
 
     @property
-    def _all_are_known(self) -> bool:
-        """Whether of every worker it is known how it ends."""
-        return len(self._told.union(self._silent)) == len(self._workers)
+    def _all_have_ended_or_reported(self) -> bool:
+        """Whether the end of every worker is known."""
+        return len(self._reported.union(self._silent)) == len(self._workers)
 
     @property
     def _grace_s(self) -> float:
         return DEATH_GRACE_S if self._silent else GRACE_S
 
-    def _look_for_ends(self) -> None:
-        """Find workers that have ended without a word."""
+    def _find_ended_workers(self) -> None:
+        """Find workers that have ended without a report."""
         for worker in self._workers:
-            known = worker.rank in self._told or worker.rank in self._silent
+            known = worker.rank in self._reported or worker.rank in self._silent
             if not known and worker.poll() is not None and not self._lines[worker.rank].is_open:
                 self._silent.append(worker.rank)
 
     def _find_hung(self) -> AttemptOutcome | None:
-        """The end that a worker brings about which is there but gives no sign of life."""
-        for rank in self._monitor.silent():
+        """Return the outcome of a worker that runs and sends no heartbeat, if there is one."""
+        for rank in self._monitor.silent_ranks():
             worker = self._workers[rank]
-            if rank not in self._told and worker.poll() is None:
+            if rank not in self._reported and worker.poll() is None:
                 return outcome.hung(rank, worker.pid, self._folder.log)
         return None
 
-    def _worry(self) -> None:
-        """Say once of a worker that has been silent for a while, long before it is given up."""
-        for rank in self._monitor.silent(WORRY):
+    def _warn_of_silence(self) -> None:
+        """Warn once of a worker that sends no heartbeat, long before the attempt is ended for it."""
+        for rank in self._monitor.silent_ranks(WARNING_SHARE):
             worker = self._workers[rank]
-            if rank in self._worrying or rank in self._told or worker.poll() is not None:
+            if rank in self._warned or rank in self._reported or worker.poll() is not None:
                 continue
-            self._worrying.add(rank)
+            self._warned.add(rank)
             why = outcome.why_silent(worker.pid)
             text = f"Worker {rank} (process {worker.pid}) gives no sign of life: {why}. It is ended after "
             self._write(Message(severity="warning", text=f"{text}{self._patience_s:g} seconds of that."))
 
     def _cause(self) -> AttemptOutcome:
-        """Why it failed: a worker that died, else an error of a worker's own, else a lost connection."""
+        """Return why the attempt failed: a worker that died, else an error of a worker's own, else a peer failure."""
         ran_out = outcome.out_of_memory_kills() > self._kills_before
         for rank in self._silent:
             code = self._workers[rank].poll()

@@ -1,4 +1,4 @@
-"""Starting the workers of a run on this machine, and knowing how each of them ends. Needs no torch itself.
+"""Starts the workers of a run on this machine, and tells how each of them ended. Needs no torch itself.
 
 A worker is forked where torch is imported already, which takes milliseconds, and started as a fresh interpreter
 elsewhere. Either way it has a pipe for its reports, one for requests to it, prints into the run's log, and dies with
@@ -31,7 +31,7 @@ PIPE_BYTES = 2**20
 _PR_SET_PDEATHSIG = 1
 _F_SETPIPE_SZ = 1031
 _DRIVERS = ("/dev/nvidia", "/dev/kfd", "/dev/dri/", "/dev/dxg")
-"""What a process has open whose driver for NVIDIA, AMD or Intel has begun; the last is Linux's inside Windows."""
+"""Devices that a process holds open once a driver of NVIDIA, AMD or Intel is initialised; the last is that of WSL."""
 _SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
@@ -47,15 +47,15 @@ class WorkerProcess:
     ended: int | None = None
 
     def poll(self) -> int | None:
-        """How it ended (a negative number is the signal that killed it), or None while it runs."""
+        """Return the exit code (negative: the signal that killed it), or None while the worker runs."""
         if self.ended is None and self.process is not None:
             self.ended = self.process.poll()
         elif self.ended is None:
             self.ended = self._wait(os.WNOHANG)
         return self.ended
 
-    def ask(self, request: Mapping[str, Any]) -> None:
-        """Send a request. A worker that has gone is no reason to fail."""
+    def send_request(self, request: Mapping[str, Any]) -> None:
+        """Send a request. Does nothing where the worker has ended."""
         with contextlib.suppress(OSError):
             os.write(self.requests, f"{json.dumps(request)}\n".encode())
 
@@ -83,7 +83,7 @@ class WorkerProcess:
 
 
 def can_fork() -> bool:
-    """Whether a fork gives a worker that can do everything: torch is here, and no accelerator was touched."""
+    """Return whether workers can be forked: torch is imported, and no accelerator is initialised."""
     torch = sys.modules.get("torch")
     return sys.platform == "linux" and torch is not None and not _is_touched(torch)
 
@@ -209,7 +209,7 @@ def _be_child(spec: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iter
 
 
 def begin(spec: WorkerSpec) -> None:
-    """First thing in a worker, forked or fresh: die with the coordinator, leave its keyboard, tell of a crash."""
+    """Prepare a worker process, forked or fresh: end with the coordinator, ignore Ctrl-C, print crashes."""
     die_with_parent(spec.parent)
     for number in _SIGNALS:
         # Ctrl-C, a closed terminal and a service manager reach the whole group; the coordinator decides what it means.
@@ -219,7 +219,7 @@ def begin(spec: WorkerSpec) -> None:
 
 
 def die_with_parent(parent: int) -> None:
-    """End when this process, which started this one, does."""
+    """End this process when its parent ends."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:

@@ -19,7 +19,7 @@ from typing import Any
 from engine.core.errors import UserError
 from engine.hardware.threads import calm_threads
 from engine.launch.coordinator import coordinate, exit_code, preload
-from engine.launch.detached_coordinator import become_small
+from engine.launch.detached_coordinator import replace_by_small_process
 from engine.project.file import load
 from engine.runs.folder import RunFolder
 from tests.faults.seam import Durability, Seam
@@ -90,7 +90,7 @@ def _run(order: dict[str, Any], path: Path, beside: Path) -> dict[str, Any]:
         Durability(path, Path(order["durability"])).install()
     seam = Seam(path, **order.get("seam", {}))
     seam.install()
-    shrink = become_small if order.get("shrink") else None
+    shrink = replace_by_small_process if order.get("shrink") else None
     result = coordinate(folder, patience_s=float(order.get("patience_s", 30)), shrink=shrink)
     return {"result": result, "exit_code": exit_code(folder), "operations": seam.count}
 

@@ -23,7 +23,7 @@ class FlatAllReduce(Replicated):
         self._group = group
         parameters = [p for p in network.parameters() if p.requires_grad]
         self._buffers = [_share_gradients(same) for same in _by_type(parameters)]
-        self._is_local = False
+        self._is_accumulating = False
 
     def zero_grad(self) -> None:
         """Set the gradients to zero."""
@@ -32,17 +32,17 @@ class FlatAllReduce(Replicated):
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Nothing is summed in here."""
-        self._is_local = True
+        """Accumulate gradients without communication in this context."""
+        self._is_accumulating = True
         try:
             yield
         finally:
-            self._is_local = False
+            self._is_accumulating = False
 
     def backward(self, loss: torch.Tensor) -> None:
-        """Add to the gradients, and sum them over the workers."""
+        """Add to the gradients, and all-reduce them."""
         torch.autograd.backward(loss)
-        if not self._is_local:
+        if not self._is_accumulating:
             for buffer in self._buffers:
                 self._group.all_reduce(buffer)
 

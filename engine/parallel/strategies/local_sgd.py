@@ -30,37 +30,37 @@ class LocalSgd(Replicated):
         self._steps = 0
         self._seen = 0.0
         self._parameters = [p for p in network.parameters() if p.requires_grad]
-        self._is_local = False
+        self._is_accumulating = False
 
     @property
     def is_synchronized(self) -> bool:
-        """Whether the last step ended with an average."""
+        """Whether all workers hold equal weights: the last step ended with an average."""
         return self._steps == 0
 
     def zero_grad(self) -> None:
-        """Forget the gradients."""
+        """Clear the gradients."""
         for parameter in self._parameters:
             parameter.grad = None
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
-        """The gradients of a share in pieces are complete with the last one."""
-        self._is_local = True
+        """Accumulate the gradients of all micro-batches but the last in this context."""
+        self._is_accumulating = True
         try:
             yield
         finally:
-            self._is_local = False
+            self._is_accumulating = False
 
     def backward(self, loss: torch.Tensor) -> None:
         """Add to the gradients. The loss is this worker's part of the whole batch's mean; what counts here is the mean
         over its own samples."""
         torch.autograd.backward(loss)
         gradients = [p.grad for p in self._parameters if p.grad is not None]
-        if not self._is_local and self._share.part and gradients:
+        if not self._is_accumulating and self._share.part and gradients:
             torch._foreach_mul_(gradients, 1 / self._share.part)
 
     def after_step(self, solver: SolverState) -> None:
-        """Average, if it is time."""
+        """Average weights and moments after every `averaging_interval` steps."""
         self._steps += 1
         self._seen += self._share.part
         if self._steps >= self._interval:

@@ -187,11 +187,11 @@ class Pipeline:
         return self._rank == self._size - 1
 
     def zero_grad(self) -> None:
-        """Forget the gradients."""
+        """Clear the gradients."""
         self.module.zero_grad(set_to_none=True)
 
     def no_sync(self) -> AbstractContextManager[Any]:
-        """Nothing is summed over workers at all."""
+        """No synchronization: no two stages have a weight in common."""
         return contextlib.nullcontext()
 
     def backward(self, loss: torch.Tensor) -> None:
@@ -199,10 +199,10 @@ class Pipeline:
         torch.autograd.backward(loss)
 
     def after_step(self, solver: SolverState) -> None:
-        """Each has moved its own weights."""
+        """Do nothing: each worker has updated its own weights."""
 
     def synchronize(self, solver: SolverState) -> None:
-        """Each weight is in one place."""
+        """Do nothing: each weight is on one worker."""
 
     # ---- computing ----
 
@@ -364,7 +364,7 @@ class Pipeline:
         return {**own, "optimizer": _by_number(kept, settings, self._groups)}
 
     def load_solver_state(self, solver: SolverState, state: dict[str, Any]) -> None:
-        """Let the solver go on from there, each worker with its part."""
+        """Restore the solver's state, each worker its shards."""
         kept, settings = _by_name(state["optimizer"], self._groups)
         solver.load_state_dict({**state, "optimizer": _by_number(kept, settings, self._own_groups)})
 

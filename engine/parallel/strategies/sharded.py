@@ -43,12 +43,12 @@ class Sharded:
         self._network = network
 
     def zero_grad(self) -> None:
-        """Forget the gradients."""
+        """Clear the gradients."""
         self._network.zero_grad(set_to_none=True)
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Nothing is summed in here."""
+        """Accumulate gradients without communication in this context."""
         self._sum_gradients(False)
         try:
             yield
@@ -64,13 +64,13 @@ class Sharded:
         torch.autograd.backward(loss * self._size)  # the mean over workers is taken
 
     def after_step(self, solver: SolverState) -> None:
-        """All have moved their parts."""
+        """Do nothing: each worker has updated its shards."""
 
     def synchronize(self, solver: SolverState) -> None:
-        """They agree already."""
+        """Do nothing: all workers hold equal weights."""
 
     def state_dict(self) -> State:
-        """A copy of the whole network's weights and statistics. A collective."""
+        """Return a copy of the weights and statistics of the whole network. A collective."""
         return {key: _whole(value).clone() for key, value in self._network.state_dict().items()}
 
     def load_state_dict(self, state: State) -> None:
@@ -79,12 +79,12 @@ class Sharded:
         self._network.load_state_dict({key: _part(value, mine[key]) for key, value in state.items()})
 
     def solver_state(self, solver: SolverState) -> dict[str, Any]:
-        """What the solver remembers, of the whole network. A collective."""
+        """Return the solver's state for the whole network. A collective."""
         whole: dict[str, Any] = torch.utils._pytree.tree_map(_whole, solver.state_dict())
         return whole
 
     def load_solver_state(self, solver: SolverState, state: dict[str, Any]) -> None:
-        """Let the solver go on from there, each worker with its part."""
+        """Restore the solver's state, each worker its shards."""
         optimizer = state["optimizer"]
         parameters = [p for p in self._network.parameters() if p.requires_grad]
         by_shape = {tuple(p.shape): p for p in parameters}

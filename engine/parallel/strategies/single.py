@@ -18,12 +18,12 @@ class Single(Replicated):
         self._parameters = [p for p in network.parameters() if p.requires_grad]
 
     def zero_grad(self) -> None:
-        """Forget the gradients."""
+        """Clear the gradients."""
         for parameter in self._parameters:
             parameter.grad = None
 
     def no_sync(self) -> contextlib.AbstractContextManager[Any]:
-        """Nobody waits for the sum."""
+        """No synchronization: there is one worker."""
         return contextlib.nullcontext()
 
     def backward(self, loss: torch.Tensor) -> None:

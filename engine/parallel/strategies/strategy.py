@@ -15,16 +15,16 @@ State = dict[str, torch.Tensor]
 
 
 class SolverState(Protocol):
-    """What moves the weights."""
+    """The state of a solver."""
 
     def moments(self) -> Iterator[torch.Tensor]:
-        """All it remembers of past gradients, to be changed in place."""
+        """Yield all moments of past gradients, to be changed in place."""
 
     def state_dict(self) -> dict[str, Any]:
-        """What it remembers, to be saved."""
+        """Return the state to be saved."""
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from there."""
+        """Restore a state."""
 
 
 class Strategy(Protocol):
@@ -37,20 +37,20 @@ class Strategy(Protocol):
 
     @property
     def module(self) -> nn.Module:
-        """What is called in training."""
+        """The module to call in training."""
 
     def zero_grad(self) -> None:
-        """Forget the gradients of the step before."""
+        """Clear the gradients of the step before."""
 
     def no_sync(self) -> AbstractContextManager[Any]:
-        """In here forward and backward are those of a piece that is not the last one."""
+        """Accumulate gradients without communication in this context: of all micro-batches but the last."""
 
     def backward(self, loss: torch.Tensor) -> None:
         """Add to the gradients of all parameters; outside of `no_sync` they are those of the summed loss of all workers
         then."""
 
     def after_step(self, solver: SolverState) -> None:
-        """The solver has made a step."""
+        """Called after each step of the solver."""
 
     @property
     def is_replicated(self) -> bool:
@@ -58,30 +58,30 @@ class Strategy(Protocol):
 
     @property
     def measures_communication(self) -> bool:
-        """Whether nothing is sent while something is computed, and all that is sent is counted by the group."""
+        """Whether the group counts all communication: none of it overlaps with computing."""
 
     @property
     def is_synchronized(self) -> bool:
-        """Whether all workers agree on the weights as they are."""
+        """Whether all workers hold equal weights."""
 
     def synchronize(self, solver: SolverState) -> None:
-        """Make them agree, before anything else than training looks at the network. A collective."""
+        """Make the weights equal on all workers, before they are evaluated or saved. A collective."""
 
     def state_dict(self) -> State:
-        """A copy of the whole network's weights and statistics. A collective."""
+        """Return a copy of the weights and statistics of the whole network. A collective."""
 
     def load_state_dict(self, state: State) -> None:
-        """Give the network these."""
+        """Load weights and statistics of the whole network."""
 
     def solver_state(self, solver: SolverState) -> dict[str, Any]:
-        """What the solver remembers, of the whole network. A collective."""
+        """Return the solver's state for the whole network. A collective."""
 
     def load_solver_state(self, solver: SolverState, state: dict[str, Any]) -> None:
-        """Let the solver go on from there."""
+        """Restore the solver's state."""
 
 
 class Replicated:
-    """Part of a strategy whose workers hold the whole network each, the same at every step."""
+    """Base of strategies whose workers each hold the whole network, equal after every step."""
 
     is_replicated = True
     measures_communication = True
@@ -91,29 +91,29 @@ class Replicated:
 
     @property
     def is_synchronized(self) -> bool:
-        """They always agree."""
+        """Always: all workers make the same steps."""
         return True
 
     def after_step(self, solver: SolverState) -> None:
-        """All have made the same step."""
+        """Do nothing: all workers have made the same step."""
 
     def synchronize(self, solver: SolverState) -> None:
-        """They agree already."""
+        """Do nothing: all workers hold equal weights."""
 
     def state_dict(self) -> State:
-        """A copy of what this worker has."""
+        """Return a copy of this worker's weights and statistics."""
         return {key: value.detach().clone() for key, value in self._network.state_dict().items()}
 
     def load_state_dict(self, state: State) -> None:
-        """Give the network these."""
+        """Load weights and statistics of the whole network."""
         self._network.load_state_dict(state)
 
     def solver_state(self, solver: SolverState) -> dict[str, Any]:
-        """That of this worker."""
+        """Return the state of this worker's solver."""
         return solver.state_dict()
 
     def load_solver_state(self, solver: SolverState, state: dict[str, Any]) -> None:
-        """Let the solver go on from there."""
+        """Restore the solver's state."""
         solver.load_state_dict(state)
 
 

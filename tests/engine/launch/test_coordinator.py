@@ -54,7 +54,7 @@ def act(spec):
 
 sys.modules["torch"] = types.SimpleNamespace(cuda=types.SimpleNamespace(is_initialized=lambda: False))
 coordinator.preload = lambda **_: act
-worker_attempt.DEATH_GRACE_S, worker_attempt.LEAVING_S = 0.3, 0.3
+worker_attempt.DEATH_GRACE_S, worker_attempt.SHUTDOWN_S = 0.3, 0.3
 folder = create(Path(sys.argv[1]), "{}", RunInfo.read({"places": [{}, {}]}))
 print(json.dumps(coordinator.coordinate(folder, patience_s=float(sys.argv[3]))))
 """

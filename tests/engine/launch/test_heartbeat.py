@@ -16,9 +16,9 @@ def turns(
 ) -> None:
     for _ in range(round(seconds / each_s)):
         clock.now += each_s
-        monitor.turn()
+        monitor.tick()
         for rank in heard:
-            monitor.heard(rank)
+            monitor.record(rank)
 
 
 def test_who_falls_silent_is_found() -> None:
@@ -26,11 +26,11 @@ def test_who_falls_silent_is_found() -> None:
     monitor = HeartbeatMonitor(30.0, clock)
     turns(monitor, clock, 5, heard=(0, 1))
     turns(monitor, clock, 29, heard=(0,))
-    assert monitor.silent() == []
+    assert monitor.silent_ranks() == []
     turns(monitor, clock, 2, heard=(0,))
-    assert monitor.silent() == [1]
-    monitor.heard(1)
-    assert monitor.silent() == []
+    assert monitor.silent_ranks() == [1]
+    monitor.record(1)
+    assert monitor.silent_ranks() == []
 
 
 def test_before_the_first_word_nothing_is_expected() -> None:
@@ -38,7 +38,7 @@ def test_before_the_first_word_nothing_is_expected() -> None:
     clock = Clock()
     monitor = HeartbeatMonitor(30.0, clock)
     turns(monitor, clock, 300)
-    assert monitor.silent() == []
+    assert monitor.silent_ranks() == []
 
 
 def test_a_pause_of_the_coordinator_is_nobodys_fault() -> None:
@@ -47,6 +47,6 @@ def test_a_pause_of_the_coordinator_is_nobodys_fault() -> None:
     monitor = HeartbeatMonitor(30.0, clock)
     turns(monitor, clock, 5, heard=(0, 1))
     turns(monitor, clock, 3600, each_s=3600)
-    assert monitor.silent() == []
+    assert monitor.silent_ranks() == []
     turns(monitor, clock, 31)
-    assert monitor.silent() == [0, 1]
+    assert monitor.silent_ranks() == [0, 1]
