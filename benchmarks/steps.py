@@ -21,7 +21,7 @@ from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share, join_batch_norms
 from engine.project.training import TrainingOptions
-from engine.training.gradient_checkpointing import Recomputing
+from engine.training.gradient_checkpointing import CheckpointedNetwork
 from engine.training.model import TrainedModel
 from engine.training.precision import Precision
 from engine.training.solvers import Solver
@@ -88,7 +88,7 @@ def by_engine(work: Work, given: dict[str, Any]) -> Callable[[int], object]:
     called: nn.Module = network
     if options.gradient_checkpointing != "off":
         assert isinstance(network, fx.GraphModule)
-        called = Recomputing(network, options.gradient_checkpointing, share)
+        called = CheckpointedNetwork(network, options.gradient_checkpointing, share)
     inputs, targets = data(work)
     inputs = inputs.double() if options.precision == "fp64" else inputs
     size, pieces = len(inputs), options.gradient_accumulation

@@ -31,50 +31,60 @@ _NOT_DETERMINISTIC = re.compile(r"(\w+) does not have a deterministic implementa
 
 
 def work(spec: WorkerSpec) -> int:
-    """Train in this process. Every end but a crash is reported; returns the exit code."""
+    """Train in this process and return the exit code. Every end but a crash is reported."""
     reports = ReportPipe(spec.reports)
     try:
         with reports.heartbeat():
             outcome, group = _train(spec, reports)
-    except Exception as error:  # whatever goes wrong in a worker, the coordinator is to know it
+    except Exception as error:  # whatever fails in a worker, the coordinator must know it
         traceback.print_exc()
         reports.send({"error": to_json(_describe(error, RunFolder(Path(spec.folder))))})
         return EXIT_RUN_FAILED
-    # Before the farewell: whatever happens while the connections close, the run is complete.
+    # Before shutdown: whatever happens while the connections close, the run is complete.
     reports.send({"done": to_json(asdict(outcome)) if spec.rank == 0 else {}})
     group.close()
     return EXIT_DONE
 
 
 def _describe(error: Exception, folder: RunFolder) -> dict[str, Any]:
-    """The error in words, and whose it is: the user's, the machine's, or ours."""
+    """Describe an error, and whose it is: the user's, the machine's, or ours."""
     detail = "".join(traceback.format_exception(error))[-DETAIL_CHARACTERS:]
-    known = {"exit_code": EXIT_RUN_FAILED, "defect": False, "is_peer_failure": is_peer_failure(error), "detail": detail}
+    description = {
+        "exit_code": EXIT_RUN_FAILED,
+        "defect": False,
+        "is_peer_failure": is_peer_failure(error),
+        "detail": detail,
+    }
     if isinstance(error, NonFiniteLossError):
-        return {**known, "cause": str(error), "detail": "", "remedy": "lower rate"}
+        return {**description, "cause": str(error), "detail": "", "remedy": "lower rate"}
     if isinstance(error, UserError):
-        return {**known, "cause": str(error), "exit_code": error.exit_code, "detail": ""}
-    words = str(error).strip().partition("\n")[0][:300]
-    if out_of_memory.is_one(error):
-        begin = f"There is not enough memory to train ({out_of_memory.in_words(error)})"
-        found = out_of_memory.cause(folder, begin, out_of_memory.place_of(error))
-        known["is_peer_failure"] = False  # nccl may have said it, which takes memory of the device too
-        return {**known, "cause": found.words, "detail": found.rows or detail, "offer": found.offer}
+        return {**description, "cause": str(error), "exit_code": error.exit_code, "detail": ""}
+    text = str(error).strip().partition("\n")[0][:300]
+    if out_of_memory.is_out_of_memory(error):
+        sentence = f"There is not enough memory to train ({out_of_memory.short_text(error)})"
+        explanation = out_of_memory.cause(folder, sentence, out_of_memory.location_of(error))
+        description["is_peer_failure"] = False  # nccl may have said it, which takes memory of the device too
+        return {
+            **description,
+            "cause": explanation.words,
+            "detail": explanation.rows or detail,
+            "offer": explanation.offer,
+        }
     if isinstance(error, OSError):
-        return {**known, "cause": f"A file could not be read or written: {words}."}
-    if known["is_peer_failure"]:
-        return {**known, "cause": f"The connection to another worker broke: {words}"}
-    if (named := _NOT_DETERMINISTIC.search(words)) is not None:
+        return {**description, "cause": f"A file could not be read or written: {text}."}
+    if description["is_peer_failure"]:
+        return {**description, "cause": f"The connection to another worker broke: {text}"}
+    if (match := _NOT_DETERMINISTIC.search(text)) is not None:
         cause = (
-            f"torch has no deterministic form of {named[1]} on this device, and the option deterministic asks for one"
+            f"torch has no deterministic form of {match[1]} on this device, and the option deterministic asks for one"
         )
-        return {**known, "cause": f"{cause}. Train anew without it (training.deterministic), or on the CPU."}
+        return {**description, "cause": f"{cause}. Train anew without it (training.deterministic), or on the CPU."}
     if isinstance(error, torch.AcceleratorError):  # it comes late, so the place where it is met is seldom the cause
         way_out = "Train on the CPU (environment.target=cpu) to see where, or resume the run once it can be used again."
-        return {**known, "cause": f"The device failed: {refusal_of(words)}. {way_out}"}
+        return {**description, "cause": f"The device failed: {refusal_of(text)}. {way_out}"}
     if where := blame(error):
-        return {**known, "cause": f"The project's own code went wrong: {where}"}
-    return {**known, "cause": f"{type(error).__name__}: {words}", "exit_code": EXIT_DEFECT, "defect": True}
+        return {**description, "cause": f"The project's own code went wrong: {where}"}
+    return {**description, "cause": f"{type(error).__name__}: {text}", "exit_code": EXIT_DEFECT, "defect": True}
 
 
 def _train(spec: WorkerSpec, reports: ReportPipe) -> tuple[Outcome, ProcessGroup]:
@@ -99,7 +109,7 @@ def _train(spec: WorkerSpec, reports: ReportPipe) -> tuple[Outcome, ProcessGroup
 
 
 def main(arguments: list[str]) -> int:
-    """A worker in an interpreter of its own."""
+    """Run a worker in an interpreter of its own."""
     spec = WorkerSpec.read(arguments[0])
     begin(spec)
     for descriptor in (spec.reports, spec.requests):

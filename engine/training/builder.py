@@ -29,7 +29,7 @@ from engine.training.best_model import BestModelTracker, FolderStore, NullStore
 from engine.training.checkpoints import CheckpointSaver, RandomStates, write_nowhere
 from engine.training.compilation import Step, accelerate, all_learn, choose_threads
 from engine.training.evaluation import EvaluationOptions, Evaluator, confusion_for, metrics_for, named
-from engine.training.gradient_checkpointing import Recomputing
+from engine.training.gradient_checkpointing import CheckpointedNetwork
 from engine.training.gradient_clipping import gradient_clip
 from engine.training.job import TrainingJob, initial_network, prepare_parameters
 from engine.training.layer_statistics import LayerWatch, Watch
@@ -262,7 +262,7 @@ class TrainerBuilder:
         step = self._gradient_step(batches)
         if options.gradient_checkpointing != "off":
             assert isinstance(network, fx.GraphModule)  # as it was built
-            called = Recomputing(network, options.gradient_checkpointing, self._share)
+            called = CheckpointedNetwork(network, options.gradient_checkpointing, self._share)
         elif environment.strategy != "fully-sharded" and options.solver != "lm":
             called, note = accelerate(options.acceleration, network, step, job.group, job.device)
             self.notes += [note] if note else []

@@ -1,4 +1,4 @@
-"""Precision, recall and F-score: of each class, and averaged. And the table of which class is taken for which."""
+"""Precision, recall, F-score and AUC, per class and averaged; and the confusion matrix."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -14,35 +14,35 @@ from engine.project.dataset_info import IGNORED
 from engine.training.metrics import channels_last, run_of_each, sums_of_runs
 
 OfCounts = Callable[[float, float, float], float]
-"""A figure of one class: right ones, those taken for the class, those of the class."""
+"""A metric of one class, from the numbers of true positives, predicted ones and actual ones."""
 
 
-def precision(right: float, taken: float, there: float) -> float:
-    """Of those taken for the class the share that is; 0 where none is taken for it."""
-    return right / taken if taken else 0.0
+def precision(correct: float, predicted: float, actual: float) -> float:
+    """Return the share of predicted ones that are correct; 0 where none is predicted."""
+    return correct / predicted if predicted else 0.0
 
 
-def recall(right: float, taken: float, there: float) -> float:
-    """Of those of the class the share that is found; 0 where there is none."""
-    return right / there if there else 0.0
+def recall(correct: float, predicted: float, actual: float) -> float:
+    """Return the share of actual ones that are predicted; 0 where there are none."""
+    return correct / actual if actual else 0.0
 
 
 def f_score(beta: float) -> OfCounts:
-    """(1 + b²) · precision · recall / (b² · precision + recall); 0 where both are."""
+    """Return (1 + b²) · precision · recall / (b² · precision + recall) as a function; 0 where both are."""
 
-    def of_counts(right: float, taken: float, there: float) -> float:
-        below = beta * beta * there + taken
-        return (1 + beta * beta) * right / below if below else 0.0
+    def of_counts(correct: float, predicted: float, actual: float) -> float:
+        denominator = beta * beta * actual + predicted
+        return (1 + beta * beta) * correct / denominator if denominator else 0.0
 
     return of_counts
 
 
 @dataclass(frozen=True)
-class ClassFigure:
-    """A figure of each class, averaged: `macro` is the mean over classes that occur in targets or outputs, `weighted`
-    counts each as often as it occurs in targets, `micro` is the figure of all counts together.
+class ClassMetric:
+    """A metric per class, averaged: `macro` is the mean over classes that occur in targets or predictions, `weighted`
+    weights each by its frequency in targets, `micro` computes it from the counts of all classes together.
 
-    `is_labels`: each class is true or not for itself, and taken for true where its output, a logit, is above zero.
+    `is_labels`: each class is a label of its own, predicted true where its logit is above zero.
     """
 
     name: str
@@ -57,14 +57,14 @@ class ClassFigure:
         object.__setattr__(self, "width", 3 * self.classes)
 
     def sums(self, outputs: Tensors, targets: Tensors, counts: torch.Tensor) -> torch.Tensor:
-        """For each class: right ones, those taken for it, those of it."""
+        """Return for each class the numbers of correct, predicted and actual ones, `(runs, 3 · classes)`."""
         if self.is_labels:
             return self._sums_of_labels(outputs[0], targets[0], counts)
         scores, target = channels_last(outputs[0]), targets[0]
-        taken, counted = scores.argmax(dim=-1), target != IGNORED
+        predicted, counted = scores.argmax(dim=-1), target != IGNORED
         runs = run_of_each(counts).reshape(-1, *[1] * (target.ndim - 1)).expand_as(target)
-        several = [counted & (taken == target), counted, counted]
-        chosen = [target, taken, target]
+        several = [counted & (predicted == target), counted, counted]
+        chosen = [target, predicted, target]
         places = zip(several, chosen, strict=True)
         found = [self._per_class(runs[which], of[which], len(counts)) for which, of in places]
         return torch.cat(found, dim=1)
@@ -74,18 +74,18 @@ class ClassFigure:
 
     def _sums_of_labels(self, output: torch.Tensor, target: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
         output, target = (channels_last(x).reshape(len(x), -1, self.classes) for x in (output, target))
-        counted, taken, there = ~target.isnan(), output > 0, target > 0.5
-        each = torch.cat([(counted & x).sum(dim=1) for x in (taken & there, taken, there)], dim=1)
+        counted, predicted, actual = ~target.isnan(), output > 0, target > 0.5
+        each = torch.cat([(counted & x).sum(dim=1) for x in (predicted & actual, predicted, actual)], dim=1)
         return sums_of_runs(each.double(), counts)
 
     def value(self, sums: Sequence[float]) -> float:
-        """The average."""
+        """Return the average."""
         counts = [sums[start : start + self.classes] for start in range(0, 3 * self.classes, self.classes)]
         if self.average == "micro":
             totals = [sum(column) for column in counts]
             return self.of_counts(*totals) if totals[1] or totals[2] else math.nan
         each = [(self.of_counts(*of), of[1] + of[2] > 0, of[2]) for of in zip(*counts, strict=True)]
-        weights = [there if self.average == "weighted" else float(occurs) for _, occurs, there in each]
+        weights = [actual if self.average == "weighted" else float(occurs) for _, occurs, actual in each]
         total = sum(weights)
         if not total:
             return math.nan
@@ -94,20 +94,20 @@ class ClassFigure:
 
 @dataclass(frozen=True)
 class Confusion:
-    """How often each class is taken for each: the table behind the figures of the classes."""
+    """Confusion matrix."""
 
     classes: int
 
     def of(self, outputs: Tensors, targets: Tensors) -> torch.Tensor:
-        """Right class × taken class, counted in double precision."""
+        """Count samples by true class (rows) and predicted class (columns), `(C, C)` in double precision."""
         scores, target = channels_last(outputs[0]), targets[0]
         counted = target != IGNORED
-        taken = scores.argmax(dim=-1)[counted]
-        return _counted(target[counted] * self.classes + taken, self.classes**2).reshape(self.classes, self.classes)
+        predicted = scores.argmax(dim=-1)[counted]
+        return _counted(target[counted] * self.classes + predicted, self.classes**2).reshape(self.classes, self.classes)
 
 
 def _counted(places: torch.Tensor, size: int) -> torch.Tensor:
-    """How often each place occurs."""
+    """Return how often each index occurs."""
     return torch.bincount(places.flatten(), minlength=size).double()
 
 
@@ -116,7 +116,7 @@ class Auc:
     """The area under the receiver operating curve of each class against the rest, averaged over the classes that have
     samples on both sides: `macro` alike, `weighted` by their samples; `micro` is the area of all decisions together.
 
-    From all outputs of a part of the data; NaN where there is one class alone. `is_labels`: each class is true or not
+    From all outputs of a split; NaN where only one class occurs. `is_labels`: each class is true or not
     for itself. Else the outputs, which are logits, become probabilities, since samples are compared with each other.
     """
 
@@ -130,7 +130,7 @@ class Auc:
         load_torchmetrics()  # so that what is missing is said before any training
 
     def rows(self, outputs: Tensors, targets: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
-        """The outputs of each sample, pixel or step, and its class or labels."""
+        """Return the outputs of each sample, pixel or step `(rows, C)`, and its class or labels."""
         output, target = channels_last(outputs[0]).reshape(-1, self.classes), targets[0]
         if self.is_labels:
             labels = channels_last(target).reshape(-1, self.classes)
@@ -141,38 +141,38 @@ class Auc:
         return output[kept].double(), flat[kept, None].double()
 
     def nothing(self, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-        """The rows of no samples."""
+        """Return the rows of no samples."""
         wide = self.classes if self.is_labels else 1
         none = torch.zeros(0, self.classes + wide, dtype=torch.double, device=device)
         return none[:, : self.classes], none[:, self.classes :]
 
     def value_of(self, rows: torch.Tensor, targets: torch.Tensor) -> float:
-        """The area, averaged."""
+        """Return the area, averaged."""
         if not bool(rows.isfinite().all()):
             return math.nan
-        there = targets.long() if self.is_labels else functional.one_hot(targets[:, 0].long(), self.classes)
+        actual = targets.long() if self.is_labels else functional.one_hot(targets[:, 0].long(), self.classes)
         scores = functional.softmax(rows, dim=1) if not self.is_labels else _between_0_and_1(rows)
         if self.average == "micro":
-            scores, there = scores.reshape(-1, 1), there.reshape(-1, 1)
-        count = there.sum(dim=0)
-        known = (count > 0) & (count < len(there))
+            scores, actual = scores.reshape(-1, 1), actual.reshape(-1, 1)
+        count = actual.sum(dim=0)
+        known = (count > 0) & (count < len(actual))
         if not bool(known.any()):
             return math.nan
         area_of = load_torchmetrics().binary_auroc
-        columns = zip(scores[:, known].unbind(dim=1), there[:, known].unbind(dim=1), strict=True)
+        columns = zip(scores[:, known].unbind(dim=1), actual[:, known].unbind(dim=1), strict=True)
         areas = torch.stack([area_of(column, truth) for column, truth in columns]).double()
         weights = count[known].double() if self.average == "weighted" else torch.ones_like(areas)
         return float((areas * weights).sum() / weights.sum())
 
 
 def _between_0_and_1(scores: torch.Tensor) -> torch.Tensor:
-    """The same order without numbers that torchmetrics would take for logits."""
+    """Return numbers of the same order that torchmetrics does not take for logits."""
     order: torch.Tensor = torch.unique(scores, return_inverse=True)[1]
     return order.double() / max(1, scores.numel())
 
 
 def load_torchmetrics() -> Any:
-    """torchmetrics' functions for classes. Raises `UserError` where it is not there, or cannot be loaded."""
+    """Import torchmetrics' classification functions. Raises `UserError` where that fails."""
     try:
         from torchmetrics.functional import classification
     except ModuleNotFoundError as error:

@@ -17,8 +17,8 @@ from engine.training.losses import loss_for
 from engine.training.precision import Precision
 
 ROUNDS = 10
-LEAST_GAIN = 1.05
-"""To be kept, the compiled network must be so many times as fast."""
+MIN_GAIN = 1.05
+"""The compiled network is used if it is this many times as fast."""
 
 Step = Callable[[nn.Module], object]
 
@@ -26,46 +26,43 @@ Step = Callable[[nn.Module], object]
 def accelerate(
     how: str, network: nn.Module, step: Step, group: ProcessGroup, device: torch.device
 ) -> tuple[nn.Module, str]:
-    """What is called in the network's place, and what is to be said of it.
+    """Return what to call instead of the network, and a note about it.
 
-    `how` is the option `acceleration`; `step` computes gradients with a module on a batch, which leaves no trace here:
-    weights, statistics and random numbers are afterwards what they were. All workers decide alike. A collective.
+    `how` is the option `acceleration`; `step` computes gradients with a module on a batch. Weights, statistics and
+    random numbers are unchanged afterwards. All workers decide alike. A collective.
     """
     if how == "none" or (how == "auto" and device.type == "cpu"):
         return network, ""
     compiled: nn.Module = torch.compile(network)  # type: ignore[assignment]  # it is one, with the same parameters
-    with _untouched(network, device):
-        why = _failure(step, compiled)
-        if group.all_reduce(torch.tensor([float(bool(why))], device=device)).item():
-            return (
-                network,
-                f"torch.compile cannot be used here, the run goes on without: {why or 'another worker says'}",
-            )
+    with _restored(network, device):
+        failure = _failure(step, compiled)
+        if group.all_reduce(torch.tensor([float(bool(failure))], device=device)).item():
+            reason = failure or "it failed on another worker"
+            return network, f"torch.compile cannot be used here, the run goes on without: {reason}"
         if how == "compile":
             return compiled, ""
         plain_s, compiled_s = (_fastest(step, module, device) for module in (network, compiled))
     both = group.all_reduce(torch.tensor([plain_s, compiled_s], dtype=torch.float64, device=device)).tolist()
     gain = both[0] / max(both[1], 1e-9)
-    if gain >= LEAST_GAIN:
+    if gain >= MIN_GAIN:
         return compiled, f"Compiled by torch.compile: a step is {gain:.2f} times as fast."
     return network, f"Not compiled: with torch.compile a step is {gain:.2f} times as fast."
 
 
 def all_learn(network: nn.Module, called: nn.Module, step: Step, group: ProcessGroup, device: torch.device) -> bool:
-    """Whether every parameter that may learn gets a gradient on every worker, found by one step as for `accelerate`
-    with what is called in the network's place.
+    """Return whether every trainable parameter gets a gradient on every worker, by one step of what training calls.
 
-    None comes to weights whose every way out passes a layer that stops gradients, nor where a loss looks past an
+    Weights get none where every path to the loss passes a layer that stops gradients, or where a loss ignores an
     output. A collective.
     """
-    with _untouched(network, device):
+    with _restored(network, device):
         step(called)
         missing = sum(p.requires_grad and p.grad is None for p in network.parameters())
     return not group.all_reduce(torch.tensor([float(missing)], device=device)).item()
 
 
 def _failure(step: Step, module: nn.Module) -> str:
-    """Why it cannot be computed, or nothing. Compiling may fail for many reasons, a missing C++ compiler among them."""
+    """Return why it cannot be computed, or nothing. Compiling may fail, such as without a C++ compiler."""
     try:
         step(module)
     except Exception as error:  # whatever it is, the network itself is not to blame: it is tried without
@@ -74,7 +71,7 @@ def _failure(step: Step, module: nn.Module) -> str:
 
 
 def _fastest(step: Step, module: nn.Module, device: torch.device) -> float:
-    """Seconds of the fastest of some steps."""
+    """Return the seconds of the fastest of some steps."""
     seconds = []
     for _ in range(ROUNDS):
         began = time.perf_counter()
@@ -86,8 +83,8 @@ def _fastest(step: Step, module: nn.Module, device: torch.device) -> float:
 
 
 @contextlib.contextmanager
-def _untouched(network: nn.Module, device: torch.device) -> Iterator[None]:
-    """Whatever is tried in here, the network and the random numbers are as before."""
+def _restored(network: nn.Module, device: torch.device) -> Iterator[None]:
+    """Restore the network and the random numbers after this context."""
     before = {key: value.detach().clone() for key, value in network.state_dict().items()}
     draws = device.type in ("cuda", "xpu")
     with torch.random.fork_rng([device] if draws else [], device_type=device.type if draws else "cuda"):

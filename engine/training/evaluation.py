@@ -10,22 +10,22 @@ from engine.parallel.process_group import ProcessGroup, all_gather_rows
 from engine.project import user_code
 from engine.project.dataset_info import DatasetInfo
 from engine.project.training import TrainingOptions
-from engine.training.classwise_metrics import Auc, ClassFigure, Confusion, OfCounts, f_score, precision, recall
+from engine.training.classwise_metrics import Auc, ClassMetric, Confusion, OfCounts, f_score, precision, recall
 from engine.training.losses import Loss, OutputAdapters
 from engine.training.metrics import (
     R2,
     Accuracy,
+    DatasetMetric,
     LabelAccuracy,
     Mae,
     Mape,
     Metric,
     Rmse,
-    Summed,
+    SumMetric,
     TopK,
-    Whole,
     centre_of,
-    summed,
-    whole,
+    dataset_metrics,
+    sum_metrics,
 )
 from engine.training.model import TrainedModel
 from engine.training.state import Evaluation
@@ -99,11 +99,13 @@ class MetricAccumulator:
         self._metrics = metrics
         self._group = group
         self._confusion = confusion
-        self._summed: tuple[Summed, ...] = summed(metrics)
-        self._whole: dict[str, Whole] = {m.name: m for m in whole(metrics)}
-        self._rows: dict[str, list[Rows]] = {name: [metric.nothing(device)] for name, metric in self._whole.items()}
+        self._sum_metrics: tuple[SumMetric, ...] = sum_metrics(metrics)
+        self._dataset_metrics: dict[str, DatasetMetric] = {m.name: m for m in dataset_metrics(metrics)}
+        self._rows: dict[str, list[Rows]] = {
+            name: [metric.nothing(device)] for name, metric in self._dataset_metrics.items()
+        }
         self._loss = torch.zeros(1, dtype=torch.double, device=device)
-        self._sums = [torch.zeros(metric.width, dtype=torch.double, device=device) for metric in self._summed]
+        self._sums = [torch.zeros(metric.width, dtype=torch.double, device=device) for metric in self._sum_metrics]
         classes = confusion.classes if confusion is not None else 0
         self._table = torch.zeros(classes, classes, dtype=torch.double, device=device)
 
@@ -111,10 +113,10 @@ class MetricAccumulator:
         """Add a batch: its loss, summed over samples, its outputs and targets."""
         self._loss += loss
         count = torch.tensor([len(outputs[0])], device=self._loss.device)
-        for metric, sums in zip(self._summed, self._sums, strict=True):
+        for metric, sums in zip(self._sum_metrics, self._sums, strict=True):
             sums += metric.sums(outputs, targets, count)[0]
         for name, rows in self._rows.items():
-            rows.append(self._whole[name].rows(outputs, targets))
+            rows.append(self._dataset_metrics[name].rows(outputs, targets))
         if self._confusion is not None:
             self._table += self._confusion.of(outputs, targets)
 
@@ -122,13 +124,13 @@ class MetricAccumulator:
         """Return the loss summed over samples, each metric by name, and the confusion matrix. A collective."""
         parts = [self._loss, *self._sums, self._table.flatten()]
         totals = torch.split(self._group.all_reduce(torch.cat(parts)), [len(part) for part in parts])
-        values = {m.name: m.value(sums.tolist()) for m, sums in zip(self._summed, totals[1:-1], strict=True)}
+        values = {m.name: m.value(sums.tolist()) for m, sums in zip(self._sum_metrics, totals[1:-1], strict=True)}
         for name, rows in self._rows.items():
-            values[name] = self._value_of(self._whole[name], rows)
+            values[name] = self._value_of(self._dataset_metrics[name], rows)
         table = totals[-1].reshape(self._table.shape).long().tolist()
         return float(totals[0]), {metric.name: values[metric.name] for metric in self._metrics}, table
 
-    def _value_of(self, metric: Whole, rows: list[Rows]) -> float:
+    def _value_of(self, metric: DatasetMetric, rows: list[Rows]) -> float:
         """Compute a metric from the rows of all workers: on the first one, so that all have it to the last bit."""
         values, targets = (all_gather_rows(self._group, torch.cat(column)) for column in zip(*rows, strict=True))
         value = metric.value_of(values, targets) if self._group.rank == 0 else 0.0
@@ -169,7 +171,7 @@ def _metric(name: str, options: TrainingOptions, dataset: DatasetInfo, targets: 
         "recall": recall,
         "f-score": f_score(options.f_score_beta),
     }
-    return ClassFigure(name, of_counts[name], dataset.outputs, options.metric_average, is_labels)
+    return ClassMetric(name, of_counts[name], dataset.outputs, options.metric_average, is_labels)
 
 
 @dataclass(frozen=True)

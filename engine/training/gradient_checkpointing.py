@@ -1,5 +1,7 @@
-"""Gradient checkpointing: a network in segments, of which only what enters is held until the backward pass, where each
-is computed again. Chen et al., Training Deep Nets with Sublinear Memory Cost, 2016."""
+"""Gradient checkpointing: only the inputs of a network's segments are kept, and each is recomputed in backward.
+
+Chen et al., Training Deep Nets with Sublinear Memory Cost, 2016.
+"""
 
 import contextlib
 import math
@@ -16,19 +18,19 @@ from engine.parallel.sync_batch_norm import Share
 
 @dataclass(frozen=True)
 class Segment:
-    """Some nodes of a graph in their order: the names of what enters and of what leaves, and the module in between."""
+    """Consecutive nodes of a graph: the names of inputs and outputs, and the module in between."""
 
-    entering: tuple[str, ...]
-    leaving: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
     module: fx.GraphModule
     is_recomputed: bool
 
 
-class Recomputing(nn.Module):
-    """Calls a network segment by segment. It holds the network's own layers, so weights and states are the network's.
+class CheckpointedNetwork(nn.Module):
+    """Calls a network segment by segment. It shares the layers of the network, and so its weights and state.
 
-    Random numbers are drawn again as they were, and batch normalisation moves its running statistics once, so that the
-    numbers are those of the network called as a whole.
+    Recomputation draws the same random numbers, and batch normalisation updates its running statistics once, so that
+    results equal those of the network called as a whole.
     """
 
     def __init__(self, network: fx.GraphModule, how: str, share: Share) -> None:
@@ -40,32 +42,32 @@ class Recomputing(nn.Module):
         nodes = list(network.graph.nodes)
         self._arguments = [node.name for node in nodes if node.op == "placeholder"]
         self._output = nodes[-1]
-        # In a tuple they are no modules of this one: its parameters are the network's, once.
+        # In a tuple they are no submodules: parameters are those of the network, once.
         self._segments = tuple(_segment(network, run, is_recomputed) for run, is_recomputed in runs)
 
     @property
     def num_recomputed(self) -> int:
-        """How many segments are computed again."""
+        """Return the number of segments that are recomputed."""
         return sum(segment.is_recomputed for segment in self._segments)
 
     def forward(self, *inputs: Any) -> Any:
-        """As the network's."""
+        """Compute the outputs of the network."""
         values = dict(zip(self._arguments, inputs, strict=True))
         for segment in self._segments:
-            given = [values[name] for name in segment.entering]
+            arguments = [values[name] for name in segment.inputs]
             if segment.is_recomputed:
-                left = checkpoint(segment.module, *given, use_reentrant=False, context_fn=self._contexts)
+                outputs = checkpoint(segment.module, *arguments, use_reentrant=False, context_fn=self._contexts)
             else:
-                left = segment.module(*given)
-            values.update(zip(segment.leaving, left, strict=True))
+                outputs = segment.module(*arguments)
+            values.update(zip(segment.outputs, outputs, strict=True))
         return fx.node.map_arg(self._output.args[0], lambda node: values[node.name])
 
     def _contexts(self) -> tuple[Any, Any]:
-        """What is around the first computation and around the second."""
-        return contextlib.nullcontext(), self._again()
+        """Return the contexts of the first computation and of the recomputation."""
+        return contextlib.nullcontext(), self._recomputation()
 
     @contextlib.contextmanager
-    def _again(self) -> Iterator[None]:
+    def _recomputation(self) -> Iterator[None]:
         self._share.is_recomputing = True
         try:
             yield
@@ -74,7 +76,7 @@ class Recomputing(nn.Module):
 
 
 Run = tuple[Sequence[fx.Node], bool]
-"""Nodes that follow each other, and whether they are computed again."""
+"""Consecutive nodes, and whether they are recomputed."""
 
 
 def _steps(network: fx.GraphModule) -> list[fx.Node]:
@@ -82,8 +84,8 @@ def _steps(network: fx.GraphModule) -> list[fx.Node]:
 
 
 def _evenly(network: fx.GraphModule) -> list[Run]:
-    """About the root of their number of segments of like length, cut where few values cross. What the last one holds is
-    needed at once, so it is not computed again."""
+    """Return about √n segments of similar length, cut where few values cross. The last one is not recomputed, since
+    backward needs its values at once."""
     steps = _steps(network)
     count = max(1, round(math.sqrt(len(steps))))
     crossing = _crossing(steps)
@@ -98,7 +100,7 @@ def _evenly(network: fx.GraphModule) -> list[Run]:
 
 
 def _crossing(steps: Sequence[fx.Node]) -> list[int]:
-    """For a cut before each step, how many values are made before it and used behind it."""
+    """Return for a cut before each node how many values cross it."""
     places = {node: place for place, node in enumerate(steps)}
     crossing = [0] * (len(steps) + 1)
     for node, place in places.items():
@@ -109,7 +111,7 @@ def _crossing(steps: Sequence[fx.Node]) -> list[int]:
 
 
 def _by_block(network: fx.GraphModule) -> list[Run]:
-    """Each outermost block and each of its copies; what stands between them is held."""
+    """Return each outermost block and each of its copies as a segment; the values between them are kept."""
     runs: list[tuple[list[fx.Node], str]] = []
     steps = _steps(network)
     blocks = [_block_of(node) for node in steps]
@@ -127,7 +129,7 @@ def _by_block(network: fx.GraphModule) -> list[Run]:
 
 
 def _block_of(node: fx.Node) -> str | None:
-    """The outermost block that a module is in, with the copy's number; empty outside of blocks; None for a function."""
+    """Return the outermost block of a module, with the copy's number; empty outside blocks; None for a function."""
     if node.op != "call_module":
         return None
     first, *inner = str(node.target).split(".")

@@ -1,4 +1,4 @@
-"""Limits for gradients: the norm of each, the norm of all, or each element. Never waits for the device."""
+"""Gradient clipping: by the norm of each, by the global norm, or by value. Never waits for the device."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -11,7 +11,7 @@ from engine.project.training import TrainingOptions
 
 Clip = Callable[[], None]
 WholeNorms = Callable[[torch.Tensor], torch.Tensor]
-"""From the norms of what this worker has of each gradient to those of the whole gradients."""
+"""Maps the norms of this worker's shards of gradients to those of the whole gradients."""
 
 
 def gradient_clip(
@@ -21,8 +21,10 @@ def gradient_clip(
     *,
     in_stages: bool = False,
 ) -> Clip | None:
-    """What clips the gradients of these parameters in place, or None where there is no limit. The group sums the norms
-    where each worker has a part of each gradient, or `in_stages` some of the gradients as a whole."""
+    """Return a function that clips the gradients of these parameters in place, or None where there is no limit.
+
+    The group sums norms where workers hold shards of each gradient, or `in_stages` the gradients of pipeline stages.
+    """
     limit = options.gradient_threshold
     if math.isinf(limit):
         return None
@@ -56,18 +58,18 @@ def _as_they_are(norms: torch.Tensor) -> torch.Tensor:
 
 
 def each_norm(gradients: list[torch.Tensor], limit: float, whole: WholeNorms = _as_they_are) -> None:
-    """Shorten each gradient whose norm is above the limit to the limit."""
+    """Scale each gradient whose norm is above the limit down to the limit."""
     norms = whole(torch.stack(list(torch._foreach_norm(gradients))))
     torch._foreach_mul_(gradients, list((limit / norms).clamp(max=1.0).unbind()))
 
 
 def global_norm(gradients: list[torch.Tensor], limit: float, whole: WholeNorms = _as_they_are) -> None:
-    """Shorten all gradients by one factor if the norm over all of them is above the limit."""
+    """Scale all gradients by one factor if their global norm is above the limit."""
     norm = torch.linalg.vector_norm(whole(torch.stack(list(torch._foreach_norm(gradients)))))
     torch._foreach_mul_(gradients, (limit / norm).clamp(max=1.0))
 
 
 def each_element(gradients: list[torch.Tensor], limit: float, whole: WholeNorms = _as_they_are) -> None:
-    """Cut each element to between minus the limit and the limit."""
+    """Clamp each element to between minus the limit and the limit."""
     torch._foreach_clamp_min_(gradients, -limit)
     torch._foreach_clamp_max_(gradients, limit)

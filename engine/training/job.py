@@ -37,7 +37,7 @@ from engine.runs.folder import RunFolder, frozen_code
 from engine.runs.info import RunInfo
 from engine.training.fast.accelerations import Accelerations
 from engine.training.losses import fit_inverse
-from engine.training.reporter import EventSink, NoRequests, NullEventSink, Requests
+from engine.training.reporter import EventSink, NoRequests, NullEventSink, RequestSource
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class TrainingJob:
     rate_factor: float = 1.0
     """Factor for the learn rates of the checkpoint."""
     events: EventSink = field(default_factory=NullEventSink)
-    requests: Requests = field(default_factory=NoRequests)
+    requests: RequestSource = field(default_factory=NoRequests)
     notes: tuple[str, ...] = ()
     """What to tell the user about how this job came to be."""
 

@@ -1,4 +1,4 @@
-"""L-BFGS: one iteration a step, with torch's line search or one of two others, and factors for each parameter.
+"""L-BFGS: one iteration per step, with torch's line search or one of two others, and factors for each parameter.
 
 Nocedal and Wright, Numerical Optimization, 2nd edition: algorithms 7.4 (two loops), 3.1 (backtracking). Weak Wolfe
 search: Lewis and Overton, Nonsmooth optimization via quasi-Newton methods, 2013, algorithm 2.6.
@@ -13,8 +13,8 @@ from torch import nn
 
 from engine.project.training import TrainingOptions
 
-LossThere = Callable[[], float]
-"""Makes the gradients at the weights as they are, and gives the loss there."""
+Closure = Callable[[], float]
+"""Computes the gradients for the present weights, and returns the loss."""
 
 _SUFFICIENT = 1e-4
 """Share of the promised fall that the loss must fall by (c1 of the Armijo rule; torch's strong Wolfe search has it)."""
@@ -25,9 +25,9 @@ _LEAST_PROMISE = 1e-9
 
 
 class Tolerance:
-    """When a solver that looks at all samples has arrived: MATLAB's relative gradient, and the length of a step.
+    """Decides when a full-batch solver has converged: by MATLAB's relative gradient, and the length of a step.
 
-    The gradient is flat where max |g| <= tolerance · max(1, min(loss, max |g0|)), g0 being that of the start.
+    The gradient is small enough where max |g| <= tolerance · max(1, min(loss, max |g0|)), g0 being that of the start.
     """
 
     def __init__(self, options: TrainingOptions) -> None:
@@ -35,15 +35,15 @@ class Tolerance:
         self._first = math.nan
 
     def state_dict(self) -> dict[str, Any]:
-        """What the gradient is compared with."""
+        """Return what the gradient is compared with."""
         return {"first": self._first}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from there."""
+        """Restore what the gradient is compared with."""
         self._first = float(state["first"])
 
     def of_gradient(self, largest: float, loss: float) -> str:
-        """Why the run ends here, or nothing: of the largest gradient, and the loss."""
+        """Return why the run ends here, or nothing, given the largest gradient and the loss."""
         if math.isnan(self._first):
             self._first = largest
         if largest <= self._gradient * max(1.0, min(abs(loss), self._first)):
@@ -51,12 +51,12 @@ class Tolerance:
         return ""
 
     def of_step(self, length: float) -> str:
-        """Why the run ends here, or nothing: of the norm of the step over all weights."""
+        """Return why the run ends here, or nothing, given the norm of the step over all weights."""
         return f"the step ({length:.2g}) is below its tolerance" if 0 < length <= self._step else ""
 
 
 class Lbfgs(torch.optim.LBFGS):
-    """torch's L-BFGS, which knows neither groups nor L2, with both.
+    """torch's L-BFGS with parameter groups and L2 regularisation.
 
     L2 regularisation is a part of the loss here: 1/2 · L2 · factor · |w|². A learn-rate factor f scales its parameter's
     axis: the search runs over z with w = sqrt(f) · z, so that a step along the gradient is f times as long, and a
@@ -82,14 +82,14 @@ class Lbfgs(torch.optim.LBFGS):
         self._l2 = [group["weight_decay"] for _, group in members]
         self._factor = options.initial_inverse_hessian_factor
         self._method = options.line_search_method
-        self._most_looks = options.max_line_search_iterations
+        self._max_evaluations = options.max_line_search_iterations
         self.tolerance = Tolerance(options)
         self.finished = ""
-        """Why there is nothing left to do, once that is so."""
+        """Why there is nothing left to do; empty before."""
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]  # as torch's own has it
-        """One direction, one search along it. Returns the loss before."""
+        """Search along one direction. Returns the loss before."""
 
         def regularised() -> float:
             with torch.enable_grad():
@@ -102,8 +102,8 @@ class Lbfgs(torch.optim.LBFGS):
             self._move(start, regularised)
         return start
 
-    def _move(self, start: float, loss_there: LossThere) -> None:
-        """One step of torch's, with the gradients there; and the search along it where torch has none."""
+    def _move(self, start: float, closure: Closure) -> None:
+        """Make torch's step for these gradients; and the search along it where torch has none."""
         answers = [start]
         memory = self.state[self._parameters[0]]
         (group,) = self.param_groups
@@ -111,7 +111,7 @@ class Lbfgs(torch.optim.LBFGS):
         # torch starts from an inverse Hessian of one. Where all is one multiple, it is the same to begin with a longer
         # step; later torch takes the factor from its state, until a step tells of the curvature.
         group["lr"] = rate * self._factor if is_first else rate
-        super().step(lambda: answers.pop() if answers else loss_there())  # type: ignore[no-untyped-call]
+        super().step(lambda: answers.pop() if answers else closure())  # type: ignore[no-untyped-call]
         group["lr"] = rate
         if is_first:
             memory["H_diag"] = self._factor
@@ -120,7 +120,7 @@ class Lbfgs(torch.optim.LBFGS):
             self.finished = "no direction promises a lower loss"
             return
         if self._method != "strong-wolfe":
-            self._search(start, slope, loss_there)
+            self._search(start, slope, closure)
         length = abs(float(memory["t"])) * float(self._on_axes(memory["d"]).norm())
         self.finished = self.tolerance.of_step(length) if length else "the line search found no lower loss"
 
@@ -134,12 +134,12 @@ class Lbfgs(torch.optim.LBFGS):
                 total += 0.5 * l2 * float(parameter.double().square().sum())
         return total
 
-    def _search(self, start: float, slope: float, loss_there: LossThere) -> None:
-        """From torch's step without a search: halve what is too long, and for weak Wolfe double what is too short."""
+    def _search(self, start: float, slope: float, closure: Closure) -> None:
+        """Halve torch's step where it is too long, and for weak Wolfe double it where it is too short."""
         memory = self.state[self._parameters[0]]
         low, high, size = 0.0, math.inf, float(memory["t"])
-        for _ in range(self._most_looks):
-            if not loss_there() <= start + _SUFFICIENT * size * slope:
+        for _ in range(self._max_evaluations):
+            if not closure() <= start + _SUFFICIENT * size * slope:
                 high = size
             elif self._method == "weak-wolfe" and self._gather_flat_grad().dot(memory["d"]) < _FLATTER * slope:
                 low = size
@@ -148,18 +148,18 @@ class Lbfgs(torch.optim.LBFGS):
             following = (low + high) / 2 if math.isfinite(high) else 2 * low
             self._add_grad(following - size, memory["d"])
             size = following
-        else:  # nothing is known of where it stands now, but of the longest step that lowered the loss
+        else:  # back to the longest step that is known to lower the loss
             self._add_grad(low - size, memory["d"])
             size = low
         memory["t"] = size
 
     def _on_axes(self, direction: torch.Tensor) -> torch.Tensor:
-        """A direction given by the scaled axes, by the weights."""
+        """Return a direction along the scaled axes as one of the weights."""
         parts = torch.split(direction, [p.numel() for p in self._parameters])
         return torch.cat([part * axis for part, axis in zip(parts, self._axes, strict=True)])
 
     def _gather_flat_grad(self) -> torch.Tensor:
-        """The gradient along the scaled axes."""
+        """Return the gradient along the scaled axes."""
         parts = [
             torch.zeros_like(p).view(-1) if p.grad is None else p.grad.reshape(-1) * axis
             for p, axis in zip(self._parameters, self._axes, strict=True)
@@ -167,7 +167,7 @@ class Lbfgs(torch.optim.LBFGS):
         return torch.cat(parts)
 
     def _add_grad(self, step_size: float, direction: torch.Tensor) -> None:
-        """Move along a direction given by the scaled axes."""
+        """Move the weights along a direction of the scaled axes."""
         parts = torch.split(direction, [p.numel() for p in self._parameters])
         for parameter, part, axis in zip(self._parameters, parts, self._axes, strict=True):
             parameter.add_(part.view_as(parameter), alpha=float(step_size) * axis)

@@ -20,23 +20,23 @@ from engine.parallel.process_group import ProcessGroup
 from engine.project.training import TrainingOptions
 from engine.training import out_of_memory
 from engine.training.lbfgs import Tolerance
-from engine.training.solvers import learning
+from engine.training.solvers import trainable_parameters
 
-_AT_ONCE = 2**22
-"""Numbers of the Jacobian that are held at the same time."""
-_LEAST_DAMPING = 1e-20
+_MAX_JACOBIAN = 2**22
+"""Elements of the Jacobian that are held at the same time."""
+_MIN_DAMPING = 1e-20
 
 
 class LevenbergMarquardt:
-    """Moves the weights w by the solution d of (c·JᵀJ + diag(L2) + damping·I) d = -(c·Jᵀr + L2·w).
+    """Updates the weights w by the solution d of (c·JᵀJ + diag(L2) + damping·I) d = -(c·Jᵀr + L2·w).
 
     r are the errors of all N samples and their K responses, J their derivatives by w, and c/2 · |r|² the loss: c is 1/N
-    for half-mse and 2/(N·K) for mse. A step that lowers loss + 1/2·L2·|w|² is taken and the damping decreased; another
-    one is not, the damping is increased and the step tried again. A learn-rate factor f scales its axis, as for lbfgs:
+    for half-mse and 2/(N·K) for mse. A step that lowers loss + 1/2·L2·|w|² is accepted and the damping decreased;
+    otherwise the damping is increased and the step tried again. A learn-rate factor f scales its axis, as for lbfgs:
     w = sqrt(f) · z, and d moves z; a factor of 0 keeps the parameter still.
 
-    Each worker differentiates its own samples. The sums are the same on all; the first one solves for all, since
-    another number of threads may round in another way.
+    Each worker differentiates its own samples. The sums are the same on all; the first worker solves for all, since
+    another number of threads may round differently.
     """
 
     searches = False
@@ -56,30 +56,30 @@ class LevenbergMarquardt:
         self._decrease = options.damping_decrease_factor
         self._tolerance = Tolerance(options)
         names = {parameter: name for name, parameter in network.named_parameters()}
-        said = list(learning(network, parameters))
-        self._weights = {names[parameter]: parameter for parameter, _ in said}
+        trainable = list(trainable_parameters(network, parameters))
+        self._weights = {names[parameter]: parameter for parameter, _ in trainable}
         l2 = options.l2_regularization
-        self._axes = torch.cat([_filled(p, math.sqrt(of.learn_rate_factor)) for p, of in said])
-        self._l2 = torch.cat([_filled(p, l2 * of.l2_factor) for p, of in said])
+        self._axes = torch.cat([_filled(p, math.sqrt(of.learn_rate_factor)) for p, of in trainable])
+        self._l2 = torch.cat([_filled(p, l2 * of.l2_factor) for p, of in trainable])
         self.finished = ""
-        """Why there is nothing left to do, once that is so."""
+        """Why there is nothing left to do; empty before."""
 
     def moments(self) -> Iterator[torch.Tensor]:
-        """Nothing is remembered of past gradients."""
+        """Return nothing: no moments of past gradients are kept."""
         return iter(())
 
     def state_dict(self) -> dict[str, Any]:
-        """The damping, and what the gradient is compared with."""
+        """Return the damping, and what the gradient is compared with."""
         return {"damping": self._damping, "tolerance": self._tolerance.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from there."""
+        """Restore the damping."""
         self._damping = float(state["damping"])
         self._tolerance.load_state_dict(state["tolerance"])
 
     @torch.no_grad()
     def step(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        """Move once, by all samples. Gives this worker's part of the loss, and its outputs, both before the move."""
+        """Update the weights by all samples. Returns this worker's part of the loss, and outputs, before it."""
         if len(batch.targets) != 1:
             raise UserError("The solver lm takes networks of one output. Choose another solver.")
         scale = 1.0 / batch.total / (batch.targets[0].shape[1] / 2.0 if self._is_mean_over_responses else 1.0)
@@ -100,16 +100,16 @@ class LevenbergMarquardt:
     def _move(
         self, batch: Batch, scale: float, w: torch.Tensor, loss: float, curvature: torch.Tensor, slope: torch.Tensor
     ) -> None:
-        """Raise the damping until a step lowers the loss, and take that one."""
+        """Increase the damping until a step lowers the loss, and make that step."""
         while self._damping <= self._most:
             d = self._group.all_reduce(self._solved(curvature, slope)) * self._axes
             self._set(w + d)
             squares = self._l2.new_zeros(1)
-            for inputs, targets in self._pieces(batch):
+            for inputs, targets in self._chunks(batch):
                 squares += (self._network(*inputs) - targets).double().square().sum()
             there = scale * float(self._group.all_reduce(squares)) + self._regularisation(self._vector())
             if there < loss:
-                self._damping = max(_LEAST_DAMPING, self._damping * self._decrease)
+                self._damping = max(_MIN_DAMPING, self._damping * self._decrease)
                 self.finished = self._tolerance.of_step(float(d.norm()))
                 return
             self._damping *= self._increase
@@ -117,7 +117,7 @@ class LevenbergMarquardt:
         self.finished = f"no step lowers the loss, whatever the damping (up to {self._most:g})"
 
     def _solved(self, curvature: torch.Tensor, slope: torch.Tensor) -> torch.Tensor:
-        """The step along the scaled axes, by the first worker; zeros of the others. No numbers where it fails."""
+        """Solve for the step along the scaled axes on the first worker; zeros on the others, NaN where it fails."""
         if self._group.rank:
             return torch.zeros_like(slope)
         factor, failure = torch.linalg.cholesky_ex(curvature + self._damping * torch.eye(len(slope)).to(curvature))
@@ -126,11 +126,11 @@ class LevenbergMarquardt:
         return -torch.cholesky_solve(slope[:, None], factor)[:, 0]
 
     def _sums(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-        """JᵀJ, Jᵀr, |r|² over this worker's samples, in double precision, and the outputs."""
+        """Return JᵀJ, Jᵀr, |r|² over this worker's samples, in double precision, and the outputs."""
         size = len(self._axes)
         curvature, slope = self._axes.new_zeros(size, size), self._axes.new_zeros(size)
         squares, outputs = self._axes.new_zeros(()), []
-        for inputs, targets in self._pieces(batch):
+        for inputs, targets in self._chunks(batch):
             jacobian, output = self._derivatives(inputs)
             errors = (output - targets).flatten().double()
             curvature.addmm_(jacobian.T, jacobian)
@@ -140,16 +140,16 @@ class LevenbergMarquardt:
         output = torch.cat(outputs) if outputs else batch.targets[0][:0].clone()
         return curvature, slope, squares, output
 
-    def _pieces(self, batch: Batch) -> Iterator[tuple[tuple[torch.Tensor, ...], torch.Tensor]]:
-        """The samples in pieces whose Jacobian is not too large."""
+    def _chunks(self, batch: Batch) -> Iterator[tuple[tuple[torch.Tensor, ...], torch.Tensor]]:
+        """Yield the samples in chunks whose Jacobian is not too large."""
         (responses,) = batch.targets
-        most = max(1, _AT_ONCE // (len(self._axes) * responses.shape[1]))
+        most = max(1, _MAX_JACOBIAN // (len(self._axes) * responses.shape[1]))
         for start in range(0, batch.count, most):
             chosen = slice(start, min(start + most, batch.count))
             yield tuple(x[chosen] for x in batch.inputs), responses[chosen]
 
     def _derivatives(self, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Of each response of each sample by each weight, samples times responses x weights; and the responses."""
+        """Return the Jacobian `(samples · responses, weights)`, and the outputs."""
 
         def of_sample(weights: dict[str, torch.Tensor], *sample: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
             output = functional_call(self._network, weights, tuple(x[None] for x in sample))[0]
@@ -162,7 +162,7 @@ class LevenbergMarquardt:
                 warnings.filterwarnings("ignore", "There is a performance drop")  # recurrent layers: one by one
                 jacobian, output = each(weights, *inputs)
         except RuntimeError as error:
-            if out_of_memory.is_one(error) or isinstance(error, torch.AcceleratorError):
+            if out_of_memory.is_out_of_memory(error) or isinstance(error, torch.AcceleratorError):
                 raise
             raise UserError(
                 "The solver lm needs the derivatives of each sample by itself, which a layer of this network does not "
@@ -186,5 +186,5 @@ class LevenbergMarquardt:
 
 
 def _filled(parameter: nn.Parameter, value: float) -> torch.Tensor:
-    """The value for each number of the parameter."""
+    """Return the value for each element of the parameter."""
     return torch.full((parameter.numel(),), value, dtype=torch.float64, device=parameter.device)

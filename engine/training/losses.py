@@ -1,4 +1,8 @@
-"""Losses of a run and the forms that outputs and targets take for them. Outputs are logits."""
+"""Losses, summed over samples, and adapters that bring outputs and targets into the form they take.
+
+Outputs are logits `(N, C, ...)`. Targets are class indices `(N, ...)`, or numbers `(N, C, ...)`, where NaN and
+`IGNORED` do not count.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,16 +25,25 @@ from engine.project.dataset_info import IGNORED
 from engine.project.training import TrainingOptions
 from engine.training.user_code import UserLoss
 
+EPSILON = 1e-6
+"""Makes a class that is in neither output nor target overlap entirely, instead of dividing zero by zero."""
+Loss = Callable[[Tensors, Tensors], torch.Tensor]
+"""Given outputs (logits) and targets: the loss summed over samples."""
+OutputLoss = Callable[..., torch.Tensor]
+"""Given an output, its target, and for transcripts the lengths of the output: the loss summed over samples."""
+
 
 def over_samples(each: torch.Tensor, counted: torch.Tensor) -> torch.Tensor:
-    """The sum over samples of the mean over what counts of each; nothing where nothing counts. Where it does not
-    count, `each` holds zeros."""
+    """Return the sum over samples of the mean over positions that count; 0 for a sample without any.
+
+    `each` and `counted` are `(N, ...)`; `each` is zero where it does not count.
+    """
     count = counted.flatten(1).sum(1).clamp(min=1)
     return (each.flatten(1).sum(1) / count).sum()
 
 
 def known(output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Output and target with zeros where the target is NaN, and where it is not. No gradient goes where it is."""
+    """Return output and target with zeros, without gradient, where the target is NaN, and the mask of the rest."""
     counted = ~target.isnan()
     return torch.where(counted, output, 0.0), torch.where(counted, target, 0.0), counted
 
@@ -38,9 +51,11 @@ def known(output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, tor
 def cross_entropy(
     output: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None = None, smoothing: float = 0.0
 ) -> torch.Tensor:
-    """Negative log likelihood of the right class, weighted by class; mean over the places of a sample that count.
-    Smoothing spreads so much of each label evenly over all classes. Of a sample as a whole the target may be shares of
-    classes, N C, which each count as often."""
+    """Return the negative log likelihood of the true class, weighted by class, mean over the positions of a sample.
+
+    `output` is `(N, C, ...)`, `target` `(N, ...)` with class indices, or `(N, C)` with class probabilities. `smoothing`
+    spreads this share of each label evenly over all classes.
+    """
     weight = weight if weight is None else weight.to(output.dtype)
     if target.is_floating_point():
         target = target.to(output.dtype)
@@ -56,7 +71,7 @@ def cross_entropy(
 def focal(
     output: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None = None, gamma: float = 2.0
 ) -> torch.Tensor:
-    """Cross-entropy times (1 - p) ^ gamma, p being the probability given to the right class.
+    """Return cross-entropy times (1 - p) ^ gamma, p being the probability of the true class.
 
     Lin et al., Focal Loss for Dense Object Detection, 2017, equation 5.
     """
@@ -69,8 +84,11 @@ def focal(
 
 
 def class_weights(options: TrainingOptions, targets: torch.Tensor, classes: int = 0) -> torch.Tensor | None:
-    """How much a sample of each class counts. Balanced: samples / (classes · samples of the class), over the classes
-    that have samples, as scikit-learn has it; those without any do not count. Of steps, pixels and voxels likewise."""
+    """Return the weight of each class `(C,)`, or None.
+
+    Balanced: samples / (classes · samples of the class) over the classes that occur, as in scikit-learn; 0 for others.
+    Steps, pixels and voxels count like samples.
+    """
     if options.class_weighting == "given":
         return torch.tensor(options.class_weights, dtype=torch.float32, device=targets.device)
     if options.class_weighting == "none":
@@ -84,8 +102,10 @@ def class_weights(options: TrainingOptions, targets: torch.Tensor, classes: int 
 def binary_cross_entropy(
     output: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None = None, smoothing: float = 0.0
 ) -> torch.Tensor:
-    """Negative log likelihood of each label, mean over labels and places. Where a label is true it counts as often as
-    its weight says. Smoothing draws targets towards one half: 1 becomes 1 - s / 2, 0 becomes s / 2."""
+    """Return the negative log likelihood of each label, mean over labels and positions; `(N, C, ...)` both.
+
+    `weight` multiplies the loss of true labels. `smoothing` s draws targets towards 1/2: 1 becomes 1 - s / 2, 0 s / 2.
+    """
     output, target, counted = known(output, target)
     wide = None if weight is None else weight.to(output.dtype).view(-1, *[1] * (output.dim() - 2))
     soft = target * (1 - smoothing) + smoothing / 2 if smoothing else target
@@ -94,8 +114,10 @@ def binary_cross_entropy(
 
 
 def positive_weights(options: TrainingOptions, targets: torch.Tensor, axis: int) -> torch.Tensor | None:
-    """How much each label counts where it is true. Balanced: as often as it is false for each time it is true, which
-    is 1 for a label that is never true."""
+    """Return the weight of each label where it is true `(C,)`, or None.
+
+    Balanced: false labels / true labels; 1 for a label that is never true.
+    """
     if options.class_weighting == "given":
         return torch.tensor(options.class_weights, dtype=torch.float32, device=targets.device)
     if options.class_weighting == "none":
@@ -106,7 +128,7 @@ def positive_weights(options: TrainingOptions, targets: torch.Tensor, axis: int)
 
 
 def half_mse(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    """MATLAB's mse: half the squared error, summed over the responses of a sample, mean over its steps or pixels."""
+    """Return MATLAB's mse: half the squared error, summed over responses, mean over steps or pixels."""
     if target.dim() == 2:
         return 0.5 * (output - target).square().sum()
     output, target, counted = known(output, target)
@@ -114,7 +136,7 @@ def half_mse(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
 
 
 def mse(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    """torch's MSELoss: the squared error, mean over all numbers of a sample."""
+    """Return the squared error, mean over all numbers of a sample, as torch's MSELoss."""
     if target.dim() == 2:
         return (output - target).square().sum() / target.shape[1]
     output, target, counted = known(output, target)
@@ -122,7 +144,7 @@ def mse(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
 
 
 def mae(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    """The absolute error, mean over all numbers of a sample."""
+    """Return the absolute error, mean over all numbers of a sample."""
     if target.dim() == 2:
         return (output - target).abs().sum() / target.shape[1]
     output, target, counted = known(output, target)
@@ -130,20 +152,15 @@ def mae(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
 
 
 def huber(output: torch.Tensor, target: torch.Tensor, delta: float = 1.0) -> torch.Tensor:
-    """Half the squared error where it is below delta, a line of that slope beyond, mean over all numbers of a
-    sample."""
+    """Return half the squared error below delta and a line of that slope beyond, mean over all numbers of a sample."""
     if target.dim() == 2:
         return functional.huber_loss(output, target, reduction="sum", delta=delta) / target.shape[1]
     output, target, counted = known(output, target)
     return over_samples(functional.huber_loss(output, target, reduction="none", delta=delta), counted)
 
 
-EPSILON = 1e-6
-"""Keeps a class that is neither found nor there from dividing zero by zero: it overlaps entirely."""
-
-
 def dice(output: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None = None) -> torch.Tensor:
-    """1 - the mean over classes, weighted, of 2 Σ p t / (Σ p² + Σ t²).
+    """Return 1 - the mean over classes, weighted, of 2 Σ p t / (Σ p² + Σ t²).
 
     Milletari et al., V-Net, 2016, section 3.
     """
@@ -155,8 +172,9 @@ def dice(output: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None
 
 
 def generalized_dice(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    """1 - 2 Σ w Σ p t / Σ w (Σ p² + Σ t²) over classes, w being 1 / (Σ t)²: small classes count as much as large ones.
-    A class that is not there has the largest weight of those that are. MATLAB's generalizedDice.
+    """Return 1 - 2 Σ w Σ p t / Σ w (Σ p² + Σ t²) over classes, w being 1 / (Σ t)²: small classes count like large ones.
+
+    A class that does not occur has the largest weight of those that do. MATLAB's generalizedDice.
 
     Sudre et al., Generalised Dice overlap as a deep learning loss function, 2017; squared as in Crum et al., 2006.
     """
@@ -169,14 +187,16 @@ def generalized_dice(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor
 
 
 def _sums(output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Σ p t and Σ p² + Σ t² of each sample and class."""
+    """Return Σ p t and Σ p² + Σ t² of each sample and class, `(N, C)` both."""
     p, t, there = _places(output, target)
     return (p * t).sum(2), p.square().sum(2) + there
 
 
 def _places(output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """p and t (samples × classes × places), zero at places that do not count, and Σ t. Targets that are no class
-    numbers are labels, each by itself."""
+    """Return p and t `(N, C, positions)`, zero at positions that do not count, and Σ t `(N, C)`.
+
+    Floating-point targets are labels, each by itself.
+    """
     if target.is_floating_point():
         counted = ~target.isnan()
         p, t = torch.sigmoid(output), torch.where(counted, target, 0.0)
@@ -184,7 +204,7 @@ def _places(output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, t
         counted = (target != IGNORED).unsqueeze(1)
         p = torch.softmax(output, 1)
         t = functional.one_hot(target.clamp(min=0), output.shape[1]).movedim(-1, 1).to(p.dtype) * counted
-    # Behind the end of a sequence an output may be anything, even no number.
+    # After the end of a sequence an output may be anything, even NaN.
     p = torch.where(counted, p, 0.0)
     shape = (len(p), p.shape[1], p[0, 0].numel() if len(p) else 1)
     p, t = p.reshape(shape), t.reshape(shape)
@@ -194,10 +214,11 @@ def _places(output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, t
 def ctc(
     output: torch.Tensor, target: torch.Tensor, lengths: torch.Tensor | None = None, blank: str = "first"
 ) -> torch.Tensor:
-    """Negative log likelihood of the transcript over all its alignments; output: samples × steps × classes and blank.
+    """Return the negative log likelihood of the transcript over all its alignments.
 
-    `blank` says whether the channel of the blank is the first or the last; `lengths` are those of the output. It is
-    infinite where the output has fewer steps than the transcript needs: its classes, and one between two equal ones.
+    `output` is `(N, T, C + 1)`, `target` `(N, L)`, `lengths` `(N,)` those of the output; `blank` is the channel of the
+    blank, first or last. The loss is infinite where the output has fewer steps than the transcript needs: its classes,
+    and one between two equal ones.
     Graves et al., Connectionist Temporal Classification, 2006.
     """
     if len(output) == 0:
@@ -211,11 +232,14 @@ def ctc(
 
 
 class OutputAdapters:
-    """Makes class numbers whole numbers of 64 bits, ends targets where the padding of the outputs ends, and makes two
-    logits of the single one that tells two classes apart: 0 for the first class. Done twice it changes nothing more."""
+    """Bring outputs and targets into the form that losses and metrics take. Idempotent.
+
+    Class indices become int64, targets are cut to the steps of the outputs, and the single logit of two classes becomes
+    two: 0 for the first class.
+    """
 
     def __init__(self, wanted: Sequence[Wanted], *, mixes: bool = False) -> None:
-        """`mixes`: in training the target is shares of classes, of which the largest is taken."""
+        """`mixes`: training targets are class probabilities, whose argmax is the class."""
         self._wanted = tuple(wanted)
         self._mixes = mixes
         self._is_plain = not mixes and all(one.facts.per == "sample" and not one.is_binary for one in wanted)
@@ -246,26 +270,24 @@ class OutputAdapters:
         return output, target if target.is_floating_point() else target.long()
 
 
-Loss = Callable[[Tensors, Tensors], torch.Tensor]
-OutputLoss = Callable[..., torch.Tensor]
-"""Given an output, its target, and for transcripts the lengths of the output."""
-
-_OF_NUMBERS: dict[str, OutputLoss] = {"half-mse": half_mse, "mse": mse, "mae": mae}
+_REGRESSION_LOSSES: dict[str, OutputLoss] = {"half-mse": half_mse, "mse": mse, "mae": mae}
 
 
 def loss_for(options: TrainingOptions, wanted: Sequence[Wanted], targets: Tensors) -> Loss:
-    """The loss that the options ask for: the sum over outputs of what each is to give, as often as its weight says.
-    `targets` are those of the whole training split, on the device: class weights may follow from them."""
+    """Return the loss that the options ask for: the weighted sum over outputs.
+
+    `targets` are those of the whole training split, on the device: class weights may follow from them.
+    """
     if options.loss == "custom":
-        own, ends = UserLoss(user_code.target(options, "loss_function")), OutputAdapters(wanted)
-        return lambda outputs, targets: own(outputs, ends(outputs, targets)[1])
+        user_loss, adapters = UserLoss(user_code.target(options, "loss_function")), OutputAdapters(wanted)
+        return lambda outputs, targets: user_loss(outputs, adapters(outputs, targets)[1])
     named = [loss_of(options, one) for one in wanted]
     chosen = zip(named, wanted, targets, strict=True)
-    losses = [_of_one(name, options, one, target) for (name, _), one, target in chosen]
+    losses = [_output_loss(name, options, one, target) for (name, _), one, target in chosen]
     weights = [weight for _, weight in named]
     first = wanted[0]
     is_plain = first.facts.per == "sample" and first.facts.task != "transcripts" and not first.is_binary
-    return SingleOutputLoss(losses[0]) if is_plain and weights == [1.0] else _Sum(wanted, losses, weights)
+    return SingleOutputLoss(losses[0]) if is_plain and weights == [1.0] else _WeightedSum(wanted, losses, weights)
 
 
 @dataclass(frozen=True)
@@ -288,38 +310,38 @@ class SingleOutputLoss:
         return names.get(loss, ""), None
 
 
-class _Sum:
-    """The losses of all outputs, weighted."""
+class _WeightedSum:
+    """The weighted sum of the losses of all outputs."""
 
     def __init__(self, wanted: Sequence[Wanted], losses: Sequence[OutputLoss], weights: Sequence[float]) -> None:
         self._wanted, self._losses, self._weights = tuple(wanted), losses, weights
-        self._ends = OutputAdapters(wanted)
+        self._adapters = OutputAdapters(wanted)
 
     def __call__(self, outputs: Tensors, targets: Tensors) -> torch.Tensor:
-        outputs, targets = self._ends(outputs, targets)
+        outputs, targets = self._adapters(outputs, targets)
         count = len(self._wanted)
-        behind = iter(outputs[count:])
-        found = []
+        all_lengths = iter(outputs[count:])
+        values = []
         for number, (one, loss, weight) in enumerate(zip(self._wanted, self._losses, self._weights, strict=True)):
             output, target = outputs[number], targets[number]
-            lengths = next(behind) if one.has_lengths else None
+            lengths = next(all_lengths) if one.has_lengths else None
             if one.facts.task == "transcripts":
                 value = loss(output, target, lengths)
             elif one.facts.per == "step":
                 value = loss(output.transpose(1, 2), target.transpose(1, 2) if target.dim() == 3 else target)
             else:
                 value = loss(output, target)
-            found.append(value if weight == 1.0 else weight * value)
-        return found[0] if count == 1 else torch.stack(found).sum()
+            values.append(value if weight == 1.0 else weight * value)
+        return values[0] if count == 1 else torch.stack(values).sum()
 
 
-def _of_one(name: str, options: TrainingOptions, one: Wanted, targets: torch.Tensor) -> OutputLoss:
+def _output_loss(name: str, options: TrainingOptions, one: Wanted, targets: torch.Tensor) -> OutputLoss:
     smoothing = options.label_smoothing
     is_labels = one.facts.task == "labels"
     if name == "ctc":
         return partial(ctc, blank=options.ctc_blank)
-    if name in ("huber", *_OF_NUMBERS):
-        return partial(huber, delta=options.huber_delta) if name == "huber" else _OF_NUMBERS[name]
+    if name in ("huber", *_REGRESSION_LOSSES):
+        return partial(huber, delta=options.huber_delta) if name == "huber" else _REGRESSION_LOSSES[name]
     if is_labels:
         weight = positive_weights(options, targets, one.facts.type.dim("C"))
         base: OutputLoss = partial(binary_cross_entropy, weight=weight, smoothing=smoothing)
@@ -342,7 +364,7 @@ def _of_one(name: str, options: TrainingOptions, one: Wanted, targets: torch.Ten
 
 
 class Scale(NamedTuple):
-    """How an output and its target become normalised: (x - shift) / scale."""
+    """Normalises an output and its target: (x - shift) / scale."""
 
     shift: torch.Tensor
     scale: torch.Tensor
@@ -352,7 +374,7 @@ class Scale(NamedTuple):
 
 
 def fit_inverse(layer: nn.Module, kind: str, targets: Array, channel_axis: int) -> None:
-    """Give the layer the numbers of these targets, in which NaN does not count. `kind` is one of
+    """Fit an inverse normalisation to targets, in which NaN does not count. `kind` is one of
     `engine.layers.inputs.NORMALIZATIONS`."""
     columns = np.moveaxis(targets, channel_axis, 0).reshape(targets.shape[channel_axis], -1)
     each = [fit(kind, column[~np.isnan(column), np.newaxis], 1) for column in columns]
@@ -361,18 +383,18 @@ def fit_inverse(layer: nn.Module, kind: str, targets: Array, channel_axis: int) 
 
 
 def scale_of(layer: nn.Module, device: torch.device) -> Scale:
-    """What the layer undoes, as it has been fitted."""
+    """Return the normalisation that a fitted layer undoes."""
     assert isinstance(layer, InverseNormalize)
     return Scale(*(part.detach().clone().view(layer.sizes).to(device) for part in (layer.shift, layer.scale)))
 
 
 def normalised(loss: Loss, scales: Mapping[int, Scale]) -> Loss:
-    """The loss of outputs and targets without their units, those of these numbers; others stay as they are."""
+    """Return the loss of normalised outputs and targets; outputs without a scale stay as they are."""
 
-    def without_units(tensors: Tensors) -> Tensors:
+    def scaled(tensors: Tensors) -> Tensors:
         return tuple(scales[number](x) if number in scales else x for number, x in enumerate(tensors))
 
-    def of_normalised(outputs: Tensors, targets: Tensors) -> torch.Tensor:
-        return loss(without_units(outputs), without_units(targets))
+    def normalised_loss(outputs: Tensors, targets: Tensors) -> torch.Tensor:
+        return loss(scaled(outputs), scaled(targets))
 
-    return of_normalised
+    return normalised_loss

@@ -10,81 +10,83 @@ import torch
 from engine.data.batches import Tensors
 from engine.project.dataset_info import IGNORED
 
-MOST_ON_CURVE = 300
-"""A metric that takes more numbers than these is not computed at every step."""
+MAX_CURVE_WIDTH = 300
+"""A metric that sums more numbers than this is not computed at every step."""
+MIN_TARGET = torch.finfo(torch.float64).eps
+"""Relative errors are relative to targets of at least this size, as in scikit-learn."""
 
 
 class Metric(Protocol):
-    """A figure that says how good a network is."""
+    """A number that says how good a network is."""
 
     @property
     def name(self) -> str:
-        """Its name in events and results."""
+        """Return its name in events and results."""
 
     @property
     def higher_is_better(self) -> bool:
-        """Which way is up."""
+        """Return whether higher values are better."""
 
 
 @runtime_checkable
-class Summed(Metric, Protocol):
-    """A metric that is made of sums over samples: those of steps, workers and pieces add up to those of the whole, and
-    all numbers of an addend are whole, or doubles."""
+class SumMetric(Metric, Protocol):
+    """A metric computed from sums over samples: those of micro-batches, workers and steps add up.
+
+    All sums are whole numbers, or doubles.
+    """
 
     @property
     def width(self) -> int:
-        """How many numbers are summed."""
+        """Return how many numbers are summed."""
 
     def sums(self, outputs: Tensors, targets: Tensors, counts: torch.Tensor) -> torch.Tensor:
-        """For each run of so many samples its sums: `len(counts)` × `width` in double precision."""
+        """Return the sums of each run of samples, `(len(counts), width)` in double precision."""
 
     def value(self, sums: Sequence[float]) -> float:
-        """The figure; NaN where nothing was counted."""
+        """Return the metric; NaN where nothing was counted."""
 
 
 @runtime_checkable
-class Whole(Metric, Protocol):
-    """A metric that sees outputs and targets of all samples."""
+class DatasetMetric(Metric, Protocol):
+    """A metric computed from outputs and targets of all samples together."""
 
     def rows(self, outputs: Tensors, targets: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
-        """Of some samples what the metric needs: numbers a row, and the target of each row. What does not count is left
-        out."""
+        """Return what the metric needs of some samples, `(rows, ...)`, and the target of each row, of what counts."""
 
     def nothing(self, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-        """The rows of no samples."""
+        """Return the rows of no samples."""
 
     def value_of(self, rows: torch.Tensor, targets: torch.Tensor) -> float:
-        """The figure; NaN where it has none."""
+        """Return the metric; NaN where it is undefined."""
 
 
-def summed(metrics: Iterable[Metric]) -> tuple[Summed, ...]:
-    """Those that are made of sums."""
-    return tuple(metric for metric in metrics if isinstance(metric, Summed))
+def sum_metrics(metrics: Iterable[Metric]) -> tuple[SumMetric, ...]:
+    """Return the metrics computed from sums."""
+    return tuple(metric for metric in metrics if isinstance(metric, SumMetric))
 
 
-def whole(metrics: Iterable[Metric]) -> tuple[Whole, ...]:
-    """Those that see all samples."""
-    return tuple(metric for metric in metrics if isinstance(metric, Whole))
+def dataset_metrics(metrics: Iterable[Metric]) -> tuple[DatasetMetric, ...]:
+    """Return the metrics computed from all samples together."""
+    return tuple(metric for metric in metrics if isinstance(metric, DatasetMetric))
 
 
-def on_curve(metrics: Iterable[Metric]) -> tuple[Summed, ...]:
-    """Those that are computed at every step of a training."""
-    return tuple(metric for metric in summed(metrics) if metric.width <= MOST_ON_CURVE)
+def on_curve(metrics: Iterable[Metric]) -> tuple[SumMetric, ...]:
+    """Return the metrics that are computed at every training step."""
+    return tuple(metric for metric in sum_metrics(metrics) if metric.width <= MAX_CURVE_WIDTH)
 
 
 def sums_of_runs(each: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
-    """The sums of runs of samples, given the numbers of each sample. What is no number or huge stays in its own run."""
+    """Return the sums of runs of samples, given the numbers of each sample. NaN and infinity stay in their own run."""
     return torch.segment_reduce(each, "sum", lengths=counts, axis=0)
 
 
 def channels_last(output: torch.Tensor) -> torch.Tensor:
-    """The output with its channels as the last axis: they are the second one of features, images and volumes, and the
-    last one of sequences."""
+    """Move channels to the last axis: they are the second of features, images, volumes, the last of sequences."""
     return output.movedim(1, -1) if output.ndim > 3 else output
 
 
 def numbers_last(output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Outputs and targets as samples × elements × responses, in double precision."""
+    """Return outputs and targets as `(samples, elements, responses)` in double precision."""
     shape = (len(output), -1, channels_last(output).shape[-1])
     if len(output) == 0:  # nothing to tell the number of elements by
         nothing = torch.zeros(0, 1, shape[2], dtype=torch.double, device=output.device)
@@ -93,13 +95,13 @@ def numbers_last(output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tens
 
 
 def run_of_each(counts: torch.Tensor) -> torch.Tensor:
-    """For each sample the number of its run."""
+    """Return the index of the run of each sample."""
     return torch.repeat_interleave(torch.arange(len(counts), device=counts.device), counts)
 
 
 @dataclass(frozen=True)
 class TopK:
-    """The share of samples, pixels or steps whose class is among the k largest outputs."""
+    """Share of samples, pixels or steps whose class is among the k largest outputs."""
 
     k: int = 1
     name: str = "top-k"
@@ -107,7 +109,7 @@ class TopK:
     width: int = 2
 
     def sums(self, outputs: Tensors, targets: Tensors, counts: torch.Tensor) -> torch.Tensor:
-        """Those that are right, and all."""
+        """Return the number of correct ones, and of all."""
         scores, target = channels_last(outputs[0]), targets[0]
         if self.k == 1:
             right = scores.argmax(dim=-1) == target
@@ -117,37 +119,37 @@ class TopK:
         return share(right, target != IGNORED, counts)
 
     def value(self, sums: Sequence[float]) -> float:
-        """The share."""
+        """Return the share."""
         return ratio(*sums)
 
 
 @dataclass(frozen=True)
 class Accuracy(TopK):
-    """The share of samples, pixels or steps whose largest output is the right class."""
+    """Share of samples, pixels or steps whose largest output is the true class."""
 
     name: str = "accuracy"
 
 
 @dataclass(frozen=True)
 class LabelAccuracy:
-    """The share of labels that are right: taken for true where the output, a logit, is above zero."""
+    """Share of correct labels, predicted true where the logit is above zero."""
 
     name: str = "accuracy"
     higher_is_better: bool = True
     width: int = 2
 
     def sums(self, outputs: Tensors, targets: Tensors, counts: torch.Tensor) -> torch.Tensor:
-        """Those that are right, and all."""
+        """Return the number of correct ones, and of all."""
         right = (outputs[0] > 0) == (targets[0] > 0.5)
         return share(right, ~targets[0].isnan(), counts)
 
     def value(self, sums: Sequence[float]) -> float:
-        """The share."""
+        """Return the share."""
         return ratio(*sums)
 
 
 def share(right: torch.Tensor, counted: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
-    """For each run how many of what counts are right, and how many count."""
+    """Return for each run how many of what counts are correct, and how many count."""
     inside = tuple(range(1, counted.ndim))
     both = torch.stack([right & counted, counted], dim=1).double()
     each = both.sum(dim=[axis + 1 for axis in inside]) if inside else both
@@ -155,79 +157,75 @@ def share(right: torch.Tensor, counted: torch.Tensor, counts: torch.Tensor) -> t
 
 
 def ratio(part: float, whole: float) -> float:
-    """The share; NaN of nothing."""
+    """Return the share; NaN of nothing."""
     return part / whole if whole else math.nan
 
 
-SMALLEST = torch.finfo(torch.float64).eps
-"""Errors are relative to targets of at least this size, as scikit-learn has it."""
-
-
-class _Mean:
-    """The mean of something over samples, elements and responses."""
+class _MeanError:
+    """Mean of an error over samples, elements and responses."""
 
     name: str
     higher_is_better = False
     width = 2
 
     def errors(self, output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-        """What the mean is taken of."""
+        """Return the error of each number."""
         raise NotImplementedError
 
     def sums(self, outputs: Tensors, targets: Tensors, counts: torch.Tensor) -> torch.Tensor:
-        """The sum of it, and over how many."""
+        """Return the sum of errors, and their number."""
         output, target = numbers_last(outputs[0], targets[0])
         counted = ~target.isnan()
         errors = torch.where(counted, self.errors(output, target), 0.0)
         return sums_of_runs(torch.stack([errors, counted.double()], dim=1).sum(dim=(2, 3)), counts)
 
     def value(self, sums: Sequence[float]) -> float:
-        """The mean."""
+        """Return the mean."""
         return ratio(*sums)
 
 
-class Rmse(_Mean):
-    """Root of the squared error, mean over samples and responses."""
+class Rmse(_MeanError):
+    """Root of the mean squared error over samples and responses."""
 
     name = "rmse"
 
     def errors(self, output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-        """Squared."""
+        """Return the squared error."""
         return (output - target).square()
 
     def value(self, sums: Sequence[float]) -> float:
-        """The root of the mean."""
+        """Return the root of the mean."""
         mean = ratio(*sums)
         return math.sqrt(mean) if mean >= 0 else math.nan
 
 
-class Mae(_Mean):
-    """The absolute error, mean over samples and responses."""
+class Mae(_MeanError):
+    """Mean absolute error over samples and responses."""
 
     name = "mae"
 
     def errors(self, output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-        """Absolute."""
+        """Return the absolute error."""
         return (output - target).abs()
 
 
-class Mape(_Mean):
-    """The absolute error as a share of the target, mean over samples and responses."""
+class Mape(_MeanError):
+    """Mean absolute error relative to the target, over samples and responses."""
 
     name = "mape"
 
     def errors(self, output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-        """Relative to the target."""
-        return (output - target).abs() / target.abs().clamp(min=SMALLEST)
+        """Return the relative error."""
+        return (output - target).abs() / target.abs().clamp(min=MIN_TARGET)
 
 
 @dataclass(frozen=True)
 class R2:
-    """The coefficient of determination, mean over responses: 1 - squared error / squared distance from the mean.
+    """Coefficient of determination, mean over responses: 1 - squared error / squared distance from the mean.
 
-    Targets are summed less a `centre` for each response, the same on all workers, such as the mean of the training
-    part: far from zero, the squares of the targets themselves would leave no digits for their variance. A response
-    whose targets are all the same has 1 where it is met exactly and else 0, as in scikit-learn.
+    Targets are summed relative to a `centre` of each response, the same on all workers, such as the mean of the
+    training split: far from zero, the squares of the targets would leave no digits for their variance. A response with
+    equal targets has 1 where all are predicted exactly and else 0, as in scikit-learn.
     """
 
     centre: torch.Tensor
@@ -239,7 +237,7 @@ class R2:
         object.__setattr__(self, "width", 4 * len(self.centre))
 
     def sums(self, outputs: Tensors, targets: Tensors, counts: torch.Tensor) -> torch.Tensor:
-        """For each response how many targets there are, their sum, that of their squares, and of the squared error."""
+        """Return for each response: number and sum of targets, sum of their squares, and of the squared error."""
         output, target = numbers_last(outputs[0], targets[0])
         counted = ~target.isnan()
         away = target - self.centre
@@ -248,7 +246,7 @@ class R2:
         return sums_of_runs(each.flatten(1), counts)
 
     def value(self, sums: Sequence[float]) -> float:
-        """The mean over responses."""
+        """Return the mean over responses."""
         responses = len(self.centre)
         columns = [sums[start : start + responses] for start in range(0, 4 * responses, responses)]
         values = [self._of_response(*column) for column in zip(*columns, strict=True) if column[0]]
@@ -263,6 +261,6 @@ class R2:
 
 
 def centre_of(targets: torch.Tensor) -> torch.Tensor:
-    """The mean of each response over a part of the data, rounded so that all workers have the same."""
+    """Return the mean of each response over a part of the data, rounded so that all workers have the same."""
     _, numbers = numbers_last(targets, targets)
     return numbers.nanmean(dim=(0, 1)).nan_to_num().float().double()

@@ -1,4 +1,4 @@
-"""A run that has not enough memory, in words: where it ran out, what takes how much, and what helps. Needs no torch."""
+"""Explains a run that ran out of memory: where, what takes how much, and what helps. Needs no torch."""
 
 import contextlib
 import re
@@ -34,14 +34,14 @@ _WORDS = (
 )
 
 
-def is_one(error: BaseException) -> bool:
-    """Whether memory ran out, on the processor or on a device: libraries say so in several ways."""
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether memory ran out, on the CPU or a device: libraries say so in several ways."""
     words = str(error).lower()
     return isinstance(error, MemoryError) or any(known in words for known in _WORDS)
 
 
-def in_words(error: BaseException) -> str:
-    """What could not be had: the number alone where a library says much more."""
+def short_text(error: BaseException) -> str:
+    """Return what could not be allocated: the number alone where a library says much more."""
     words = str(error).strip().partition("\n")[0][:300]
     if (found := _ASKED.search(words)) is not None:
         return f"another {format_bytes(int(found[1]))} could not be had"
@@ -51,10 +51,10 @@ def in_words(error: BaseException) -> str:
     return words or "out of memory"
 
 
-def place_of(error: BaseException) -> str:
-    """Where in the training memory ran out, in words: the layer whose forward pass it was, or the backward pass.
+def location_of(error: BaseException) -> str:
+    """Describe where memory ran out: the layer whose forward pass it was, or the backward pass.
 
-    From the stack: the innermost module that a built network holds under a name. Nothing where it was neither.
+    From the stack: the innermost module that a built network holds under a name. Empty where it was neither.
     """
     names: dict[int, str] = {}
     found, at = "", error.__traceback__
@@ -77,8 +77,8 @@ def _module_of(frame: TracebackType) -> Any:
 
 @dataclass(frozen=True)
 class Cause:
-    """Why it failed and what helps, in words; what takes how much memory, as a table; and a setting with which the run
-    may go on, as for `--set`, where there is one."""
+    """Why a run failed and what helps; a table of what takes how much memory; and a setting with which the run can be
+    resumed, as for `--set`, if there is one."""
 
     words: str
     rows: str = ""
@@ -86,7 +86,7 @@ class Cause:
 
 
 def cause(folder: RunFolder, words: str, where: str = "") -> Cause:
-    """What is to be said of a run that ran out of memory. `words` begin the sentence."""
+    """Explain a run that ran out of memory. `words` begin the sentence."""
     begin = f"{words}, {where}." if where else f"{words}."
     with contextlib.suppress(Exception):  # whatever is wrong with the project, memory ran out, and that is said
         project = load(folder.project).project
@@ -98,12 +98,12 @@ def cause(folder: RunFolder, words: str, where: str = "") -> Cause:
 
 
 def _samples(folder: RunFolder) -> int:
-    """How many samples a step takes, over all workers."""
+    """Return the samples per step, over all workers."""
     return sum(place.samples for place in folder.read_info().placement.places)
 
 
 def offer(options: TrainingOptions, memory: Memory) -> tuple[str, str]:
-    """What helps most with these options, in words; and the setting to go on with, where one is enough."""
+    """Return what helps most with these options, and the setting to resume with, if one is enough."""
     pieces = options.gradient_accumulation
     fixed = memory.weights + memory.gradients + memory.optimizer
     if options.solver == "lm" or (options.is_full_batch and fixed > memory.activations):
@@ -124,7 +124,7 @@ def offer(options: TrainingOptions, memory: Memory) -> tuple[str, str]:
 
 
 def _table(project: Project, samples: int) -> tuple[Memory, str]:
-    """The estimate of a whole step, and the layers that keep most."""
+    """Return the estimate of a whole step, and a table of the layers that keep most."""
     analysis = analyse(project.network)
     memory = memory_of(project, analysis, DatasetInfo((), {"training": samples}, ()))
     pieces = project.training.gradient_accumulation

@@ -1,6 +1,6 @@
-"""What a run tells of itself, and what it is asked: a few times a second, at the report points of its recorder.
+"""Sends the events of a run and takes requests to it, a few times per second, at the report points of its recorder.
 
-Being watched costs nothing, and a request is obeyed within a fraction of a second, or a step if that is longer.
+Following a run costs nothing, and a request is obeyed within a fraction of a second, or after a step that takes longer.
 """
 
 import math
@@ -16,41 +16,41 @@ from engine.training.state import Evaluation, StepResult
 
 
 class EventSink(Protocol):
-    """Takes events to whoever follows the run."""
+    """Takes the events of a run."""
 
     def put(self, *events: Event) -> None:
-        """Send these, in their order."""
+        """Send events in their order."""
 
 
-class Requests(Protocol):
+class RequestSource(Protocol):
     """Where requests to the run come in."""
 
     def pending(self) -> PendingRequests:
-        """What was asked for since the last call, at once."""
+        """Return the requests since the last call, without waiting."""
 
 
 class NullEventSink:
-    """Of all workers but the first."""
+    """The sink of all workers but the first."""
 
     def put(self, *events: Event) -> None:
-        """Nothing is sent."""
+        """Do nothing."""
 
 
 class NoRequests:
-    """Of all workers but the first."""
+    """The source of all workers but the first."""
 
     def pending(self) -> PendingRequests:
-        """Never anything."""
+        """Return none."""
         return NOTHING
 
 
 def _share(part_s: float, whole_s: float) -> float:
-    """How much of the whole a part was, or NaN where that is not known."""
+    """Return the share that a part has, or NaN where that is unknown."""
     return part_s if math.isnan(part_s) else round(min(1.0, max(0.0, part_s / whole_s)), 3)
 
 
 class Curve:
-    """Points of one split that wait to be sent, as runs of equal distance."""
+    """Points of one split that wait to be sent, in runs of equal distance."""
 
     def __init__(self, split: str) -> None:
         self._split = split
@@ -58,13 +58,13 @@ class Curve:
         self._values: dict[str, list[float]] = {}
 
     def add(self, step: int, values: dict[str, float]) -> None:
-        """One point a name."""
+        """Add a point to the curve of each name."""
         self._steps.append(step)
         for name, value in values.items():
             self._values.setdefault(name, []).append(value)
 
     def take(self) -> list[Event]:
-        """The points as events, and forget them."""
+        """Return the points as events, and forget them."""
         events: list[Event] = []
         start = 0
         while start < len(self._steps):
@@ -78,7 +78,7 @@ class Curve:
 
 
 def _run_of_equal_distance(steps: list[int], start: int) -> tuple[int, int]:
-    """Where the run that begins here ends, and its distance."""
+    """Return where the run of equal distances that begins here ends, and its distance."""
     if start + 1 == len(steps):
         return start + 1, 1
     apart = steps[start + 1] - steps[start]
@@ -89,14 +89,14 @@ def _run_of_equal_distance(steps: list[int], start: int) -> tuple[int, int]:
 
 
 class Reporter:
-    """The trainer's voice and ear."""
+    """Sends what the trainer reports, and returns the requests to it."""
 
     def __init__(
         self,
         metrics: Sequence[Metric],
         recorder: Recorder,
         outbox: EventSink,
-        requests: Requests,
+        requests: RequestSource,
         clock: Clock,
         total_steps: int,
         watch: Watch | None = None,
@@ -118,52 +118,52 @@ class Reporter:
 
     @property
     def samples_per_second(self) -> float:
-        """Over the whole run."""
+        """Return the mean speed of the whole run."""
         return self._samples / max(self.clock.training_s, 1e-9)
 
     def time_shares(self) -> dict[str, float]:
-        """Of the time of all steps: what went to data, to other workers, to computing; NaN where that is not known."""
-        whole = max(self.clock.training_s, 1e-9)
-        data, sending = _share(self.clock.data_s, whole), _share(self.clock.communication_s, whole)
+        """Return the shares of the training time: data, communication and computing; NaN where unknown."""
+        training_s = max(self.clock.training_s, 1e-9)
+        data, sending = _share(self.clock.data_s, training_s), _share(self.clock.communication_s, training_s)
         return {"data": data, "communication": sending, "computing": round(1 - data - sending, 3)}
 
     @property
     def has_steps(self) -> bool:
-        """Whether there are steps that were not reported yet. The same on all workers."""
+        """Return whether any step is not reported yet. The same on all workers."""
         return self._recorder.has_steps
 
     def record(self, result: StepResult) -> bool:
-        """Take what a step gave; whether it is time to report."""
+        """Record the result of a step, and return whether it is time to report."""
         self._samples += result.total
         return self._recorder.hold(result)
 
     def request_end(self) -> bool:
-        """A hook wants the run to end: whether it is time to report."""
+        """End the run on request of a hook; returns whether it is time to report."""
         return self._recorder.request_end()
 
     def validated(self, step: int, evaluation: Evaluation) -> None:
-        """A validation after this step."""
+        """Record a validation after this step."""
         self._validation.add(step, evaluation.values)
 
     def found_best(self, step: int, objective: str, value: float) -> None:
-        """A better network than before. Of several between two reports the last one is told."""
+        """Record a new best network. Of several between two reports the last one is sent."""
         self._best = Best(iteration=step, objective=objective, value=value)
 
     def epoch_ended(self, epoch: int, step: int) -> None:
-        """An epoch is complete."""
+        """Record the end of an epoch."""
         self._waiting.append(EpochEnded(epoch=epoch, iteration=step))
 
     def pending_requests(self) -> PendingRequests:
-        """What is asked for while nothing is trained. A collective."""
+        """Return the requests while nothing is trained. A collective."""
         return self._recorder.broadcast_requests(self._requests.pending())
 
     def send(self, *events: Event) -> None:
-        """Send these behind what waits."""
+        """Send events after those that wait."""
         self.send_waiting()
         self._outbox.put(*events)
 
     def report(self, epoch: int, step: int, rate: float, *, save_now: bool = False) -> Report:
-        """Exchange with the other workers, and send what has gathered. `save_now` reaches all of them."""
+        """Sum the recorded steps over workers and send them. `save_now` reaches all workers. A collective."""
         pending = self._requests.pending()
         if save_now:
             pending = pending.add({"do": "save_now"})
@@ -182,19 +182,19 @@ class Reporter:
         return report
 
     def tested(self, step: int, evaluation: Evaluation) -> None:
-        """The kept network on the test split."""
+        """Send the evaluation of the kept network on the test split."""
         curve = Curve("test")
         curve.add(step, evaluation.values)
         self._outbox.put(*curve.take())
 
     def send_waiting(self) -> None:
-        """Send what needs no exchange."""
+        """Send what waits and needs no other worker."""
         best = [self._best] if self._best is not None else []
         self._outbox.put(*self._validation.take(), *best, *self._waiting)
         self._waiting, self._best = [], None
 
     def state_dict(self) -> dict[str, Any]:
-        """How far it is, and how long that took. Everything else has been sent."""
+        """Return counts and timers. Everything else has been sent."""
         elapsed = self.clock.elapsed_s
         return {
             "next_step": self._recorder.next_step,
@@ -207,10 +207,10 @@ class Reporter:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from there."""
+        """Restore counts and timers."""
         self._recorder.begin_at(int(state["next_step"]))
         spent = ("elapsed_s", "aside_s", "data_s", "communication_s")
-        self.clock.go_on(*(float(state.get(name, 0.0)) for name in spent))
+        self.clock.restore(*(float(state.get(name, 0.0)) for name in spent))
         self._data_s_before, self._sending_s_before = self.clock.data_s, self.clock.communication_s
         self._samples = self._samples_before = int(state["samples"])
         self._training_s_before = self.clock.training_s

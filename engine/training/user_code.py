@@ -22,8 +22,8 @@ from engine.user_code.expression import split_code
 
 
 def failure(error: BaseException, file: str) -> BaseException:
-    """What a run fails with where code of the user's in this file went wrong: with the line of it, unless the fault is
-    not its own."""
+    """Return the error that a run fails with when user code of this file raises: with its line, unless the error is not
+    its own."""
     if not isinstance(error, Exception | SystemExit) or isinstance(error, UserError | MemoryError):
         return error
     if isinstance(error, torch.OutOfMemoryError) or is_peer_failure(error):
@@ -32,53 +32,53 @@ def failure(error: BaseException, file: str) -> BaseException:
 
 
 class Hooks(Protocol):
-    """What the trainer tells. Each answer says whether the run is to end."""
+    """Callbacks of the trainer. Each returns whether the run ends."""
 
     watches_steps: bool
 
     def ended_by(self, moment: str) -> str:
-        """Why the run ends, where the function of this moment ends it."""
+        """Return why the run ends, where the function of this moment ends it."""
 
-    def on_step(self, epoch: int, step: int, done: StepResult) -> bool:
-        """After a step: this worker's answer alone."""
+    def on_step(self, epoch: int, step: int, result: StepResult) -> bool:
+        """Call after a step; returns the answer of this worker alone."""
 
-    def on(self, moment: str, epoch: int, step: int, **seen: Any) -> bool:
-        """At another moment: the answer of all workers together."""
+    def on(self, moment: str, epoch: int, step: int, **values: Any) -> bool:
+        """Call at another moment; returns the answer of all workers together."""
 
 
 class NoHooks:
-    """Of a project without any."""
+    """The hooks of a project without any."""
 
     watches_steps = False
 
     def ended_by(self, moment: str) -> str:
-        """Never asked."""
+        """Return the moment."""
         return moment
 
-    def on_step(self, epoch: int, step: int, done: StepResult) -> bool:
-        """Never called."""
+    def on_step(self, epoch: int, step: int, result: StepResult) -> bool:
+        """Return False."""
         return False
 
-    def on(self, moment: str, epoch: int, step: int, **seen: Any) -> bool:
-        """Nobody listens."""
+    def on(self, moment: str, epoch: int, step: int, **values: Any) -> bool:
+        """Return False."""
         return False
 
 
 class Clock(Protocol):
-    """Says how long the run takes."""
+    """Measures the time of the run."""
 
     @property
     def elapsed_s(self) -> float:
-        """Since training began."""
+        """Return the seconds since training began."""
 
 
 @dataclass
 class Run:
-    """What a hook sees of the run: the one argument of each. It is the same object all the time.
+    """The run as a hook sees it: the argument of each hook, the same object all the time.
 
-    `step` and `epoch` count from 1 and are 0 before the first one. `network` is the module that is trained, `folder`
-    the run's own folder. `validation` and `test` hold the last scores by name, as `{"loss": 0.3, "accuracy": 0.9}`, and
-    are None before. `reason` says in the end why it ended.
+    `step` and `epoch` count from 1 and are 0 before the first. `network` is the module that is trained, `folder` the
+    run's own folder. `validation` and `test` hold the last evaluation by name, as `{"loss": 0.3, "accuracy": 0.9}`, and
+    are None before. `reason` is set at the end: why the run ended.
     """
 
     network: nn.Module
@@ -94,68 +94,68 @@ class Run:
     validation: Mapping[str, float] | None = None
     test: Mapping[str, float] | None = None
     reason: str = ""
-    done: StepResult | None = None
+    result: StepResult | None = None
 
     @property
     def is_first(self) -> bool:
-        """Whether this is the first worker: the one that prints and writes, where one is enough."""
+        """Return whether this is the first worker: the one that prints and writes, where one is enough."""
         return self.rank == 0
 
     @property
     def loss(self) -> float:
-        """The loss of the last step, mean over the samples of this worker. Asking waits for the device."""
-        if self.done is None or self.done.count == 0:
+        """Return the loss of the last step, mean over the samples of this worker. Waits for the device."""
+        if self.result is None or self.result.count == 0:
             return math.nan
-        return float(self.done.loss) * self.done.total / self.done.count
+        return float(self.result.loss) * self.result.total / self.result.count
 
     @property
     def learn_rate(self) -> float:
-        """The rate of the last step."""
+        """Return the learn rate of the last step."""
         return self.rate_at(max(0, self.step - 1))
 
     @property
     def elapsed_s(self) -> float:
-        """Seconds since training began."""
+        """Return the seconds since training began."""
         return self.clock.elapsed_s
 
 
 class FileHooks:
-    """The functions of a file."""
+    """The functions of a user's file."""
 
     def __init__(self, file: str, run: Run, group: ProcessGroup) -> None:
-        """Raises `UserError` where the file goes wrong."""
+        """Raises `UserError` where the file cannot be used."""
         self._file = file
         self._functions = defined(file, (*HOOKS, *STATE))
         self._run = run
         self._group = group
-        self._kept: dict[str, Any] = {}
+        self._restored: dict[str, Any] = {}
         self._on_step = self._functions.get("on_step")
         self.watches_steps = self._on_step is not None
 
     def ended_by(self, moment: str) -> str:
-        """Why the run ends, where the function of this moment ends it."""
+        """Return why the run ends, where the function of this moment ends it."""
         return f"ended by {moment} of {self._file}"
 
-    def on_step(self, epoch: int, step: int, done: StepResult) -> bool:
-        """This worker's answer after a step."""
+    def on_step(self, epoch: int, step: int, result: StepResult) -> bool:
+        """Call `on_step`; returns the answer of this worker."""
         run = self._run
-        run.epoch, run.step, run.done = epoch, step, done
+        run.epoch, run.step, run.result = epoch, step, result
         try:
             answer = self._on_step(run) if self._on_step is not None else None
         except BaseException as error:
             raise failure(error, self._file) from error
         return answer is not None and self._is_end("on_step", answer)
 
-    def on(self, moment: str, epoch: int, step: int, **seen: Any) -> bool:
-        """The answer of all workers together. A collective where the file has such a function."""
+    def on(self, moment: str, epoch: int, step: int, **values: Any) -> bool:
+        """Call the function of a moment; returns the answer of all workers. A collective where the file has it."""
         function = self._functions.get(moment)
         run = self._run
         run.epoch, run.step = epoch, step
-        for name, value in seen.items():
+        for name, value in values.items():
             setattr(run, name, value.values if isinstance(value, Evaluation) else value)
         answer = self._call(moment, run) if function is not None else None
-        if moment == "on_start" and self._kept:
-            self._call("load_state_dict", self._kept["own"])
+        if moment == "on_start" and self._restored:
+            self._call("load_state_dict", self._restored["own"])
         if function is None:
             return False
         ends = answer is not None and self._is_end(moment, answer)
@@ -165,7 +165,7 @@ class FileHooks:
         return ends
 
     def state_dict(self) -> dict[str, Any]:
-        """What the file keeps, for a checkpoint."""
+        """Return the state that the file keeps, for a checkpoint."""
         if "state_dict" not in self._functions:
             return {}
         state = self._call("state_dict")
@@ -176,12 +176,12 @@ class FileHooks:
         return {"own": state}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Give it back, once `on_start` was called."""
-        self._kept = state
+        """Restore the state of the file, once `on_start` was called."""
+        self._restored = state
 
-    def _call(self, name: str, *given: object) -> Any:
+    def _call(self, name: str, *arguments: object) -> Any:
         try:
-            return self._functions[name](*given)
+            return self._functions[name](*arguments)
         except BaseException as error:
             raise failure(error, self._file) from error
 
@@ -195,52 +195,52 @@ class FileHooks:
 
 
 class UserLoss:
-    """The sum over samples of what the user's function gives: one number a sample, or their mean."""
+    """A user's loss, summed over samples. The function returns one number per sample, or their mean."""
 
     def __init__(self, target: str) -> None:
-        """`target` names the function. Raises `UserError`."""
+        """`target` is the function's name. Raises `UserError`."""
         self._file, self._name = split_code(target)
         self._function = find(target)
 
     def __call__(self, outputs: Tensors, targets: Tensors) -> torch.Tensor:
-        """Raises `RunError` for a function that gives something else. No samples give zero, with gradients of zero."""
+        """Return the sum; zero, with zero gradients, for no samples. Raises `RunError` for another return value."""
         count = len(targets[0])
         if count == 0:
             return torch.stack([output.sum() for output in outputs]).sum()
         try:
-            found = self._function(unwrap_single(outputs), unwrap_single(targets))
+            value = self._function(unwrap_single(outputs), unwrap_single(targets))
         except BaseException as error:
             raise failure(error, self._file) from error
-        if not isinstance(found, torch.Tensor) or found.dim() > 1 or found.numel() not in (1, count):
+        if not isinstance(value, torch.Tensor) or value.dim() > 1 or value.numel() not in (1, count):
             got = (
-                f"a tensor of {tuple(found.shape)}" if isinstance(found, torch.Tensor) else f"a {type(found).__name__}"
+                f"a tensor of {tuple(value.shape)}" if isinstance(value, torch.Tensor) else f"a {type(value).__name__}"
             )
             raise RunError(
                 f"{self._file}: {self._name} returned {got} for {count} samples. Return one number, the mean over the "
-                "samples, or one number a sample."
+                "samples, or one number per sample."
             )
-        return found.sum() if found.dim() == 1 and count > 1 else found.reshape(()) * count
+        return value.sum() if value.dim() == 1 and count > 1 else value.reshape(()) * count
 
 
 class UserMetric:
-    """The mean over samples of what the user's function gives: one number a sample, or their mean."""
+    """A user's metric, mean over samples. The function returns one number per sample, or their mean."""
 
     name = "custom"
     width = 2
 
     def __init__(self, target: str, *, higher_is_better: bool) -> None:
-        """`target` names the function. Raises `UserError`."""
+        """`target` is the function's name. Raises `UserError`."""
         self.higher_is_better = higher_is_better
         self._file, self._function_name = split_code(target)
         self._function = find(target)
         self._gives_mean = False
 
     def sums(self, outputs: Tensors, targets: Tensors, counts: torch.Tensor) -> torch.Tensor:
-        """The sum over samples, and over how many. Raises `RunError` for a function that gives something else."""
+        """Return sum and count of each run of samples `(runs, 2)`. Raises `RunError` for another return value."""
         if not self._gives_mean:
-            found = self._of(outputs, targets)
-            if found.dim() == 1:
-                return sums_of_runs(torch.stack([found, torch.ones_like(found)], dim=1), counts)
+            value = self._of(outputs, targets)
+            if value.dim() == 1:
+                return sums_of_runs(torch.stack([value, torch.ones_like(value)], dim=1), counts)
             self._gives_mean = True
         sizes = counts.tolist()
         parts = [zip(*(torch.split(x, sizes) for x in given), strict=True) for given in (outputs, targets)]
@@ -248,26 +248,26 @@ class UserMetric:
         return torch.stack([torch.stack(means) * counts, counts.double()], dim=1)
 
     def _of(self, outputs: Tensors, targets: Tensors) -> torch.Tensor:
-        """What the function gives; zero for no samples."""
+        """Return the values of the function; zero for no samples."""
         count = len(targets[0])
         if count == 0:
             return torch.zeros((0,) if not self._gives_mean else (1,), dtype=torch.double, device=targets[0].device)
         try:
-            found = self._function(unwrap_single(outputs), unwrap_single(targets))
+            value = self._function(unwrap_single(outputs), unwrap_single(targets))
         except BaseException as error:
             raise failure(error, self._file) from error
-        if isinstance(found, int | float):
-            found = torch.tensor(found, dtype=torch.double, device=targets[0].device)
-        if not isinstance(found, torch.Tensor) or tuple(found.shape) not in ((), (count,)):
+        if isinstance(value, int | float):
+            value = torch.tensor(value, dtype=torch.double, device=targets[0].device)
+        if not isinstance(value, torch.Tensor) or tuple(value.shape) not in ((), (count,)):
             got = (
-                f"a tensor of {tuple(found.shape)}" if isinstance(found, torch.Tensor) else f"a {type(found).__name__}"
+                f"a tensor of {tuple(value.shape)}" if isinstance(value, torch.Tensor) else f"a {type(value).__name__}"
             )
             raise RunError(
                 f"{self._file}: {self._function_name} returned {got} for {count} samples. Return one number, the mean "
-                "over the samples, or one number a sample."
+                "over the samples, or one number per sample."
             )
-        return found.detach().double()
+        return value.detach().double()
 
     def value(self, sums: Sequence[float]) -> float:
-        """The mean."""
+        """Return the mean."""
         return ratio(*sums)

@@ -1,8 +1,8 @@
 """A training step of the user's own: `training_step(network, inputs, targets, loss)`, see docs/hooks.md.
 
-It gives the mean over the samples of the worker that calls it. Each worker's mean counts by its share of the batch, so
-that the sum over workers is the mean over the whole batch: sums over samples and terms that do not depend on samples,
-such as a penalty on weights, both come out as with one worker.
+It returns the mean over the samples of the worker that calls it. Each worker's mean is weighted by its shard of the
+batch, so that the sum over workers is the mean over the whole batch: sums over samples and terms that do not depend on
+samples, such as a penalty on weights, both come out as with one worker.
 """
 
 import copy
@@ -22,21 +22,21 @@ from engine.user_code.expression import split_code
 Call = Callable[..., torch.Tensor | Tensors]
 
 
-class Called:
-    """The network as the user's step calls it: through the strategy, remembering what it gave.
+class RecordedNetwork:
+    """The network as the user's step calls it: through the strategy, with its outputs recorded.
 
-    Whatever else is asked of it the module itself answers, and a copy is a copy of the module.
+    All other attributes are those of the module, and a copy is a copy of the module.
     """
 
     def __init__(self, network: nn.Module, call: Call) -> None:
         self._network = network
         self._call = call
-        self._given: list[torch.Tensor | Tensors] = []
+        self._outputs: list[torch.Tensor | Tensors] = []
 
     def __call__(self, *inputs: torch.Tensor) -> Any:
-        """What the network gives for these."""
+        """Compute the outputs."""
         output = self._call(*inputs)
-        self._given.append(output)
+        self._outputs.append(output)
         return output
 
     def __getattr__(self, name: str) -> Any:
@@ -46,33 +46,35 @@ class Called:
         return copy.deepcopy(self._network, memo)
 
     def take(self) -> list[torch.Tensor | Tensors]:
-        """What it gave since it was asked last."""
-        given, self._given = self._given, []
-        return given
+        """Return the outputs since the last call."""
+        outputs, self._outputs = self._outputs, []
+        return outputs
 
 
 class UserStep:
-    """Calls the user's function for a batch."""
+    """Computes the loss of a batch with a user's function."""
 
     def __init__(self, target: str, network: nn.Module, call: Call, loss: Loss) -> None:
-        """`target` names the function, `call` calls the network in its strategy. Raises `UserError`."""
+        """`target` is the function's name, `call` calls the network in its strategy. Raises `UserError`."""
         self._file, self._name = split_code(target)
         self._function = find(target)
-        self._called = Called(network, call)
+        self._network = RecordedNetwork(network, call)
         self._loss = loss
 
     def __call__(self, batch: Batch) -> tuple[torch.Tensor, Tensors, Tensors]:
-        """This worker's part of the loss of the whole batch, and what the metrics are computed from: outputs and
-        targets. Raises `RunError` for a function that gives something else."""
+        """Return this worker's part of the loss of the whole batch, outputs and targets.
+
+        Raises `RunError` for a function that returns something else.
+        """
         try:
-            answer = self._function(self._called, batch.inputs, unwrap_single(batch.targets), self._mean)
+            answer = self._function(self._network, batch.inputs, unwrap_single(batch.targets), self._mean)
         except BaseException as error:
             raise failure(error, self._file) from error
-        given = self._called.take()
+        recorded = self._network.take()
         loss, outputs = answer if isinstance(answer, tuple) and len(answer) == 2 else (answer, None)
         size = len(batch.targets[0])
         if outputs is None:
-            outputs = next((one for one in given if _has_samples(one, size)), None)
+            outputs = next((x for x in recorded if _has_samples(x, size)), None)
         loss, outputs = self._checked(loss, outputs, size)
         targets = batch.targets
         if batch.count == 0:
@@ -81,9 +83,9 @@ class UserStep:
         return loss if batch.count == batch.total else loss * (batch.count / batch.total), outputs, targets
 
     def _mean(self, outputs: torch.Tensor | Tensors, targets: torch.Tensor | Tensors) -> torch.Tensor:
-        """The loss that the options name, mean over the samples."""
-        wanted = as_tuple(targets)
-        return self._loss(as_tuple(outputs), wanted) / len(wanted[0])
+        """Return the loss that the options name, mean over the samples."""
+        all_targets = as_tuple(targets)
+        return self._loss(as_tuple(outputs), all_targets) / len(all_targets[0])
 
     def _checked(self, loss: object, outputs: Any, size: int) -> tuple[torch.Tensor, Tensors]:
         who = f"{self._file}: {self._name}"
@@ -103,6 +105,5 @@ class UserStep:
 
 
 def _has_samples(outputs: Any, size: int) -> bool:
-    """Whether these are outputs of so many samples."""
-    given = as_tuple(outputs)
-    return all(isinstance(one, torch.Tensor) and one.dim() > 0 and len(one) == size for one in given)
+    """Return whether these are outputs of this many samples."""
+    return all(isinstance(x, torch.Tensor) and x.dim() > 0 and len(x) == size for x in as_tuple(outputs))

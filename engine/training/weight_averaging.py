@@ -1,7 +1,7 @@
-"""Averages of the weights over the steps of a run, which are judged and kept in the place of the weights themselves.
+"""Averages of the weights (EMA, SWA), evaluated and kept instead of the weights, and batch statistics for them.
 
-They follow torch's `AveragedModel`: parameters are averaged, statistics are those of the network. Izmailov et al.,
-Averaging Weights Leads to Wider Optima and Better Generalization, 2018.
+As in torch's `AveragedModel`, parameters are averaged and buffers are those of the network. Izmailov et al., Averaging
+Weights Leads to Wider Optima and Better Generalization, 2018.
 """
 
 import contextlib
@@ -18,19 +18,19 @@ from engine.training.precision import Precision
 
 
 class BatchStatistics:
-    """Mean and variance of what enters each batch normalisation, by one pass over all samples.
+    """Measures mean and variance of the input of each batch normalisation, by one pass over all samples.
 
-    In the pass each normalises by the batch it sees, so that the ones behind see what they saw in training; all else
-    does as in the trained network, dropout nothing. What is gathered is exact over all samples, whatever the sizes of
-    the batches; torch's `update_bn` takes the mean over batches. Frozen ones keep what they have.
+    In the pass each layer normalises by its batch, so that later ones get the inputs they got in training; dropout is
+    off. The result is exact over all samples, whatever the sizes of the batches; torch's `update_bn` takes the mean
+    over batches. Frozen layers keep their statistics.
     """
 
     def __init__(
         self, network: nn.Module, share: Share, precision: Precision, batches: Callable[[], Iterator[Batch]]
     ) -> None:
-        """`batches` gives this worker's share of each batch of all samples."""
-        found = [module for module in network.modules() if isinstance(module, JoinedBatchNorm)]
-        self._norms = [norm for norm in found if not norm.is_frozen and norm.running_mean is not None]
+        """`batches` yields this worker's shard of each batch of all samples."""
+        layers = [module for module in network.modules() if isinstance(module, JoinedBatchNorm)]
+        self._norms = [norm for norm in layers if not norm.is_frozen and norm.running_mean is not None]
         self._network = network
         self._share = share
         self._precision = precision
@@ -38,13 +38,13 @@ class BatchStatistics:
 
     @property
     def statistics(self) -> list[torch.Tensor]:
-        """The running statistics themselves."""
+        """Return the running statistics, not copies."""
         each = [(norm.running_mean, norm.running_var) for norm in self._norms]
         return [tensor for pair in each for tensor in pair if tensor is not None]
 
     @torch.no_grad()
     def measure(self) -> bool:
-        """Make the statistics for the weights of now; whether there are any to make. A collective."""
+        """Measure them for the present weights; returns whether there are any. A collective."""
         if not self._norms:
             return False
         self._network.eval()
@@ -61,10 +61,10 @@ class BatchStatistics:
 
 
 class Average:
-    """The mean of what the weights were after some steps; before the first of these, the weights as they are.
+    """The mean of the weights after some steps; before the first of these, the weights themselves.
 
-    `is_due` says after which steps (from 0) the weights are taken in, `share` how much they count where so many are in
-    it already. With `population` the statistics of batch normalisation are made anew for the mean.
+    `is_due` returns after which steps (from 0) the weights are averaged, `share` their weight in the mean, given how
+    many it holds. With `statistics`, batch statistics are measured for the mean.
     """
 
     def __init__(
@@ -72,20 +72,20 @@ class Average:
         network: nn.Module,
         is_due: Callable[[int], bool],
         share: Callable[[int], float],
-        population: BatchStatistics | None = None,
+        statistics: BatchStatistics | None = None,
     ) -> None:
         self._weights = [p for p in network.parameters() if p.requires_grad]
         self._is_due = is_due
         self._share = share
-        self._population = population
+        self._statistics = statistics
         self._mean: list[torch.Tensor] = []
         self._count = 0
-        self._statistics: list[torch.Tensor] = []
+        self._measured_statistics: list[torch.Tensor] = []
         self._measured = 0
 
     @torch.no_grad()
     def after_step(self, step: int) -> None:
-        """Take in the weights, if this step counts."""
+        """Add the weights to the mean, if it is due."""
         if not self._is_due(step):
             return
         if self._count == 0:
@@ -96,12 +96,14 @@ class Average:
 
     @contextlib.contextmanager
     def applied(self, *, fresh: bool) -> Iterator[None]:
-        """In here the network has the mean weights. With `fresh`, a collective, the statistics are made for them where
-        they are not yet; else those made last do."""
+        """Give the network the mean weights in this context.
+
+        With `fresh`, a collective, batch statistics are measured for them if they changed; otherwise the last are used.
+        """
         if self._count == 0:
             yield
             return
-        tensors = [*self._weights, *(self._population.statistics if self._population else [])]
+        tensors = [*self._weights, *(self._statistics.statistics if self._statistics else [])]
         held = [tensor.detach().clone() for tensor in tensors]
         self.put(fresh=fresh)
         try:
@@ -110,34 +112,34 @@ class Average:
             _copy(tensors, held)
 
     def put(self, *, fresh: bool) -> None:
-        """Give the network the mean weights for good."""
+        """Give the network the mean weights permanently."""
         if self._count == 0:
             return
         _copy(self._weights, self._mean)
-        if self._population is None:
+        if self._statistics is None:
             return
         if fresh and self._measured != self._count:
-            self._population.measure()
-            self._statistics = [tensor.clone() for tensor in self._population.statistics]
+            self._statistics.measure()
+            self._measured_statistics = [tensor.clone() for tensor in self._statistics.statistics]
             self._measured = self._count
-        elif self._statistics:
-            _copy(self._population.statistics, self._statistics)
+        elif self._measured_statistics:
+            _copy(self._statistics.statistics, self._measured_statistics)
 
     def state_dict(self) -> dict[str, Any]:
-        """The mean, how many are in it, and the statistics made for it."""
+        """Return the mean, the number of weights in it, and the statistics measured for it."""
         return {
             "mean": self._mean,
             "count": self._count,
-            "statistics": self._statistics,
+            "statistics": self._measured_statistics,
             "measured": self._measured,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from there."""
+        """Restore the average."""
         self._count, self._measured = int(state["count"]), int(state["measured"])
         self._mean = [mean.to(p) for mean, p in zip(state["mean"], self._weights, strict=False)]
-        known = self._population.statistics if self._population else []
-        self._statistics = [mine.to(one) for mine, one in zip(state["statistics"], known, strict=False)]
+        known = self._statistics.statistics if self._statistics else []
+        self._measured_statistics = [mine.to(own) for mine, own in zip(state["statistics"], known, strict=False)]
 
 
 @torch.no_grad()
@@ -147,17 +149,19 @@ def _copy(tensors: list[Any], values: list[torch.Tensor]) -> None:
 
 
 def average_for(
-    options: TrainingOptions, network: nn.Module, steps_per_epoch: int, population: BatchStatistics
+    options: TrainingOptions, network: nn.Module, steps_per_epoch: int, statistics: BatchStatistics
 ) -> Average | None:
-    """The average that the options ask for, or None. swa takes the weights in at the end of each epoch from its first
-    one on, and has the statistics made anew."""
+    """Return the average that the options ask for, or None.
+
+    `swa` averages the weights at the end of each epoch from its first one on, and measures batch statistics for them.
+    """
     if options.weight_averaging == "swa":
         first = options.swa_start_epoch * steps_per_epoch
         return Average(
             network,
             lambda step: step + 1 >= first and (step + 1) % steps_per_epoch == 0,
             lambda count: 1.0 / (count + 1),
-            population,
+            statistics,
         )
     if options.weight_averaging == "ema":
         decay, warms_up = options.ema_decay, options.ema_warmup

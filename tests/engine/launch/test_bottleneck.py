@@ -49,7 +49,7 @@ def test_random_changes_of_images_count_with_the_data() -> None:
 def test_waiting_outside_of_steps_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     now, sent = [0.0], [0.0]
     monkeypatch.setattr("engine.training.recorder.time.perf_counter", lambda: now[0])
-    clock = Clock(sending=lambda: sent[0])
+    clock = Clock(communication_s=lambda: sent[0])
 
     def batches():
         for _ in range(2):
@@ -63,7 +63,7 @@ def test_waiting_outside_of_steps_does_not_count(monkeypatch: pytest.MonkeyPatch
             now[0] += 10.0
             sent[0] += 5.0
     assert (clock.data_s, clock.communication_s, clock.training_s) == (2.0, 1.0, 8.0)
-    clock.go_on(10.0, 4.0, 3.0, 0.5)  # what was waited for before a run was broken off counts as well
+    clock.restore(10.0, 4.0, 3.0, 0.5)  # waiting before an interruption counts as well
     assert (clock.data_s, clock.communication_s, clock.training_s) == (5.0, 1.5, 14.0)
 
 

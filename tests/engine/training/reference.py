@@ -23,7 +23,7 @@ from engine.project.bindings import alone
 from engine.project.dataset_info import classes_of, numbers_of
 from engine.project.environment import EnvironmentOptions
 from engine.project.training import TrainingOptions
-from engine.training.gradient_checkpointing import Recomputing
+from engine.training.gradient_checkpointing import CheckpointedNetwork
 from engine.training.gradient_clipping import gradient_clip
 from engine.training.levenberg_marquardt import LevenbergMarquardt
 from engine.training.losses import loss_for
@@ -179,7 +179,7 @@ def by_engine(case: Case, group: ProcessGroup) -> tuple[list[float], list[float]
     if case.recomputes:
         model = fx.symbolic_trace(model)
     join_batch_norms(model, group, share)
-    called = Recomputing(model, "auto", share) if isinstance(model, fx.GraphModule) else model
+    called = CheckpointedNetwork(model, "auto", share) if isinstance(model, fx.GraphModule) else model
     kind = LevenbergMarquardt(options, model, case.said, group) if options.solver == "lm" else None
     population = BatchStatistics(model, share, precision, lambda: batches.one_pass())
     plain = classes_of("a", "b", "c") if case.task == "classes" else numbers_of(3)

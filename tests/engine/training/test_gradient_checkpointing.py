@@ -13,7 +13,7 @@ from engine.network.network import Network
 from engine.parallel.process_group import ProcessGroup, SingleProcess
 from engine.parallel.sync_batch_norm import Share, join_batch_norms
 from engine.project.file import load
-from engine.training.gradient_checkpointing import Recomputing
+from engine.training.gradient_checkpointing import CheckpointedNetwork
 
 TEMPLATES = Path(__file__).parents[3] / "resources" / "templates"
 
@@ -53,7 +53,7 @@ def trained(how: str, group: ProcessGroup) -> tuple[Any, int]:
     network, share = fx.symbolic_trace(Residual()), Share()
     join_batch_norms(network, group, share)
     network.train()
-    called = network if how == "off" else Recomputing(network, how, share)
+    called = network if how == "off" else CheckpointedNetwork(network, how, share)
     inputs, held, losses = torch.randn(64, 5), [], []
 
     def hold(tensor: torch.Tensor) -> torch.Tensor:
@@ -89,7 +89,7 @@ def test_a_built_network_with_blocks_gives_the_same(how: str) -> None:
     share = Share()
     join_batch_norms(module, SingleProcess(), share)
     module.eval()  # running statistics: the order of sums would show in those of a batch
-    called = Recomputing(module, how, share)
+    called = CheckpointedNetwork(module, how, share)
     x = torch.randn(1, 3, 64, 64)
     torch.testing.assert_close(called(x), module(x), rtol=0, atol=0)
     blocks = sum(layer.type.key == "block" for layer in network.layers.values())

@@ -98,8 +98,8 @@ def test_layers_are_seen_that_compute_elsewhere_than_their_weights_are_kept() ->
     net(torch.ones(2, 2))
     net[0].weight.grad = torch.ones(3, 2)
     watch.after()
-    assert watch._found is not None
-    assert watch._found[2].device.type == "meta"
+    assert watch._recorded is not None
+    assert watch._recorded[2].device.type == "meta"
 
 
 @pytest.mark.parametrize(("shape", "units"), [((4, 3), 1), ((4, 3, 5, 5), 1), ((4, 7, 3), 2), ((6,), 1)])

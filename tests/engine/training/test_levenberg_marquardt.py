@@ -93,7 +93,7 @@ def test_it_ends_where_no_damping_helps_and_leaves_the_weights() -> None:
 
 def test_pieces_are_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = train(network(), 5)[0]
-    monkeypatch.setattr(levenberg_marquardt, "_AT_ONCE", 3 * 19)
+    monkeypatch.setattr(levenberg_marquardt, "_MAX_JACOBIAN", 3 * 19)
     assert train(network(), 5)[0] == pytest.approx(whole, rel=1e-9)
 
 

@@ -13,7 +13,7 @@ from sklearn import metrics as oracle
 from engine.data.batches import shard_range
 from engine.project.dataset_info import DatasetInfo, classes_of, numbers_of
 from engine.project.training import TrainingOptions
-from engine.training.classwise_metrics import Auc, ClassFigure, f_score, precision
+from engine.training.classwise_metrics import Auc, ClassMetric, f_score, precision
 from engine.training.evaluation import MetricAccumulator, confusion_for, metrics_for
 from engine.training.metrics import (
     R2,
@@ -26,7 +26,7 @@ from engine.training.metrics import (
     TopK,
     centre_of,
     on_curve,
-    summed,
+    sum_metrics,
 )
 from tests.engine.training.groups import ThreadGroup, on_threads
 
@@ -123,8 +123,8 @@ def test_metrics_of_labels_are_scikit_learns(average: str) -> None:
     target = (torch.rand(SAMPLES, 3, generator=random) > 0.6).float()
     output = torch.randn(SAMPLES, 3, generator=random) + target
     counted = (
-        ClassFigure("f-score", f_score(1.0), 3, average, is_labels=True),
-        ClassFigure("precision", precision, 3, average, is_labels=True),
+        ClassMetric("f-score", f_score(1.0), 3, average, is_labels=True),
+        ClassMetric("precision", precision, 3, average, is_labels=True),
     )
     found = judged((LabelAccuracy(), *counted, Auc(3, average, is_labels=True)), output, target, 2)
     truth, taken = target.numpy(), (output > 0).numpy()
@@ -166,7 +166,7 @@ def test_a_sequence_of_numbers_counts_its_steps_and_no_padding() -> None:
 
 def test_steps_of_different_lengths_have_figures_of_their_own_that_add_up(classes) -> None:
     output, target = classes
-    chosen = summed(of_options(class_facts(), target, metrics=("f-score", "accuracy")))
+    chosen = sum_metrics(of_options(class_facts(), target, metrics=("f-score", "accuracy")))
     counts = torch.tensor([20, 0, 1, 40])
     for metric in chosen:
         sums = metric.sums((output,), (target,), counts)
@@ -238,8 +238,8 @@ def test_what_needs_all_samples_or_very_many_sums_is_not_computed_at_every_step(
     many: list[Metric] = [
         Accuracy(),
         TopK(3),
-        ClassFigure("recall", precision, 100),
-        ClassFigure("f-score", precision, 101),
+        ClassMetric("recall", precision, 100),
+        ClassMetric("f-score", precision, 101),
         Auc(3),
     ]
     assert [metric.name for metric in on_curve(many)] == ["accuracy", "top-k", "recall"]

@@ -37,9 +37,9 @@ GPU += "free. Including non-PyTorch memory, this process has 77.00 GiB memory in
     ],
 )
 def test_it_is_known_by_what_libraries_say(error: Exception, words: str) -> None:
-    assert out_of_memory.is_one(error)
-    assert words in out_of_memory.in_words(error)
-    assert not out_of_memory.is_one(ValueError("shapes differ"))
+    assert out_of_memory.is_out_of_memory(error)
+    assert words in out_of_memory.short_text(error)
+    assert not out_of_memory.is_out_of_memory(ValueError("shapes differ"))
 
 
 class Greedy(nn.Module):
@@ -63,13 +63,13 @@ def test_the_place_is_a_layer_or_the_backward_pass() -> None:
     x = torch.ones(4, 2)
     with pytest.raises(MemoryError) as caught:
         Backwards.apply(module(x)).sum().backward()
-    assert out_of_memory.place_of(caught.value) == "in the backward pass"
+    assert out_of_memory.location_of(caught.value) == "in the backward pass"
     name = next(name for name, inner in module.named_modules() if isinstance(inner, nn.Linear))
     module.set_submodule(name, Greedy())
     with pytest.raises(MemoryError) as caught:
         module(x)
-    assert out_of_memory.place_of(caught.value) == f"in the layer {name}"
-    assert out_of_memory.place_of(MemoryError()) == ""
+    assert out_of_memory.location_of(caught.value) == f"in the layer {name}"
+    assert out_of_memory.location_of(MemoryError()) == ""
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from engine.data.batches import ResidentDataset
 from engine.parallel.process_group import SingleProcess
 from engine.parallel.sync_batch_norm import JoinedBatchNorm, Share
 from engine.project.training import TrainingOptions
-from engine.training.precision import LossScale, Precision, round_products
+from engine.training.precision import LossScale, Precision, allow_tf32
 
 CPU = torch.device("cpu")
 
@@ -36,7 +36,7 @@ def test_a_step_that_overflows_on_another_worker_is_left_out_here_too() -> None:
         gradient: torch.Tensor | None = weight.grad
         assert gradient is not None
         assert gradient.tolist() == [2.0] * 3
-        scale.move(optimizer)
+        scale.step_and_update(optimizer)
         assert (weight - before).tolist() == pytest.approx([moved] * 3)
         assert scale.get_scale() == factor * first
 
@@ -71,7 +71,7 @@ def test_a_gpu_rounds_products_by_settings_that_the_compiler_can_read(yes: bool)
     """torch.compile asks for the older ones as it lowers a product, and is refused where the newer alone are set."""
     before = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
     try:
-        round_products(yes)
+        allow_tf32(yes)
         assert torch._C._get_cublas_allow_tf32() is yes
         assert torch.backends.cudnn.allow_tf32 is yes
         new = torch.backends.cuda.matmul, torch.backends.cudnn.conv, torch.backends.cudnn.rnn  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ from engine.parallel.process_group import SingleProcess
 from engine.runs.events import Best, EpochEnded, Event, Points, Progress
 from engine.runs.requests import NOTHING, PendingRequests
 from engine.training.metrics import Accuracy, Rmse
-from engine.training.recorder import LATE_S, MOST_STEPS, Clock, Recorder
+from engine.training.recorder import LATE_S, MAX_STEPS, Clock, Recorder
 from engine.training.reporter import Curve, Reporter
 from engine.training.state import Evaluation, StepResult
 
@@ -116,7 +116,7 @@ def test_a_fast_step_is_not_held_without_end() -> None:
     setup.recorder._interval = 10**9
     setup.step(1, 1)
     setup.clock.now = 0.0
-    assert setup.recorder._next_interval() <= MOST_STEPS
+    assert setup.recorder._next_interval() <= MAX_STEPS
 
 
 def test_a_request_is_passed_on() -> None:
@@ -173,7 +173,7 @@ def test_time_set_aside_is_not_training() -> None:
     with clock.aside():
         spent = clock.elapsed_s
     assert clock.training_s <= clock.elapsed_s
-    assert clock._aside >= 0 <= spent
+    assert clock._aside_s >= 0 <= spent
 
 
 def test_worker_and_coordinator_talk_over_pipes() -> None:
