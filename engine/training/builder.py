@@ -269,7 +269,7 @@ class TrainerBuilder:
         replicates = environment.strategy in ("auto", "data-parallel") and not job.strategy and options.solver != "lm"
         learns = True
         if job.group.size > 1 and replicates and form_of_data_parallel(environment, job.device) == "ddp":
-            # Of a user's own step nothing is known.
+            # A user's own step may leave out any parameter, or none.
             learns = not options.step_function and all_learn(network, called, step, job.group, job.device)
         return called, strategy_for(
             environment,
@@ -320,11 +320,11 @@ class TrainerBuilder:
         job, options = self.job, self.options
         refusals = {}
         if options.solver == "lm":
-            refusals["gradient_norm"] = "the solver lm takes the error of each sample apart, and has no gradient"
+            refusals["gradient_norm"] = "the solver lm computes a Jacobian of all samples, and no gradient"
         if job.has_stages:
-            refusals["layers"] = "each worker of a pipeline has some of the layers, and one alone looks at them"
+            refusals["layers"] = "each worker of a pipeline has some of the layers, and only one worker records them"
         elif hasattr(called, "_orig_mod"):
-            refusals["layers"] = "a compiled network shows nothing of its layers; use acceleration none"
+            refusals["layers"] = "the layers of a compiled network cannot be recorded; use acceleration none"
         layers = None
         if job.group.rank == 0 and not job.has_stages:  # the first worker records layers for all
             types = {id: shapes.output for id, shapes in job.analysis.all_shapes() if shapes.outputs}
@@ -433,7 +433,7 @@ class TrainerBuilder:
             _seed_worker(job)
             return state, self._solver(step.model.network)
 
-        return NanReplay(step, diagnosis, batches, saver.pieces, initial, partial(all_checkpoints, job.folder))
+        return NanReplay(step, diagnosis, batches, saver.parts, initial, partial(all_checkpoints, job.folder))
 
 
 def _loading_note(job: TrainingJob) -> list[str]:

@@ -33,7 +33,7 @@ _DRAWING = ("cuda", "xpu")
 """Devices with random number generators of their own."""
 
 
-class Piece(Protocol):
+class Stateful(Protocol):
     """A part of a training whose state a checkpoint holds."""
 
     def state_dict(self) -> JsonState:
@@ -105,22 +105,22 @@ def all_gather_bytes(mine: bytes, group: ProcessGroup, device: torch.device) -> 
     return [rows[rank, :size].tobytes() for rank, size in enumerate(sizes)]
 
 
-def gathered(pieces: Mapping[str, Piece]) -> JsonState:
+def gathered(parts: Mapping[str, Stateful]) -> JsonState:
     """Return the state of every part. A collective, since some gather."""
-    return {name: piece.state_dict() for name, piece in pieces.items()}
+    return {name: part.state_dict() for name, part in parts.items()}
 
 
-def distribute(state: JsonState, pieces: Mapping[str, Piece]) -> None:
+def distribute(state: JsonState, parts: Mapping[str, Stateful]) -> None:
     """Restore the state of each part. Raises `UserError` for a checkpoint with other parts."""
-    if missing := sorted(pieces.keys() ^ state.keys()):
+    if missing := sorted(parts.keys() ^ state.keys()):
         names = ", ".join(map(path_part, missing[:9]))
         raise UserError(
             f"The checkpoint does not fit this version of Netwright: {names} is only in one of the two. "
             "Go on with the version that made it, which run.json names, or train again."
         )
-    for name, piece in pieces.items():
+    for name, part in parts.items():
         try:
-            piece.load_state_dict(state[name])
+            part.load_state_dict(state[name])
         except (LookupError, ArithmeticError, ValueError, TypeError, AttributeError, RuntimeError) as error:
             words = printable(str(error).partition("\n")[0][:300])
             raise UserError(
@@ -267,15 +267,15 @@ class CheckpointSaver:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.last_step = -1
-        self.pieces: dict[str, Piece] = {}
+        self.parts: dict[str, Stateful] = {}
         self._unit = options.checkpoint_unit
         self._every = options.checkpoint_frequency
         self._path_of = path_of
         self._throttle = Throttle(float(self._every), CHECKPOINT_TIME_SHARE, now)
 
-    def register(self, **pieces: Piece) -> None:
+    def register(self, **parts: Stateful) -> None:
         """Add parts whose state changes while the run trains."""
-        self.pieces.update(pieces)
+        self.parts.update(parts)
 
     @property
     def is_on(self) -> bool:
@@ -299,7 +299,7 @@ class CheckpointSaver:
         None is written where weights are not finite. Raises `RunError`.
         """
         start_s = time.monotonic()
-        state = gathered(self.pieces)
+        state = gathered(self.parts)
         self.last_step = step
         path = self._path_of(step)
         try:
@@ -312,5 +312,5 @@ class CheckpointSaver:
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Restore all parts from a checkpoint. Raises `UserError`."""
-        distribute(read(checkpoint), self.pieces)
+        distribute(read(checkpoint), self.parts)
         self.last_step = checkpoint.iteration

@@ -66,8 +66,8 @@ class ClassMetric:
         several = [counted & (predicted == target), counted, counted]
         chosen = [target, predicted, target]
         places = zip(several, chosen, strict=True)
-        found = [self._per_class(runs[which], of[which], len(counts)) for which, of in places]
-        return torch.cat(found, dim=1)
+        columns = [self._per_class(runs[which], of[which], len(counts)) for which, of in places]
+        return torch.cat(columns, dim=1)
 
     def _per_class(self, runs: torch.Tensor, classes: torch.Tensor, count: int) -> torch.Tensor:
         return _counted(runs * self.classes + classes, count * self.classes).reshape(count, self.classes)
@@ -134,11 +134,11 @@ class Auc:
         output, target = channels_last(outputs[0]).reshape(-1, self.classes), targets[0]
         if self.is_labels:
             labels = channels_last(target).reshape(-1, self.classes)
-            kept = ~labels.isnan().any(dim=1)
-            return output[kept].double(), labels[kept].double()
+            is_counted = ~labels.isnan().any(dim=1)
+            return output[is_counted].double(), labels[is_counted].double()
         flat = target.reshape(-1)
-        kept = flat != IGNORED
-        return output[kept].double(), flat[kept, None].double()
+        is_counted = flat != IGNORED
+        return output[is_counted].double(), flat[is_counted, None].double()
 
     def nothing(self, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the rows of no samples."""
@@ -155,13 +155,13 @@ class Auc:
         if self.average == "micro":
             scores, actual = scores.reshape(-1, 1), actual.reshape(-1, 1)
         count = actual.sum(dim=0)
-        known = (count > 0) & (count < len(actual))
-        if not bool(known.any()):
+        is_defined = (count > 0) & (count < len(actual))
+        if not bool(is_defined.any()):
             return math.nan
         area_of = load_torchmetrics().binary_auroc
-        columns = zip(scores[:, known].unbind(dim=1), actual[:, known].unbind(dim=1), strict=True)
+        columns = zip(scores[:, is_defined].unbind(dim=1), actual[:, is_defined].unbind(dim=1), strict=True)
         areas = torch.stack([area_of(column, truth) for column, truth in columns]).double()
-        weights = count[known].double() if self.average == "weighted" else torch.ones_like(areas)
+        weights = count[is_defined].double() if self.average == "weighted" else torch.ones_like(areas)
         return float((areas * weights).sum() / weights.sum())
 
 

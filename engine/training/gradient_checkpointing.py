@@ -117,7 +117,7 @@ def _by_block(network: fx.GraphModule) -> list[Run]:
     blocks = [_block_of(node) for node in steps]
     for place, node in enumerate(steps):
         block = blocks[place]
-        if block is None:  # a function: of the block that goes on behind it, else of the one it ends
+        if block is None:  # a function: of the block that continues after it, else of the one it ends
             before = runs[-1][1] if runs else ""
             behind = next((name for name in blocks[place:] if name is not None), "")
             block = before if before in (behind, "") or any(runs[-1][0][-1] is x for x in node.all_input_nodes) else ""

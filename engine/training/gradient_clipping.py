@@ -47,7 +47,7 @@ def gradient_clip(
             return
         if type(gradients[0]) is torch.Tensor:
             method(gradients, limit, of_all_stages if joins_stages else _as_they_are)
-        else:  # each worker has a part of each
+        else:  # each worker has a shard of each
             method([gradient.to_local() for gradient in gradients], limit, sum_parts)  # type: ignore[attr-defined]
 
     return run

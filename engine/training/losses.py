@@ -42,7 +42,7 @@ def over_samples(each: torch.Tensor, counted: torch.Tensor) -> torch.Tensor:
     return (each.flatten(1).sum(1) / count).sum()
 
 
-def known(output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def without_nan(output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Return output and target with zeros, without gradient, where the target is NaN, and the mask of the rest."""
     counted = ~target.isnan()
     return torch.where(counted, output, 0.0), torch.where(counted, target, 0.0), counted
@@ -106,7 +106,7 @@ def binary_cross_entropy(
 
     `weight` multiplies the loss of true labels. `smoothing` s draws targets towards 1/2: 1 becomes 1 - s / 2, 0 s / 2.
     """
-    output, target, counted = known(output, target)
+    output, target, counted = without_nan(output, target)
     wide = None if weight is None else weight.to(output.dtype).view(-1, *[1] * (output.dim() - 2))
     soft = target * (1 - smoothing) + smoothing / 2 if smoothing else target
     each = functional.binary_cross_entropy_with_logits(output, soft, pos_weight=wide, reduction="none")
@@ -131,7 +131,7 @@ def half_mse(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     """Return MATLAB's mse: half the squared error, summed over responses, mean over steps or pixels."""
     if target.dim() == 2:
         return 0.5 * (output - target).square().sum()
-    output, target, counted = known(output, target)
+    output, target, counted = without_nan(output, target)
     return 0.5 * over_samples((output - target).square(), counted.any(1))
 
 
@@ -139,7 +139,7 @@ def mse(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     """Return the squared error, mean over all numbers of a sample, as torch's MSELoss."""
     if target.dim() == 2:
         return (output - target).square().sum() / target.shape[1]
-    output, target, counted = known(output, target)
+    output, target, counted = without_nan(output, target)
     return over_samples((output - target).square(), counted)
 
 
@@ -147,7 +147,7 @@ def mae(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     """Return the absolute error, mean over all numbers of a sample."""
     if target.dim() == 2:
         return (output - target).abs().sum() / target.shape[1]
-    output, target, counted = known(output, target)
+    output, target, counted = without_nan(output, target)
     return over_samples((output - target).abs(), counted)
 
 
@@ -155,7 +155,7 @@ def huber(output: torch.Tensor, target: torch.Tensor, delta: float = 1.0) -> tor
     """Return half the squared error below delta and a line of that slope beyond, mean over all numbers of a sample."""
     if target.dim() == 2:
         return functional.huber_loss(output, target, reduction="sum", delta=delta) / target.shape[1]
-    output, target, counted = known(output, target)
+    output, target, counted = without_nan(output, target)
     return over_samples(functional.huber_loss(output, target, reduction="none", delta=delta), counted)
 
 
@@ -242,28 +242,29 @@ class OutputAdapters:
         """`mixes`: training targets are class probabilities, whose argmax is the class."""
         self._wanted = tuple(wanted)
         self._mixes = mixes
-        self._is_plain = not mixes and all(one.facts.per == "sample" and not one.is_binary for one in wanted)
+        self._is_plain = not mixes and all(spec.facts.per == "sample" and not spec.is_binary for spec in wanted)
 
     def __call__(self, outputs: Tensors, targets: Tensors) -> tuple[Tensors, Tensors]:
         """Raises `UserError` where an output has more steps than its target."""
         if self._is_plain:
             return outputs, targets
         fitted = [
-            self._fit(one, output, target) for one, output, target in zip(self._wanted, outputs, targets, strict=False)
+            self._fit(spec, output, target)
+            for spec, output, target in zip(self._wanted, outputs, targets, strict=False)
         ]
         behind = outputs[len(self._wanted) :]
         return (*(output for output, _ in fitted), *behind), tuple(target for _, target in fitted)
 
-    def _fit(self, one: Wanted, output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def _fit(self, spec: Wanted, output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         if self._mixes and target.is_floating_point():
             return output, target.argmax(1)
-        if one.is_binary and output.shape[one.type.dim("C")] == 1:
-            output = torch.cat([torch.zeros_like(output), output], one.type.dim("C"))
-        if one.facts.per == "step":
+        if spec.is_binary and output.shape[spec.type.dim("C")] == 1:
+            output = torch.cat([torch.zeros_like(output), output], spec.type.dim("C"))
+        if spec.facts.per == "step":
             steps = output.shape[1]
             if steps > target.shape[1]:
                 raise UserError(
-                    f"Output '{one.name}' has {steps:,} steps where its target has {target.shape[1]:,}. Give the "
+                    f"Output '{spec.name}' has {steps:,} steps where its target has {target.shape[1]:,}. Give the "
                     "target as many steps as leave the network, or keep the number of steps in the network."
                 )
             target = target[:, :steps]
@@ -281,9 +282,9 @@ def loss_for(options: TrainingOptions, wanted: Sequence[Wanted], targets: Tensor
     if options.loss == "custom":
         user_loss, adapters = UserLoss(user_code.target(options, "loss_function")), OutputAdapters(wanted)
         return lambda outputs, targets: user_loss(outputs, adapters(outputs, targets)[1])
-    named = [loss_of(options, one) for one in wanted]
+    named = [loss_of(options, spec) for spec in wanted]
     chosen = zip(named, wanted, targets, strict=True)
-    losses = [_output_loss(name, options, one, target) for (name, _), one, target in chosen]
+    losses = [_output_loss(name, options, spec, target) for (name, _), spec, target in chosen]
     weights = [weight for _, weight in named]
     first = wanted[0]
     is_plain = first.facts.per == "sample" and first.facts.task != "transcripts" and not first.is_binary
@@ -322,12 +323,12 @@ class _WeightedSum:
         count = len(self._wanted)
         all_lengths = iter(outputs[count:])
         values = []
-        for number, (one, loss, weight) in enumerate(zip(self._wanted, self._losses, self._weights, strict=True)):
+        for number, (spec, loss, weight) in enumerate(zip(self._wanted, self._losses, self._weights, strict=True)):
             output, target = outputs[number], targets[number]
-            lengths = next(all_lengths) if one.has_lengths else None
-            if one.facts.task == "transcripts":
+            lengths = next(all_lengths) if spec.has_lengths else None
+            if spec.facts.task == "transcripts":
                 value = loss(output, target, lengths)
-            elif one.facts.per == "step":
+            elif spec.facts.per == "step":
                 value = loss(output.transpose(1, 2), target.transpose(1, 2) if target.dim() == 3 else target)
             else:
                 value = loss(output, target)
@@ -335,18 +336,18 @@ class _WeightedSum:
         return values[0] if count == 1 else torch.stack(values).sum()
 
 
-def _output_loss(name: str, options: TrainingOptions, one: Wanted, targets: torch.Tensor) -> OutputLoss:
+def _output_loss(name: str, options: TrainingOptions, spec: Wanted, targets: torch.Tensor) -> OutputLoss:
     smoothing = options.label_smoothing
-    is_labels = one.facts.task == "labels"
+    is_labels = spec.facts.task == "labels"
     if name == "ctc":
         return partial(ctc, blank=options.ctc_blank)
     if name in ("huber", *_REGRESSION_LOSSES):
         return partial(huber, delta=options.huber_delta) if name == "huber" else _REGRESSION_LOSSES[name]
     if is_labels:
-        weight = positive_weights(options, targets, one.facts.type.dim("C"))
+        weight = positive_weights(options, targets, spec.facts.type.dim("C"))
         base: OutputLoss = partial(binary_cross_entropy, weight=weight, smoothing=smoothing)
     else:
-        weight = class_weights(options, targets.flatten(), len(one.facts.classes))
+        weight = class_weights(options, targets.flatten(), len(spec.facts.classes))
         base = cross_entropy
         if weight is not None or smoothing:
             base = partial(cross_entropy, weight=weight, smoothing=smoothing)

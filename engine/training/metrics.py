@@ -261,6 +261,6 @@ class R2:
 
 
 def centre_of(targets: torch.Tensor) -> torch.Tensor:
-    """Return the mean of each response over a part of the data, rounded so that all workers have the same."""
+    """Return the mean of each response over a split, rounded so that all workers have the same."""
     _, numbers = numbers_last(targets, targets)
     return numbers.nanmean(dim=(0, 1)).nan_to_num().float().double()

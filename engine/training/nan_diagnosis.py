@@ -53,8 +53,8 @@ class NanDiagnosis:
         """Return the text of the worker with the lowest number among those that have one. A collective."""
         number += self._offset if offset is None else offset
         lines = all_gather_bytes(f"{number:012d}{text}".encode(), self._model.group, self._model.device)
-        found = sorted(line for data in lines if len(line := data.decode()) > 12)
-        return found[0][12:] if found else ""
+        texts = sorted(line for data in lines if len(line := data.decode()) > 12)
+        return texts[0][12:] if texts else ""
 
 
 @torch.no_grad()

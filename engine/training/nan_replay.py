@@ -13,7 +13,7 @@ import torch
 from engine.data.batches import Batch, BatchLoader
 from engine.parallel.strategies.strategy import State
 from engine.runs.checkpoints import Checkpoint
-from engine.training.checkpoints import JsonState, Piece, read
+from engine.training.checkpoints import JsonState, Stateful, read
 from engine.training.nan_check import NanCheck
 from engine.training.nan_diagnosis import NanDiagnosis
 from engine.training.solvers import Solver
@@ -38,11 +38,11 @@ class NanReplay:
         step: TrainStep,
         diagnosis: NanDiagnosis,
         batches: BatchLoader,
-        pieces: Mapping[str, Piece],
+        parts: Mapping[str, Stateful],
         initial: Initial,
         checkpoints: Callable[[], list[Checkpoint]] = list,
     ) -> None:
-        """`pieces` are the parts of a checkpoint by name; `checkpoints` lists those there are, newest first."""
+        """`parts` are the parts of a checkpoint by name; `checkpoints` lists those there are, newest first."""
         self.max_s = MAX_REPLAY_S
         self.why_not = ""
         """Why nothing was found."""
@@ -52,7 +52,7 @@ class NanReplay:
         self._diagnosis = diagnosis
         self._batches = batches
         self._group = step.model.group
-        self._pieces = pieces
+        self._pieces = parts
         self._initial = initial
         self._checkpoints = checkpoints
         self._initial_scale: JsonState = step.model.precision.state_dict()

@@ -59,11 +59,11 @@ class Precision:
                 tensor.data = _doubled(tensor.data)
         return network
 
-    def data(self, part: ResidentDataset) -> ResidentDataset:
-        """A part of the data in this precision."""
+    def data(self, split: ResidentDataset) -> ResidentDataset:
+        """Convert a split of the data to this precision."""
         if self.name != "fp64":
-            return part
-        return part.converted(_doubled)
+            return split
+        return split.converted(_doubled)
 
     def computing(self) -> AbstractContextManager[Any]:
         """Return the context that forward is computed in."""
@@ -112,8 +112,8 @@ class LossScale(torch.amp.GradScaler):
     def unscale_(self, optimizer: torch.optim.Optimizer) -> None:
         """Divide the gradients by the scale, and share whether they overflowed. A collective."""
         super().unscale_(optimizer)
-        for found in self._overflows(optimizer):
-            self._group.all_reduce(found).clamp_(max=1.0)
+        for overflow in self._overflows(optimizer):
+            self._group.all_reduce(overflow).clamp_(max=1.0)
 
     def step_and_update(self, optimizer: torch.optim.Optimizer) -> None:
         """Make a step of the optimizer, unless gradients overflowed; then lower the scale.
@@ -121,10 +121,10 @@ class LossScale(torch.amp.GradScaler):
         Not `step`: it lets a fused optimizer skip, and the fused SGD of torch 2.13 then reads a momentum that was never
         written.
         """
-        if not any(found.item() for found in self._overflows(optimizer)):
+        if not any(overflow.item() for overflow in self._overflows(optimizer)):
             optimizer.step()
         self.update()
 
     def _overflows(self, optimizer: torch.optim.Optimizer) -> Iterable[torch.Tensor]:
-        found: dict[torch.device, torch.Tensor] = self._per_optimizer_states[id(optimizer)]["found_inf_per_device"]
-        return found.values()
+        overflow: dict[torch.device, torch.Tensor] = self._per_optimizer_states[id(optimizer)]["found_inf_per_device"]
+        return overflow.values()

@@ -134,8 +134,8 @@ class Solver:
 
     def moments(self) -> Iterator[torch.Tensor]:
         """Yield what is kept of past gradients, to be changed in place; without counts."""
-        for kept in self._optimizer.state_dict()["state"].values():
-            yield from (value for value in kept.values() if isinstance(value, torch.Tensor) and value.dim() > 0)
+        for state in self._optimizer.state_dict()["state"].values():
+            yield from (value for value in state.values() if isinstance(value, torch.Tensor) and value.dim() > 0)
 
     def state_dict(self) -> dict[str, Any]:
         """Return moments, counts and learn rate."""

@@ -75,7 +75,7 @@ class _Piece:
         self.optimizer.load_state_dict({key: value for key, value in state.items() if key != "more"})
 
 
-def _pieces() -> dict[str, checkpoint.Piece]:
+def _pieces() -> dict[str, checkpoint.Stateful]:
     return {"random": checkpoint.RandomStates(GROUP, torch.device("cpu")), "solver": _Piece()}
 
 

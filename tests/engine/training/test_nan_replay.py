@@ -71,7 +71,7 @@ class Run:
         part = ResidentDataset((self._x,), (torch.ones(32, 1),))
         batches, losses = BatchLoader(part, SampleOrder(32, 4, "every-epoch", 3), SingleProcess()), [0.0]
         replay = NanReplay(
-            self.step, NanDiagnosis(self.step), batches, self._saver.pieces, self._initial, lambda: self._checkpoints
+            self.step, NanDiagnosis(self.step), batches, self._saver.parts, self._initial, lambda: self._checkpoints
         )
         for epoch in range(1, epochs + 1):
             for batch in batches.of_epoch(epoch):
