@@ -13,13 +13,25 @@ if TYPE_CHECKING:
     from app.frame.canvas_overlays import LayerHealthOverlay, StagesOverlay
     from app.frame.commands import CanvasCommands, DialogCommands, ThemeCommands
     from app.frame.document_commands import DocumentCommands
-    from app.frame.menus import Menus
     from app.frame.network_commands import AlignCommands, BlockCommands
     from app.frame.tabs import DesignTab
     from app.notifier import Notifier
     from app.training import Training
     from app.user_code import UserCodeTracker
     from designer.editor import Editor
+
+
+class HelpCommands(Protocol):
+    """The dialogs about the program and its actions."""
+
+    def find_command(self) -> None:
+        """Find an action by its name, and run it."""
+
+    def show_shortcuts(self) -> None:
+        """List the shortcuts."""
+
+    def show_about(self) -> None:
+        """Show name, version, licence and add-ons."""
 
 
 class Commands(Protocol):
@@ -36,7 +48,10 @@ class Commands(Protocol):
     user_code: "UserCodeTracker"
     training: "Training"
     notifier: "Notifier"
-    menus: "Menus"
+
+    @property
+    def menus(self) -> HelpCommands:
+        """The menu bar."""
 
     @property
     def align(self) -> "AlignCommands":
@@ -303,7 +318,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("help.shortcuts", "Keyboard shortcuts", "Help", lambda w: w.menus.show_shortcuts(), "F1"),
     Action("help.devices", "Devices…", "Help", lambda w: w.dialogs.show_devices(),
            help="The devices of this machine, whether they work, and how fast they are"),
-    Action("help.about", "About Netwright", "Help", lambda w: w.dialogs.show_about(), "", "info"),
+    Action("help.about", "About Netwright", "Help", lambda w: w.menus.show_about(), "", "info"),
 )
 # fmt: on
 

@@ -97,12 +97,6 @@ class DialogCommands:
         dialog.exec()
         dialog.deleteLater()
 
-    def show_about(self) -> None:
-        """Show name, version, licence and add-ons."""
-        from app.frame.help_dialogs import show_about
-
-        show_about(self._shell.dialog_parent)
-
 
 def with_suffix_of(path: Path, chosen: str) -> Path:
     """Return a path with the suffix of the chosen kind of picture, if it was typed without a known one."""

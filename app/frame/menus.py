@@ -102,3 +102,9 @@ class Menus(QObject):
         from app.frame.help_dialogs import show_shortcuts
 
         show_shortcuts(self._window)
+
+    def show_about(self) -> None:
+        """Show name, version, licence and add-ons."""
+        from app.frame.help_dialogs import show_about
+
+        show_about(self._window)

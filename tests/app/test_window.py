@@ -440,7 +440,7 @@ def test_the_command_finder_does_not_run_what_cannot_be_done(qtbot, window: Main
 
 
 @pytest.mark.parametrize(
-    "way", ["menus.show_shortcuts", "dialogs.show_about", "menus.find_command", "dialogs.edit_training_options"]
+    "way", ["menus.show_shortcuts", "menus.show_about", "menus.find_command", "dialogs.edit_training_options"]
 )
 def test_dialogs_open_and_close(qtbot, window: MainWindow, way: str) -> None:
     texts: list[str] = []
@@ -448,7 +448,7 @@ def test_dialogs_open_and_close(qtbot, window: MainWindow, way: str) -> None:
         attrgetter(way)(window)()
     if way == "menus.show_shortcuts":
         assert all(QKeySequence(row.shortcut).toString() in " ".join(texts) for row in ACTIONS)
-    if way == "dialogs.show_about":
+    if way == "menus.show_about":
         assert any("CC BY 4.0" in text for text in texts)
 
 
