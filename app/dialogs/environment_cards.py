@@ -13,7 +13,7 @@ from designer import theme
 from engine.core.errors import UserError
 from engine.network.analysis import Analysis, analyse
 from engine.network.network import Network
-from engine.placement.batch_arithmetic import rate_factor, words
+from engine.placement.batch_arithmetic import placement_text, rate_factor
 from engine.placement.choose import Placement, refusal, resolve
 from engine.placement.inventory import DeviceInventory
 from engine.project.environment import TARGETS, EnvironmentOptions
@@ -261,7 +261,7 @@ class PlacementText(QWidget):
             try:
                 placement = resolve(project.environment, inventory, batch, training.gradient_accumulation)
                 self._say(f"Will use {self._strong(placement.sentence)}")
-                numbers = words(placement, project, samples, self._analysis(project.network))
+                numbers = placement_text(placement, project, samples, self._analysis(project.network))
                 self.rate_scale = rate_factor(project.environment, len(placement.workers))
             except UserError as refused:
                 self.refusal = str(refused)

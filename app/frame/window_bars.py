@@ -176,7 +176,7 @@ class StatusLine(QObject):
 
     def _show_summary(self, _result: object = None) -> None:
         from engine.network.memory import all_known
-        from engine.network.table import layers_in_words
+        from engine.network.table import layers_text
         from engine.project.check import memory_of
 
         project, result = self._editor.project, self._editor.check_result
@@ -184,12 +184,12 @@ class StatusLine(QObject):
         memory = memory_of(project, analysis, self._editor.dataset_info)
         least = "" if all_known(project.network, analysis) else "at least "
         parts = [
-            layers_in_words(project.network),
+            layers_text(project.network),
             f"{least}{analysis.parameters:,} parameters",
             f"{'' if memory.is_whole else 'at least '}{_grouped(analysis.flops)}FLOPs per sample",
         ]
         if analysis.shapes:
-            parts.append(memory.in_words())
+            parts.append(memory.describe())
         self.summary.setText("     ".join(parts))
         self.errors.setText(plural(len(result.errors), "error"))
         self.errors.setVisible(bool(result.errors) and not self.summary.isHidden())

@@ -42,7 +42,7 @@ class ExecutionEnvironment(QObject):
         target = project.environment.target
         text, tip = f"Environment {target}", ""
         if self.inventory is not None:
-            from engine.placement.batch_arithmetic import batch_words
+            from engine.placement.batch_arithmetic import batch_text
             from engine.placement.choose import resolve
             from engine.project.training import batch_size
 
@@ -55,7 +55,7 @@ class ExecutionEnvironment(QObject):
                 count = len(placement.workers)
                 text += f" · {placement.resolved}" if target == "auto" and placement.resolved else ""
                 text += f" · {count} workers" if count > 1 else ""
-                tip = f"{placement.sentence}\n{batch_words(placement, project.environment, options, samples)}"
+                tip = f"{placement.sentence}\n{batch_text(placement, project.environment, options, samples)}"
             except UserError as error:
                 text += " · not here"
                 tip = str(error)

@@ -18,7 +18,7 @@ from PySide6.QtGui import QFont, QIcon, QPainter, QPixmap, QStandardItem, QStand
 
 from designer import theme
 from engine.layers.base import LayerType
-from engine.layers.names import search_words
+from engine.layers.names import search_text
 from engine.network.catalog import add_on_of, catalog
 
 KEY_ROLE = Qt.ItemDataRole.UserRole
@@ -226,14 +226,14 @@ class LibraryModel(QStandardItemModel):
         if isinstance(one, UserBlock):
             return f"{one.name} {one.tooltip}".lower()
         if one not in self._words:
-            self._words[one] = search_words(self._types[one])
+            self._words[one] = search_text(self._types[one])
         return self._words[one]
 
     def warm_up(self) -> None:
         """Gather the words of the next rows, and of the others after them, between events."""
         rest = [key for key in self._types if key not in self._words]
         for key in rest[:_AT_ONCE]:
-            self._words[key] = search_words(self._types[key])
+            self._words[key] = search_text(self._types[key])
         if rest[_AT_ONCE:]:
             QTimer.singleShot(0, self, self.warm_up)
 

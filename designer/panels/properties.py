@@ -24,7 +24,7 @@ from engine.network.block import BlockInput, BlockOutput
 from engine.network.blocks import names_of
 from engine.network.memory import activation_bytes, all_known
 from engine.network.network import Layer, name_refusal
-from engine.network.table import layers_in_words, short_count
+from engine.network.table import layers_text, short_count
 from engine.project.check import memory_of
 
 
@@ -252,7 +252,7 @@ class Properties(QScrollArea):
         self.header.say(names[-1] if names else "Network", "Nothing is selected")
         outputs = [(port, analysis.type_at(port)) for port in network.output_ports]
         lines = [
-            ("Layers", layers_in_words(network, has_word=False)),
+            ("Layers", layers_text(network, has_word=False)),
             ("Connections", f"{len(network.connections):,}"),
         ]
         for layer in (*network.inputs, *(x for x in network.layers.values() if isinstance(x.type, BlockInput)))[:6]:

@@ -123,7 +123,7 @@ def _print(project: Project, result: CheckResult, problems: list[Problem]) -> No
     sums = (f"{result.analysis.parameters:,}", f"{result.analysis.flops:,}", format_bytes(memory.activations))
     rows.append(("total", "", "", *sums))
     print("\n".join(table(rows, right=(3, 4, 5))))
-    print(f"memory: {memory.in_words()} with {project.training.solver}, estimated")
+    print(f"memory: {memory.describe()} with {project.training.solver}, estimated")
     for line in _stage_lines(project, result):
         print(line)
     for problem in problems:

@@ -9,7 +9,7 @@ from typing import Any
 from engine.cli.common import Commands, print_json, table
 from engine.core.errors import EXIT_DONE, UserError
 from engine.core.fields import Choice, Choices, Field
-from engine.project.layer_reference import default_words
+from engine.project.layer_reference import default_text
 from engine.project.project import SECTIONS
 
 MOST_IN_FULL = 3
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif len(found) <= MOST_IN_FULL:
         print("\n\n".join("\n".join(_in_full(name, field)) for name, field in found))
     else:
-        print("\n".join(table([(name, default_words(field), _in_short(field)) for name, field in found])))
+        print("\n".join(table([(name, default_text(field), _in_short(field)) for name, field in found])))
     return EXIT_DONE
 
 
@@ -88,7 +88,7 @@ def _in_short(field: Field[Any]) -> str:
 
 def _in_full(name: str, field: Field[Any]) -> Iterator[str]:
     unit = f", in {field.unit}" if field.unit else ""
-    yield f"{name} = {default_words(field)}"
+    yield f"{name} = {default_text(field)}"
     yield from _lines(field.help, "  ")
     named = choices(field)
     if not named:
@@ -103,5 +103,5 @@ def _lines(words: str, before: str, further: str = "") -> list[str]:
 
 
 def _as_json(field: Field[Any]) -> dict[str, Any]:
-    known = {"default": default_words(field), "takes": field.expects, "unit": field.unit, "help": field.help}
+    known = {"default": default_text(field), "takes": field.expects, "unit": field.unit, "help": field.help}
     return {**known, **({"choices": choices(field)} if choices(field) else {})}

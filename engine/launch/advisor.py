@@ -1,6 +1,6 @@
 """Makes the advice in a throw-away process: `python -m engine.launch.advisor PROJECT`.
 
-Prints `{"way": {...}}` for each way of dividing the work, then `{"advice": "..."}`, or `{"error": "..."}`.
+Prints `{"way": {...}}` for each forecast, then `{"advice": "..."}`, or `{"error": "..."}`.
 """
 
 import json
@@ -14,7 +14,7 @@ from engine.core.errors import UserError
 from engine.hardware.devices import probe
 from engine.hardware.threads import calm_threads
 from engine.launch.trial import refusals, run_trial
-from engine.placement.advice import Way, advice, best_of, ways
+from engine.placement.advice import Forecast, advice, best_of, forecasts
 from engine.project.file import load
 from engine.project.project import Project
 
@@ -43,10 +43,10 @@ def _advise(project: Project) -> None:
         tried = run_trial(project, samples, device, threads, STEPS)
         return None if tried.refusal else tried.seconds
 
-    found: list[Way] = []
-    for way in ways(project, probe(), seconds):
-        found.append(way)
-        _say({"way": {**asdict(way), "name": way.name, "fits": way.fits, "step": way.step}})
+    found: list[Forecast] = []
+    for forecast in forecasts(project, probe(), seconds):
+        found.append(forecast)
+        _say({"way": {**asdict(forecast), "name": forecast.name, "fits": forecast.fits, "step": forecast.step}})
     best = best_of(found)
     chosen = {"target": best.target, "strategy": best.strategy} if best is not None else None
     _say({"advice": advice(found), "best": chosen})

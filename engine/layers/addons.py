@@ -122,7 +122,7 @@ def _load(add_on: AddOn) -> AddOn:
     except (Exception, SystemExit) as error:
         REGISTRY.clear()
         REGISTRY.update(before)
-        return AddOn(add_on.name, add_on.version, add_on.modules, error=_in_words(error, add_on))
+        return AddOn(add_on.name, add_on.version, add_on.modules, error=_error_text(error, add_on))
     finally:
         sys.meta_path.remove(finder)
     return AddOn(add_on.name, add_on.version, add_on.modules, tuple(type.key for type in types))
@@ -147,7 +147,7 @@ class _LightOnly:
         return None
 
 
-def _in_words(error: BaseException, add_on: AddOn) -> str:
+def _error_text(error: BaseException, add_on: AddOn) -> str:
     """What went wrong, and where in the add-on's own files."""
     import traceback  # only now: most add-ons are well
 

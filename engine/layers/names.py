@@ -60,7 +60,7 @@ def _of_torch(call: Call) -> str:
     return call.target if call.target.startswith("torch.") else ""
 
 
-def search_words(type: type[LayerType]) -> str:
+def search_text(type: type[LayerType]) -> str:
     """What a layer type is found by: label, key, family, summary, and what MATLAB and torch call it."""
     plain = f"{type.label} {type.key} {type.key.replace('_', ' ')} {type.family} {type.summary()}"
     american = plain.replace("isation", "ization").replace("ise", "ize") if "is" in plain else ""

@@ -1,4 +1,4 @@
-"""Pooling by a norm: between the mean and the largest number of a window."""
+"""LP pooling, fractional max pooling and max unpooling."""
 
 import math
 from typing import ClassVar

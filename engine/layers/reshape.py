@@ -1,4 +1,4 @@
-"""The same numbers with other axes, or in another order of the axes or channels."""
+"""Layers that change axes without changing numbers: flatten, reshape, permute, shuffle, slice, split and crop."""
 
 import math
 

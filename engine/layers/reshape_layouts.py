@@ -1,4 +1,4 @@
-"""From one layout to another, and from indices to numbers: images, sequences and volumes."""
+"""Layers that convert between layouts (image, sequence, volume), cast and one-hot encode, repeat, roll and flip."""
 
 from collections.abc import Callable
 

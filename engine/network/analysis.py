@@ -1,7 +1,7 @@
-"""What can be said about a network without torch: types on every connection, problems, parameters, work.
+"""Shape inference without torch: types on every connection, problems, parameters and FLOPs.
 
-`analyse` runs at every keystroke. Each layer's rules are remembered for (layer type with values, input types), so an
-edit recomputes what it changed and what lies behind it, and the rest is looked up.
+`analyse` runs at every keystroke. The result of each layer's rules is cached by layer type (with field values) and
+input types, so an edit recomputes only the layers that it changes and those downstream.
 """
 
 import math
@@ -118,18 +118,18 @@ class Analysis:
         return tuple(p for p in self.problems if p.path[0] == layer)
 
 
-def _facts(type: LayerType, inputs: tuple[TensorType, ...]) -> LayerShapes | ShapeError:
+def _shapes_of(type: LayerType, inputs: tuple[TensorType, ...]) -> LayerShapes | ShapeError:
     """The answer for these inputs: remembered where it is the rules', looked up anew where it was measured."""
-    return _answer(type, inputs) if type.is_measured else _ruled(type, inputs)
+    return _infer_shapes(type, inputs) if type.is_measured else _cached_shapes(type, inputs)
 
 
 @lru_cache(maxsize=20_000)
-def _ruled(type: LayerType, inputs: tuple[TensorType, ...]) -> LayerShapes | ShapeError:
+def _cached_shapes(type: LayerType, inputs: tuple[TensorType, ...]) -> LayerShapes | ShapeError:
     """The rules' answer. Values in, values out: safe to remember."""
-    return _answer(type, inputs)
+    return _infer_shapes(type, inputs)
 
 
-def _answer(type: LayerType, inputs: tuple[TensorType, ...]) -> LayerShapes | ShapeError:
+def _infer_shapes(type: LayerType, inputs: tuple[TensorType, ...]) -> LayerShapes | ShapeError:
     """What is known about a layer, or what does not fit."""
     try:
         outputs = type.output_types(*inputs)
@@ -149,11 +149,11 @@ def copy_path(id: str, number: int, count: int) -> str:
 
 def inside(block: Block, inputs: tuple[TensorType | None, ...]) -> Inside:
     """The analysis of every copy of a block that is fed with these; remembered, unless a layer in it is measured."""
-    return _inside(block, inputs) if block.is_measured else _ruled_inside(block, inputs)
+    return _inside(block, inputs) if block.is_measured else _cached_inside(block, inputs)
 
 
 @lru_cache(maxsize=4_000)
-def _ruled_inside(block: Block, inputs: tuple[TensorType | None, ...]) -> Inside:
+def _cached_inside(block: Block, inputs: tuple[TensorType | None, ...]) -> Inside:
     return _inside(block, inputs)
 
 
@@ -218,7 +218,7 @@ def analyse(network: Network, given: Given | None = None) -> Analysis:
         inputs = tuple(type for type in known if type is not None)
         if len(inputs) < len(known):
             continue  # a layer upstream has already complained
-        found = _block_facts(layer, inputs, blocks[id]) if id in blocks else _facts(layer.effective_type, inputs)
+        found = _block_shapes(layer, inputs, blocks[id]) if id in blocks else _shapes_of(layer.effective_type, inputs)
         if isinstance(found, ShapeError):
             severity: Severity = "warning" if isinstance(found, UnknownSizesError) else "error"
             problems.append(Problem(severity, id, layer.name, found.field or found.port or "", str(found)))
@@ -233,10 +233,10 @@ def _type_at(shapes: Mapping[str, LayerShapes], source: Port | None) -> TensorTy
     return found.at(source.name) if source is not None and found is not None else None
 
 
-def _block_facts(layer: Layer, inputs: tuple[TensorType, ...], found: Inside) -> LayerShapes | ShapeError | None:
+def _block_shapes(layer: Layer, inputs: tuple[TensorType, ...], found: Inside) -> LayerShapes | ShapeError | None:
     """The sum of all that is inside, once it is sound and every output is known."""
     if layer.bypassed:
-        return _facts(layer.effective_type, inputs)
+        return _shapes_of(layer.effective_type, inputs)
     outputs = tuple(type for type in found.outputs if type is not None)
     if len(outputs) < len(found.outputs) or not outputs or any(copy.has_errors for copy in found.copies):
         return None

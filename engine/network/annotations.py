@@ -1,4 +1,4 @@
-"""Edits of frames and comments: pure functions from a layout to a new one. Each refuses in words (`UserError`)."""
+"""Edits of frames and comments: pure functions from a layout to a new one. Raise `UserError` if impossible."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""An arrangement in a process of its own: the outline as JSON on standard input, places on standard output.
+"""Automatic layout in a process of its own: the outline as JSON on standard input, positions on standard output.
 
 python -m engine.network.arrange_program
 """

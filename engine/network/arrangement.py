@@ -1,6 +1,7 @@
-"""Connections that are better shown as a name at the input than as a line: a mask that every block of a network takes.
+"""Automatic layout, alignment and distribution of layers; frames and comments follow their layers.
 
-Decided by the shape of the network alone, so that a layer that is moved changes nothing here.
+Also decides from the graph alone which connections are shown as a name at the input instead of a line, such as a mask
+that every block of a network takes.
 """
 
 from collections import defaultdict
@@ -223,7 +224,7 @@ def _framed(frame: Frame, was: Mapping[str, Position], places: Mapping[str, Posi
         id for id, (x, y) in was.items() if left <= x + NODE_WIDTH / 2 <= right and top <= y + NODE_HEIGHT / 2 <= bottom
     ]
     if not inside:
-        dx, dy = _way(_middle(frame.at, frame.size), was, places)
+        dx, dy = _shift(_middle(frame.at, frame.size), was, places)
         return replace(frame, at=(left + dx, top + dy))
     before, now = _around(was, inside), _around(places, inside)
     corner = now[0] - (before[0] - left), now[1] - (before[1] - top)
@@ -232,11 +233,11 @@ def _framed(frame: Frame, was: Mapping[str, Position], places: Mapping[str, Posi
 
 
 def _beside(comment: Comment, was: Mapping[str, Position], places: Mapping[str, Position]) -> Comment:
-    dx, dy = _way(_middle(comment.at, comment.size), was, places)
+    dx, dy = _shift(_middle(comment.at, comment.size), was, places)
     return replace(comment, at=(comment.at[0] + dx, comment.at[1] + dy))
 
 
-def _way(middle: Position, was: Mapping[str, Position], places: Mapping[str, Position]) -> Position:
+def _shift(middle: Position, was: Mapping[str, Position], places: Mapping[str, Position]) -> Position:
     """How far the layer goes that is nearest to a point."""
 
     def distance(id: str) -> float:

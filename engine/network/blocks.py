@@ -1,4 +1,4 @@
-"""Blocks: the way into them, and changing what is inside. Pure functions."""
+"""Blocks: paths into them, edits of the network inside, group and ungroup. Pure functions."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Every edit of a network: a pure function from a network to a new one. Each refuses in words (`UserError`)."""
+"""Every edit of a network: a pure function from a network to a new one. Raises `UserError` if it is impossible."""
 
 import re
 import secrets

@@ -1,4 +1,4 @@
-"""Where layers stand on the canvas, and what is written between them: frames and comments.
+"""Positions of layers on the canvas, frames and comments, and the difference of two networks or layouts.
 
 A value beside the network, so that moving a layer or writing a comment invalidates no analysis.
 """

@@ -65,7 +65,7 @@ class Memory:
         """All of it."""
         return self.activations + self.weights + self.gradients + self.optimizer
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """`28 MiB at batch 128`, or `at least ...` where a size is not known, `about ...` by a rule of thumb."""
         return f"{self.hedge}{format_bytes(self.total)} at batch {self.batch:,}"
 

@@ -1,4 +1,4 @@
-"""What is wrong with a network or a project, or worth a note: which layer, which field or port, in words."""
+"""A problem of a network or a project: severity, layer, field or port, message, and the edit that fixes it."""
 
 import dataclasses
 from collections.abc import Callable

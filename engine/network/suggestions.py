@@ -1,6 +1,6 @@
-"""Which layer types fit where: at an open output, at an open input, in the place of a layer. Asked of the types' rules.
+"""Layer types that fit an open output, an open input, or the place of a layer, decided by the types' own rules.
 
-An answer has every type that has the ports for it, with the reason why it does not fit, or an empty text if it does.
+A result holds every type that has the ports for it, with the reason why it does not fit, or an empty text if it does.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

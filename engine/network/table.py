@@ -1,4 +1,4 @@
-"""The layers of a network as rows of a table, those inside blocks below their block."""
+"""The layers of a network as rows of a table (those inside blocks below their block), search, and counts as text."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -82,7 +82,7 @@ def short_count(number: int) -> str:
     return f"{number:,}"
 
 
-def layers_in_words(network: Network, *, has_word: bool = True) -> str:
+def layers_text(network: Network, *, has_word: bool = True) -> str:
     """`3 layers`; with blocks among them also how many there are in all: `15 layers (70 with those in blocks)`."""
     count = len(network)
     word = "" if not has_word else " layer" if count == 1 else " layers"

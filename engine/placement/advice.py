@@ -1,8 +1,8 @@
-"""Which way of dividing the work suits a project here: memory of a worker and time of a step, predicted, and why.
+"""Predicts memory and step time for each environment and strategy, and recommends one.
 
-Memory comes from the analysis, time from a few steps of one worker's share on made-up samples and from what sums over
-workers were measured to take: it leaves out data, metrics and how workers get in each other's way. A share that is
-expected to take more memory than there is is tried with fewer samples, and the time is in proportion.
+Memory comes from the analysis; time from a few steps of one worker's shard on made-up samples, plus the measured cost
+of all-reduce. Data loading, metrics and contention between workers are left out. A shard that is expected to exceed the
+memory is timed with fewer samples, and the time is scaled.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +12,7 @@ from engine.core.errors import UserError
 from engine.core.text import format_bytes
 from engine.network.analysis import Analysis, analyse, type_at
 from engine.network.memory import Memory
-from engine.placement.batch_arithmetic import meeting_s
+from engine.placement.batch_arithmetic import all_reduce_s
 from engine.placement.choose import Placement, resolve
 from engine.placement.inventory import DeviceInventory, can_share
 from engine.project.check import memory_of
@@ -38,7 +38,7 @@ Probe = Callable[[int, str, int], float | None]
 
 
 @dataclass(frozen=True)
-class Way:
+class Forecast:
     """One target and strategy, with what is predicted for it. `room` are the bytes that a worker has, 0: not known;
     `seconds` None where nothing could be tried; `is_exact` whether the numbers are those of one worker."""
 
@@ -69,8 +69,8 @@ class Way:
         return f"{1000 * self.seconds:.3g} ms" if self.seconds < 0.9995 else f"{self.seconds:.3g} s"
 
 
-def ways(project: Project, inventory: DeviceInventory, probe: Probe) -> Iterator[Way]:
-    """Each way that can run here and goes with the options, predicted."""
+def forecasts(project: Project, inventory: DeviceInventory, probe: Probe) -> Iterator[Forecast]:
+    """Predict every environment and strategy that is available here and fits the options."""
     analysis = analyse(project.network)
     for target in ("cpu", "multi-cpu", "gpu", "multi-gpu"):
         for strategy in WAYS if target in SEVERAL else ("",):
@@ -81,7 +81,7 @@ def ways(project: Project, inventory: DeviceInventory, probe: Probe) -> Iterator
             meant = replace(project, environment=asked)
             try:
                 placement = resolve(asked, inventory, batch, pieces)
-                yield _Prediction(meant, analysis, placement, inventory, probe).way()
+                yield _Prediction(meant, analysis, placement, inventory, probe).forecast()
             except UserError:
                 continue
 
@@ -94,7 +94,7 @@ def _asked(given: EnvironmentOptions, target: str, strategy: str) -> Environment
 
 
 class _Prediction:
-    """What is predicted for one way."""
+    """Predicts memory and step time of one environment and strategy."""
 
     def __init__(
         self, project: Project, analysis: Analysis, placement: Placement, inventory: DeviceInventory, probe: Probe
@@ -110,7 +110,7 @@ class _Prediction:
         is_shared = self._most.device == "cpu"
         self._room = self._device_room // self._count if is_shared else self._device_room
 
-    def way(self) -> Way:
+    def forecast(self) -> Forecast:
         """All of it. Raises `UserError` for stages that cannot be."""
         strategy = self._environment.strategy if self._count > 1 else ""
         if strategy == "pipeline":
@@ -132,7 +132,7 @@ class _Prediction:
         is_exact = strategy != "local-sgd"
         alone = self._seconds(self._most.samples)
         seconds = None if alone is None else alone + meeting
-        return Way(self._target, strategy, self._count, held, seconds, self._room, note, is_exact)
+        return Forecast(self._target, strategy, self._count, held, seconds, self._room, note, is_exact)
 
     def _shard(self, memory: Memory) -> int:
         """Bytes of a worker that holds a part of each weight; all but the activations is on the CPU where that was
@@ -142,7 +142,7 @@ class _Prediction:
         is_elsewhere = self._environment.cpu_offload and self._most.device != "cpu"
         return memory.activations + gathered + (0 if is_elsewhere else own)
 
-    def _pipeline(self) -> Way:
+    def _pipeline(self) -> Forecast:
         """Each turn takes as long as a piece in the largest stage, and the first piece goes through all of them before
         the last worker has begun; what goes on and comes back is told in each turn."""
         training, network = self._project.training, self._project.network
@@ -156,12 +156,12 @@ class _Prediction:
         held = max(stage_bytes(self._project, self._analysis, stages))
         is_exact = pieces == training.gradient_accumulation or not _normalises(self._project, self._analysis)
         note = NOTES["pipeline"] if is_exact else f"{NOTES['pipeline']}; {PIECEWISE}"
-        return Way(self._target, "pipeline", self._count, held, seconds, self._room, note, is_exact)
+        return Forecast(self._target, "pipeline", self._count, held, seconds, self._room, note, is_exact)
 
     def _meeting(self, count: int, *, through_memory: bool = False) -> float:
         """Seconds in which so many bytes are added up over the workers, or sent to the next."""
         if self._most.device == "cpu":
-            return meeting_s(count, through_memory=through_memory)
+            return all_reduce_s(count, through_memory=through_memory)
         return _BETWEEN_GPUS_S + count / _BETWEEN_GPUS_BYTES_S
 
     def _memory(self, samples: int) -> Memory:
@@ -184,13 +184,13 @@ def _normalises(project: Project, analysis: Analysis) -> bool:
     return any(type_at(project.network, path).key == "batch_norm" for path, _ in analysis.all_shapes())
 
 
-def best_of(found: Sequence[Way]) -> Way | None:
+def best_of(found: Sequence[Forecast]) -> Forecast | None:
     """The fastest that fits; one that gives other numbers only where no other one fits."""
-    fitting = [way for way in found if way.fits]
-    return min([way for way in fitting if way.is_exact] or fitting, key=_slowness, default=None)
+    fitting = [forecast for forecast in found if forecast.fits]
+    return min([forecast for forecast in fitting if forecast.is_exact] or fitting, key=_slowness, default=None)
 
 
-def advice(found: Sequence[Way]) -> str:
+def advice(found: Sequence[Forecast]) -> str:
     """One sentence: which of these is best, and why."""
     if not found:
         return "No environment that fits these options is available here."
@@ -200,43 +200,50 @@ def advice(found: Sequence[Way]) -> str:
     said = f"Use {best.name}{_warning(best)}: {_takes(best)}"
     if not best.is_exact:
         return f"{said}; what gives the numbers of one worker is not expected to fit."
-    missed = [way for way in found if way.is_exact and not way.fits and _may_be_faster(way, best)]
+    missed = [
+        forecast for forecast in found if forecast.is_exact and not forecast.fits and _may_be_faster(forecast, best)
+    ]
     if missed:
-        least = min(missed, key=lambda way: way.memory_bytes)
+        least = min(missed, key=lambda forecast: forecast.memory_bytes)
         return f"{said}, {format_bytes(best.memory_bytes)} per worker; {least.name} {_too_large(least)}."
-    others = [way for way in found if way.fits and way.is_exact and way is not best]
+    others = [forecast for forecast in found if forecast.fits and forecast.is_exact and forecast is not best]
     if not others:
         return f"{said}; nothing else can run here."
     second = min(others, key=_slowness)
     return f"{said}, where {second.name}, the next, takes {second.step}." if second.seconds else f"{said}."
 
 
-def _slowness(way: Way) -> tuple[bool, float, int]:
+def _slowness(forecast: Forecast) -> tuple[bool, float, int]:
     """Where nothing is known of the time, what is tried and tested goes before."""
-    return way.seconds is None, way.seconds or 0.0, _UNTRIED.index(way.strategy)
+    return forecast.seconds is None, forecast.seconds or 0.0, _UNTRIED.index(forecast.strategy)
 
 
-def _may_be_faster(way: Way, best: Way) -> bool:
-    return way.seconds is None or best.seconds is None or way.seconds < best.seconds
+def _may_be_faster(forecast: Forecast, best: Forecast) -> bool:
+    return forecast.seconds is None or best.seconds is None or forecast.seconds < best.seconds
 
 
-def _takes(way: Way) -> str:
-    return "a step could not be timed" if way.seconds is None else f"about {way.step} per step"
+def _takes(forecast: Forecast) -> str:
+    return "a step could not be timed" if forecast.seconds is None else f"about {forecast.step} per step"
 
 
-def _warning(way: Way) -> str:
-    return " (experimental)" if way.strategy == "pipeline" else ""
+def _warning(forecast: Forecast) -> str:
+    return " (experimental)" if forecast.strategy == "pipeline" else ""
 
 
-def _too_large(way: Way) -> str:
+def _too_large(forecast: Forecast) -> str:
     """Why it does not fit."""
-    faster = "" if way.seconds is None else "would be faster, and "
-    return f"{faster}is not expected to fit: it needs {format_bytes(way.memory_bytes)} of {format_bytes(way.room)}"
+    faster = "" if forecast.seconds is None else "would be faster, and "
+    memory, room = format_bytes(forecast.memory_bytes), format_bytes(forecast.room)
+    return f"{faster}is not expected to fit: it needs {memory} of {room}"
 
 
-def _none_fits(found: Sequence[Way]) -> str:
-    least = min(found, key=lambda way: way.memory_bytes)
-    on_gpus = " or keep weights on the CPU (fully-sharded)," if any(way.target == "multi-gpu" for way in found) else ""
+def _none_fits(found: Sequence[Forecast]) -> str:
+    least = min(found, key=lambda forecast: forecast.memory_bytes)
+    on_gpus = (
+        " or keep weights on the CPU (fully-sharded),"
+        if any(forecast.target == "multi-gpu" for forecast in found)
+        else ""
+    )
     return (
         f"None is expected to fit: {least.name} needs the least, {format_bytes(least.memory_bytes)} per worker of "
         f"{format_bytes(least.room)}; use a smaller mini-batch,{on_gpus} or gradient accumulation."

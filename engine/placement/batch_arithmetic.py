@@ -1,6 +1,6 @@
-"""The numbers of a placement in words: the batch over all workers and of one, steps an epoch, the learn rate.
+"""Batch size, steps per epoch and learn rate of a placement as text, and the cost model of dividing a step.
 
-The window, the command line and the run's record all say it with these words.
+The window, the command line and the run's record all use this text.
 """
 
 import math
@@ -37,11 +37,13 @@ def rate_factor(environment: EnvironmentOptions, workers: int) -> float:
             return 1.0
 
 
-def words(placement: Placement, project: Project, samples: int | None, analysis: Analysis | None = None) -> str:
+def placement_text(
+    placement: Placement, project: Project, samples: int | None, analysis: Analysis | None = None
+) -> str:
     """The batch and the rate for a training split of so many samples, if that is known, and whether one process is
     expected to be faster; of a pipeline what its stages are. `analysis` is that of the network, where it is at hand.
     Raises `UserError` for a network that cannot be cut into the stages."""
-    said = f"{batch_words(placement, project.environment, project.training, samples)} {_crowd(placement)}".rstrip()
+    said = f"{batch_text(placement, project.environment, project.training, samples)} {_crowd(placement)}".rstrip()
     if _has_stages(placement, project.environment):
         return f"{said} {_stages(placement, project, analysis or analyse(project.network))}".rstrip()
     goes_alone = project.environment.strategy == "local-sgd"  # and adds up once in a while
@@ -59,7 +61,7 @@ def _crowd(placement: Placement) -> str:
     return f"One process (cpu){fewer} is expected to be faster: more workers than cores take turns."
 
 
-def batch_words(
+def batch_text(
     placement: Placement, environment: EnvironmentOptions, training: TrainingOptions, samples: int | None
 ) -> str:
     """For a training split of so many samples, or where nobody knows: `128 samples per step, 64 per worker in 4
@@ -129,7 +131,7 @@ def work_of(analysis: Analysis) -> Work:
     return Work(analysis.flops, 4 * analysis.parameters)
 
 
-def meeting_s(gradient_bytes: int, *, through_memory: bool = False) -> float:
+def all_reduce_s(gradient_bytes: int, *, through_memory: bool = False) -> float:
     """Seconds to add up gradients of so many bytes over workers of one machine, by what was measured: over gloo, or
     through shared memory, which workers on the CPU use where they can."""
     start, speed = (_SHARED_MEETING_S, _SHARED_BYTES_S) if through_memory else (_MEETING_S, _BYTES_S)
@@ -150,7 +152,7 @@ def better_alone(placement: Placement, work: Work, *, shares_memory: bool = True
     if placement.resolved != "multi-cpu" or not work.flops:
         return ""
     batch, largest = (f(w.samples for w in placement.workers) for f in (sum, max))
-    cost = meeting_s(work.gradient_bytes, through_memory=shares_memory and can_share())
+    cost = all_reduce_s(work.gradient_bytes, through_memory=shares_memory and can_share())
     saved = step_s(work, batch) - step_s(work, largest)
     if saved >= cost:
         return ""

@@ -1,4 +1,4 @@
-"""The placements on the CPU that a run may choose among by trying, and when it may: pure functions."""
+"""The CPU placements that a run may try at its start, and when trying pays: pure functions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -7,7 +7,7 @@ from typing import Any, Self
 from engine.core.errors import plural
 from engine.layers.base import LayerType
 from engine.network.analysis import Analysis, analyse, type_at
-from engine.placement.batch_arithmetic import hardware_text, step_s, words, work_of
+from engine.placement.batch_arithmetic import hardware_text, placement_text, step_s, work_of
 from engine.placement.choose import MOST_AUTOMATIC_WORKERS, Placement, WorkerPlace, refusal, resolve
 from engine.placement.inventory import DeviceInventory, can_share
 from engine.project import user_code
@@ -143,7 +143,7 @@ def record_of(
         places=placement.workers,
         hardware=hardware_text(placement, inventory),
         sentence=placement.sentence,
-        arithmetic=words(placement, project, samples),
+        arithmetic=placement_text(placement, project, samples),
     )
 
 

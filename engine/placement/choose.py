@@ -1,4 +1,4 @@
-"""From the environment asked for to what will really be used: pure functions of a `DeviceInventory`."""
+"""Resolves the requested environment to workers and devices: pure functions of a `DeviceInventory`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

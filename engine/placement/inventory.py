@@ -1,4 +1,4 @@
-"""What a machine has to train with, as a value. An engine process makes it once; tests make any machine they like."""
+"""The devices of a machine as a value. An engine process measures it once; tests make any machine they like."""
 
 import os
 import platform

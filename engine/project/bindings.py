@@ -1,4 +1,4 @@
-"""Which data input feeds which input layer, and which output predicts which target."""
+"""Bindings between data and network: which input feeds which layer, which output predicts which target."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

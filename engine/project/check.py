@@ -1,4 +1,4 @@
-"""Everything that can be said about a project before it trains: its network, its options, and its data if known."""
+"""All checks of a project before it trains: its network, its options, and its data if that is known."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The edits that remove problems, as functions from a project to a new one. Each is one step to undo."""
+"""Fixes of problems: functions from a project to a new one. Each is one undo step."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Layers that sequences of different lengths enter, padded at their ends: what they become, or why they cannot."""
+"""Checks and lowering of layers that receive padded sequences of different lengths."""
 
 from collections.abc import Callable, Iterator, Mapping
 

@@ -1,4 +1,4 @@
-"""Whether each output of a network can give what its target asks for, and the edits that make it."""
+"""Checks of outputs against their targets and losses, with fixes: sizes, counts, activations, unused inputs."""
 
 from collections.abc import Iterator
 
@@ -286,7 +286,7 @@ def several_networks(network: Network, facts: DatasetInfo | None) -> Problem | N
     parts = _parts(network) if len(network.inputs) > 1 else []
     if len(parts) < 2:
         return None
-    words = ", ".join(_part_words(network, part) for part in parts[:4]) + (", ..." if len(parts) > 4 else "")
+    words = ", ".join(_part_text(network, part) for part in parts[:4]) + (", ..." if len(parts) > 4 else "")
     message = (
         f"{len(parts)} networks stand here without a connection between them: {words}. "
         "A project trains one: connect them, or keep one of them."
@@ -297,7 +297,7 @@ def several_networks(network: Network, facts: DatasetInfo | None) -> Problem | N
     return Problem(_severity(facts), first.id, first.name, "", message, check_fixes.removal(network, rest))
 
 
-def _part_words(network: Network, part: list[str]) -> str:
+def _part_text(network: Network, part: list[str]) -> str:
     first, last = network.layers[part[0]], network.layers[part[-1]]
     return f"{named(first)} to {named(last)} ({len(part):,} layers)"
 

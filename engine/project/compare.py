@@ -173,10 +173,10 @@ def _network(before: Network, after: Network) -> Iterator[Difference]:
     came = set(after.layers) - set(pairs.values())
     for id, layer in before.layers.items():
         if id not in pairs:
-            yield Difference("removed", layer.name, before=_in_words(layer), old=id)
+            yield Difference("removed", layer.name, before=_describe_layer(layer), old=id)
     for id, layer in after.layers.items():
         if id in came:
-            yield Difference("added", layer.name, after=_in_words(layer), new=id)
+            yield Difference("added", layer.name, after=_describe_layer(layer), new=id)
     for old, new in pairs.items():
         yield from _layer(before.layers[old], after.layers[new])
         inner = _both_blocks(before.layers[old], after.layers[new])
@@ -204,14 +204,14 @@ def _layer(old: Layer, new: Layer) -> Iterator[Difference]:
     for name in (f.name for f in fields(Layer) if f.name not in ("id", "name", "type")):
         yield from _value(f"{path}.{name}", getattr(old, name), getattr(new, name), old.id, new.id)
     if old.type_key != new.type_key or isinstance(old.type, Placeholder) != isinstance(new.type, Placeholder):
-        yield Difference("retyped", path, _in_words(old), _in_words(new), old.id, new.id)
+        yield Difference("retyped", path, _describe_layer(old), _describe_layer(new), old.id, new.id)
     elif isinstance(old.type, Placeholder):
         yield from _json(f"{path}.", old.type.write(), new.type.write(), old.id, new.id)
     else:
         yield from _record(path, old.type, new.type, old.id, new.id)
 
 
-def _in_words(layer: Layer) -> str:
+def _describe_layer(layer: Layer) -> str:
     """The type and its values that are not the defaults: `conv2d: filters 8, kernel 5 × 5`."""
     if isinstance(layer.type, Placeholder):
         return printable(layer.type_key)
@@ -283,11 +283,11 @@ def _connections(before: Network, after: Network, pairs: Mapping[str, str]) -> I
     kept, there = ({_ends(line) for line in network.connections} for network in (after, before))
     for line in before.connections:
         if _translated(line, pairs, names) not in kept:
-            name = _way(before, line)
+            name = _route(before, line)
             yield Difference("disconnected", name, old=line.target.layer, old_connection=line)
     for line in after.connections:
         if _translated(line, back, earlier) not in there:
-            name = _way(after, line)
+            name = _route(after, line)
             yield Difference("connected", name, new=line.target.layer, new_connection=line)
 
 
@@ -320,7 +320,7 @@ def _translated(connection: Connection, ids: Mapping[str, str], names: Mapping[t
     )
 
 
-def _way(network: Network, connection: Connection) -> str:
+def _route(network: Network, connection: Connection) -> str:
     ends = []
     for port, is_input in ((connection.source, False), (connection.target, True)):
         layer = network.layers[port.layer]

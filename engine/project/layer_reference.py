@@ -78,7 +78,7 @@ def _layer(type: type[LayerType]) -> Iterator[str]:
         if field.group:
             groups.setdefault(field.group, []).append(field)
     for group, fields in groups.items():
-        yield from ("", f"{group}: {', '.join(f'`{field.name}` ({default_words(field)})' for field in fields)}.")
+        yield from ("", f"{group}: {', '.join(f'`{field.name}` ({default_text(field)})' for field in fields)}.")
 
 
 def _facts(type: type[LayerType]) -> Iterator[str]:
@@ -102,7 +102,7 @@ def row(field: Field[Any]) -> str:
     """A field as a line of a table: name, default, what it takes, help."""
     unit = f", in {field.unit}" if field.unit else ""
     takes = f"{_takes(field)}{unit}"
-    return f"| `{field.name}` | {_cell(default_words(field))} | {_cell(takes)} | {_cell(field.help)} |"
+    return f"| `{field.name}` | {_cell(default_text(field))} | {_cell(takes)} | {_cell(field.help)} |"
 
 
 def _takes(field: Field[Any]) -> str:
@@ -112,7 +112,7 @@ def _takes(field: Field[Any]) -> str:
     return start + "; ".join(f"`{word}`{f': {notes[word]}' if notes.get(word) else ''}" for word in field.options)
 
 
-def default_words(field: Field[Any]) -> str:
+def default_text(field: Field[Any]) -> str:
     """The default of a field, in words."""
     if callable(field.default):
         return "follows other values"

@@ -1,4 +1,4 @@
-"""A network and its layout as JSON, one row a layer and one a connection: in the project file, on the clipboard."""
+"""A network and its layout as JSON, one line per layer and per connection: project file and clipboard."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar

@@ -1,7 +1,7 @@
-"""The stages of a pipeline: which layer is computed by which worker, as it is written down by hand.
+"""Pipeline stages: which worker computes which layer, as written in the options or balanced by cost.
 
-A layer that is not named is in the latest stage of those that feed it, so that naming the first layer of each stage is
-enough. `engine.project.pipeline_stages` finds stages that have equally much to do.
+A layer that is not named is in the latest stage of those that feed it, so naming the first layer of each stage is
+enough.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""Training options under a name: three that everybody has, and those that a person saves.
+"""Presets of training options: three built-in ones, and those that a user saves.
 
-A preset gives what differs from the defaults; all other options get their defaults.
+A preset holds what differs from the defaults; all other options get their defaults.
 """
 
 import json

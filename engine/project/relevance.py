@@ -1,4 +1,4 @@
-"""Which options have no effect with the other options or with the data."""
+"""Options without effect: because of other options, or because of the data."""
 
 from collections.abc import Iterator, Sequence
 

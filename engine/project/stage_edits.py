@@ -1,6 +1,6 @@
-"""The stages of a project's pipeline: which layer is in which, what is wrong with that, and the edits that change it.
+"""The pipeline stages of a project: problems, memory per stage, and edits.
 
-They are kept as `environment.stages`, by name: what is written there is what a person may write by hand, too.
+They are stored as text in `environment.stages`, by layer name, which can also be written by hand.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping

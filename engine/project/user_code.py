@@ -1,4 +1,4 @@
-"""Which functions of the user's take part in a training, and what the text of their files says is wrong with them."""
+"""A project's own Python: its functions and layers, their files, signature checks, trust and measured sizes."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping

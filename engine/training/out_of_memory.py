@@ -93,7 +93,7 @@ def cause(folder: RunFolder, words: str, where: str = "") -> Cause:
         ready(project, folder.path, frozen_code(folder))
         memory, rows = _table(project, _samples(folder))
         helps, setting = offer(project.training, memory)
-        return Cause(f"{begin} A step is estimated to take {memory.in_words()}. {helps}", rows, setting)
+        return Cause(f"{begin} A step is estimated to take {memory.describe()}. {helps}", rows, setting)
     return Cause(f"{begin} Use a smaller mini-batch, a smaller network, or a machine or device with more memory.")
 
 

@@ -1,4 +1,4 @@
-"""How long it goes on, and what a batch is made of."""
+"""Options of run length, batches and sequences."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ def _has_batches(options: Any) -> bool:
 
 
 class BatchOptions(Record):
-    """How long it goes on, and what a batch is made of."""
+    """Run length, batches and sequences."""
 
     max_epochs = Int(
         30,

@@ -1,4 +1,4 @@
-"""With how many digits a run computes, and what it computes twice to hold less."""
+"""Options of precision and memory, checkpoints, monitoring, reproducibility and user code."""
 
 from engine.core.errors import FieldError
 from engine.core.fields import Bool, Choice, FilePath, Float, Int

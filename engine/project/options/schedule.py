@@ -1,4 +1,4 @@
-"""How the learn rate changes over the run."""
+"""Learn rate schedules: their options, and chains of them."""
 
 import math
 import re

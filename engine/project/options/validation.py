@@ -1,4 +1,4 @@
-"""When the network is judged, and what follows from it."""
+"""Options of validation, and of what ends a run early."""
 
 import math
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.layers.names import matlab_name, search_words, torch_names
+from engine.layers.names import matlab_name, search_text, torch_names
 from engine.network.catalog import built_in, layer_type
 
 
@@ -19,7 +19,7 @@ from engine.network.catalog import built_in, layer_type
 )
 def test_matlab_names(key: str, name: str) -> None:
     assert matlab_name(layer_type(key)) == name
-    assert name.lower() in search_words(layer_type(key))
+    assert name.lower() in search_text(layer_type(key))
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,8 @@ def test_no_two_layer_types_have_one_matlab_name() -> None:
 
 
 def test_american_spelling_is_found() -> None:
-    assert "normalization" in search_words(layer_type("layer_norm"))
-    assert "normalizes" in search_words(layer_type("layer_norm"))
+    assert "normalization" in search_text(layer_type("layer_norm"))
+    assert "normalizes" in search_text(layer_type("layer_norm"))
 
 
 MATLAB = (
@@ -72,6 +72,6 @@ TORCH = (
 
 
 def test_every_layer_of_matlab_and_torch_that_belongs_here_is_found_by_its_name() -> None:
-    words = [search_words(type) for type in built_in().values()]
+    words = [search_text(type) for type in built_in().values()]
     names = [f"{name}Layer" for name in MATLAB.split()] + TORCH.split()
     assert [name for name in names if not any(name.lower() in text for text in words)] == []

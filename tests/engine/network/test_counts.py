@@ -4,13 +4,13 @@ from engine.network import edits
 from engine.network.block import Block
 from engine.network.blocks import group
 from engine.network.layout import Layout
-from engine.network.table import layers_in_words, num_layers
+from engine.network.table import layers_text, num_layers
 from tests.builders import chain, layer
 
 
 def test_layers_in_blocks_count_in_every_copy_and_ports_do_not() -> None:
     network = chain(layer("image_input", channels=4, size=8), layer("conv2d", filters=4), layer("relu"))
-    assert layers_in_words(network) == "3 layers"
+    assert layers_text(network) == "3 layers"
     chosen = [id for id, one in network.layers.items() if one.type_key != "image_input"]
     network, _, block = group(network, Layout(), chosen)
     network = edits.set_fields(network, block, {"repeat": 3})
@@ -18,4 +18,4 @@ def test_layers_in_blocks_count_in_every_copy_and_ports_do_not() -> None:
     assert isinstance(held, Block)
     assert len(held.network) == 4
     assert num_layers(network) == 1 + 3 * 2
-    assert layers_in_words(network) == "2 layers (7 with those in blocks)"
+    assert layers_text(network) == "2 layers (7 with those in blocks)"

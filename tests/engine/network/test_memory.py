@@ -114,12 +114,12 @@ def test_indices_take_eight_bytes_and_unknown_lengths_are_not_counted() -> None:
     memory = training_memory(analysis, 2, 1)
     assert memory.activations == 2 * 4 * (4 + 3)
     assert not memory.is_whole
-    assert memory.in_words().startswith("at least ")
+    assert memory.describe().startswith("at least ")
 
 
 def test_behind_an_error_there_may_be_more() -> None:
     network = chain(layer("image_input", channels=1, size=8), layer("lstm"), layer("relu"))
-    assert training_memory(analyse(network), 1, 1).in_words() == "at least 256 B at batch 1"
+    assert training_memory(analyse(network), 1, 1).describe() == "at least 256 B at batch 1"
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_double_precision_takes_twice_as_much() -> None:
     analysis = analyse(cnn())
     single, double = (training_memory(analysis, 2, 2, step=StepOptions(precision=name)) for name in ("fp32", "fp64"))
     assert double.total == 2 * single.total
-    assert double.in_words() == f"{format_bytes(2 * single.total)} at batch 2"
+    assert double.describe() == f"{format_bytes(2 * single.total)} at batch 2"
 
 
 def test_half_precision_keeps_whole_weights_and_rounded_copies() -> None:
@@ -192,7 +192,7 @@ def test_half_precision_keeps_whole_weights_and_rounded_copies() -> None:
     assert half.activations == single.activations // 2
     assert half.weights == single.weights * 3 // 2
     assert (half.gradients, half.optimizer) == (single.gradients, single.optimizer)
-    assert half.in_words().startswith("about ")
+    assert half.describe().startswith("about ")
 
 
 def test_an_average_is_another_set_of_weights() -> None:
@@ -205,7 +205,7 @@ def test_what_is_computed_again_is_not_held() -> None:
     analysis = analyse(network)
     usual, segments = (training_memory(analysis, 8, 1, step=StepOptions(recomputing=how)) for how in ("off", "auto"))
     assert segments.activations == round(usual.activations * 2 / 5)  # 25 layers
-    assert segments.in_words().startswith("about ")
+    assert segments.describe().startswith("about ")
 
 
 def test_blocks_that_are_computed_again_hold_what_leaves_them_and_the_largest_inside() -> None:
@@ -227,6 +227,6 @@ def test_options_tell_how_much_memory_a_project_takes() -> None:
     full = of(facts, solver="lbfgs", gradient_accumulation=3)
     assert (full.batch, full.is_whole) == (300, True)
     assert full.activations == of(facts, mini_batch_size=100).activations
-    assert of(None, solver="lbfgs").in_words().startswith("at least ")
+    assert of(None, solver="lbfgs").describe().startswith("at least ")
     assert of(facts, precision="bf16", weight_averaging="ema").is_rough
     assert of(facts, weight_averaging="ema").weights == 2 * of(facts).weights

@@ -1,6 +1,6 @@
 """Predictions on machines that are not here, with steps whose time is known."""
 
-from engine.placement.advice import Way, advice, ways
+from engine.placement.advice import Forecast, advice, forecasts
 from engine.placement.inventory import Device, DeviceInventory
 from engine.project.environment import EnvironmentOptions
 from engine.project.project import Project
@@ -17,7 +17,7 @@ GPUS = tuple(Device(f"cuda:{i}", "Fast GPU", 2**30) for i in range(2))
 MACHINE = DeviceInventory(8, memory_bytes=2**34, devices=GPUS, backends=("gloo", "nccl"))
 
 
-def found(**training: object) -> dict[str, Way]:
+def found(**training: object) -> dict[str, Forecast]:
     """A sample takes a millisecond on a thread, and a tenth of that on a GPU."""
 
     def probe(samples: int, device: str, threads: int) -> float:
@@ -25,7 +25,7 @@ def found(**training: object) -> dict[str, Way]:
 
     environment = EnvironmentOptions(target="multi-cpu", num_workers=2)
     project = Project(network=NETWORK, environment=environment, training=TrainingOptions(**training))
-    return {way.name: way for way in ways(project, MACHINE, probe)}
+    return {forecast.name: forecast for forecast in forecasts(project, MACHINE, probe)}
 
 
 def test_each_way_has_its_memory_and_time() -> None:
@@ -39,7 +39,7 @@ def test_each_way_has_its_memory_and_time() -> None:
     one, data, sharded = (rows[name] for name in ("cpu", "multi-cpu, data-parallel", "multi-cpu, fully-sharded"))
     assert (one.workers, data.workers) == (1, 2)
     assert sharded.memory_bytes < data.memory_bytes < one.memory_bytes
-    seconds = {name: way.seconds or 0.0 for name, way in rows.items()}
+    seconds = {name: forecast.seconds or 0.0 for name, forecast in rows.items()}
     assert 0 < seconds["multi-cpu, local-sgd"] < seconds[data.name] < seconds[sharded.name]
     assert "other numbers" in rows["multi-cpu, local-sgd"].note
     assert one.seconds == 128e-3 / 8
@@ -50,24 +50,24 @@ def test_what_does_not_go_with_the_options_is_left_out() -> None:
 
 
 def test_the_advice_names_the_fastest_that_fits_and_gives_the_same_numbers() -> None:
-    one = Way("cpu", "", 1, 2**20, 0.02, 2**30)
-    data = Way("multi-cpu", "data-parallel", 2, 2**20, 0.012, 2**29)
-    local = Way("multi-cpu", "local-sgd", 2, 2**20, 0.001, 2**29, is_exact=False)
+    one = Forecast("cpu", "", 1, 2**20, 0.02, 2**30)
+    data = Forecast("multi-cpu", "data-parallel", 2, 2**20, 0.012, 2**29)
+    local = Forecast("multi-cpu", "local-sgd", 2, 2**20, 0.001, 2**29, is_exact=False)
     assert advice([one, data, local]) == (
         "Use multi-cpu, data-parallel: about 12 ms per step, where cpu, the next, takes 20 ms."
     )
     assert advice([one]) == "Use cpu: about 20 ms per step; nothing else can run here."
-    large = Way("multi-gpu", "data-parallel", 2, 2**31, 0.001, 2**30)
+    large = Forecast("multi-gpu", "data-parallel", 2, 2**31, 0.001, 2**30)
     assert "would be faster, and is not expected to fit" in advice([one, large])
     assert "None is expected to fit: multi-gpu, data-parallel needs the least, 2.0 GiB per worker of 1.0 GiB" in advice(
         [large]
     )
     assert "is available here" in advice([])
-    assert Way("cpu", "", 1, 2**20, 1.26, 0).step == "1.26 s"
-    assert Way("cpu", "", 1, 2**20, None, 0).step == "not known"
+    assert Forecast("cpu", "", 1, 2**20, 1.26, 0).step == "1.26 s"
+    assert Forecast("cpu", "", 1, 2**20, None, 0).step == "not known"
 
 
-def with_room(gib: float, *, batch: int = 128, normalised: bool = False, **environment: object) -> dict[str, Way]:
+def with_room(gib: float, *, batch: int = 128, normalised: bool = False, **environment: object) -> dict[str, Forecast]:
     """Two GPUs of so much memory, on which a sample takes a tenth of a millisecond; a large network."""
     large = layer("fully_connected", outputs=4096)
     norm = [layer("batch_norm")] if normalised else []
@@ -76,19 +76,19 @@ def with_room(gib: float, *, batch: int = 128, normalised: bool = False, **envir
     machine = DeviceInventory(8, memory_bytes=2**30, devices=gpus, backends=("gloo", "nccl"))
     asked = EnvironmentOptions(target="multi-gpu", **environment)
     project = Project(network=network, environment=asked, training=TrainingOptions(mini_batch_size=batch))
-    rows = ways(project, machine, lambda samples, device, threads: 1e-4 * samples if device != "cpu" else None)
-    return {way.name: way for way in rows if way.target.endswith("gpu")}
+    rows = forecasts(project, machine, lambda samples, device, threads: 1e-4 * samples if device != "cpu" else None)
+    return {forecast.name: forecast for forecast in rows if forecast.target.endswith("gpu")}
 
 
 def test_what_one_device_cannot_hold_is_divided() -> None:
     """64 M weights: 256 MiB, with gradients and momentum 768 MiB."""
     rows = with_room(0.6)
     whole, parts, stages = (rows[f"multi-gpu, {name}"] for name in ("data-parallel", "fully-sharded", "pipeline"))
-    assert [way.fits for way in (whole, parts, stages)] == [False, True, True]
+    assert [forecast.fits for forecast in (whole, parts, stages)] == [False, True, True]
     assert stages.memory_bytes < parts.memory_bytes < whole.memory_bytes
     assert stages.note == "experimental"
     # Not even one sample fits: nothing can be tried, and what is experimental goes last.
-    assert {way.seconds for way in rows.values()} == {None}
+    assert {forecast.seconds for forecast in rows.values()} == {None}
     assert advice(list(rows.values())) == (
         "Use multi-gpu, fully-sharded: a step could not be timed, 517 MiB per worker; "
         "multi-gpu, data-parallel is not expected to fit: it needs 773 MiB of 614 MiB."
@@ -114,7 +114,7 @@ def test_other_numbers_are_advised_only_where_nothing_else_fits() -> None:
     assert rows["multi-gpu, pipeline"].note.endswith("takes the statistics of each piece")
     assert not rows["multi-gpu, pipeline"].is_exact
     assert "pipeline" not in advice(list(rows.values()))
-    tight = [way for way in with_room(0.45, normalised=True).values() if way.strategy != "local-sgd"]
+    tight = [forecast for forecast in with_room(0.45, normalised=True).values() if forecast.strategy != "local-sgd"]
     assert "what gives the numbers of one worker is not expected to fit" in advice(tight)
 
 
@@ -130,6 +130,8 @@ def test_a_share_that_does_not_fit_is_tried_with_fewer_samples() -> None:
         return 1e-6 * samples
 
     options = TrainingOptions(mini_batch_size=2**16)
-    rows = {way.name: way for way in ways(Project(network=network, training=options), machine, probe)}
+    rows = {
+        forecast.name: forecast for forecast in forecasts(Project(network=network, training=options), machine, probe)
+    }
     assert rows["gpu"].seconds == 1e-6 * 2**16
     assert max(tried[1:]) < 2**16

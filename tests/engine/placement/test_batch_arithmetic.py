@@ -6,7 +6,15 @@ from typing import Any
 import pytest
 
 from engine.network.analysis import analyse
-from engine.placement.batch_arithmetic import Work, batch_words, better_alone, meeting_s, rate_factor, words, work_of
+from engine.placement.batch_arithmetic import (
+    Work,
+    all_reduce_s,
+    batch_text,
+    better_alone,
+    placement_text,
+    rate_factor,
+    work_of,
+)
 from engine.placement.choose import resolve
 from engine.placement.inventory import DeviceInventory
 from engine.project.environment import EnvironmentOptions
@@ -21,7 +29,7 @@ def said(environment: dict[str, Any], samples: int | None = 1000, **training: An
     options, where = TrainingOptions(**training), EnvironmentOptions(**environment)
     batch = samples if options.is_full_batch and samples else options.mini_batch_size
     placement = resolve(where, MACHINE, batch, options.gradient_accumulation)
-    return batch_words(placement, where, options, samples)
+    return batch_text(placement, where, options, samples)
 
 
 TWO = {"target": "multi-cpu", "num_workers": 2}
@@ -87,8 +95,8 @@ def test_small_networks_are_better_alone() -> None:
     assert "One process (cpu) is expected to be faster" in better_alone(two, table)
     assert better_alone(two, Work(flops=10_000_000, gradient_bytes=10**6)) == ""
     assert better_alone(resolve(EnvironmentOptions(target="cpu"), MACHINE, 128), table) == ""
-    assert math.isclose(meeting_s(1_100_000), 1.25e-3)
-    assert math.isclose(meeting_s(3_000_000, through_memory=True), 1.03e-3)
+    assert math.isclose(all_reduce_s(1_100_000), 1.25e-3)
+    assert math.isclose(all_reduce_s(3_000_000, through_memory=True), 1.03e-3)
 
 
 def test_more_workers_than_cores_are_slower_however_large_the_network_is() -> None:
@@ -96,9 +104,9 @@ def test_more_workers_than_cores_are_slower_however_large_the_network_is() -> No
     for strategy in ("auto", "local-sgd"):
         many = EnvironmentOptions(target="multi-cpu", num_workers=64, strategy=strategy)
         project = Project(network=network, environment=many)
-        told = words(resolve(many, MACHINE, 128), project, None)
+        told = placement_text(resolve(many, MACHINE, 128), project, None)
         assert told.endswith(
             "One process (cpu), or 8 workers at most, is expected to be faster: more workers than cores take turns."
         )
     eight = many.replace(num_workers=8)
-    assert "faster" not in words(resolve(eight, MACHINE, 128), project, None)
+    assert "faster" not in placement_text(resolve(eight, MACHINE, 128), project, None)
