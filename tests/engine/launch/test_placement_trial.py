@@ -130,7 +130,7 @@ def break_off(trial):
     raise AttributeError("no such call in this torch")
 
 
-probe._Probe.choose = break_off
+placement_trial._PlacementTrial.choose = break_off
 run("broken", 0)
 """
 SHAPE = {
