@@ -5,7 +5,8 @@
 # Variables: PYTHON, TORCH_SPEC, TORCH_ARGS, EXTRAS (see scripts/setup.sh), PYTEST_ARGS (for example "-n 2" or "-k edits").
 
 BIN := .venv/bin
-TESTS := QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest
+# Compiled modules are written even where the environment forbids it: tests start hundreds of interpreters.
+TESTS := QT_QPA_PLATFORM=offscreen PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 export PYTHON TORCH_SPEC TORCH_ARGS EXTRAS
 
 .PHONY: help setup run lint check test parity faults fuzz gpu clean
