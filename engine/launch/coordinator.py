@@ -57,11 +57,12 @@ def coordinate(
 ) -> dict[str, Any]:
     """Run a prepared run to its end and return what `result.json` holds.
 
-    `on_event` gets every event after it was written. `stop` is asked a few times a second. Ctrl-C and SIGTERM are stop
-    requests, a second one ends the workers at once. `strategy` and `patience_s`, how long a worker may be silent, are
-    for tests. `shrink` is called where the run waits without workers: it makes a small process of this one, which is
-    told where it waits by `released`, or returns. Raises `RunError` if another engine is at work on the run, or its log
-    cannot be opened; anything else that goes wrong is an end of the run, with `exit_code` in `run.json`.
+    `on_event` gets every event after it was written. `stop` is called a few times per second. Ctrl-C and SIGTERM
+    are stop requests, a second one ends the workers at once. `strategy` and `patience_s`, how long a worker may be
+    silent, are for tests. `shrink` is called where the run waits without workers: it makes a small process of this
+    one, which is told where it waits by `released`, or returns. Raises `RunError` if another engine is at work on
+    the run, or its log cannot be opened; anything else that goes wrong is an end of the run, with `exit_code` in
+    `run.json`.
     """
     lock = lock_of(folder)
     try:

@@ -110,7 +110,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
 
 
 def go_back(project: Project) -> float:
-    """What the learn rate is multiplied by where a run goes back from a loss that is no number; 0 where it ends."""
+    """Return the factor of the learn rate after a rollback from a non-finite loss; 0 where the run ends."""
     options = project.training
     return options.go_back_rate_factor if options.non_finite_loss == "go-back" else 0.0
 

@@ -1,4 +1,4 @@
-"""From a run that has ended, or broke off, to one that is ready to go on in its folder, from its last checkpoint."""
+"""Prepares a run that ended or was interrupted to resume in its folder, from its last checkpoint."""
 
 import hashlib
 import os

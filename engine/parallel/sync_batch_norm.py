@@ -37,7 +37,7 @@ class Tally:
         self._count, self.mean, self._squares = (torch.zeros(()) for _ in range(3))
 
     def add(self, mean: torch.Tensor, variance: torch.Tensor, count: torch.Tensor) -> None:
-        """So many numbers a channel with this mean and this (biased) variance."""
+        """Count, mean and biased variance of the numbers per channel."""
         self._count = self._count.to(count)
         total = self._count + count
         away = mean - self.mean.to(mean)
@@ -140,7 +140,7 @@ class JoinedBatchNorm(_BatchNorm):
 
 
 class _Normalise(torch.autograd.Function):
-    """Forward and backward with one sum over workers each, of a few numbers a channel in double precision."""
+    """Forward and backward with one sum over workers each, of a few numbers per channel in double precision."""
 
     @staticmethod
     def forward(

@@ -116,22 +116,22 @@ class _Prediction:
         if strategy == "pipeline":
             return self._pipeline()
         memory = self._memory(self._most.samples)
-        held, meeting = memory.total, 0.0
+        held, communication = memory.total, 0.0
         shares_memory = can_share() and self._project.run.accelerates("shared-memory")
         match strategy:
             case "data-parallel":
                 is_plain = self._environment.gradient_compression == "none"
-                meeting = self._meeting(memory.gradients, through_memory=is_plain and shares_memory)
+                communication = self._all_reduce_s(memory.gradients, through_memory=is_plain and shares_memory)
             case "fully-sharded":
                 held = self._shard(memory)
-                meeting = 3 * self._meeting(memory.gradients)  # gathered twice, gradients scattered
+                communication = 3 * self._all_reduce_s(memory.gradients)  # gathered twice, gradients scattered
             case "local-sgd":
-                meeting = self._meeting(memory.weights + memory.optimizer, through_memory=shares_memory)
-                meeting /= self._environment.averaging_interval
+                communication = self._all_reduce_s(memory.weights + memory.optimizer, through_memory=shares_memory)
+                communication /= self._environment.averaging_interval
         note = NOTES.get(strategy, "")
         is_exact = strategy != "local-sgd"
         alone = self._seconds(self._most.samples)
-        seconds = None if alone is None else alone + meeting
+        seconds = None if alone is None else alone + communication
         return Forecast(self._target, strategy, self._count, held, seconds, self._room, note, is_exact)
 
     def _shard(self, memory: Memory) -> int:
@@ -149,16 +149,16 @@ class _Prediction:
         stages = stages_of(network, self._analysis, self._environment, self._count)
         pieces = pieces_of_batch(self._environment, training.gradient_accumulation, self._count)
         samples = -(-training.mini_batch_size // pieces)
-        meeting = 2 * self._meeting(samples * max(crossing_bytes(network, self._analysis, stages.of)))
+        communication = 2 * self._all_reduce_s(samples * max(crossing_bytes(network, self._analysis, stages.of)))
         alone = self._seconds(samples)
         turns = pieces + self._count - 1
-        seconds = None if alone is None else turns * (alone * max(stages.shares) + meeting)
+        seconds = None if alone is None else turns * (alone * max(stages.shares) + communication)
         held = max(stage_bytes(self._project, self._analysis, stages))
         is_exact = pieces == training.gradient_accumulation or not _normalises(self._project, self._analysis)
         note = NOTES["pipeline"] if is_exact else f"{NOTES['pipeline']}; {PIECEWISE}"
         return Forecast(self._target, "pipeline", self._count, held, seconds, self._room, note, is_exact)
 
-    def _meeting(self, count: int, *, through_memory: bool = False) -> float:
+    def _all_reduce_s(self, count: int, *, through_memory: bool = False) -> float:
         """Seconds in which so many bytes are added up over the workers, or sent to the next."""
         if self._most.device == "cpu":
             return all_reduce_s(count, through_memory=through_memory)

@@ -15,10 +15,10 @@ from engine.project.environment import EnvironmentOptions
 from engine.project.project import Project
 from engine.project.training import TrainingOptions, batch_size, training_length
 
-_MEETING_S, _BYTES_S = 2.5e-4, 1.1e9
-"""What adding up the gradients of two workers over gloo takes: so long, and so many bytes a second more. Measured on
+_LATENCY_S, _BYTES_S = 2.5e-4, 1.1e9
+"""What adding up the gradients of two workers over gloo takes: so long, and so many bytes per second more. Measured on
 two cores with 4 B to 4 MB (benchmarks/sums.py)."""
-_SHARED_MEETING_S, _SHARED_BYTES_S = 3e-5, 3e9
+_SHARED_LATENCY_S, _SHARED_BYTES_S = 3e-5, 3e9
 """The same through shared memory."""
 _FLOPS_S = 2e10
 """What one core of today does in the layers of a network, forward and backward; a fraction of its matrix products."""
@@ -134,7 +134,7 @@ def work_of(analysis: Analysis) -> Work:
 def all_reduce_s(gradient_bytes: int, *, through_memory: bool = False) -> float:
     """Seconds to add up gradients of so many bytes over workers of one machine, by what was measured: over gloo, or
     through shared memory, which workers on the CPU use where they can."""
-    start, speed = (_SHARED_MEETING_S, _SHARED_BYTES_S) if through_memory else (_MEETING_S, _BYTES_S)
+    start, speed = (_SHARED_LATENCY_S, _SHARED_BYTES_S) if through_memory else (_LATENCY_S, _BYTES_S)
     return start + gradient_bytes / speed
 
 

@@ -60,7 +60,7 @@ def _leaves_open(project: Project, placement: Placement) -> bool:
 
 
 def is_worthwhile(project: Project, analysis: Analysis, samples: int, steps: int) -> bool:
-    """Whether a run over so many samples an epoch, in sequences of so many steps, may take long enough."""
+    """Return whether a run over this many samples per epoch, in sequences of this many steps, may take long enough."""
     whole = training_length(project.training, samples)
     work = work_of(analysis)
     work = replace(work, flops=max(work.flops, 2 * analysis.parameters * steps))

@@ -63,7 +63,7 @@ def held_bytes(source: str, facts: DatasetInfo) -> int:
 
 
 def _numbers(sizes: Sequence[object], lengths: tuple[int, int] | None) -> int:
-    """How many numbers a sample has, of sequences the longest one."""
+    """Return the count of numbers per sample; of sequences, that of the longest."""
     longest = lengths[1] if lengths else 1
     count = 1
     for size in sizes:

@@ -102,7 +102,7 @@ TOO_DEEP = f"it is nested deeper than {DEPTH_LIMIT} levels"
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _finite(text: str) -> float:

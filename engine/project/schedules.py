@@ -14,7 +14,7 @@ def rate_at(options: TrainingOptions, step: int, steps_per_epoch: int, total_ste
     """The rate of the step with this number, from 0.
 
     Over the warm-up of w steps the rate rises linearly to the one that the schedule begins with; then the schedule
-    runs as if it began there, over the L steps that are left. With n = step - w, and e steps an epoch, it is the
+    runs as if it began there, over the L steps that are left. With n = step - w, and e steps per epoch, it is the
     initial rate times
 
     | schedule     | factor                                                                                      |

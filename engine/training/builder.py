@@ -134,9 +134,10 @@ class TrainerBuilder:
             replay=self._nan_replay(step, diagnosis, batches, saver),
         )
         random = RandomStates(job.group, job.device)
-        # Names in the checkpoint file.
-        saver.register(unit=step.model, schedule=self.schedule, keeper=tracker, random=random)
-        saver.register(reporter=reporter, trainer=trainer)
+        # Names in the checkpoint file, in their order.
+        saver.register(unit=step.model, schedule=self.schedule)
+        saver.parts["keeper"] = tracker
+        saver.register(random=random, reporter=reporter, trainer=trainer)
         if hooks is not None:
             saver.register(hooks=hooks)
         if job.checkpoint >= 0:

@@ -92,7 +92,7 @@ def _name(value: object) -> str:
 def as_class_numbers(
     values: Array, what: str, ignored: int, padding: Array | None = None
 ) -> tuple[Array, tuple[str, ...]]:
-    """Class numbers of many values a sample, in the smallest signed type, and the names in sorted order.
+    """Class numbers of many values per sample, in the smallest signed type, and the names in sorted order.
 
     `IGNORED` stands where the padding is, and where a value equals the ignored one. Raises `UserError`.
     """

@@ -75,7 +75,7 @@ class PrecisionOptions(Record):
 
 
 class CheckpointOptions(Record):
-    """What is kept to go on from when a run breaks off, and what becomes of a loss that is no number."""
+    """Checkpoints to resume from, and what happens at a non-finite loss."""
 
     checkpoint_unit = Choice(
         "seconds",
@@ -117,7 +117,7 @@ class CheckpointOptions(Record):
             "skip": "The step is left out; the run ends after a hundred in a row. Waits for the device at every step",
             "go-back": "To the last checkpoint, with a lower learn rate; run.max_restarts times at most",
         },
-        label="Loss that is no number",
+        label="Non-finite loss",
         group="Checkpoints",
         help="What happens when the loss or a gradient is NaN or infinite. Default stop. MATLAB and torch have none",
         visible_when=lambda options: options.solver != "lm",

@@ -147,8 +147,8 @@ HOSTILE: dict[str, tuple[Callable[[], str], str]] = {
         lambda: network(named("a", type="new", fields={"x": 0})).replace("0}", "[" * 300 + "]" * 300 + "}", 1),
         "nested deeper than 64 levels",
     ),
-    "NaN": (lambda: '{"netwright": [1, 0], "training": {"seed": NaN}}', "NaN is no number of JSON"),
-    "infinity": (lambda: '{"netwright": [1, 9], "x": -Infinity}', "-Infinity is no number of JSON"),
+    "NaN": (lambda: '{"netwright": [1, 0], "training": {"seed": NaN}}', "NaN is not a JSON number"),
+    "infinity": (lambda: '{"netwright": [1, 9], "x": -Infinity}', "-Infinity is not a JSON number"),
     "infinity by size": (lambda: '{"netwright": [1, 9], "x": 1e999}', '"1e999" is too large for a number'),
     "endless number": (lambda: '{"netwright": [1, 9], "x": ' + "9" * 10**6 + "}", "more than 4,300 digits"),
     "long number": (

@@ -16,7 +16,7 @@ def test_the_help_says_the_default(name: str) -> None:
         return  # it follows the solver: below
     default = field.default
     said = ("on" if default else "off") if isinstance(field, Bool) else field.show(default) or "none"
-    assert f"default {said.replace('e-0', 'e-')}" in field.help, field.help
+    assert f"Default {said.replace('e-0', 'e-')}" in field.help, field.help
 
 
 def test_the_help_of_the_rate_says_that_of_each_solver() -> None:
