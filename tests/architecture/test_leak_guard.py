@@ -15,13 +15,16 @@ def test_child():
     kept.append(subprocess.Popen([sys.executable, "-c", "import threading; threading.Event().wait(60)"]))
 """
 # Detached as a run is: a session of its own, and its parent is gone.
-ORPHAN = """
+ORPHAN = '''
 import subprocess, sys
-CODE = "import threading; threading.Event().wait(60)"
-START = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {CODE!r}], start_new_session=True)"
+CODE = "import threading; print(1, flush=True); threading.Event().wait(60)"
+START = f"""import subprocess, sys
+orphan = subprocess.Popen([sys.executable, '-c', {CODE!r}], start_new_session=True, stdout=subprocess.PIPE)
+orphan.stdout.readline()  # until it runs its own program, its environment cannot be read
+"""
 def test_orphan():
     subprocess.run([sys.executable, "-W", "ignore", "-c", START], check=True, stdout=subprocess.DEVNULL)
-"""
+'''
 THREAD = """
 import threading
 end = threading.Event()
