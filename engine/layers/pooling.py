@@ -1,11 +1,10 @@
-"""Pooling: one number for each window (max, average), for a grid of so many cells (adaptive), or for all (global)."""
+"""Pooling: one number per window (max, average), or one for all positions (global)."""
 
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from engine.core.errors import ShapeError
 from engine.core.fields import Bool, Choice
-from engine.core.list_fields import Size
 from engine.core.types import TensorType, features
 from engine.layers import windows
 from engine.layers.base import (
@@ -334,130 +333,3 @@ class GlobalMaxPool(_GlobalPooling):
 
     def lower_padded(self, x: TensorType) -> Lowered:
         return self._reduced("max")
-
-
-def _cells(dims: int) -> Size:
-    return Size(1, length=dims, high=100_000, label="Output size", help="Cells along each axis, whatever comes in")
-
-
-class _AdaptivePooling(LayerType):
-    """A grid of so many cells, whatever the size of the input: cell i of n goes from floor(i size / n) to
-    ceil((i + 1) size / n)."""
-
-    dims: ClassVar[int] = 2
-    size = _cells(2)
-
-    def output(self, x: TensorType) -> TensorType:
-        expect(x, windows.LAYOUT_OF[self.dims])
-        return x.with_sizes(**dict(zip(x.spatial, self.size, strict=True)))
-
-    def _torch_name(self) -> str:
-        raise NotImplementedError
-
-    def lower(self, x: TensorType) -> Lowered:
-        name = f"Adaptive{self._torch_name()}Pool{self.dims}d"
-        return channels_first(x, module(name, output_size=windows.compact(self.size)))
-
-    def lower_padded(self, x: TensorType) -> Lowered:
-        kind = "max" if self._torch_name() == "Max" else "mean"
-        return with_lengths(function(f"{LENGTHS}reduce_cells", kind, self.size[0]))
-
-    def short_value(self) -> str:
-        return " × ".join(map(str, self.size))
-
-
-class AdaptiveAveragePooling(_AdaptivePooling):
-    """The mean of each cell."""
-
-    def _torch_name(self) -> str:
-        return "Avg"
-
-
-class AdaptiveAveragePool1d(AdaptiveAveragePooling):
-    """Takes means over so many cells along a sequence of any length.
-
-        cell i of n goes from floor(i · T / n) to ceil((i + 1) · T / n)
-
-    The mean of each cell. Cells overlap where the length cannot be divided.
-
-    Source: He, Zhang, Ren, Sun: Spatial pyramid pooling in deep convolutional networks for visual recognition, 2015.
-    """
-
-    key, label, family, dims = "adaptive_average_pool1d", "1-D adaptive average pooling", "Pooling", 1
-    size = _cells(1)
-
-
-class AdaptiveAveragePool2d(AdaptiveAveragePooling):
-    """Takes means over a grid of so many cells, whatever the size of the image.
-
-        cell i of n goes from floor(i · size / n) to ceil((i + 1) · size / n)
-
-    The mean of each cell. Cells overlap where the size cannot be divided.
-
-    Source: He, Zhang, Ren, Sun: Spatial pyramid pooling in deep convolutional networks for visual recognition, 2015.
-    """
-
-    key, label, family, dims = "adaptive_average_pool2d", "2-D adaptive average pooling", "Pooling", 2
-    matlab = "adaptiveAveragePooling2dLayer"
-
-
-class AdaptiveAveragePool3d(AdaptiveAveragePooling):
-    """Takes means over a grid of so many cells, whatever the size of the volume.
-
-        cell i of n goes from floor(i · size / n) to ceil((i + 1) · size / n)
-
-    The mean of each cell. Cells overlap where the size cannot be divided.
-
-    Source: He, Zhang, Ren, Sun: Spatial pyramid pooling in deep convolutional networks for visual recognition, 2015.
-    """
-
-    key, label, family, dims = "adaptive_average_pool3d", "3-D adaptive average pooling", "Pooling", 3
-    size = _cells(3)
-
-
-class AdaptiveMaxPooling(_AdaptivePooling):
-    """The largest number of each cell."""
-
-    def _torch_name(self) -> str:
-        return "Max"
-
-
-class AdaptiveMaxPool1d(AdaptiveMaxPooling):
-    """Keeps the largest number of so many cells along a sequence of any length.
-
-        cell i of n goes from floor(i · T / n) to ceil((i + 1) · T / n)
-
-    The largest number of each cell. Cells overlap where the length cannot be divided.
-
-    Source: He, Zhang, Ren, Sun: Spatial pyramid pooling in deep convolutional networks for visual recognition, 2015.
-    """
-
-    key, label, family, dims = "adaptive_max_pool1d", "1-D adaptive max pooling", "Pooling", 1
-    size = _cells(1)
-
-
-class AdaptiveMaxPool2d(AdaptiveMaxPooling):
-    """Keeps the largest number of a grid of so many cells, whatever the size of the image.
-
-        cell i of n goes from floor(i · size / n) to ceil((i + 1) · size / n)
-
-    The largest number of each cell. Cells overlap where the size cannot be divided.
-
-    Source: He, Zhang, Ren, Sun: Spatial pyramid pooling in deep convolutional networks for visual recognition, 2015.
-    """
-
-    key, label, family, dims = "adaptive_max_pool2d", "2-D adaptive max pooling", "Pooling", 2
-
-
-class AdaptiveMaxPool3d(AdaptiveMaxPooling):
-    """Keeps the largest number of a grid of so many cells, whatever the size of the volume.
-
-        cell i of n goes from floor(i · size / n) to ceil((i + 1) · size / n)
-
-    The largest number of each cell. Cells overlap where the size cannot be divided.
-
-    Source: He, Zhang, Ren, Sun: Spatial pyramid pooling in deep convolutional networks for visual recognition, 2015.
-    """
-
-    key, label, family, dims = "adaptive_max_pool3d", "3-D adaptive max pooling", "Pooling", 3
-    size = _cells(3)
