@@ -147,12 +147,14 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--nproc", type=int, default=1)
+    parser.add_argument("--accelerations", default="all", help="run.accelerations: all, none, or names with commas")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         project = prepare(arguments.workload, arguments.epochs, arguments.threads, arguments.nproc, folder)
         began = time.time()
         command = [sys.executable, "-m", "engine", "train", str(project), "--run-dir", str(folder / "run")]
+        command += ["--set", f"run.accelerations={arguments.accelerations}"]
         subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         print("RESULT " + json.dumps(figures(RunFolder(folder / "run"), arguments.workload, began)), flush=True)
 

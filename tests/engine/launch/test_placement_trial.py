@@ -173,7 +173,8 @@ def test_a_run_begins_alone_and_goes_on_with_what_it_chose(tmp_path: Path) -> No
     notes = [note["text"] for note in broken.events("message") if "placement-trials" in note["text"]]
     cause = "AttributeError: no such call in this torch"
     assert notes == [f"The acceleration placement-trials is not used: {cause}."]
-    assert broken.losses == runs["alone"].losses
+    # It chooses its threads as any run does, and two round in another way than one.
+    assert broken.losses == pytest.approx(runs["alone"].losses, rel=1e-4)
     (twin,) = json.loads((tmp_path / "twins").read_text())
     wait_for(lambda: has_gone(twin), "the end of the twin of a worker that was killed")
     assert [event["restarts"] for event in runs["killed"].events("resumed")] == [1]
