@@ -10,6 +10,7 @@ the open block, so that whatever draws or edits a network needs to know nothing 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import shiboken6
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
@@ -79,6 +80,9 @@ class Editor(QObject):
 
     def __init__(self, project: Project | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.stack = QUndoStack(self)
+        self.stack.setUndoLimit(UNDO_LIMIT)
+        self.stack.cleanChanged.connect(self._on_clean_changed)
         self._project = project or Project()
         self._dataset_info: DatasetInfo | None = None
         self._data_refusal = ""
@@ -88,9 +92,16 @@ class Editor(QObject):
         self._selection = Selection()
         self.centre: Callable[[], Position] = lambda: (0.0, 0.0)
         """Where a layer goes that nobody placed; the canvas sets it to the middle of what is visible."""
-        self.stack = QUndoStack(self)
-        self.stack.setUndoLimit(UNDO_LIMIT)
-        self.stack.cleanChanged.connect(self._on_clean_changed)
+
+    def __del__(self) -> None:
+        """Clear the history before the garbage collector takes the editor apart.
+
+        An editor and its commands refer to each other. PySide 6.10 gives a command that is garbage to Python, which
+        deletes it although the stack still holds it: the stack then deletes it again.
+        """
+        if shiboken6.isValid(self.stack):
+            self.stack.blockSignals(True)
+            self.stack.clear()
 
     def _on_clean_changed(self, is_clean: bool) -> None:
         self.modified_changed.emit(not is_clean)

@@ -1,5 +1,8 @@
 import json
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QGuiApplication
@@ -13,6 +16,21 @@ from engine.network.network import Port
 from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.project import Project
 from tests.builders import chain, classifier, layer
+
+EDITORS_AS_GARBAGE = """
+import gc
+from PySide6.QtGui import QGuiApplication
+from designer.editor import Editor
+
+application = QGuiApplication([])
+for _ in range(20):
+    editor = Editor()
+    editor.itself = editor
+    for _ in range(5):
+        editor.add_layer("relu")
+    del editor
+    gc.collect()
+"""
 
 
 @pytest.fixture
@@ -264,3 +282,15 @@ def test_opening_another_project_starts_a_new_history(editor):
     assert editor.stack.count() == 0
     assert not editor.is_modified
     assert editor.selection == frozenset()
+
+
+def test_the_garbage_collector_takes_editors_with_a_history():
+    """In a process of its own: it crashed."""
+    ended = subprocess.run(
+        [sys.executable, "-c", EDITORS_AS_GARBAGE],
+        cwd=Path(__file__).parents[2],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
