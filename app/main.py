@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QEvent, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.window import MainWindow
@@ -67,8 +67,10 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _run(app: QApplication, arguments: argparse.Namespace) -> int:
-    """Run the window. Plots that are alive when the interpreter ends crash it (pyqtgraph on Python 3.11), so everything
-    is taken down here, in order."""
+    """Run the window until it is closed, then delete it.
+
+    Qt deletes a widget with all it holds in order. The end of the interpreter does not, and may crash on plots.
+    """
     startup.begin()
     tab = "start" if arguments.project is None else "design"
     window = MainWindow(arguments.theme, tab=tab, start_engine=not arguments.startup_report)
@@ -85,7 +87,7 @@ def _run(app: QApplication, arguments: argparse.Namespace) -> int:
     code = app.exec()
     window.shutdown()
     window.deleteLater()
-    app.processEvents()
+    app.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # `processEvents` leaves deletions to an event loop
     return code
 
 

@@ -207,8 +207,12 @@ def _private_home_for_a_test(_a_test_leaves_nothing_running: None, monkeypatch: 
 
 
 @pytest.fixture
-def qtbot(qtbot: Any) -> Any:
-    """pytest-qt's, with patience where a test does not say how much."""
+def qtbot(qtbot: Any) -> Iterator[Any]:
+    """pytest-qt's, with patience where a test does not say how much. Its widgets are deleted when the test has ended:
+    pytest-qt itself leaves them to the next event loop, or the garbage collector, which can crash on them."""
+    from PySide6.QtCore import QCoreApplication, QEvent
+
     for name in ("waitUntil", "waitSignal", "waitSignals", "waitExposed", "waitActive", "waitCallback"):
         setattr(qtbot, name, functools.partial(getattr(qtbot, name), timeout=QT_PATIENCE_MS))
-    return qtbot
+    yield qtbot
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from PySide6.QtCore import QSettings, QTimer
+from PySide6.QtCore import QEvent, QSettings, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -41,9 +41,10 @@ def shown_windows(qtbot: QtBot) -> Iterator[MakeWindow]:
         window.close()
         window.shutdown()
         window.deleteLater()
-    QApplication.processEvents()
     app = QApplication.instance()
     assert isinstance(app, QApplication)
+    app.processEvents()
+    app.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # as `main` does it
     theme.apply(app, "light")
     QSettings("Netwright", "Netwright").clear()  # a test that makes its window itself finds no panels of another's
 

@@ -57,6 +57,7 @@ import sys
 import app.main as main
 from app.window import MainWindow
 from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
 
 class Closing(MainWindow):
     def __init__(self, *given, **named):
@@ -66,7 +67,9 @@ class Closing(MainWindow):
         self.server.ready.connect(lambda: QTimer.singleShot(0, self.close))
 
 main.MainWindow = Closing
-sys.exit(main.main(sys.argv[1:]))
+code = main.main(sys.argv[1:])
+print(*QApplication.allWidgets())
+sys.exit(code)
 """
 # A second window: it finds the run that another one has begun, lets it go on once that one has paused it, and says at
 # the end what it shows.
@@ -169,6 +172,7 @@ def test_a_window_that_is_used_and_closed_ends_cleanly(tmp_path: Path) -> None:
     save(digits(1), tmp_path / "net.netwright")
     done = python("-c", CLOSES, str(tmp_path / "net.netwright"))
     assert said(done.stderr) == []
+    assert done.stdout.strip() == "", "widgets that are left to the end of the interpreter may crash it"
     assert done.returncode == 0
 
 
