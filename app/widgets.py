@@ -10,12 +10,19 @@ LEAST_WIDTH = 48
 
 
 class ElidedLabel(QLabel):
-    """A label of one line that never needs more room than there is: longer text is elided in the middle, and whole in
-    the tooltip. `note` replaces the text in the tooltip, such as a whole path."""
+    """A label of one line that never needs more room than there is: longer text is elided, by default in the middle,
+    and whole in the tooltip. `note` replaces the text in the tooltip, such as a whole path."""
 
-    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        text: str = "",
+        parent: QWidget | None = None,
+        *,
+        elide: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle,
+    ) -> None:
         super().__init__(parent)
         self.note = ""
+        self.elide = elide
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(text)
 
@@ -44,9 +51,9 @@ class ElidedLabel(QLabel):
         self.setToolTip(self.note or (self.text() if self.is_elided else ""))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the text, elided in the middle."""
+        """Paint the text, elided where it is longer than the label."""
         area = self.contentsRect()
-        shown = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, area.width())
+        shown = self.fontMetrics().elidedText(self.text(), self.elide, area.width())
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
         painter.drawText(area, self.alignment(), shown)

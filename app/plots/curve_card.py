@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 
 from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
-from PySide6.QtCore import QPointF, QTimer, Signal
+from PySide6.QtCore import QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 
@@ -62,7 +62,7 @@ class Legend(QWidget):
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
         for name, sample in samples.items():
-            word = ElidedLabel(name)
+            word = ElidedLabel(name, elide=Qt.TextElideMode.ElideRight)  # names of curves differ at their beginning
             theme.mark(word, "role", "muted")
             word.setMinimumWidth(LEAST_WORD)
             self._row.addWidget(Sample(*sample))

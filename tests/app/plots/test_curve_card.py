@@ -272,3 +272,4 @@ def test_the_legend_names_what_is_drawn(card: CurveCard) -> None:
     card.resize(280, 300)
     QApplication.processEvents()
     assert words[0].width() < words[0].sizeHint().width(), "in a narrow card words are elided"
+    assert words[0].elide == Qt.TextElideMode.ElideRight, "names of curves differ at their beginning"
