@@ -86,10 +86,7 @@ class TrainerBuilder:
         """Create the trainer."""
         job, options = self.job, self.options
         validation, test = self._split("validation"), self._split("test")
-        self.notes += [
-            *_loading_note(job),
-            *self.precision.notes,
-        ]
+        self.notes += [*_loading_note(job), *self.precision.notes]
         self.notes += choose_threads(job, self.network, self.precision, self.training)
         metrics = metrics_for(options, job.ordered_dataset, self.training.targets)
         batches = self.batches(self._augmentation(), job.shard_weights)
