@@ -111,7 +111,7 @@ def hostile(kind: str) -> str:
         (huge, "a project file has at most 8 MiB"),
         (written("[" * 200_000), "nested deeper than 64 levels"),
         (written('{"netwright": [1, 0], "training": {"seed": ' + "9" * 5000 + "}}"), "more than 4,300 digits"),
-        (written('{"netwright": [1, 0], "training": {"initial_learn_rate": NaN}}'), "NaN is no number"),
+        (written('{"netwright": [1, 0], "training": {"initial_learn_rate": NaN}}'), "NaN is not a JSON number"),
         (written('{"netwright": [2, 0]}'), "Open it with a newer version"),
         (written(hostile("name")), "cannot be a name"),
         (written(hostile("twice")), "layers[1]"),
