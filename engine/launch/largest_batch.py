@@ -1,9 +1,9 @@
-"""The largest mini-batch that fits: doubled and then halved in on, each tried out by a process that is thrown away.
+"""Search for the largest mini-batch that fits in memory: doubling, then bisection, with each trial in a child process.
 
     python -m engine.launch.largest_batch PROJECT [--samples N] [--share S]
 
-prints `{"tried": {...}}` for each trial and `{"largest": N, "words": ...}` in the end. For several workers a trial is
-the largest share of a batch on each kind of device; on the CPU they divide the memory.
+prints `{"tried": {...}}` for each trial and `{"largest": N, "words": ...}` at the end. With several workers a trial
+runs the largest share of the batch on each device; workers on the CPU divide the memory.
 """
 
 import argparse
@@ -30,48 +30,48 @@ from engine.project.project import Project
 SHARE = 0.5
 MOST = 2**20
 HOPELESS = 4
-"""An estimate so many times above the limit is believed without a trial."""
+"""Ratio of estimated memory to the limit above which a batch is refused without a trial."""
 
 
 def largest(fits: Callable[[int], bool], least: int, most: int) -> int:
-    """The largest number between these that fits, to a sixteenth of it; 0 where not even the least does."""
-    good, number = 0, min(least, most)
+    """Return the largest number from `least` to `most` that fits, to within a sixteenth; 0 if `least` does not fit."""
+    fitting, number = 0, min(least, most)
     while fits(number):
-        good = number
+        fitting = number
         if number == most:
-            return good
+            return fitting
         number = min(2 * number, most)
-    bad = number
-    while good and bad - good > max(1, good // 16):
-        middle = (good + bad) // 2
+    too_large = number
+    while fitting and too_large - fitting > max(1, fitting // 16):
+        middle = (fitting + too_large) // 2
         if fits(middle):
-            good = middle
+            fitting = middle
         else:
-            bad = middle
-    return good
+            too_large = middle
+    return fitting
 
 
 def heaviest(placement: Placement) -> list[WorkerPlace]:
-    """The worker with the largest share of each device; the CPU is one device."""
-    found: dict[str, WorkerPlace] = {}
+    """Return the worker with the largest share on each device; the CPU counts as one device."""
+    by_device: dict[str, WorkerPlace] = {}
     for worker in placement.workers:
-        if worker.device not in found or worker.samples > found[worker.device].samples:
-            found[worker.device] = worker
-    return list(found.values())
+        if worker.device not in by_device or worker.samples > by_device[worker.device].samples:
+            by_device[worker.device] = worker
+    return list(by_device.values())
 
 
 def limit_bytes(placement: Placement, inventory: DeviceInventory, share: float) -> int:
-    """What one worker on the CPU may take: its part of that share of the memory."""
+    """Return the memory limit of one worker on the CPU, in bytes: an equal part of `share` of the machine's memory."""
     return int(share * inventory.memory_bytes / len(placement.workers))
 
 
 def with_batch(project: Project, batch: int) -> Project:
-    """The project with another mini-batch size."""
+    """Return a copy of the project with mini-batch size `batch`."""
     return replace(project, training=project.training.replace(mini_batch_size=batch))
 
 
 class Search:
-    """Tries batches of a project on a machine, and remembers what became of them."""
+    """Trials of mini-batch sizes for a project on a machine. `why_not` is the reason of the latest refusal."""
 
     def __init__(self, project: Project, inventory: DeviceInventory, share: float, tell: Callable[[Any], None]) -> None:
         self._project, self._inventory, self._share, self._tell = project, inventory, share, tell
@@ -79,17 +79,17 @@ class Search:
         self.why_not = ""
 
     def placement(self, batch: int) -> Placement:
-        """Where a batch is computed."""
+        """Return the placement of a mini-batch of `batch` samples."""
         return resolve(self._project.environment, self._inventory, batch, self._project.training.gradient_accumulation)
 
     def fits(self, batch: int) -> bool:
-        """Whether each worker has room for its share."""
+        """Return whether every worker has memory for its share of the batch."""
         placement = self.placement(batch)
         for worker in heaviest(placement):
-            tried = self._try(placement, worker)
-            self._tell({"tried": {"batch": batch, "device": worker.device, **asdict(tried)}})
-            if tried.refusal:
-                self.why_not = tried.refusal
+            trial = self._try(placement, worker)
+            self._tell({"tried": {"batch": batch, "device": worker.device, **asdict(trial)}})
+            if trial.refusal:
+                self.why_not = trial.refusal
                 return False
         return True
 
@@ -97,19 +97,23 @@ class Search:
         limit = 0
         if worker.device == "cpu":
             limit = limit_bytes(placement, self._inventory, self._share)
-            expected = memory_of(with_batch(self._project, worker.samples), self._analysis).total
-            if limit and expected > HOPELESS * limit:
-                return TrialResult(worker.samples, refusal=f"about {format_bytes(expected)} are expected")
-        tried = run_trial(self._project, worker.samples, worker.device, worker.threads, steps=1, limit_bytes=limit)
-        if limit and tried.bytes > limit and not tried.refusal:
-            return replace(tried, refusal=f"{format_bytes(tried.bytes)} are more than the {format_bytes(limit)}")
-        return tried
+            estimate = memory_of(with_batch(self._project, worker.samples), self._analysis).total
+            if limit and estimate > HOPELESS * limit:
+                return TrialResult(worker.samples, refusal=f"about {format_bytes(estimate)} are expected")
+        trial = run_trial(self._project, worker.samples, worker.device, worker.threads, steps=1, limit_bytes=limit)
+        if limit and trial.bytes > limit and not trial.refusal:
+            return replace(trial, refusal=f"{format_bytes(trial.bytes)} are more than the {format_bytes(limit)}")
+        return trial
 
 
 def search(
     project: Project, inventory: DeviceInventory, samples: int | None, share: float, tell: Callable[[Any], None]
 ) -> int:
-    """The largest mini-batch. `tell` hears of each trial. Raises `UserError` where there is nothing to try."""
+    """Return the largest mini-batch that fits, in samples, up to `samples` if given.
+
+    `tell` is called with the record of each trial and of the result. Raises `UserError` if the project cannot be tried
+    or if not even the smallest batch fits.
+    """
     for refusal in refusals(project):
         raise UserError(refusal)
     if project.environment.strategy == "pipeline" and project.environment.target in SEVERAL:
@@ -117,45 +121,45 @@ def search(
             "A trial runs the whole network, and the workers of a pipeline each have a stage of it. What each stage "
             "takes is seen on the canvas (View > Stages of a pipeline); a trial can be made with another strategy."
         )
-    started = Search(project, inventory, share, tell)
+    trials = Search(project, inventory, share, tell)
     most = samples or MOST
-    least = min(most, max(1, len(started.placement(min(most, 64)).workers), min(most, 16)))
-    found = largest(started.fits, least, most)
-    if not found:
-        raise UserError(f"Not even {plural(least, 'sample')} fit: {started.why_not}.")
-    tell({"largest": found, "words": _words(started, found, samples, share)})
-    return found
+    least = min(most, max(1, len(trials.placement(min(most, 64)).workers), min(most, 16)))
+    batch = largest(trials.fits, least, most)
+    if not batch:
+        raise UserError(f"Not even {plural(least, 'sample')} fit: {trials.why_not}.")
+    tell({"largest": batch, "words": _words(trials, batch, samples, share)})
+    return batch
 
 
 def _words(started: Search, found: int, samples: int | None, share: float) -> str:
     placement = started.placement(found)
-    each = max(worker.samples for worker in placement.workers)
+    per_worker = max(worker.samples for worker in placement.workers)
     count = len(placement.workers)
-    said = f"The largest mini-batch is {plural(found, 'sample')}"
-    said += f", {each:,} a worker" if count > 1 else ""
+    sentence = f"The largest mini-batch is {plural(found, 'sample')}"
+    sentence += f", {per_worker:,} a worker" if count > 1 else ""
     if samples and found == samples:
-        return f"{said}: all of the training split."
+        return f"{sentence}: all of the training split."
     if placement.workers[0].device == "cpu":
-        part = f"{format_percent(share)} of the memory"
-        said += f", with {part}{' for all workers together' if count > 1 else ''}"
-    return f"{said}; more: {started.why_not}."
+        memory = f"{format_percent(share)} of the memory"
+        sentence += f", with {memory}{' for all workers together' if count > 1 else ''}"
+    return f"{sentence}; more: {started.why_not}."
 
 
 def main(arguments: list[str]) -> int:
-    """The throw-away process."""
+    """Run the search from the command line; return the exit code."""
     parser = argparse.ArgumentParser()
     parser.add_argument("project", type=Path)
     parser.add_argument("--samples", type=int, default=0)
     parser.add_argument("--share", type=float, default=SHARE)
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     calm_threads()
-    import torch  # noqa: F401  # here before the forks, and not used
+    import torch  # noqa: F401  # imported before the forks; not used here
 
     def tell(line: Any) -> None:
         print(json.dumps(line), flush=True)
 
     try:
-        search(load(given.project).project, probe(), given.samples or None, given.share, tell)
+        search(load(options.project).project, probe(), options.samples or None, options.share, tell)
     except UserError as error:
         tell({"error": str(error), "exit_code": error.exit_code})
     return 0

@@ -1,4 +1,4 @@
-"""What holds a run back, in one sentence with what to do: the data, the other workers, or the computing."""
+"""Outcome of a run: its result record, causes of failures, and its bottleneck (data, communication or computing)."""
 
 import contextlib
 import json
@@ -17,9 +17,9 @@ from engine.runs.info import RunInfo
 from engine.training import out_of_memory
 
 WORTH_SAYING = 0.3
-"""So much of the time of all steps."""
+"""Minimum share of the time of all steps for data or communication to be reported as the bottleneck."""
 LEAST_S = 10.0
-"""What took less has no time to win, and its first steps count for much."""
+"""Minimum duration of a run for a bottleneck to be reported, in seconds: in a shorter one the first steps dominate."""
 _FASTER = {
     "fully-sharded": "Fewer workers, a larger mini-batch, or data-parallel where the network fits, would be faster.",
     "pipeline": "Fewer workers, stages of more equal work or more pieces (environment.pipeline_pieces) would be "
@@ -39,9 +39,11 @@ def held_back_by(
     is_streamed: bool = False,
     augments: bool = False,
 ) -> str:
-    """From the shares of the time of all steps (`data`, `communication`), of which NaN is not known; nothing where
-    none was measured, or all of it took no time to speak of. `is_streamed`: the data was read while the run trained.
-    `augments`: its images were changed at random, which counts with the data."""
+    """Return a sentence that names the bottleneck of a run, with advice; empty if nothing was measured or it was short.
+
+    shares: `data` and `communication` as shares of the time of all steps; NaN if unknown. seconds: duration of the run.
+    is_streamed: the data was read during training. augments: images were augmented at random, which counts as data.
+    """
     if not shares or seconds < LEAST_S:
         return ""
     data, sending = (_known(shares.get(name)) for name in ("data", "communication"))
@@ -49,10 +51,10 @@ def held_back_by(
         return _computing(1 - data - sending, is_told_apart=not _is_unknown(shares.get("communication")))
     if sending > data:
         faster = _FASTER.get(strategy, _FASTER_TOGETHER)
-        waited = format_percent(sending)
-        return f"Other workers hold the run back: steps waited for them for {waited} of their time. {faster}"
-    what = "it, and for the random changes of its images," if augments else "it"
-    begin = f"Data holds the run back: steps waited for {what} for {format_percent(data)} of their time."
+        percent = format_percent(sending)
+        return f"Other workers hold the run back: steps waited for them for {percent} of their time. {faster}"
+    subject = "it, and for the random changes of its images," if augments else "it"
+    begin = f"Data holds the run back: steps waited for {subject} for {format_percent(data)} of their time."
     if is_streamed:
         return (
             f"{begin} Hold it in memory where it fits (data.loading), keep more pictures decoded (data.decoded_cache) "
@@ -62,7 +64,7 @@ def held_back_by(
 
 
 def _computing(share: float, *, is_told_apart: bool) -> str:
-    """What to do where it takes most of the time. On some devices other workers are waited for in the same moments."""
+    """Return the sentence for a run bound by computing; on some devices its time includes communication."""
     faster = "A faster device or more of them, a lower precision or a smaller network would be faster."
     if is_told_apart:
         return f"Computing holds the run back: {format_percent(share)} of the time of its steps. {faster}"
@@ -89,7 +91,7 @@ _OUT_OF_MEMORY_COUNTS = ("/sys/fs/cgroup/memory.events", "/proc/vmstat")
 
 @dataclass(frozen=True)
 class AttemptOutcome:
-    """What a run came to. `outcome` is what the first worker said of a training that ended well."""
+    """Outcome of an attempt. `outcome`: the report of the first worker after a training that ended well."""
 
     state: State
     reason: str
@@ -97,23 +99,26 @@ class AttemptOutcome:
     failure: Failed | None = None
     outcome: Mapping[str, Any] | None = None
     remedy: str = ""
-    """`again`: the same again from the last checkpoint may go well; `lower rate`: with a lower learn rate."""
+    """Remedy to try from the last checkpoint: `again`: an unchanged restart; `lower rate`: a lower learn rate."""
 
 
 def well(outcome: Mapping[str, Any]) -> AttemptOutcome:
-    """Finished, or stopped on request with everything kept."""
+    """Return the outcome of a run that finished, or that stopped on request with everything saved."""
     if outcome["state"] == "stopped":
         return AttemptOutcome("stopped", outcome["reason"], EXIT_STOPPED, outcome=outcome)
     return AttemptOutcome("finished", outcome["reason"], outcome=outcome)
 
 
 def stopped(reason: str) -> AttemptOutcome:
-    """Ended on request before the workers could keep everything."""
+    """Return the outcome of a run that ended on request before the workers could save everything."""
     return AttemptOutcome("stopped", reason, EXIT_STOPPED)
 
 
 def offloaded(iteration: int) -> AttemptOutcome:
-    """No end of the run: it is paused, and its workers are to go, since all that they know is in a checkpoint."""
+    """Return the outcome of an attempt whose run is paused with its memory released.
+
+    The run has not ended; its workers are to exit, since their whole state is in a checkpoint.
+    """
     return AttemptOutcome("paused", f"its memory is released; the checkpoint of iteration {iteration:,} has all of it")
 
 
@@ -127,7 +132,7 @@ def failed(
     remedy: str = "",
     offer: str = "",
 ) -> AttemptOutcome:
-    """Failed, for this cause."""
+    """Return the outcome of a run that failed; cause and detail are shortened to their limits."""
     cause = shorten(cause, CAUSE_BYTES)
     detail = shorten(detail, DETAIL_BYTES, tail=True)
     failure = Failed(cause=cause, worker=worker, detail=detail, defect=defect, offer=offer)
@@ -135,7 +140,10 @@ def failed(
 
 
 def given_up(ending: AttemptOutcome, restarts: int) -> AttemptOutcome:
-    """The end of a run that was restarted so often: one that another try might have helped says that there was none."""
+    """Return the outcome after the last permitted restart.
+
+    If another restart might have helped, the cause mentions that the limit was reached.
+    """
     if not ending.remedy or ending.failure is None or not restarts:
         return ending
     times = "once" if restarts == 1 else f"{restarts} times"
@@ -144,7 +152,7 @@ def given_up(ending: AttemptOutcome, restarts: int) -> AttemptOutcome:
 
 
 def shorten(text: str, limit_bytes: int, *, tail: bool = False) -> str:
-    """So much of a text, from its beginning or its end, that it stays below the limit as JSON."""
+    """Shorten a text so that it takes at most `limit_bytes` as JSON; keeps its beginning, or its end with `tail`."""
     while len(json.dumps(text, ensure_ascii=False).encode(errors="replace")) > limit_bytes:
         keep = len(text) * 9 // 10
         text = "..." + text[-keep + 3 :] if tail else text[: keep - 3] + "..."
@@ -152,7 +160,7 @@ def shorten(text: str, limit_bytes: int, *, tail: bool = False) -> str:
 
 
 def out_of_memory_kills() -> int:
-    """How often the system has ended a process for want of memory, as far as it tells."""
+    """Return the number of out-of-memory kills that the system reports; 0 if it reports none."""
     count = 0
     for path in _OUT_OF_MEMORY_COUNTS:
         with contextlib.suppress(OSError, ValueError):
@@ -163,12 +171,15 @@ def out_of_memory_kills() -> int:
 
 
 def death(rank: int, code: int, folder: RunFolder, *, memory_ran_out: bool) -> AttemptOutcome:
-    """A worker that ended without a word: killed, crashed, or gone."""
+    """Return the outcome of a worker that ended without a report: killed, crashed or exited.
+
+    code: exit code, negative for a signal. memory_ran_out: the system has killed a process for lack of memory.
+    """
     who, log = f"Worker {rank}", folder.log
     if code == -signal.SIGKILL and memory_ran_out:
         begin = f"{who} was killed by the system because memory ran out (signal 9, SIGKILL)"
-        found = out_of_memory.cause(folder, begin)
-        return failed(found.words, worker=rank, detail=found.rows or _end_of(log), offer=found.offer)
+        diagnosis = out_of_memory.cause(folder, begin)
+        return failed(diagnosis.words, worker=rank, detail=diagnosis.rows or _end_of(log), offer=diagnosis.offer)
     if code == -signal.SIGKILL:
         cause = f"{who} was killed by signal 9 (SIGKILL): by somebody, or by the system because memory ran out."
     elif code < 0:
@@ -179,14 +190,14 @@ def death(rank: int, code: int, folder: RunFolder, *, memory_ran_out: bool) -> A
 
 
 def hung(rank: int, pid: int, log: Path) -> AttemptOutcome:
-    """A worker that is there but gives no sign of life."""
+    """Return the outcome of a worker process that exists but sends no heartbeat."""
     begin = f"Worker {rank} (process {pid}) has given no sign of life for too long"
     cause = f"{begin}: {why_silent(pid)}. What was saved before is kept."
     return failed(cause, worker=rank, detail=_end_of(log), remedy="again")
 
 
 def why_silent(pid: int) -> str:
-    """Why a process that is there says nothing."""
+    """Return the reason why an existing process is silent, from its process status."""
     return _WHY_SILENT.get(_process_status(pid), "it hangs")
 
 
@@ -214,7 +225,7 @@ def _signal_name(number: int) -> str:
 
 
 def _end_of(log: Path) -> str:
-    """The last words in the log: of a crash what Python says of it, without the list of all loaded libraries."""
+    """Return the end of the log; after a crash Python's report of it, without the list of loaded extension modules."""
     try:
         with open(log, "rb") as file:
             file.seek(max(0, log.stat().st_size - LOOK_BACK_BYTES))
@@ -229,7 +240,7 @@ def _end_of(log: Path) -> str:
 
 @dataclass
 class ResultTally:
-    """What the events so far say, for the result of a run whose workers cannot tell any more."""
+    """Result accumulated from events, for a run whose workers can no longer report it."""
 
     metric: str = "metric"
     epochs: int = 0
@@ -243,7 +254,7 @@ class ResultTally:
     _scores: dict[int, dict[str, float]] = field(default_factory=dict)
 
     def add(self, event: Event) -> None:
-        """Take note of an event."""
+        """Update the tally with an event."""
         match event:
             case Started():
                 self.metric = event.metric
@@ -265,10 +276,10 @@ class ResultTally:
 
 
 def result(folder: RunFolder, info: RunInfo, ending: AttemptOutcome, tally: ResultTally) -> dict[str, Any]:
-    """What `result.json` holds and `train --json` prints. What was not measured is null or empty."""
-    told = ending.outcome
+    """Return the content of `result.json`, which `train --json` also prints. Values not measured are null or empty."""
+    report = ending.outcome
     measured: dict[str, Any]
-    if told is None:
+    if report is None:
         measured = {
             "epochs": tally.epochs,
             "iterations": tally.iterations,
@@ -281,14 +292,14 @@ def result(folder: RunFolder, info: RunInfo, ending: AttemptOutcome, tally: Resu
         }
     else:
         measured = {
-            "epochs": told["epochs"],
-            "iterations": told["iterations"],
-            "loss": told["loss"],
-            "metrics": dict(told["metrics"]),
-            "validation": _scores(told["validation"]),
-            "test": _scores(told["test"]),
-            "samples_per_second": round(told["samples_per_second"], 1),
-            "time_shares": dict(told["time_shares"]),
+            "epochs": report["epochs"],
+            "iterations": report["iterations"],
+            "loss": report["loss"],
+            "metrics": dict(report["metrics"]),
+            "validation": _scores(report["validation"]),
+            "test": _scores(report["test"]),
+            "samples_per_second": round(report["samples_per_second"], 1),
+            "time_shares": dict(report["time_shares"]),
         }
     whole = {
         "state": ending.state,
@@ -296,7 +307,7 @@ def result(folder: RunFolder, info: RunInfo, ending: AttemptOutcome, tally: Resu
         **measured,
         "held_back_by": held_back_by(
             measured["time_shares"],
-            told["seconds"] if told is not None else tally.seconds,
+            report["seconds"] if report is not None else tally.seconds,
             strategy=info.strategy,
             is_streamed=info.loading.is_streamed,
             augments=bool(info.augments),
@@ -304,20 +315,20 @@ def result(folder: RunFolder, info: RunInfo, ending: AttemptOutcome, tally: Resu
         "environment": dict(info.placement.environment),
         "run_dir": str(folder.path),
         "project_sha256": info.project_sha256,
-        "seconds": round(told["seconds"] if told is not None else tally.seconds, 3),
+        "seconds": round(report["seconds"] if report is not None else tally.seconds, 3),
         **({"offer": ending.failure.offer} if ending.failure is not None and ending.failure.offer else {}),
     }
     return {key: to_json(value) for key, value in whole.items()}
 
 
 def short_result(whole: dict[str, Any]) -> dict[str, Any]:
-    """The result as it fits into the last event: all of it but where paths or lists are of unusual length."""
-    kept = dict(whole)
+    """Return the result in at most `RESULT_BYTES` for the last event, where necessary without its longest fields."""
+    short = dict(whole)
     for name in ("run_dir", "environment", "reason"):
-        if len(json.dumps(kept, ensure_ascii=False).encode(errors="replace")) <= RESULT_BYTES:
-            return kept
-        del kept[name]
-    return kept
+        if len(json.dumps(short, ensure_ascii=False).encode(errors="replace")) <= RESULT_BYTES:
+            return short
+        del short[name]
+    return short
 
 
 def _scores(told: Mapping[str, Any] | None) -> dict[str, float]:

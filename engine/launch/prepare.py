@@ -1,4 +1,4 @@
-"""From a project's options to the workers of a run on this machine: what is here, how fast it is, who gets what."""
+"""Preparation of a run on this machine: check the project, choose the placement of workers, create the run folder."""
 
 import hashlib
 import importlib.metadata
@@ -30,8 +30,10 @@ from engine.user_code import registry, trust
 def place(
     environment: EnvironmentOptions, training: TrainingOptions, samples: int | None
 ) -> tuple[Placement, DeviceInventory]:
-    """The placement for a training split of so many samples, and the machine it was made for. Measures devices where
-    the shares are to follow their speeds. Raises as `resolve` does, and `RunError` for a device that does not answer.
+    """Return the placement for a training split of `samples` samples, and the device inventory it was made for.
+
+    Measures the speeds of the devices if the worker load is to follow them. Raises as `resolve` does, and `RunError`
+    for a device that does not answer.
     """
     inventory = probe()
     batch = batch_size(training, samples)
@@ -43,7 +45,7 @@ def place(
 
 
 def with_speeds(inventory: DeviceInventory, placement: Placement) -> DeviceInventory:
-    """The inventory with the speeds of what the placement uses."""
+    """Return the inventory with measured speeds of the cores or devices that the placement uses."""
     if placement.resolved == "multi-cpu":
         return replace(inventory, core_speeds=measure_cores(inventory.cores or tuple(range(inventory.num_cores))))
     used = [worker.device for worker in placement.workers]
@@ -53,21 +55,21 @@ def with_speeds(inventory: DeviceInventory, placement: Placement) -> DeviceInven
 
 
 PACKAGES = ("netwright", "torch", "numpy")
-# Locks of runs that were prepared here and wait for their coordinator, so that no moment looks as if it was lost.
+# Locks of runs that were prepared in this process and wait for their coordinator, so that a run never looks lost.
 _held: dict[Path, int] = {}
 
 
 def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -> RunFolder:
-    """Check the project with its data, choose where it executes, and make the run's folder.
+    """Check the project with its data, choose its placement, and create the run folder.
 
-    Relative data paths start at the project's folder; for the copy that a run keeps, where they started then. Raises
-    `UserError` for the project and its data, `UnavailableError` for the environment, `RunError` where no folder can be
-    made.
+    Relative data paths start at the project's folder; for the copy of a project in a run folder, at the folder of the
+    original. Raises `UserError` for the project and its data, `UnavailableError` for the environment, `RunError` if the
+    folder cannot be created.
     """
     here = Path.cwd()
-    known_as = origin(project_path) if project_path else Origin(here, here, here / "untitled", "untitled")
-    base, name = known_as.base, known_as.name
-    user_code.ready(project, known_as.code_base, known_as.code)
+    source = origin(project_path) if project_path else Origin(here, here, here / "untitled", "untitled")
+    base, name = source.base, source.name
+    user_code.ready(project, source.code_base, source.code)
     files = user_code.contents(project)
     facts = _facts(project, base)
     result = check(project, facts)
@@ -76,7 +78,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
     placement, inventory = place(project.environment, project.training, samples)
     from engine.data.load import choose_loading
 
-    how = choose_loading(project, facts, placement, inventory)
+    loading = choose_loading(project, facts, placement, inventory)
     candidates = open_placements(project, placement, inventory, samples or 1, longest_sequence(facts))
     text = dumps(project)
     info = RunInfo(
@@ -85,12 +87,12 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
         name=name,
         project_sha256=hashlib.sha256(text.encode()).hexdigest(),
         placement=record_of(placement, project, inventory, samples),
-        candidates=() if how.is_streamed else candidates,
+        candidates=() if loading.is_streamed else candidates,
         code={file: registry.hash_of_bytes(data) for file, data in files.items()},
         warnings=tuple(describe(problem) for problem in result.option_warnings),
         max_restarts=project.run.max_restarts,
         checkpoints_kept=project.training.checkpoints_kept,
-        loading=how,
+        loading=loading,
         go_back=go_back(project),
         augments=tuple(project.training.augments),
         strategy=project.environment.strategy,
@@ -101,33 +103,33 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
         coordinator=os.getpid(),
         created=round(time.time(), 3),
     )
-    path = run_dir.absolute() if run_dir else new_folder(known_as.runs_beside if project_path else None, name)
+    path = run_dir.absolute() if run_dir else new_folder(source.runs_beside if project_path else None, name)
     folder = create(path, text, info, files.values())
     if user_code.has_code(project):
-        trust.grant(folder.path)  # it was found to be trusted above, and is a copy of that
+        trust.grant(folder.path)  # a copy of the code found to be trusted above
     hold(folder, take_lock(folder))
     return folder
 
 
 def go_back(project: Project) -> float:
-    """Return the factor of the learn rate after a rollback from a non-finite loss; 0 where the run ends."""
+    """Return the factor of the learn rate after a rollback from a non-finite loss; 0 if the run ends instead."""
     options = project.training
     return options.go_back_rate_factor if options.non_finite_loss == "go-back" else 0.0
 
 
 def longest_sequence(facts: DatasetInfo) -> int:
-    """Steps of the longest sequence in the data; 1 where there are none."""
-    known = [given.lengths[1] if given.lengths else given.type["T"] for given in facts.inputs if given.type.has("T")]
-    return max((steps for steps in known if isinstance(steps, int)), default=1)
+    """Return the length of the longest sequence in the data, in steps; 1 if there are no sequences."""
+    lengths = [info.lengths[1] if info.lengths else info.type["T"] for info in facts.inputs if info.type.has("T")]
+    return max((steps for steps in lengths if isinstance(steps, int)), default=1)
 
 
 def hold(folder: RunFolder, lock: int) -> None:
-    """Keep the lock of a run until its coordinator asks for it."""
+    """Keep the lock of a run until its coordinator takes it with `lock_of`."""
     _held[folder.path] = lock
 
 
 def lock_of(folder: RunFolder) -> int:
-    """The run's lock: the one `prepare` took, or a new one. Raises `RunError` if another engine has it."""
+    """Return the run's lock: the one `prepare` took, or a new one. Raises `RunError` if another engine has it."""
     held = _held.pop(folder.path, None)
     return take_lock(folder) if held is None else held
 
@@ -145,7 +147,7 @@ def _facts(project: Project, base: Path) -> DatasetInfo:
 
 
 def _versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that decide the numbers of a run."""
+    """Return the versions of Python and of the packages that affect the numerical results of a run."""
     versions = {"python": platform.python_version()}
     for package in PACKAGES:
         try:

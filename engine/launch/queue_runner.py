@@ -1,8 +1,8 @@
-"""Going through the queue: begins entries in their order, as many at a time as there is room for.
+"""Queue runner: starts the entries of a queue in order, as many at a time as the machine has room for.
 
 python -m engine.launch.queue_runner FOLDER [AT_ONCE]
 
-Each run is a process of its own that needs nobody: whoever goes through the queue may die, and another one goes on.
+Each run is an independent process: if the queue runner dies, another one can continue.
 """
 
 import contextlib
@@ -25,10 +25,10 @@ _HERE = DeviceInventory(num_cores=1)
 
 
 class Worker:
-    """Goes through one queue. `tell` gets an entry whenever its state has changed."""
+    """Runner of one queue. `tell` is called with an entry whenever its state has changed."""
 
     def __init__(self, queue: Queue, at_once: int = 0, tell: Tell = lambda entry: None) -> None:
-        """`at_once` runs side by side; 0: one for each accelerator of this machine, at least one."""
+        """Create a runner with `at_once` concurrent runs; 0: one per accelerator of this machine, at least one."""
         self._queue = queue
         self._at_once = at_once
         self._tell = tell
@@ -38,20 +38,22 @@ class Worker:
         self._is_stopped = False
 
     def run(self) -> list[Entry]:
-        """Go through the queue until nothing waits and nothing is under way, or until asked to leave. Returns the
-        entries that have ended meanwhile. Raises `RunError` where somebody else is at it."""
+        """Run the queue until no entry waits or runs, or until asked to leave.
+
+        Returns the entries that have ended meanwhile. Raises `RunError` if another process runs this queue.
+        """
         ended: list[Entry] = []
         while True:
             with self._queue.at_work():
                 while self._step(ended):
                     time.sleep(LOOK_S)
-            # Looked at again without the lock: what was added just before it was let go would wait for nobody.
+            # Checked again without the lock: otherwise an entry added just before its release would not be started.
             is_left = self._is_stopped or self._queue.is_to_be_left()
             if is_left or not any(entry.is_waiting for entry in self._queue.entries()):
                 return ended
 
     def stop(self) -> None:
-        """Begin no more, and ask the runs under way to stop; `run` then waits for them."""
+        """Start no more entries, and request the active runs to stop; `run` then waits for them."""
         self._is_stopped = True
         for entry in self._queue.entries():
             if entry.id in self._processes and entry.run_dir and not entry.is_over:
@@ -59,12 +61,12 @@ class Worker:
                     RunFolder(Path(entry.run_dir)).request("stop")
 
     def _step(self, ended: list[Entry]) -> bool:
-        """Take note of what has ended, begin what can begin. Whether there is more to come."""
+        """Record the entries that have ended and start those that can start. Return whether work is left."""
         self._reap()
         entries = self._queue.entries()
         ended += self._told(entries)
-        begun = [entry for entry in entries if not (entry.is_waiting or entry.is_over) or entry.id in self._processes]
-        busy = [entry for entry in begun if not _has_made_room(entry)]
+        active = [entry for entry in entries if not (entry.is_waiting or entry.is_over) or entry.id in self._processes]
+        busy = [entry for entry in active if not _has_made_room(entry)]
         if self._queue.is_to_be_left():
             return False
         if self._is_stopped:
@@ -78,17 +80,17 @@ class Worker:
                 self._begin(entry, room)
                 busy.append(entry)
                 used |= set(room.devices)
-        return bool(begun or waiting)
+        return bool(active or waiting)
 
     def _told(self, entries: list[Entry]) -> list[Entry]:
-        """Tell what has changed; those that have ended since."""
-        news = [entry for entry in entries if self._known.get(entry.id, "waiting") != entry.state]
+        """Report the entries whose state has changed; return those of them that have ended."""
+        changes = [entry for entry in entries if self._known.get(entry.id, "waiting") != entry.state]
         is_first = not self._known
         self._known = {entry.id: entry.state for entry in entries}
-        news = [entry for entry in news if not (is_first and entry.is_over)]
-        for entry in news:
+        changes = [entry for entry in changes if not (is_first and entry.is_over)]
+        for entry in changes:
             self._tell(entry)
-        return [entry for entry in news if entry.is_over]
+        return [entry for entry in changes if entry.is_over]
 
     def _limit(self) -> int:
         return self._at_once or max(1, len(self._machine().usable))
@@ -104,7 +106,10 @@ class Worker:
         return self._processes[entry.id][1].devices if entry.id in self._processes else entry.devices
 
     def _room(self, entry: Entry, used: set[str]) -> Room | None:
-        """Where an entry goes now. One that cannot be read goes anywhere: its process says what is wrong."""
+        """Return the devices for an entry, or None if it has to wait.
+
+        An entry whose project cannot be read goes anywhere: its process reports the error.
+        """
         environment = EnvironmentOptions(target="cpu")
         with contextlib.suppress(UserError):
             environment = loads(self._queue.project_text(entry.id)).project.environment
@@ -121,7 +126,7 @@ class Worker:
         self._processes[entry.id] = process, room
 
     def _reap(self) -> None:
-        """Forget the processes that have ended. An entry that still waits then cannot be started."""
+        """Remove the processes that have ended. An entry that still waits after its process failed is refused."""
         for id, (process, _) in list(self._processes.items()):
             if process.poll() is None:
                 continue
@@ -134,16 +139,19 @@ class Worker:
 
 
 def _has_made_room(entry: Entry) -> bool:
-    """Whether its run is paused and has given back its memory. When it goes on it shares the machine with others."""
+    """Return whether the entry's run is paused and has released its memory.
+
+    When it continues, it shares the machine with other runs.
+    """
     with contextlib.suppress(UserError, OSError):
         return bool(entry.run_dir) and RunFolder(Path(entry.run_dir)).has_released()
     return False
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The process that goes through the queue."""
+    """Run the queue of a folder from the command line; return the exit code."""
     folder, at_once = (*arguments, "0")[:2]
-    with contextlib.suppress(RunError):  # somebody else is at it
+    with contextlib.suppress(RunError):  # another process runs this queue
         Worker(Queue(Path(folder)), int(at_once)).run()
     return EXIT_DONE
 

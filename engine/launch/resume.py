@@ -1,4 +1,4 @@
-"""Prepares a run that ended or was interrupted to resume in its folder, from its last checkpoint."""
+"""Preparation of a run that ended or was interrupted to resume in its folder, from its last checkpoint."""
 
 import hashlib
 import os
@@ -37,12 +37,16 @@ CHANGEABLE = (
     "gradient_accumulation",
     "gradient_checkpointing",
 )
-"""The training options that a run may go on with another value of. Others are in what has been trained already."""
+"""Training options that may be changed when a run resumes. The others have affected what was trained already."""
 
 
 def prepare_resume(folder: RunFolder, settings: Sequence[str] = ()) -> None:
-    """Make a run ready to go on, with other values of some options (`training.max_epochs=9`, all of `environment` and
-    `run`). Raises `UserError` for what cannot be, `UnavailableError` for the environment, `RunError` if it is alive."""
+    """Prepare a run to resume, optionally with changed options.
+
+    settings: assignments such as `training.max_epochs=9`; all options of `environment` and `run` may change, and those
+    of `training` in `CHANGEABLE`. Raises `UserError` if the run cannot resume so, `UnavailableError` for the
+    environment, `RunError` if the run is alive.
+    """
     try:
         lock = take_lock(folder)
     except RunError as error:
@@ -68,17 +72,17 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
     check(project).refuse_errors()
     from engine.data.load import choose_loading, facts
 
-    known = facts(project.data, base)
-    check(project, known).refuse_errors()
-    # A choice that the run made when it began stands, so that it gives the same numbers.
+    data_facts = facts(project.data, base)
+    check(project, data_facts).refuse_errors()
+    # The environment chosen at the start of the run is kept, so that the results are the same.
     chosen = dict(info.chosen_environment()) if project.environment == before.environment else {}
-    samples = known.samples.get("training")
+    samples = data_facts.samples.get("training")
     placement, inventory = place(project.environment.replace(**chosen), project.training, samples)
     placement = replace(placement, target=project.environment.target)
-    how = choose_loading(project, known, placement, inventory)
+    data_loading = choose_loading(project, data_facts, placement, inventory)
     try:
         text = dumps(project).encode()
-        if project != before:  # a crash in between leaves either project, and either is known
+        if project != before:  # after a crash in between, the checksum of either project is on record
             update_info(folder, project_sha256_next=_sha256(text))
             write_atomically(folder.project, text, mode=0o600, follow_link=False)
             update_info(folder, project_sha256=_sha256(text), project_sha256_next=None)
@@ -90,7 +94,7 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
             threads_are_chosen=bool(chosen),
             max_restarts=project.run.max_restarts,
             checkpoints_kept=project.training.checkpoints_kept,
-            loading=how,
+            loading=data_loading,
             go_back=go_back(project),
             resumed="resumed on request" + (f", with {', '.join(settings)}" if settings else ""),
             coordinator=os.getpid(),
@@ -98,13 +102,13 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
             released=False,
             state="starting",
         )
-        folder.take_requests()  # those that came too late are not meant for what follows
+        folder.take_requests()  # late requests to the previous attempt do not apply to this one
     except OSError as error:
         raise RunError(f"The run folder {folder.path} cannot be written: {error.strerror or error}.") from None
 
 
 def changed(project: Project, settings: Sequence[str]) -> Project:
-    """The project with these settings. Raises `UserError` for one that a run cannot go on with."""
+    """Return the project with changed settings. Raises `UserError` for a setting that a run cannot change."""
     for setting in settings:
         section, _, name = setting.partition("=")[0].strip().partition(".")
         if section == "data" or (section == "training" and name not in CHANGEABLE):
@@ -118,7 +122,10 @@ def changed(project: Project, settings: Sequence[str]) -> Project:
 
 
 def _refuse_another_project(folder: RunFolder, info: RunInfo) -> None:
-    """Raise `UserError` where the run's copy of its project is not what was trained: checkpoints do not fit another."""
+    """Raise `UserError` if the run's copy of the project is not the one that was trained.
+
+    The checkpoints of a run do not fit another project.
+    """
     if _sha256(folder.project.read_bytes()) not in (info.project_sha256, info.project_sha256_next):
         raise UserError(
             f"{folder.project} is not what this run was made with: its checksum is not the one in {folder.info.name}. "
@@ -131,7 +138,7 @@ def _sha256(data: bytes) -> str:
 
 
 def _refuse_complete(folder: RunFolder, project: Project) -> None:
-    """Raise `UserError` where nothing is left to do, or nothing is there to go on from."""
+    """Raise `UserError` if the run is complete, or has finished without a checkpoint to resume from."""
     result = folder.read_result() or {}
     if result.get("state") != "finished":
         return

@@ -1,9 +1,11 @@
-"""Each worker holds a stage of the network, and the pieces of a batch go through all of them in turn (1F1B, Narayanan
-et al., PipeDream, 2019): a worker begins with the backward pass of a piece as soon as it can, so that no more pieces
-are held than there are stages.
+"""Pipeline parallelism with the 1F1B schedule (Narayanan et al., PipeDream, 2019): one stage of the network per worker.
 
-torch's own schedules (`torch.distributed.pipelining`) want pieces of equal, fixed sizes, and so no uneven last batch
-and no sequences of different lengths; what goes from stage to stage here is told once for each size of a piece.
+The pieces of a batch pass through all stages in turn. A worker starts the backward pass of a piece as soon as it can,
+so that it holds the activations of at most as many pieces as there are stages.
+
+torch's own schedules (`torch.distributed.pipelining`) require pieces of equal, fixed sizes, which excludes an uneven
+last batch and sequences of different lengths. Here the forms of the tensors between two stages are sent once for each
+size of a piece.
 """
 
 import contextlib
@@ -24,9 +26,12 @@ from engine.parallel.strategies.strategy import SolverState, State
 
 @dataclass(frozen=True)
 class Stage:
-    """One of them. Its module takes all inputs of the network and behind them what the stage before gives, and gives
-    what the stages behind need, or as the last one what the network does. The layers in it are the network's own, under
-    the same names."""
+    """Pipeline stage: a part of the network as a module.
+
+    The module takes all inputs of the network, followed by the outputs of the previous stage. It returns the tensors
+    that later stages need, or, in the last stage, the outputs of the network. Its layers are the network's own, under
+    the same names.
+    """
 
     module: fx.GraphModule
     num_entering: int
@@ -34,16 +39,16 @@ class Stage:
 
 
 def cut(network: fx.GraphModule, stage_of: Mapping[str, int], count: int) -> list[Stage]:
-    """The stages of a network made by `engine.lowering.module.build`, by the stage of each layer (by id, from 0).
+    """Return the stages of a network made by `engine.lowering.module.build`.
 
-    What a later stage than the next one needs goes through those between. Raises `UserError` for layers that share
-    weights and are in different stages.
+    stage_of: number of the stage, from 0, per layer id. count: number of stages. A tensor that a later stage than the
+    next one needs passes through the stages between. Raises `UserError` if layers in different stages share weights.
     """
     nodes = list(network.graph.nodes)
-    at = {node: stage_of[node.meta["layer"]] for node in nodes if node.op not in ("placeholder", "output")}
-    # What the network gives leaves with the last stage, wherever it was made.
-    needed = {node: max((at.get(user, count - 1) for user in node.users), default=0) for node in at}
-    leaving = [[node for node in at if at[node] <= number < needed[node]] for number in range(count)]
+    assigned = {node: stage_of[node.meta["layer"]] for node in nodes if node.op not in ("placeholder", "output")}
+    # Outputs of the network are passed on to the last stage, wherever they are computed.
+    needed = {node: max((assigned.get(user, count - 1) for user in node.users), default=0) for node in assigned}
+    leaving = [[node for node in assigned if assigned[node] <= number < needed[node]] for number in range(count)]
     stages = []
     for number in range(count):
         graph = fx.Graph()
@@ -51,7 +56,7 @@ def cut(network: fx.GraphModule, stage_of: Mapping[str, int], count: int) -> lis
         entering = leaving[number - 1] if number else []
         known |= {node: graph.placeholder(node.name) for node in entering}
         for node in nodes:
-            if at.get(node) == number:
+            if assigned.get(node) == number:
                 known[node] = graph.node_copy(node, lambda used, known=known: known[used])  # type: ignore[misc]
         if number < count - 1:
             graph.output(tuple(known[node] for node in leaving[number]))
@@ -67,10 +72,10 @@ def _refuse_shared(stages: list[Stage]) -> None:
     owner: dict[nn.Parameter, tuple[int, str]] = {}
     for number, stage in enumerate(stages):
         for name, parameter in stage.module.named_parameters():
-            first, known_as = owner.setdefault(parameter, (number, name))
+            first, original = owner.setdefault(parameter, (number, name))
             if first != number:
                 raise UserError(
-                    f"{known_as} of stage {first + 1} and {name} of stage {number + 1} are the same weights. Put these "
+                    f"{original} of stage {first + 1} and {name} of stage {number + 1} are the same weights. Put these "
                     "layers into one stage."
                 )
 
@@ -79,11 +84,11 @@ Tensors = tuple[torch.Tensor, ...]
 Key = tuple[Any, ...]
 Call = Callable[..., torch.Tensor | Tensors]
 Groups = Callable[[nn.Module], list[list[str]]]
-"""The names of the parameters that learn, as the solver groups and numbers them."""
+"""Returns the names of the trainable parameters, in the order and groups of the solver."""
 
 MOST_AXES = 10
 MOST_WAITING = 16
-"""So many tensors may be on their way to the next stage before this one waits, where nothing comes back."""
+"""Maximum number of tensors in transit to the next stage before this one waits, in a forward pass only."""
 _TYPES = (
     torch.float32,
     torch.float64,
@@ -102,7 +107,7 @@ _TYPES = (
 
 @dataclass(frozen=True)
 class Form:
-    """What is to be known of a tensor before it comes: type, sizes, and whether it wants a gradient."""
+    """Form of a tensor, which the receiver needs in advance: dtype, sizes, and whether it requires a gradient."""
 
     WIDTH: ClassVar[int] = MOST_AXES + 3
 
@@ -112,31 +117,31 @@ class Form:
 
     @classmethod
     def of(cls, x: torch.Tensor) -> "Form":
-        """That of this tensor."""
+        """Return the form of a tensor."""
         return cls(x.dtype, tuple(x.shape), x.requires_grad)
 
     @classmethod
     def read(cls, numbers: Sequence[int]) -> "Form":
-        """From numbers as `write` gives them."""
+        """Return the form encoded by `write` as `WIDTH` numbers."""
         kind, wants, axes, *sizes = numbers
         return cls(_TYPES[kind], tuple(sizes[:axes]), bool(wants))
 
     def write(self) -> list[int]:
-        """As `WIDTH` numbers."""
+        """Encode the form as `WIDTH` numbers."""
         padding = [0] * (MOST_AXES - len(self.sizes))
         return [_TYPES.index(self.dtype), int(self.wants_gradient), len(self.sizes), *self.sizes, *padding]
 
     def none(self, device: torch.device) -> torch.Tensor:
-        """Such a tensor without a sample."""
+        """Return an empty tensor of this form, with 0 samples."""
         return torch.empty((0, *self.sizes[1:]), dtype=self.dtype, device=device)
 
     def empty(self, device: torch.device) -> torch.Tensor:
-        """Room for such a tensor."""
+        """Allocate an uninitialised tensor of this form."""
         return torch.empty(self.sizes, dtype=self.dtype, device=device)
 
 
 def schedule(stage: int, count: int, pieces: int) -> Iterator[tuple[bool, int]]:
-    """What a stage does in turn: forward (true) or backward, and of which piece."""
+    """Yield the 1F1B schedule of a stage: (True for forward or False for backward, number of the piece)."""
     ahead = min(pieces, count - 1 - stage)
     yield from ((True, piece) for piece in range(ahead))
     for piece in range(pieces - ahead):
@@ -146,8 +151,11 @@ def schedule(stage: int, count: int, pieces: int) -> Iterator[tuple[bool, int]]:
 
 
 class Pipeline:
-    """This worker's stage, and what goes to and fro. `module` is the stage: it has a part of the network's weights,
-    under their names, so that solver, limits and guard are those of this part."""
+    """Pipeline strategy of one worker: its stage and the communication with its neighbours.
+
+    `module` is the stage. It has a part of the network's weights, under their names, so that the solver, the limits and
+    the guard of a worker apply to that part.
+    """
 
     is_replicated = False
     is_synchronized = True
@@ -160,7 +168,10 @@ class Pipeline:
         device: torch.device,
         groups: Groups,
     ) -> None:
-        """`stage_of`: the stage of each layer by id, one for each worker. Raises `UserError` as `cut` does."""
+        """Cut the network and keep this worker's stage.
+
+        stage_of: number of the stage per layer id, one stage per worker. Raises `UserError` as `cut` does.
+        """
         stages = cut(network, stage_of, group.size)
         owners = {key: number for number, stage in enumerate(stages) for key in stage.module.state_dict()}
         self._kept = {key: (owners[key], Form.of(x)) for key, x in network.state_dict().items() if key in owners}
@@ -169,12 +180,12 @@ class Pipeline:
         self.module: fx.GraphModule = stage.module.to(device)
         self._num_entering, self._num_leaving = stage.num_entering, stage.num_leaving
         self._rank, self._size, self._device = group.rank, group.size, device
-        # A group of its own: over nccl what comes back must not wait behind what goes on.
+        # A separate group: over nccl, gradients sent back must not queue behind activations sent forward.
         self._back = dist.new_group() if device.type != "cpu" else None
-        # gloo sends tensors of the CPU alone.
+        # gloo sends CPU tensors only.
         self._via = torch.device("cpu") if dist.get_backend() == "gloo" else device
         self._add_communication_time = group.add_communication_time
-        self.measures_communication = self._via.type == "cpu"  # over nccl nothing that is sent is waited for here
+        self.measures_communication = self._via.type == "cpu"  # over nccl the host does not wait for transfers
         self._entering: dict[Key, list[Form]] = {}
         self._told: dict[Key, list[Form]] = {}
         self._results: dict[Key, list[Form]] = {}
@@ -183,7 +194,7 @@ class Pipeline:
 
     @property
     def is_last(self) -> bool:
-        """Whether what the network gives is known here."""
+        """Whether this worker has the last stage, and so the outputs of the network."""
         return self._rank == self._size - 1
 
     def zero_grad(self) -> None:
@@ -191,11 +202,11 @@ class Pipeline:
         self.module.zero_grad(set_to_none=True)
 
     def no_sync(self) -> AbstractContextManager[Any]:
-        """No synchronization: no two stages have a weight in common."""
+        """Return an empty context: there is nothing to synchronize, since no two stages share a weight."""
         return contextlib.nullcontext()
 
     def backward(self, loss: torch.Tensor) -> None:
-        """Of the last stage alone; `differentiate` goes through all of them."""
+        """Run the backward pass of the last stage only; `differentiate` runs that of all stages."""
         torch.autograd.backward(loss)
 
     def after_step(self, solver: SolverState) -> None:
@@ -209,39 +220,43 @@ class Pipeline:
     def differentiate(
         self, pieces: Sequence[Tensors], call: Call, loss_of: Callable[[int, Tensors], torch.Tensor]
     ) -> None:
-        """Forward and backward of all pieces of a batch, of which every worker has the inputs; the gradients add up.
-        The last worker's `loss_of` is given the number of a piece and what the network gives for it. A collective."""
+        """Run forward and backward of all pieces of a batch and accumulate the gradients. A collective.
+
+        Every worker has the inputs of all pieces. `loss_of` is called on the last worker with the number of a piece and
+        the outputs of the network for it.
+        """
         held: dict[int, tuple[Tensors, Tensors]] = {}
         for is_forward, number in schedule(self._rank, self._size, len(pieces)):
             if is_forward:
                 entering, leaving = self._compute(pieces[number], call)
-                # The stage before has taken all but the last piece that went back, or it would not have sent this one.
+                # The previous stage has received all gradients but those of the last piece, or it would not have sent
+                # this piece.
                 self._wait(self._sent_back, self._num_wanted(entering))
                 if self.is_last:
                     leaving = (loss_of(number, leaving),)
                 held[number] = entering, leaving
             else:
                 self._go_back(*held.pop(number))
-                # What comes back tells that what went on has arrived.
+                # A gradient received for a piece shows that its activations have arrived.
                 self._wait(self._sent, len(held) * self._num_leaving)
         self.finish()
 
     def forward(self, inputs: Tensors, call: Call) -> Tensors | None:
-        """What the network gives, known to the last worker; without gradients. A collective."""
+        """Run the forward pass of all stages; return the outputs on the last worker, None on others. A collective."""
         leaving = self._compute(inputs, call)[1]
         self._wait(self._sent, MOST_WAITING)
         return leaving if self.is_last else None
 
     def finish(self) -> None:
-        """Wait until all that was sent has arrived."""
+        """Wait until all tensors sent have arrived."""
         self._wait(self._sent, 0)
         self._wait(self._sent_back, 0)
 
     def tell_results(self, inputs: Tensors, results: Tensors | None) -> Tensors:
-        """What the last worker has, or on the others such tensors without a sample. A collective."""
+        """Return `results` on the last worker, and tensors of the same forms with 0 samples on others. A collective."""
         key = self._key(inputs)
         if key not in self._results:
-            # At most as many results as fit: the number of them goes before.
+            # The number of results is broadcast first, so that the receivers can allocate their forms.
             count = torch.tensor([len(results) if results is not None else 0], device=self._device)
             dist.broadcast(count, self._size - 1)
             shape = (int(count), Form.WIDTH)
@@ -253,21 +268,21 @@ class Pipeline:
         return results if results is not None else tuple(form.none(self._device) for form in self._results[key])
 
     def _key(self, inputs: Tensors) -> Key:
-        """What the sizes of all that follows depend on."""
+        """Return the key that the forms of all tensors between stages depend on: modes and input sizes."""
         return (torch.is_grad_enabled(), self.module.training, *(tuple(x.shape) for x in inputs))
 
     def _compute(self, inputs: Tensors, call: Call) -> tuple[Tensors, Tensors]:
-        """Forward of one piece through this stage: what enters and what leaves."""
+        """Run the forward pass of one piece through this stage; return its received inputs and its outputs."""
         key = self._key(inputs)
         entering = self._enter(key) if self._rank else ()
-        found = call(self.module, *inputs, *entering)
-        leaving = found if isinstance(found, tuple) else (found,)
+        outputs = call(self.module, *inputs, *entering)
+        leaving = outputs if isinstance(outputs, tuple) else (outputs,)
         if not self.is_last:
             self._send_on(key, leaving)
         return entering, leaving
 
     def _enter(self, key: Key) -> Tensors:
-        """What comes from the stage before."""
+        """Receive the tensors of the previous stage."""
         source = self._rank - 1
         if key not in self._entering:
             numbers = self._receive(Form(torch.int64, (self._num_entering, Form.WIDTH), False), source)
@@ -290,19 +305,19 @@ class Pipeline:
             self._send(x.detach(), self._rank + 1)
 
     def _go_back(self, entering: Tensors, leaving: Tensors) -> None:
-        """Backward of one piece through this stage."""
-        wanted = [x for x in leaving if x.requires_grad]
+        """Run the backward pass of one piece through this stage, and send the gradients to the previous stage."""
+        outputs = [x for x in leaving if x.requires_grad]
         if self.is_last:
-            torch.autograd.backward(wanted)
-        elif wanted:
-            back = [self._receive(Form.of(x), self._rank + 1, self._back) for x in wanted]
-            torch.autograd.backward(wanted, back)
+            torch.autograd.backward(outputs)
+        elif outputs:
+            gradients = [self._receive(Form.of(x), self._rank + 1, self._back) for x in outputs]
+            torch.autograd.backward(outputs, gradients)
         for x in entering:
             if x.requires_grad:
                 self._send_back(torch.zeros_like(x) if x.grad is None else x.grad)
 
     def _send(self, x: torch.Tensor, to: int) -> None:
-        """Let a tensor go on; it is held until it has arrived."""
+        """Start sending a tensor to rank `to`; it is kept in memory until it has arrived."""
         flat = _as_bytes(x.to(self._via))
         self._sent.append((dist.isend(flat, to), flat))
 
@@ -312,9 +327,9 @@ class Pipeline:
 
     def _receive(self, form: Form, source: int, group: Any = None) -> torch.Tensor:
         x = form.empty(self._via)
-        began = time.perf_counter()
+        start = time.perf_counter()
         dist.recv(_as_bytes(x), source, group)
-        self._add_communication_time(time.perf_counter() - began)
+        self._add_communication_time(time.perf_counter() - start)
         return x.to(self._device)
 
     @staticmethod
@@ -322,18 +337,20 @@ class Pipeline:
         return sum(x.requires_grad for x in entering)
 
     def _wait(self, sent: list[tuple[Any, torch.Tensor]], most: int) -> None:
-        """Until at most so many of those that were sent have not arrived."""
-        began = time.perf_counter()
+        """Wait until at most `most` of the tensors in `sent` are still in transit."""
+        start = time.perf_counter()
         while len(sent) > most:
             sent.pop(0)[0].wait()
-        self._add_communication_time(time.perf_counter() - began)
+        self._add_communication_time(time.perf_counter() - start)
 
-    # ---- telling and taking ----
+    # ---- saving and loading the state ----
 
     @torch.no_grad()
     def state_dict(self) -> State:
-        """A copy of the whole network's weights and statistics, on the CPU, for the first worker; the others have what
-        is theirs. A collective."""
+        """Return a copy of the whole network's weights and statistics on the first worker, of the stage's on others.
+
+        Tensors received from other workers are on the CPU. A collective.
+        """
         own = self.module.state_dict()
         found: State = {}
         for key, (owner, form) in self._kept.items():
@@ -347,33 +364,35 @@ class Pipeline:
         return found
 
     def load_state_dict(self, state: State) -> None:
-        """Give each worker its part of these."""
+        """Load this worker's part of the weights and statistics of the whole network."""
         self.module.load_state_dict({key: state[key] for key in self.module.state_dict()})
 
     def solver_state(self, solver: SolverState) -> dict[str, Any]:
-        """What the solver remembers, of the whole network and numbered as one worker would, for the first worker; the
-        others have what is theirs. A collective."""
+        """Return the solver's state, of the whole network on the first worker and of the stage on others. A collective.
+
+        The parameters in the state of the whole network are numbered as on a single worker.
+        """
         own = solver.state_dict()
-        named = _by_name(torch.utils._pytree.tree_map(_on_cpu, own["optimizer"]), self._own_groups)
-        everyone: list[Any] | None = [None] * self._size if self._rank == 0 else None
-        dist.gather_object(named, everyone)
-        if everyone is None:
+        by_name = _by_name(torch.utils._pytree.tree_map(_on_cpu, own["optimizer"]), self._own_groups)
+        per_worker: list[Any] | None = [None] * self._size if self._rank == 0 else None
+        dist.gather_object(by_name, per_worker)
+        if per_worker is None:
             return own
-        kept = {name: value for given, _ in everyone for name, value in given.items()}
-        settings = {name: values for _, given in everyone for name, values in given.items()}
-        return {**own, "optimizer": _by_number(kept, settings, self._groups)}
+        moments = {name: value for states, _ in per_worker for name, value in states.items()}
+        settings = {name: values for _, states in per_worker for name, values in states.items()}
+        return {**own, "optimizer": _by_number(moments, settings, self._groups)}
 
     def load_solver_state(self, solver: SolverState, state: dict[str, Any]) -> None:
-        """Restore the solver's state, each worker its shards."""
-        kept, settings = _by_name(state["optimizer"], self._groups)
-        solver.load_state_dict({**state, "optimizer": _by_number(kept, settings, self._own_groups)})
+        """Restore this worker's part of the solver's state."""
+        moments, settings = _by_name(state["optimizer"], self._groups)
+        solver.load_state_dict({**state, "optimizer": _by_number(moments, settings, self._own_groups)})
 
 
 Kept = dict[str, dict[str, Any]]
 
 
 def _by_name(optimizer: dict[str, Any], groups: list[list[str]]) -> tuple[Kept, Kept]:
-    """What an optimizer remembers of each parameter, and the settings of its group, by name."""
+    """Return an optimizer's state per parameter and the settings of the parameter's group, both by name."""
     names = [name for group in groups for name in group]
     numbers = [number for group in optimizer["param_groups"] for number in group["params"]]
     kept = {name: optimizer["state"][n] for name, n in zip(names, numbers, strict=True) if n in optimizer["state"]}
@@ -385,7 +404,7 @@ def _by_name(optimizer: dict[str, Any], groups: list[list[str]]) -> tuple[Kept, 
 
 
 def _by_number(kept: Kept, settings: Kept, groups: list[list[str]]) -> dict[str, Any]:
-    """The state of an optimizer with these parameters, in torch's form."""
+    """Return the state dict of a torch optimizer with these parameter groups, from state and settings by name."""
     numbers = {name: number for number, name in enumerate(name for group in groups for name in group)}
     return {
         "state": {number: kept[name] for name, number in numbers.items() if name in kept},
@@ -398,5 +417,5 @@ def _on_cpu(value: Any) -> Any:
 
 
 def _as_bytes(x: torch.Tensor) -> torch.Tensor:
-    """Whatever it is made of: not every backend knows every type."""
+    """Return a flat view of the tensor's bytes, since not every backend supports every dtype."""
     return x.contiguous().flatten().view(torch.uint8)

@@ -1,7 +1,7 @@
-"""Fully sharded data parallel (torch's FSDP2): each worker holds a part of every weight, gradient and moment.
+"""Fully sharded data parallel (torch's FSDP2): each worker holds a shard of every weight, gradient and moment.
 
-A layer's weights are gathered when it is computed and let go again behind it. The gradients are sums over the workers,
-as everywhere here, so the numbers are those of data parallel.
+A layer's weights are gathered before it is computed and freed afterwards. The gradients are sums over the workers, as
+in the other strategies, so the results are those of data parallel.
 """
 
 import contextlib
@@ -20,11 +20,12 @@ from engine.parallel.process_group import ProcessGroup
 from engine.parallel.strategies.strategy import SolverState, State
 
 LEAST_NUMBERS = 1024
-"""A layer with fewer is gathered together with the rest of the network: a call of its own costs more than it saves."""
+"""Minimum number of parameters of a layer that is sharded by itself. Smaller layers are gathered with the rest of the
+network, since a separate call costs more than it saves."""
 
 
 class Sharded:
-    """The whole network wrapped, and each layer with many weights by itself."""
+    """Fully sharded strategy: wraps the whole network, and each layer with many weights by itself."""
 
     is_replicated = False
     is_synchronized = True
@@ -60,11 +61,11 @@ class Sharded:
         self._network.set_requires_gradient_sync(wanted)
 
     def backward(self, loss: torch.Tensor) -> None:
-        """Add to the gradients, which are summed over the workers meanwhile, a part for each."""
-        torch.autograd.backward(loss * self._size)  # the mean over workers is taken
+        """Accumulate the gradients, summed over the workers and sharded between them."""
+        torch.autograd.backward(loss * self._size)  # FSDP2 averages over the workers
 
     def after_step(self, solver: SolverState) -> None:
-        """Do nothing: each worker has updated its shards."""
+        """Do nothing: each worker has updated its shard."""
 
     def synchronize(self, solver: SolverState) -> None:
         """Do nothing: all workers hold equal weights."""
@@ -74,9 +75,9 @@ class Sharded:
         return {key: _whole(value).clone() for key, value in self._network.state_dict().items()}
 
     def load_state_dict(self, state: State) -> None:
-        """Give each worker its part of these."""
-        mine = self._network.state_dict()
-        self._network.load_state_dict({key: _part(value, mine[key]) for key, value in state.items()})
+        """Load this worker's shards of the weights and statistics."""
+        shards = self._network.state_dict()
+        self._network.load_state_dict({key: _part(value, shards[key]) for key, value in state.items()})
 
     def solver_state(self, solver: SolverState) -> dict[str, Any]:
         """Return the solver's state for the whole network. A collective."""
@@ -84,19 +85,19 @@ class Sharded:
         return whole
 
     def load_solver_state(self, solver: SolverState, state: dict[str, Any]) -> None:
-        """Restore the solver's state, each worker its shards."""
+        """Restore this worker's shards of the solver's state."""
         optimizer = state["optimizer"]
         parameters = [p for p in self._network.parameters() if p.requires_grad]
         by_shape = {tuple(p.shape): p for p in parameters}
         moments = {
-            number: {name: _part(value, by_shape.get(tuple(value.shape))) for name, value in kept.items()}
-            for number, kept in optimizer["state"].items()
+            number: {name: _part(value, by_shape.get(tuple(value.shape))) for name, value in state_of.items()}
+            for number, state_of in optimizer["state"].items()
         }
         solver.load_state_dict({**state, "optimizer": {**optimizer, "state": moments}})
 
 
 def _layers(network: nn.Module) -> list[nn.Module]:
-    """The modules with weights of their own, if those are many."""
+    """Return the modules other than the network itself that own at least `LEAST_NUMBERS` parameters."""
     return [
         module
         for module in network.modules()
@@ -105,7 +106,10 @@ def _layers(network: nn.Module) -> list[nn.Module]:
 
 
 def _count(network: nn.Module, group: ProcessGroup) -> None:
-    """Let the group know how long gathering weights and scattering gradients take, where nothing is computed beside."""
+    """Add the time of all-gather and reduce-scatter to the group's communication time.
+
+    Used where communication does not overlap with computing.
+    """
     for module in network.modules():
         if isinstance(module, FSDPModule):
             module.set_custom_all_gather(_Counted(group, _GATHER))  # type: ignore[arg-type]  # all of its two methods
@@ -118,22 +122,22 @@ _SCATTER = getattr(dist, "reduce_scatter_single", None) or dist.reduce_scatter_t
 
 
 class _Counted:
-    """What FSDP2 calls to communicate: as its own, with the time counted."""
+    """Communication hook of FSDP2: the default collective, with its time measured."""
 
     def __init__(self, group: ProcessGroup, call: Callable[..., Any]) -> None:
         self._group, self._call = group, call
 
     def allocate(self, size: Sequence[int], *, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-        """Room for what is sent or comes."""
+        """Allocate a buffer to send from or receive into."""
         return torch.empty(*size, dtype=dtype, device=device)
 
     def __call__(self, output_tensor: torch.Tensor, input_tensor: torch.Tensor, **how: Any) -> Any:
-        """Send, and wait for it unless `async_op` says otherwise."""
-        began = time.perf_counter()
+        """Run the collective, blocking unless `async_op` is set, and add its time to the communication time."""
+        start = time.perf_counter()
         try:
             return self._call(output_tensor, input_tensor, **how)
         finally:
-            self._group.add_communication_time(time.perf_counter() - began)
+            self._group.add_communication_time(time.perf_counter() - start)
 
 
 def _whole(value: Any) -> Any:
@@ -141,7 +145,7 @@ def _whole(value: Any) -> Any:
 
 
 def _part(value: Any, like: Any) -> Any:
-    """This worker's part of a tensor, where `like` is in parts."""
+    """Return this worker's shard of a tensor if `like` is sharded, otherwise the value itself."""
     if not isinstance(like, DTensor) or not isinstance(value, torch.Tensor) or isinstance(value, DTensor):
         return value
     return distribute_tensor(value.to(like.device, like.dtype), like.device_mesh, like.placements, src_data_rank=None)
