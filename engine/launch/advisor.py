@@ -1,4 +1,4 @@
-"""Makes the advice in a throw-away process: `python -m engine.launch.advisor PROJECT`.
+"""Placement advice, computed in a child process: `python -m engine.launch.advisor PROJECT`.
 
 Prints `{"way": {...}}` for each forecast, then `{"advice": "..."}`, or `{"error": "..."}`.
 """
@@ -31,7 +31,7 @@ def _advise(project: Project) -> None:
         raise UserError(refusal)
 
     def seconds(samples: int, device: str, threads: int) -> float | None:
-        """A run takes one thread where that is faster, which it is for short steps alone."""
+        """Return the seconds per step, with one thread if that is faster, as it can be for short steps only."""
         found = one(samples, device, threads)
         if found is None or found > LONG_S or device != "cpu" or threads == 1:
             return found

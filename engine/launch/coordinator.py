@@ -1,7 +1,7 @@
-"""The coordinator of a run: starts the workers, keeps its log and its state, and writes the end whatever happens.
+"""Coordinator of a run: starts the workers, keeps the log and the state, and records the end of the run in any case.
 
-It never imports torch for itself, only to fork workers that have it already. It must be called from a thread that lives
-as long as the run, the main one best: workers die with the thread that started them.
+It never uses torch itself and imports it only to fork workers that have it already. Call it from a thread that lives as
+long as the run, preferably the main thread: workers die with the thread that started them.
 """
 
 import contextlib
@@ -57,18 +57,18 @@ def coordinate(
 ) -> dict[str, Any]:
     """Run a prepared run to its end and return what `result.json` holds.
 
-    `on_event` gets every event after it was written. `stop` is called a few times per second. Ctrl-C and SIGTERM
-    are stop requests, a second one ends the workers at once. `strategy` and `patience_s`, how long a worker may be
-    silent, are for tests. `shrink` is called where the run waits without workers: it makes a small process of this
-    one, which is told where it waits by `released`, or returns. Raises `RunError` if another engine is at work on
-    the run, or its log cannot be opened; anything else that goes wrong is an end of the run, with `exit_code` in
-    `run.json`.
+    `on_event` is called with every event after it was written. `stop` is polled a few times per second; True requests
+    a stop. Ctrl-C and SIGTERM are stop requests, and a second one ends the workers at once. `strategy` and
+    `patience_s`, the seconds a worker may be silent, are for tests. `shrink` is called when the run waits without
+    workers: it replaces this process by a small one, which receives the state of the wait as `released`, or returns.
+    Raises `RunError` if another engine is at work on the run, or if its log cannot be opened; any other failure is an
+    end of the run, with `exit_code` in `run.json`.
     """
     lock = lock_of(folder)
     try:
         try:
             coordinator = _Coordinator(folder, lock, on_event, stop, strategy, patience_s, shrink, released)
-        except OSError as error:  # there is no log to say it in
+        except OSError as error:  # there is no log to record it in
             with contextlib.suppress(OSError, UserError):
                 update_info(folder, state="failed", exit_code=EXIT_RUN_FAILED)
             raise RunError(_not_written(folder, error)) from None
@@ -78,7 +78,7 @@ def coordinate(
 
 
 def exit_code(folder: RunFolder) -> int:
-    """The exit code that belongs to the end of a run: failed, if a full disk took not even that."""
+    """Return the exit code of a run that has ended; that of a failure if none could be written, as on a full disk."""
     code = folder.read_info().exit_code
     return EXIT_RUN_FAILED if code is None else code
 
@@ -96,7 +96,7 @@ def _not_written(folder: RunFolder, error: OSError) -> str:
 
 @contextlib.contextmanager
 def _noting(errors: list[OSError]) -> Iterator[None]:
-    """What cannot be written in here is noted, and no more."""
+    """Append an `OSError` raised in this context to `errors` instead of raising it."""
     try:
         yield
     except OSError as error:
@@ -104,7 +104,7 @@ def _noting(errors: list[OSError]) -> Iterator[None]:
 
 
 class _Coordinator:
-    """One run from the first to the last line of its log, or from where it is gone on with."""
+    """State machine of one run, from the first line of its log, or from where it resumes, to the last."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class _Coordinator:
         self._signals = 0
 
     def run(self) -> dict[str, Any]:
-        """Start, watch, end."""
+        """Train, record the end of the run, and return the content of `result.json`."""
         try:
             with self._counting_signals():
                 return self._end(self._train_safely())
@@ -144,14 +144,14 @@ class _Coordinator:
             self._log.close()
 
     def _train_safely(self) -> AttemptOutcome:
-        """Train, and turn whatever goes wrong into an outcome."""
+        """Train, and convert any failure into an outcome."""
         try:
             return self._train()
         except RunError as error:
             return outcome.failed(str(error))
         except OSError as error:
             return outcome.failed(_not_written(self._folder, error))
-        except Exception:  # the run's log is to know a defect of ours as well
+        except Exception:  # a defect of Netwright is recorded in the run's log too
             detail = traceback.format_exc()
             with contextlib.suppress(OSError), open(self._folder.log, "a", encoding="utf-8") as log:
                 log.write(detail)
@@ -159,17 +159,17 @@ class _Coordinator:
             return outcome.failed(f"A defect of Netwright: {last}", detail=detail, defect=True)
 
     def _train(self) -> AttemptOutcome:
-        """Start the workers, and restart them from the last checkpoint while that can help."""
+        """Start the workers, and restart them from the last checkpoint while that may help. Return the outcome."""
         update_info(self._folder, coordinator=os.getpid())  # another process may have prepared the run
-        if self._released is not None:  # as a small process
+        if self._released is not None:  # this is the small process
             start = self._wait_offloaded(self._released.iteration)
             work = preload(with_compiler=_uses_compiler(self._folder))
         else:
-            goes_on = self._log.last > 0 or bool(all_checkpoints(self._folder))  # the log may have been deleted
+            resumes = self._log.last > 0 or bool(all_checkpoints(self._folder))  # the log may have been deleted
             self._clean_up()
             self._change_state("starting")
             work = preload(with_compiler=_uses_compiler(self._folder))
-            start = self._resume(self._info.resumed or "resumed on request") if goes_on else StartPoint()
+            start = self._resume(self._info.resumed or "resumed on request") if resumes else StartPoint()
         while True:
             ending = WorkerAttempt(
                 self._folder,
@@ -204,13 +204,13 @@ class _Coordinator:
         return can_help and self._restarts < self._info.max_restarts and not self._stop_requests and not self._signals
 
     def _lower_rate(self) -> None:
-        """Lower the learn rate of the next attempt; of another one from the same checkpoint, once more."""
-        newest = next((one.iteration for one in all_checkpoints(self._folder)), -1)
+        """Lower the learn rate of the next attempt; cumulatively for repeated attempts from the same checkpoint."""
+        newest = next((checkpoint.iteration for checkpoint in all_checkpoints(self._folder)), -1)
         before = self._rate_factor if newest == self._lowered_at else 1.0
         self._rate_factor, self._lowered_at = before * self._info.go_back, newest
 
     def _resume(self, reason: str) -> StartPoint:
-        """Choose the checkpoint to resume from and log it; later events are superseded."""
+        """Choose the checkpoint to resume from, log it, and return the start point; later events are superseded."""
         checkpoint, refused = newest_whole(self._folder)
         for text in refused:
             self._write(Message(severity="warning", text=text))
@@ -231,7 +231,10 @@ class _Coordinator:
         return StartPoint(at, self._rate_factor if at == self._lowered_at else 1.0)
 
     def _forward_requests(self, attempt: WorkerAttempt) -> AttemptOutcome | None:
-        """Forward requests. A stop before training began ends the run here, a second signal at any time."""
+        """Forward requests to the workers. Return an outcome if the run ends here.
+
+        It ends at a stop before training began, at a second signal at any time, or when it is offloaded.
+        """
         if self._offload.offloaded is not None:
             return outcome.offloaded(self._offload.offloaded.iteration)
         if (refused := self._offload.answer_offer(attempt.send_request)) is not None:
@@ -251,9 +254,9 @@ class _Coordinator:
         return None
 
     def _take_requests(self) -> list[dict[str, Any]]:
-        """What is asked for, by files, signals and whoever started the run. Stops are counted.
+        """Return the new requests, from files, signals and the `stop` callback, and count the stop requests.
 
-        Raises `RunError` where the folder in which it would be asked is gone: hours of training would be for nothing.
+        Raises `RunError` if the run folder is gone, since further training could not be saved.
         """
         if not self._log.is_in_place:
             raise RunError(_gone(self._folder))
@@ -264,17 +267,20 @@ class _Coordinator:
         return requests
 
     def _wait_without_workers(self, reason: str) -> StartPoint:
-        """The run is paused, and nothing of it is in memory. A request to go on starts workers again, and one to stop
-        as well: the end of the run is what it would have been with them."""
+        """Wait as a paused run without workers; return the start point of the new workers.
+
+        A request to resume starts workers again, and so does a request to stop, so that the run ends as it would have
+        with its workers.
+        """
         released, self._offload = self._offload.offloaded, OffloadHandshake(self._folder)
         assert released is not None
         self._clean_up()
-        self._is_running, self._lowered_at = False, -2  # what lowered the rate is in the checkpoint
+        self._is_running, self._lowered_at = False, -2  # the checkpoint contains the lowered rate
         update_info(self._folder, released=True, workers=())
         self._append(released)
         self._change_state("paused", reason)
         if self._shrink is not None:
-            signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)  # they wait until the new program can count them
+            signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)  # held back until the new program can count them
             if not (self._stop_requests or self._signals):
                 self._shrink(self._folder, self._lock, OffloadedRun(released.iteration, self._restarts))
             signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
@@ -296,15 +302,15 @@ class _Coordinator:
 
     def _append(self, event: Event) -> None:
         if isinstance(event, StateChanged) and event.state != self._folder.read_info().state:
-            update_info(self._folder, state=event.state)  # the first worker says when it pauses and goes on
+            update_info(self._folder, state=event.state)  # the first worker reports when it pauses and resumes
         event = self._log.append(event)
         self._tally.add(event)
         if isinstance(event, Checkpointed):
             self._keep(event)
-        with contextlib.suppress(OSError):  # a terminal that was closed ends no run
+        with contextlib.suppress(OSError):  # a closed terminal does not end the run
             self._on_event(event)
         if isinstance(event, Started):
-            # A placement trial may have chosen it meanwhile.
+            # A placement trial may have chosen the environment meanwhile.
             placement = replace(self._info.placement, environment=event.environment)
             self._info = replace(self._info, placement=placement)
             self._is_running = True
@@ -312,7 +318,7 @@ class _Coordinator:
                 self._change_state("running")
 
     def _keep(self, made: Checkpointed) -> None:
-        """Put a checkpoint in its place, now that all that was reported before it is in the log."""
+        """Put a checkpoint in place, after all events reported before it were logged."""
         try:
             put_in_place(self._folder, made.iteration, self._info.checkpoints_kept)
         except OSError as error:
@@ -323,10 +329,10 @@ class _Coordinator:
         self._write(StateChanged(state=state, reason=reason))
 
     def _end(self, ending: AttemptOutcome) -> dict[str, Any]:
-        """Write the end: the result, the last events, and then the state, so that who sees an end finds all of it.
+        """Write the result, the ended events, and then the state, so that a reader of the final state finds all of it.
 
-        On a full disk as much of it as can be, which the result says. Where the folder is gone, only into its log,
-        which is still open: the run is `lost` there, and can be resumed.
+        On a full disk as much as possible is written, and the reason in the result says so. If the folder is gone, only
+        its log is written, which is still open: the run is `lost` there, and can be resumed.
         """
         is_gone = not self._log.is_in_place
         if is_gone:
@@ -338,8 +344,8 @@ class _Coordinator:
         with _noting(not_written):
             if not is_gone:
                 write_json(self._folder.result, result, follow_link=False)
-        last = Ended(state=ending.state, reason=ending.reason, result=outcome.short_result(result))
-        for event in (ending.failure, last):
+        ended = Ended(state=ending.state, reason=ending.reason, result=outcome.short_result(result))
+        for event in (ending.failure, ended):
             if event is not None:
                 with contextlib.suppress(OSError):
                     self._write(event)
@@ -351,48 +357,50 @@ class _Coordinator:
         return result
 
     def _clean_up(self) -> None:
-        """Remove what a worker, a coordinator or who asked for something left half done when it was killed."""
-        path, kept = self._folder.path, (self._folder.best, self._folder.last)
-        left = [*path.glob(".*.tmp"), *path.glob(".rendezvous-*"), *self._folder.checkpoints.glob(".*.tmp")]
-        left += self._folder.control.glob(".*.tmp")
-        left += [weights.with_name(f".{weights.name}.old") for weights in kept if weights.is_dir()]
-        for one in left:
+        """Remove incomplete files leftovers by a worker, a coordinator or a sender of requests that was killed."""
+        path, models = self._folder.path, (self._folder.best, self._folder.last)
+        leftovers = [*path.glob(".*.tmp"), *path.glob(".rendezvous-*"), *self._folder.checkpoints.glob(".*.tmp")]
+        leftovers += self._folder.control.glob(".*.tmp")
+        leftovers += [weights.with_name(f".{weights.name}.old") for weights in models if weights.is_dir()]
+        for leftover in leftovers:
             with contextlib.suppress(OSError):
-                remove(one)
+                remove(leftover)
 
     @contextlib.contextmanager
     def _counting_signals(self) -> Iterator[None]:
-        """Count stop signals in this context instead of ending by them. Only the main thread can."""
+        """Count stop signals in this context instead of ending by them. Has an effect in the main thread only."""
 
         def count(number: int, frame: FrameType | None) -> None:
             self._signals += 1
 
-        before = {}
+        handlers = {}
         with contextlib.suppress(ValueError):
-            heeded = [number for number in STOP_SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
-            before = {number: signal.signal(number, count) for number in heeded}
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)  # what came while the process became small
+            numbers = [number for number in STOP_SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
+            handlers = {number: signal.signal(number, count) for number in numbers}
+            signal.pthread_sigmask(
+                signal.SIG_UNBLOCK, STOP_SIGNALS
+            )  # those that arrived while the process was replaced
         try:
             yield
         finally:
-            for number, handler in before.items():
+            for number, handler in handlers.items():
                 signal.signal(number, handler)
 
 
 def _uses_compiler(folder: RunFolder) -> bool:
-    """Whether the training makes an optimizer of torch's own, which imports torch's compiler."""
+    """Return whether the training creates one of torch's own optimizers, which import torch's compiler."""
     try:
         project = load_project(folder.project).project
         return project.training.solver in ("nadam", "rmsprop") or not project.run.accelerates("fused-optimizers")
     except UserError:
-        return True  # the workers will say what is wrong with it
+        return True  # the workers will report the error
 
 
 def preload(*, with_compiler: bool = True) -> Callable[[WorkerSpec], int]:
-    """What a forked worker runs, with all it imports, so that a run starts at once when this was called before.
+    """Import what a forked worker needs and return its work function; a run after this call starts at once.
 
-    torch's compiler takes as long as the rest of torch. A server that has nothing to do imports it in advance; else it
-    is left to those who need it. Where workers are not forked they import all of it themselves.
+    torch's compiler takes as long to import as the rest of torch. An idle server imports it in advance; otherwise only
+    workers that need it do. Workers that are not forked import everything themselves.
     """
     if sys.platform != "linux":
         return lambda spec: worker_process.EXIT_BROKEN

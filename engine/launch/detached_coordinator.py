@@ -17,12 +17,12 @@ from engine.launch.offload import OffloadedRun
 from engine.launch.prepare import hold, lock_of
 from engine.runs.folder import RunFolder, open_run
 
-# Kept so that Python does not complain of processes that are meant to outlive it.
+# Referenced, so that Python does not warn of processes that are meant to outlive it.
 _started: list["subprocess.Popen[bytes]"] = []
 
 
 def start_detached(folder: RunFolder) -> None:
-    """Start a detached coordinator for a prepared run. The lock goes with it, so that the run never looks lost."""
+    """Start a detached coordinator for a prepared run. It inherits the lock, so that the run never looks lost."""
     lock = lock_of(folder)
     log = os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -43,9 +43,10 @@ def start_detached(folder: RunFolder) -> None:
 
 
 def replace_by_small_process(folder: RunFolder, lock: int, released: OffloadedRun) -> None:
-    """Put a new program into this process, one without torch, that waits in its place: number, lock and output stay.
+    """Replace the program of this process by a coordinator without torch; process id, lock and output stay the same.
 
-    It takes two seconds longer to go on, and a tenth of the memory until then. Returns where the system refuses.
+    It takes a tenth of the memory while the run waits, and two seconds longer to continue. Returns only if the system
+    refuses.
     """
     numbers = [str(folder.path), str(lock), str(released.iteration), str(released.restarts)]
     os.set_inheritable(lock, True)
@@ -56,7 +57,7 @@ def replace_by_small_process(folder: RunFolder, lock: int, released: OffloadedRu
 
 
 def main(arguments: list[str]) -> int:
-    """Coordinate the run of the arguments in this process."""
+    """Coordinate the run given by the arguments in this process; return its exit code."""
     folder, lock = open_run(Path(arguments[0])), int(arguments[1])
     os.set_inheritable(lock, False)
     hold(folder, lock)

@@ -1,8 +1,8 @@
-"""One entry of the queue, trained in a process of its own.
+"""Training of one queue entry in a process of its own.
 
 python -m engine.launch.queued_run FOLDER ID [DEVICES [SETTING ...]]
 
-`DEVICES` are the accelerators it was given, with commas between them or `-`; settings are as for `--set`.
+`DEVICES` are the accelerators assigned to it, separated by commas, or `-` for none; settings are as for `--set`.
 """
 
 import contextlib
@@ -22,8 +22,10 @@ from engine.runs.queue import Claim, Queue
 
 
 def train(queue: Queue, id: int, devices: Sequence[str] = (), settings: Sequence[str] = ()) -> int:
-    """Train an entry that waits, from its claim to its end. Returns the exit code of its run; that of a wrong input
-    where it does not wait any more. Raises `RunError` where somebody else trains it."""
+    """Train a waiting entry, from its claim to its end, and return the exit code of its run.
+
+    Returns `EXIT_INPUT` if the entry no longer waits. Raises `RunError` if another process trains it.
+    """
     with queue.claimed(id) as claim:
         if not claim.entry.is_waiting:
             return EXIT_INPUT
@@ -32,7 +34,7 @@ def train(queue: Queue, id: int, devices: Sequence[str] = (), settings: Sequence
         except UserError as refused:
             claim.change(state="refused", reason=str(refused), run_dir="")
             return refused.exit_code
-        except Exception as error:  # of a defect the queue is to know as well, or it would be tried for ever
+        except Exception as error:  # recorded in the queue too, or the entry would be tried forever
             traceback.print_exc()
             claim.change(state="refused", reason=f"A defect of Netwright: {type(error).__name__}: {error}", run_dir="")
             raise
@@ -43,19 +45,19 @@ def train(queue: Queue, id: int, devices: Sequence[str] = (), settings: Sequence
 
 
 def _begun(queue: Queue, claim: Claim, devices: tuple[str, ...], settings: Sequence[str]) -> RunFolder:
-    """The entry's run, ready to be trained. Its folder is written down before it is made."""
+    """Prepare the entry's run and return its folder, whose path is recorded in the queue before it is created."""
     from engine.launch.prepare import prepare
 
     entry = claim.entry
     project = _project(queue.project_text(entry.id), settings)
     path = Path(entry.project_path) if entry.project_path else None
-    known = origin(path) if path else None
-    run_dir = new_folder(known.runs_beside if known else None, known.name if known else entry.title)
+    source = origin(path) if path else None
+    run_dir = new_folder(source.runs_beside if source else None, source.name if source else entry.title)
     claim.change(state="starting", run_dir=str(run_dir), devices=devices)
     if entry.trust:
         from engine.project import user_code
 
-        user_code.look(project, known.code_base if known else Path.cwd(), known.code if known else None)
+        user_code.look(project, source.code_base if source else Path.cwd(), source.code if source else None)
         user_code.grant(project)
     try:
         folder = prepare(project, path, run_dir)
@@ -75,7 +77,7 @@ def _project(text: str, settings: Sequence[str]) -> Project:
 
 
 def _print_into(folder: RunFolder) -> None:
-    """What is printed from now on belongs to the run."""
+    """Redirect stdout and stderr of this process to the run's log."""
     log = os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     os.dup2(log, 1)
     os.dup2(log, 2)
@@ -83,11 +85,11 @@ def _print_into(folder: RunFolder) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The process of an entry."""
+    """Train an entry from the command line; return the exit code."""
     folder, id, devices, *settings = (*arguments, "-") if len(arguments) == 2 else arguments
     try:
         return train(Queue(Path(folder)), int(id), () if devices == "-" else devices.split(","), settings)
-    except UserError as error:  # somebody else has it
+    except UserError as error:  # another process trains it
         print(error, file=sys.stderr)
         return EXIT_DONE
 

@@ -1,5 +1,4 @@
-"""One attempt at a run: its workers from their start to their end. The coordinator makes as many as it takes. Needs no
-torch itself."""
+"""One attempt at a run: its workers from their start to their end. The coordinator may make several. Needs no torch."""
 
 import secrets
 import selectors
@@ -20,19 +19,22 @@ from engine.runs.folder import RunFolder, update_info, write_info
 
 POLL_S = 0.1
 GRACE_S = 10.0
-"""How long a failed run waits for workers that have not said yet how it goes with them: the first one may be saving."""
+"""Seconds that a failed run waits for workers that have not reported yet: the first one may be saving."""
 DEATH_GRACE_S = 1.5
-"""So long where a worker has died: that is the cause, whatever the others say of it."""
+"""Grace period in seconds if a worker has died: its death is the cause, whatever the others report."""
 WARNING_SHARE = 0.25
-"""After this share of the time that a worker may be silent the log says that it is."""
+"""Share of the time that a worker may be silent after which the log warns of it."""
 SHUTDOWN_S = 10.0
-"""How long a complete run waits for its workers to end."""
+"""Seconds that a complete run waits for its workers to end."""
 
 
 @dataclass(frozen=True)
 class StartPoint:
-    """Where a try begins: after how many iterations the checkpoint was made (negative: there is none), what its learn
-    rates are multiplied by, and what is asked of it before its first step, as lines for the first worker."""
+    """Start of an attempt.
+
+    checkpoint: iteration of the checkpoint; negative if there is none. rate_factor: multiplies its learn rates.
+    pending_requests: requests to handle before the first step, one per line, for the first worker.
+    """
 
     checkpoint: int = -1
     rate_factor: float = 1.0
@@ -40,7 +42,8 @@ class StartPoint:
 
 
 class WorkerAttempt:
-    """The workers of one try. `write` takes their events, `obey` what is asked of the run, which may end it."""
+    """Workers of one attempt. `write` is called with their events; `forward_requests` regularly, and its outcome, if
+    any, ends the attempt."""
 
     def __init__(
         self,
@@ -74,7 +77,7 @@ class WorkerAttempt:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the training is through, and nothing that happens now can do it harm."""
+        """Return whether the first worker has reported the outcome; later failures do not matter."""
         return self._outcome is not None
 
     def send_request(self, request: dict[str, Any]) -> None:
@@ -82,7 +85,7 @@ class WorkerAttempt:
         self._workers[0].send_request(request)
 
     def run(self, work: Callable[[WorkerSpec], int]) -> AttemptOutcome:
-        """Start the workers and watch them until they have ended; none is left then."""
+        """Start the workers, watch them until the end, and return the outcome. No worker is left running."""
         rendezvous = self._folder.path / f".rendezvous-{secrets.token_hex(4)}"
         try:
             rendezvous.mkdir(0o700)
@@ -100,7 +103,7 @@ class WorkerAttempt:
     def _start_up_to(
         self, selector: selectors.BaseSelector, rendezvous: Path, work: Callable[[WorkerSpec], int], count: int
     ) -> None:
-        """Start those of so many workers that are not there yet."""
+        """Start workers until there are `count`."""
         for rank in range(len(self._workers), count):
             self._start_worker(rank, rendezvous, work)
             selector.register(self._workers[rank].reports, selectors.EVENT_READ, rank)
@@ -125,7 +128,7 @@ class WorkerAttempt:
         self._lines[rank] = ReportReader(worker.reports)
 
     def _watch(self, selector: selectors.BaseSelector) -> AttemptOutcome:
-        """Until all workers have ended, or the run has to."""
+        """Watch until all workers have ended or the attempt has to end; return its outcome."""
         failed_at: float | None = None
         while True:
             self._monitor.tick()
@@ -136,7 +139,7 @@ class WorkerAttempt:
             if (ending := self._forward_requests(self)) is not None:
                 return ending
             if self._outcome is not None:
-                # All took part in its last sum, so nothing that happens to the others now can do it harm.
+                # All workers took part in the last collective, so later failures of the others do not matter.
                 all_ended = all(worker.poll() is not None for worker in self._workers) and not selector.get_map()
                 if all_ended or time.monotonic() - self._done_at > SHUTDOWN_S:
                     return outcome.well(self._outcome)
@@ -174,7 +177,7 @@ class WorkerAttempt:
 
     @property
     def _all_have_ended_or_reported(self) -> bool:
-        """Whether the end of every worker is known."""
+        """Return whether every worker has reported its end or has ended without a report."""
         return len(self._reported.union(self._silent)) == len(self._workers)
 
     @property
@@ -184,8 +187,8 @@ class WorkerAttempt:
     def _find_ended_workers(self) -> None:
         """Find workers that have ended without a report."""
         for worker in self._workers:
-            known = worker.rank in self._reported or worker.rank in self._silent
-            if not known and worker.poll() is not None and not self._lines[worker.rank].is_open:
+            is_known = worker.rank in self._reported or worker.rank in self._silent
+            if not is_known and worker.poll() is not None and not self._lines[worker.rank].is_open:
                 self._silent.append(worker.rank)
 
     def _find_hung(self) -> AttemptOutcome | None:
@@ -203,8 +206,8 @@ class WorkerAttempt:
             if rank in self._warned or rank in self._reported or worker.poll() is not None:
                 continue
             self._warned.add(rank)
-            why = outcome.why_silent(worker.pid)
-            text = f"Worker {rank} (process {worker.pid}) gives no sign of life: {why}. It is ended after "
+            reason = outcome.why_silent(worker.pid)
+            text = f"Worker {rank} (process {worker.pid}) gives no sign of life: {reason}. It is ended after "
             self._write(Message(severity="warning", text=f"{text}{self._patience_s:g} seconds of that."))
 
     def _cause(self) -> AttemptOutcome:

@@ -1,4 +1,4 @@
-"""Starts the workers of a run on this machine, and tells how each of them ended. Needs no torch itself.
+"""Worker processes of a run on this machine: starting them, and how each of them ended. Needs no torch itself.
 
 A worker is forked where torch is imported already, which takes milliseconds, and started as a fresh interpreter
 elsewhere. Either way it has a pipe for its reports, one for requests to it, prints into the run's log, and dies with
@@ -37,7 +37,7 @@ _SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 @dataclass
 class WorkerProcess:
-    """One started worker, as the coordinator sees it."""
+    """Handle of a started worker in the coordinator."""
 
     rank: int
     pid: int
@@ -55,12 +55,12 @@ class WorkerProcess:
         return self.ended
 
     def send_request(self, request: Mapping[str, Any]) -> None:
-        """Send a request. Does nothing where the worker has ended."""
+        """Send a request. Does nothing if the worker has ended."""
         with contextlib.suppress(OSError):
             os.write(self.requests, f"{json.dumps(request)}\n".encode())
 
     def kill(self) -> None:
-        """End it at once and wait until it is gone."""
+        """Kill the process and wait until it has ended."""
         if self.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
@@ -72,7 +72,7 @@ class WorkerProcess:
     def _wait(self, options: int) -> int | None:
         try:
             pid, status = os.waitpid(self.pid, options)
-        except ChildProcessError:  # where SIGCHLD is ignored the system takes note of an end by itself
+        except ChildProcessError:  # where SIGCHLD is ignored the system reaps children by itself
             return EXIT_BROKEN
         return os.waitstatus_to_exitcode(status) if pid else None
 
@@ -89,19 +89,22 @@ def can_fork() -> bool:
 
 
 def _is_touched(torch: Any) -> bool:
-    """Whether an accelerator was initialised here: what a fork leaves of that cannot be used."""
+    """Return whether an accelerator was initialised in this process: after a fork it cannot be used."""
     is_initialized = any(module.is_initialized() for name in ("cuda", "xpu") if (module := getattr(torch, name, None)))
     return is_initialized or has_driver_open()
 
 
 def has_driver_open(descriptors: Path = Path("/proc/self/fd")) -> bool:
-    """Whether this process has a driver of an accelerator open. Merely asking `torch.cuda.is_available()` starts it, as
-    a file of the user's may do on top, and torch calls itself uninitialised then."""
+    """Return whether this process has a driver of an accelerator open.
+
+    `torch.cuda.is_available()` alone opens it, which a user's file may call at its top level; torch still reports that
+    it is not initialised then.
+    """
     opened = []
-    with contextlib.suppress(OSError):  # a system that does not show them
+    with contextlib.suppress(OSError):  # not available on every system
         opened = list(descriptors.iterdir())
     for descriptor in opened:
-        with contextlib.suppress(OSError):  # that of the listing itself has gone
+        with contextlib.suppress(OSError):  # the descriptor of the listing itself is closed again
             if os.readlink(descriptor).startswith(_DRIVERS):
                 return True
     return False
@@ -120,10 +123,10 @@ def start(
     rate_factor: float = 1.0,
     pending_requests: str = "",
 ) -> WorkerProcess:
-    """Start one worker. `work` is what a forked one runs; `private` are descriptors of the coordinator's alone.
+    """Start one worker. `work` is called in a forked one; `private` are descriptors that only the coordinator may hold.
     `checkpoint`, `rate_factor` and `pending_requests` are those of `WorkerSpec`.
 
-    Raises `RunError` if the system does not give another process.
+    Raises `RunError` if the system cannot start another process.
     """
     reports_in, reports_out = os.pipe()
     requests_in, requests_out = os.pipe()
@@ -163,7 +166,7 @@ def _spawn(spec: WorkerSpec, printing: int) -> "subprocess.Popen[bytes]":
 
 
 def widen(pipe: int) -> None:
-    """Room for reports, so that a coordinator that waits for the disk does not hold up training."""
+    """Enlarge the buffer of a pipe, so that a coordinator that waits for the disk does not hold up training."""
     import fcntl
 
     with contextlib.suppress(OSError):
@@ -177,7 +180,7 @@ def _fork(spec: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iterable
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
         with warnings.catch_warnings():
-            # Later Pythons warn of threads; those of BLAS here know how to be forked, others there are none.
+            # Later Python versions warn of threads; the only ones here are those of BLAS, which support forking.
             warnings.simplefilter("ignore", DeprecationWarning)
             pid = os.fork()
         if pid == 0:
@@ -188,10 +191,10 @@ def _fork(spec: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iterable
 
 
 def _be_child(spec: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iterable[int], printing: int) -> None:
-    """The life of a forked child. It leaves by `os._exit`: the stack below belongs to the coordinator."""
+    """Run a forked child. It ends by `os._exit`, since the stack below belongs to the coordinator."""
     code = EXIT_BROKEN
     try:
-        gc.freeze()  # what is garbage of the parent must not be finalised here, and shared pages stay shared
+        gc.freeze()  # garbage of the parent must not be finalised here, and shared pages stay shared
         for descriptor in private:
             os.close(descriptor)
         null = os.open(os.devnull, os.O_RDONLY)
@@ -212,7 +215,7 @@ def begin(spec: WorkerSpec) -> None:
     """Prepare a worker process, forked or fresh: end with the coordinator, ignore Ctrl-C, print crashes."""
     die_with_parent(spec.parent)
     for number in _SIGNALS:
-        # Ctrl-C, a closed terminal and a service manager reach the whole group; the coordinator decides what it means.
+        # Ctrl-C, a closed terminal and a service manager signal the whole process group; the coordinator handles it.
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     faulthandler.enable(file=2)

@@ -13,7 +13,10 @@ from engine.parallel.strategies.strategy import Replicated
 
 
 class Ddp(Replicated):
-    """Multiplies the loss by the number of workers: DDP averages gradients over them, and the sum is wanted."""
+    """DistributedDataParallel strategy.
+
+    The loss is multiplied by the number of workers, since DDP averages gradients and a step needs their sum.
+    """
 
     measures_communication = False
 
@@ -28,8 +31,11 @@ class Ddp(Replicated):
         all_learn: bool = True,
         is_static: bool = False,
     ) -> None:
-        """`all_learn`: every parameter has a gradient in every step. Otherwise torch finds those that have none: in the
-        first step where all steps compute alike and are not divided into micro-batches (`is_static`), else in each."""
+        """Wrap a network in DDP.
+
+        all_learn: every parameter has a gradient in every step. Otherwise torch finds the parameters without one: in
+        the first step if all steps run the same computation without micro-batches (`is_static`), else in each step.
+        """
         super().__init__(network)
         self._size = group.size
         with warnings.catch_warnings():
@@ -51,7 +57,7 @@ class Ddp(Replicated):
 
     @property
     def module(self) -> nn.Module:
-        """The module to call in training."""
+        """Return the module to call in training."""
         return self._ddp
 
     def zero_grad(self) -> None:
@@ -63,5 +69,5 @@ class Ddp(Replicated):
         return self._ddp.no_sync()
 
     def backward(self, loss: torch.Tensor) -> None:
-        """Add to the gradients, which are summed over the workers meanwhile."""
+        """Accumulate the gradients, summed over the workers during the backward pass."""
         torch.autograd.backward(loss * self._size)

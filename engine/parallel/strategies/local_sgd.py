@@ -1,8 +1,8 @@
-"""Each worker makes steps of its own, and the weights are averaged every few of them (local SGD, Stich 2019).
+"""Local SGD (Stich, 2019): each worker makes steps of its own, and the weights are averaged at intervals.
 
-Between averages nothing is sent, so slow connections and workers of unequal speed cost little; the price are other
-numbers than one worker would give. What the solver remembers is averaged with the weights, so that with sgdm and an
-interval of one the result is that of data parallel. Batch normalisation takes the statistics of each worker's own
+Between averages there is no communication, so slow connections and workers of unequal speed cost little; in return, the
+results differ from those of a single worker. The solver's moments are averaged with the weights, so that with sgdm and
+an interval of one the result is that of data parallel. Batch normalisation uses the statistics of each worker's own
 share.
 """
 
@@ -19,7 +19,7 @@ from engine.parallel.sync_batch_norm import Share
 
 
 class LocalSgd(Replicated):
-    """Averages are weighted by the samples that each worker has seen since the last one."""
+    """Local SGD strategy. Averages are weighted by the samples that each worker has seen since the last average."""
 
     def __init__(self, network: nn.Module, called: nn.Module, group: ProcessGroup, share: Share, interval: int) -> None:
         super().__init__(network)
@@ -34,7 +34,7 @@ class LocalSgd(Replicated):
 
     @property
     def is_synchronized(self) -> bool:
-        """Whether all workers hold equal weights: the last step ended with an average."""
+        """Return whether all workers hold equal weights, because the last step ended with an average."""
         return self._steps == 0
 
     def zero_grad(self) -> None:
@@ -52,8 +52,10 @@ class LocalSgd(Replicated):
             self._is_accumulating = False
 
     def backward(self, loss: torch.Tensor) -> None:
-        """Add to the gradients. The loss is this worker's part of the whole batch's mean; what counts here is the mean
-        over its own samples."""
+        """Accumulate the gradients of the mean loss over this worker's own samples.
+
+        `loss` is this worker's part of the mean over the whole batch; the gradients are rescaled by the share.
+        """
         torch.autograd.backward(loss)
         gradients = [p.grad for p in self._parameters if p.grad is not None]
         if not self._is_accumulating and self._share.part and gradients:
@@ -67,13 +69,13 @@ class LocalSgd(Replicated):
             self.synchronize(solver)
 
     def load_state_dict(self, state: State) -> None:
-        """Give the network these, on which the workers agree: steps of their own are counted anew."""
+        """Load weights and statistics that are equal on all workers, and reset the count of local steps."""
         super().load_state_dict(state)
         self._steps, self._seen = 0, 0.0
 
     @torch.no_grad()
     def synchronize(self, solver: SolverState) -> None:
-        """Average weights, statistics and moments over the workers."""
+        """Average weights, statistics and moments over the workers. A collective."""
         if self.is_synchronized:
             return
         shared = self._statistics()
@@ -87,13 +89,13 @@ class LocalSgd(Replicated):
         self._steps, self._seen = 0, 0.0
 
     def _statistics(self) -> list[torch.Tensor]:
-        known = {id(p) for p in self._parameters}
+        trained = {id(p) for p in self._parameters}
         both = chain(self._network.parameters(), self._network.buffers())
-        return [x for x in both if x.is_floating_point() and id(x) not in known and not isinstance(x, nn.Parameter)]
+        return [x for x in both if x.is_floating_point() and id(x) not in trained and not isinstance(x, nn.Parameter)]
 
 
 def _by_type(tensors: list[torch.Tensor]) -> list[list[torch.Tensor]]:
-    found: dict[torch.dtype, list[torch.Tensor]] = {}
+    groups: dict[torch.dtype, list[torch.Tensor]] = {}
     for tensor in tensors:
-        found.setdefault(tensor.dtype, []).append(tensor)
-    return list(found.values())
+        groups.setdefault(tensor.dtype, []).append(tensor)
+    return list(groups.values())

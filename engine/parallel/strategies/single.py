@@ -1,4 +1,4 @@
-"""One worker: nothing is divided."""
+"""Strategy of a single worker, without parallelism."""
 
 import contextlib
 from typing import Any
@@ -10,7 +10,7 @@ from engine.parallel.strategies.strategy import Replicated
 
 
 class Single(Replicated):
-    """Plain backward."""
+    """Strategy of a single worker: a plain backward pass."""
 
     def __init__(self, network: nn.Module, called: nn.Module | None = None) -> None:
         super().__init__(network)
@@ -23,9 +23,9 @@ class Single(Replicated):
             parameter.grad = None
 
     def no_sync(self) -> contextlib.AbstractContextManager[Any]:
-        """No synchronization: there is one worker."""
+        """Return an empty context: a single worker has nothing to synchronize."""
         return contextlib.nullcontext()
 
     def backward(self, loss: torch.Tensor) -> None:
-        """Add to the gradients."""
+        """Accumulate the gradients."""
         torch.autograd.backward(loss)

@@ -1,4 +1,4 @@
-"""What every strategy offers the trainer's step, and the choice of one."""
+"""Interface of the parallel strategies to the train step, and the choice of a strategy."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -28,11 +28,11 @@ class SolverState(Protocol):
 
 
 class Strategy(Protocol):
-    """Divides one step over the workers.
+    """Strategy that divides one train step over the workers.
 
     Each worker's loss is the sum over its own samples divided by the samples of the whole batch, so that the gradient
-    wanted is the sum over workers, however uneven their shares are. A batch may be computed in pieces: the gradients of
-    all of them add up, and are summed over the workers with the last one.
+    of the step is the sum over workers, however uneven their shares are. A batch may be computed in micro-batches:
+    their gradients are accumulated, and summed over the workers with the last one.
     """
 
     @property
@@ -40,29 +40,31 @@ class Strategy(Protocol):
         """The module to call in training."""
 
     def zero_grad(self) -> None:
-        """Clear the gradients of the step before."""
+        """Clear the gradients of the previous step."""
 
     def no_sync(self) -> AbstractContextManager[Any]:
         """Accumulate gradients without communication in this context: of all micro-batches but the last."""
 
     def backward(self, loss: torch.Tensor) -> None:
-        """Add to the gradients of all parameters; outside of `no_sync` they are those of the summed loss of all workers
-        then."""
+        """Accumulate the gradients of all parameters.
+
+        Outside of `no_sync` they are afterwards the gradients of the loss summed over all workers.
+        """
 
     def after_step(self, solver: SolverState) -> None:
-        """Called after each step of the solver."""
+        """Finish a step; called after each step of the solver."""
 
     @property
     def is_replicated(self) -> bool:
-        """Whether each worker holds all weights."""
+        """Return whether each worker holds all weights."""
 
     @property
     def measures_communication(self) -> bool:
-        """Whether the group counts all communication: none of it overlaps with computing."""
+        """Return whether the group measures all communication time, none of which overlaps with computing."""
 
     @property
     def is_synchronized(self) -> bool:
-        """Whether all workers hold equal weights."""
+        """Return whether all workers hold equal weights."""
 
     def synchronize(self, solver: SolverState) -> None:
         """Make the weights equal on all workers, before they are evaluated or saved. A collective."""
@@ -91,7 +93,7 @@ class Replicated:
 
     @property
     def is_synchronized(self) -> bool:
-        """Always: all workers make the same steps."""
+        """Return True: all workers make the same steps."""
         return True
 
     def after_step(self, solver: SolverState) -> None:
@@ -118,8 +120,10 @@ class Replicated:
 
 
 def form_of_data_parallel(options: EnvironmentOptions, device: torch.device, *, all_learn: bool = True) -> str:
-    """`ddp` or `flat`. The former waits for every gradient, and so is not for parameters that get none, but it alone
-    compresses."""
+    """Return the form of data parallel: `ddp` or `flat`.
+
+    `ddp` waits for every gradient, so it does not suit parameters without one, but only `ddp` supports compression.
+    """
     compresses = options.gradient_compression != "none"
     return "ddp" if compresses or (device.type == "cuda" and all_learn) else "flat"
 
@@ -136,10 +140,13 @@ def strategy_for(
     all_learn: bool = True,
     is_static: bool = False,
 ) -> Strategy:
-    """The strategy that the options ask for. Data parallel has two forms, of which the one is taken that is known to be
-    fast here: see `flat` and `ddp`; `name` asks for one of them by name. `called` stands for the network in training,
-    where that is another module with the same parameters; `all_learn`: each of these has a gradient in every step;
-    `is_static`: all steps compute alike, and in one piece."""
+    """Return the strategy that the options select. Raises `ValueError` for an unknown name.
+
+    name: overrides the strategy of the options, such as `flat` or `ddp`, the two forms of data parallel; without it
+    `form_of_data_parallel` chooses between them. called: the module to call in training in place of the network, with
+    the same parameters. all_learn: each parameter has a gradient in every step. is_static: all steps run the same
+    computation, without micro-batches.
+    """
     called = network if called is None else called
     if group.size == 1:
         from engine.parallel.strategies.single import Single
