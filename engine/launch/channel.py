@@ -4,7 +4,7 @@
 {"done": {...}}                                             the outcome; empty but for the first worker
 {"error": {"cause", "exit_code", "defect", "is_peer_failure", "detail"}}
 {"chosen": {"choice", "threads"}}                           where the run executes: see `candidates.decided`
-{"alive": true}                                             once a second, from a thread of its own
+{"alive": true}                                             once per second, from a thread of its own
 
 and to the first worker the requests of the run's folder: {"do": "set", "rate_factor": 0.1}
 """
@@ -22,7 +22,8 @@ from engine.runs.requests import PendingRequests
 
 HEARTBEAT_S = 1.0
 SILENCE_S = 30.0
-"""A heartbeat thread is only held up where its process is paused, or stuck in the kernel."""
+"""Seconds without a message before a worker counts as hung. A heartbeat thread is only held up if its process is paused
+or stuck in the kernel."""
 MAX_TICK_S = 1.0
 
 

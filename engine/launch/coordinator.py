@@ -329,7 +329,7 @@ class _Coordinator:
         self._write(StateChanged(state=state, reason=reason))
 
     def _end(self, ending: AttemptOutcome) -> dict[str, Any]:
-        """Write the result, the ended events, and then the state, so that a reader of the final state finds all of it.
+        """Write the result, the last events, and then the state, so that a reader of the final state finds all of it.
 
         On a full disk as much as possible is written, and the reason in the result says so. If the folder is gone, only
         its log is written, which is still open: the run is `lost` there, and can be resumed.
@@ -357,7 +357,7 @@ class _Coordinator:
         return result
 
     def _clean_up(self) -> None:
-        """Remove incomplete files leftovers by a worker, a coordinator or a sender of requests that was killed."""
+        """Remove incomplete files left by a worker, a coordinator or a sender of requests that was killed."""
         path, models = self._folder.path, (self._folder.best, self._folder.last)
         leftovers = [*path.glob(".*.tmp"), *path.glob(".rendezvous-*"), *self._folder.checkpoints.glob(".*.tmp")]
         leftovers += self._folder.control.glob(".*.tmp")

@@ -1,4 +1,4 @@
-"""Tests the machine in a throw-away process and prints the results, one JSON object per line, as they come.
+"""Machine test in a child process, which prints the results, one JSON object per line, as they come.
 
     python -m engine.launch.machine_test [SECONDS]
     {"device": {...}}  {"check": {...}}  {"figure": {...}}  ...  {"done": true}
@@ -75,7 +75,7 @@ def _pair_lines(backend: str, names: tuple[str, str]) -> Iterator[dict[str, Any]
 def all_reduce_times(backend: str, devices: tuple[str, str]) -> list[tuple[int, float]]:
     """Return tensor sizes in bytes with the seconds of one all-reduce between two workers on these devices.
 
-    Raises `RunError` with the reason where the workers fail or do not find each other.
+    Raises `RunError` with the reason if the workers fail or do not find each other.
     """
     with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
         program = [sys.executable, "-m", "engine.launch.machine_test", PAIR, str(Path(folder) / "store")]

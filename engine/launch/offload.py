@@ -31,18 +31,18 @@ class OffloadedRun:
 
 
 class OffloadHandshake:
-    """The coordinator's side of the exchange."""
+    """Coordinator's side of the offload handshake."""
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
         self._offered: Requested | None = None
         self.is_leaving = False
-        """Whether the workers were asked to leave and have not answered: no other request may be sent to them."""
+        """True while the workers have been asked to leave and have not answered; they get no other request."""
         self.offloaded: Requested | None = None
         """The workers' consent, once they only wait to be ended."""
 
     def handle(self, event: Event) -> bool:
-        """Handle an event of the exchange. Returns whether it was one, and so does not belong into the log."""
+        """Handle an event of the handshake. Return True if it must not be written to the log."""
         if isinstance(event, Requested) and event.what == "release":
             if self.is_leaving:
                 self.offloaded = event
@@ -69,8 +69,10 @@ class OffloadHandshake:
 def wait_for_resume(
     iteration: int, take_requests: Callable[[], list[dict[str, Any]]], write: Callable[[Event], None]
 ) -> list[dict[str, Any]]:
-    """Wait without workers until `take_requests` gives one to resume or to stop. Returns the requests that the workers
-    handle before their first step; the others are answered through `write`."""
+    """Wait without workers until `take_requests` returns a request to resume or to stop.
+
+    Returns the requests that the workers handle before their first step; the others are answered through `write`.
+    """
     pending: list[dict[str, Any]] = []
     is_resumed = False
     while not is_resumed:

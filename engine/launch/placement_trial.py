@@ -1,4 +1,4 @@
-"""Chooses where a run on the CPU executes, one process or several and with how many threads, by timing real steps.
+"""Placement trial: chooses by timing real steps how many processes and threads a run on the CPU uses.
 
 The first worker does it before anything else, with its own network and the first batch of its data. To time several
 processes beside whatever else the machine does, it forks trial workers, which share its data and all-reduce with it as
@@ -35,7 +35,7 @@ from engine.training.job import TrainingJob
 BUDGET_S = 1.5
 """Time after which no further candidate is timed."""
 STEP_S = 0.15
-"""Of batches that take longer than this, a fraction is computed."""
+"""Seconds per step above which a trial computes only a fraction of the batch."""
 SLICE_S = 0.05
 """Time for the steps of one candidate in one round."""
 MAX_STEPS = 40
@@ -43,16 +43,16 @@ MAX_STEPS = 40
 ROUNDS = 6
 MAX_ROUNDS = 16
 CLOSE = 1.15
-"""While the second takes less than this times the fastest, further rounds follow, as long as there is time."""
+"""Further rounds follow while the second fastest takes less than this times the fastest and time is left."""
 START_S = 0.5
-"""Time to start further workers, which they must save."""
+"""Seconds to start further workers, which their speed must save."""
 PATIENCE_S = 1.0
 """A trial worker that does not answer for this long has no core to compute on."""
 
 
 @dataclass
 class Candidate:
-    """The places of its workers, and the shortest time of a step so far (0 before the first)."""
+    """Candidate placement: places of its workers and the shortest time per step so far, in s (0 before the first)."""
 
     places: Sequence[WorkerPlace]
     choice: int = -1
@@ -75,7 +75,7 @@ class Choice:
 
 
 def choose_placement(job: TrainingJob, spec: WorkerSpec, reports: ReportPipe) -> TrainingJob:
-    """Return the job with the placement that was chosen, where `run.json` left it open; the coordinator is told."""
+    """Return the job with the chosen placement, if `run.json` left it open, and report it to the coordinator."""
     if not job.info.is_undecided:
         return job
     chosen = Choice()
@@ -84,7 +84,7 @@ def choose_placement(job: TrainingJob, spec: WorkerSpec, reports: ReportPipe) ->
     if can_share() and spec.checkpoint < 0 and is_resident:
         try:
             chosen = _PlacementTrial(job, spec).choose()
-        except Exception as error:  # what is really wrong will show in training
+        except Exception as error:  # a real fault will show in training
             traceback.print_exc()
             chosen = Choice(note=f"The acceleration placement-trials is not used: {type(error).__name__}: {error}.")
     reports.send({"chosen": {"choice": chosen.choice, "threads": chosen.threads}})
@@ -120,7 +120,7 @@ def _first_samples(batch: Batch, fraction: float) -> Batch:
 
 
 class _PlacementTrial:
-    """Times the candidates, in the first worker."""
+    """Placement trial in the first worker, which times the candidates."""
 
     def __init__(self, job: TrainingJob, spec: WorkerSpec) -> None:
         self._info = job.info
@@ -170,7 +170,7 @@ class _PlacementTrial:
         baseline.seconds = self._time(baseline, 2)
 
     def _race(self, candidates: Sequence[Candidate]) -> None:
-        """Time all of them in turn, round after round, so that other load on the machine hits all alike."""
+        """Time all candidates in turn, round after round, so that other load on the machine affects all alike."""
         for number in range(MAX_ROUNDS):
             if number >= ROUNDS and not _are_close(candidates):
                 return
@@ -212,7 +212,7 @@ class _PlacementTrial:
 
 
 def _are_close(candidates: Sequence[Candidate]) -> bool:
-    """Return whether the fastest two may be the other way round."""
+    """Return whether the times of the two fastest candidates are too close to rank them."""
     seconds = sorted(candidate.seconds for candidate in candidates if candidate.seconds)
     return len(seconds) > 1 and seconds[1] < CLOSE * seconds[0]
 
@@ -268,7 +268,7 @@ class _TrialWorkers:
     pids: list[int] = field(default_factory=list)
 
     def fork(self, sizes: Sequence[int]) -> None:
-        """Fork as many as the largest of these numbers of workers takes."""
+        """Fork the trial workers for groups of these sizes, enough for the largest."""
         self.memories = {size: Memory.make(size) for size in sizes if size > 1}
         for rank in range(1, max(sizes)):
             reading, writing = os.pipe()
@@ -280,7 +280,7 @@ class _TrialWorkers:
             self.pids.append(pid)
 
     def ask(self, places: Sequence[WorkerPlace], count: int, fraction: float) -> None:
-        """Let the workers of these places make this many steps."""
+        """Ask the workers of these places to make `count` steps."""
         for rank in range(1, len(places)):
             place = places[rank]
             order = {"size": len(places), "cores": place.cores, "threads": place.threads}
@@ -294,7 +294,7 @@ class _TrialWorkers:
         )
 
     def end(self) -> None:
-        """End all of them and free their memory."""
+        """End all trial workers and free their memory."""
         for pipe in self.pipes:
             os.close(pipe)
         for pid in self.pids:

@@ -1,7 +1,7 @@
-"""Memory and time of a few training steps on made-up samples, measured in a child process that is thrown away.
+"""Memory and time of a few training steps on synthetic samples, measured in a child process.
 
-The process that asks has imported torch but never used it, and forks one child per trial: a child that runs out of
-memory, or hangs an accelerator, takes nothing with it.
+The parent has imported torch but never used it, and forks one child per trial: a child that runs out of memory, or
+hangs an accelerator, does not affect the parent.
 """
 
 import importlib
@@ -28,14 +28,14 @@ from engine.training.builder import TrainerBuilder
 from engine.training.job import TrainingJob
 
 PATIENCE_S = 60.0
-"""A trial that takes longer is ended."""
+"""Time limit of a trial, in seconds."""
 MAX_TIMED_S = 4.0
-"""Steps are timed until they took this long together: long ones differ little from each other."""
+"""Maximum total time of the timed steps, in seconds: long steps differ little from each other."""
 
 
 @dataclass(frozen=True)
 class TrialResult:
-    """Peak memory of the worker and seconds per step, or why the steps could not be made."""
+    """Peak memory of the worker in bytes and seconds per step, or the reason why the steps failed."""
 
     samples: int
     bytes: int = 0
@@ -67,7 +67,7 @@ def _result(samples: int, measure: Callable[[], TrialResult]) -> bytes:
     """Return the result of the measurement as JSON, whatever happens."""
     try:
         result = measure()
-    except BaseException as error:  # whatever it was: the trial failed, and its result says of what
+    except BaseException as error:  # any error is the refusal of the trial
         text = str(error).strip().partition("\n")[0][:200] or type(error).__name__
         result = TrialResult(samples, refusal=text)
     return json.dumps(asdict(result)).encode()
@@ -103,7 +103,7 @@ def _measure(
 
 
 def _trial_step(project: Project, device: torch.device, samples: int) -> Callable[[], object]:
-    """Return a function that makes one training step of one worker, on samples that are made up on the device."""
+    """Return a function that makes one training step of one worker, on synthetic samples on the device."""
     options = project.training.replace(mini_batch_size=samples, acceleration="none", shuffle="never")
     job = TrainingJob(replace(project, training=options), analyse(project.network), device)
     builder = TrainerBuilder(job)

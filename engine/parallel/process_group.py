@@ -1,4 +1,4 @@
-"""The process group of a run: the workers, and their collectives. Alone a worker's collectives return at once."""
+"""Process group of a run: the workers and their collectives. Collectives of a single worker return at once."""
 
 import contextlib
 import os
@@ -16,12 +16,12 @@ from engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMe
 from engine.placement.inventory import can_share
 
 TIMEOUT = timedelta(minutes=5)
-"""Long enough for a slow disk under the first worker; a worker that died is found by the coordinator, not by this."""
+"""Timeout of a collective: long enough for a slow disk of the first worker. The coordinator detects dead workers."""
 SHUTDOWN_TIMEOUT = timedelta(seconds=5)
 SHARED_MEMORY_TRIAL_S = 10.0
 """Shared memory that does not answer within this time is not used."""
 DEVICES_OF_BACKENDS = {"nccl": "cuda", "xccl": "xpu"}
-"""Backends that serve one kind of accelerator alone, and torch's word for these devices."""
+"""Backends for one kind of accelerator only, and torch's device type of it."""
 LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
 
 
@@ -34,16 +34,18 @@ class ProcessGroup(Protocol):
 
     @property
     def rank(self) -> int:
-        """The number of this worker, from 0."""
+        """Return the number of this worker, from 0."""
 
     @property
     def size(self) -> int:
-        """The number of workers (the world size)."""
+        """Return the number of workers (the world size)."""
 
     @property
     def communication_s(self) -> float:
-        """Seconds of communication so far, with waiting for slower workers. Of communication that overlaps with
-        computing only the rest that had to be waited for."""
+        """Return the seconds of communication so far, including the wait for slower workers.
+
+        Of communication that overlaps with computing only the remaining wait is counted.
+        """
 
     def all_reduce(self, tensor: torch.Tensor) -> torch.Tensor:
         """Sum a tensor over all workers, in place, and return it. A collective."""
@@ -108,7 +110,7 @@ class TorchProcessGroup:
 
     @property
     def shares_memory(self) -> bool:
-        """Whether tensors on the CPU are summed through shared memory."""
+        """Return whether tensors on the CPU are summed through shared memory."""
         return self._reducer is not None
 
     def _share_memory(self, timeout: timedelta) -> SharedMemoryReducer | None:
@@ -157,7 +159,7 @@ class TorchProcessGroup:
 
     def all_reduce(self, tensor: torch.Tensor) -> torch.Tensor:
         """Sum a tensor over all workers, in place, and return it. Raises `PeerFailureError`."""
-        began = time.perf_counter()
+        start = time.perf_counter()
         try:
             if self._reducer is not None and tensor.device.type == "cpu":
                 self._reducer.all_reduce(tensor)
@@ -165,7 +167,7 @@ class TorchProcessGroup:
                 torch.distributed.all_reduce(tensor)
         except (RuntimeError, PeerUnavailableError) as error:
             raise _peer_failure(self.rank, error) from error
-        self.add_communication_time(time.perf_counter() - began)
+        self.add_communication_time(time.perf_counter() - start)
         return tensor
 
     def add_communication_time(self, seconds: float) -> None:
@@ -206,8 +208,10 @@ def all_gather_rows(group: ProcessGroup, rows: torch.Tensor) -> torch.Tensor:
 
 
 def _backends(backend: str) -> str:
-    """Return the backend for each kind of device: weights that are offloaded lie on the CPU, whose tensors a backend
-    for accelerators refuses."""
+    """Return the backend per device type, in torch's form.
+
+    Offloaded weights are on the CPU, whose tensors a backend for accelerators refuses.
+    """
     kind = DEVICES_OF_BACKENDS.get(backend)
     has_gloo = torch.distributed.is_gloo_available()
     return backend if kind is None or not has_gloo else f"cpu:gloo,{kind}:{backend}"
@@ -219,7 +223,7 @@ def _peer_failure(rank: int, error: Exception) -> PeerFailureError:
 
 
 def is_peer_failure(error: BaseException) -> bool:
-    """Return whether the error, or its cause, tells of another worker's end rather than of a fault here."""
+    """Return whether the error, or its cause, reports the end of another worker rather than a fault of this one."""
     while True:
         if isinstance(error, PeerFailureError | torch.distributed.DistError):
             return True

@@ -6,8 +6,8 @@ and the same again every time. The next sum uses the other slots. So one wait pe
 slot for the second time knows by the counters that all have finished the sum before last, which read it.
 
 What is read after a counter must have been written before it. Stores of x86-64 become visible in their order, and
-loads are made in theirs, so a plain counter does; ARM promises neither, and Python has no memory fence: there the
-workers sum over gloo, as they do wherever the trial at the start gives a wrong result.
+loads are made in theirs, so a plain counter suffices; ARM guarantees neither, and Python has no memory fence: there the
+workers sum over gloo, as they do if the trial at the start gives a wrong result.
 
 The memory is a file without a name: nothing of it stays, however the workers end. Process descriptors tell when a
 worker has ended; one that is stopped is found by the coordinator, as over gloo.
@@ -74,7 +74,7 @@ def _bytes(size: int) -> int:
 
 
 def _slots_at(size: int) -> int:
-    """The offset of the slots, behind two cache lines per worker: its counter and its process id."""
+    """Return the offset of the slots in bytes, behind two cache lines per worker: its counter and its process id."""
     return -(-2 * size * LINE // mmap.PAGESIZE) * mmap.PAGESIZE
 
 
@@ -82,7 +82,7 @@ class SharedMemoryReducer:
     """One worker's access to the memory. All workers make the same sums in the same order."""
 
     def __init__(self, memory: Memory, rank: int, size: int, *, timeout_s: float) -> None:
-        """`timeout_s`: how long to wait for the others; it can be changed."""
+        """Open the memory as this rank. `timeout_s`: seconds to wait for the others; can be changed later."""
         self._rank, self.timeout_s = rank, timeout_s
         self._counters = memoryview(memory.map).cast("B")[: 2 * size * LINE].cast("q")
         self._counter_at = [worker * 2 * LINE // 8 for worker in range(size)]
@@ -95,8 +95,10 @@ class SharedMemoryReducer:
         self._counters[self._counter_at[rank] + LINE // 8] = os.getpid()
 
     def connect(self) -> None:
-        """Open the process descriptors of the others, which have all written their ids. Raises `OSError` where one has
-        ended, or cannot be watched."""
+        """Open the process descriptors of the others, which have all written their ids.
+
+        Raises `OSError` if one of them has ended or cannot be watched.
+        """
         for other in self._others:
             self._processes[other] = os.pidfd_open(self._counters[self._counter_at[other] + LINE // 8])
 
@@ -149,14 +151,16 @@ class SharedMemoryReducer:
         return views
 
     def _wait_for(self, other: int) -> None:
-        """Wait until the other worker has counted as far: spin at first, then yield, and sleep at last. Spinning alone
-        would take the processor from the very worker that is waited for, where cores are few."""
+        """Wait until the counter of the other worker reaches this turn: spin, then yield, then sleep.
+
+        With few cores, spinning alone would take the processor from the worker that is waited for.
+        """
         counters, place, turn = self._counters, self._counter_at[other], self._turn
         for _ in range(SPINS):
             if counters[place] >= turn:
                 return
-        began = time.monotonic()
-        while (waited := time.monotonic() - began) < YIELD_S:
+        start = time.monotonic()
+        while (waited := time.monotonic() - start) < YIELD_S:
             os.sched_yield()
             if counters[place] >= turn:
                 return
@@ -167,7 +171,7 @@ class SharedMemoryReducer:
                 return
             if has_ended:
                 raise PeerUnavailableError(f"worker {other} has ended")
-            if (waited := time.monotonic() - began) > self.timeout_s:
+            if (waited := time.monotonic() - start) > self.timeout_s:
                 raise PeerUnavailableError(f"worker {other} gave no answer for {self.timeout_s:g} s")
 
     def _nap(self, other: int, seconds: float) -> bool:
@@ -180,10 +184,10 @@ class SharedMemoryReducer:
 
 
 class SharedMemoryGroup:
-    """Processes of this machine that share nothing but the memory with which they were forked, as a process group."""
+    """Process group of forked processes of this machine that share only the memory they were forked with."""
 
     def __init__(self, memory: Memory, rank: int, size: int, *, timeout_s: float) -> None:
-        """A collective. Raises `PeerUnavailableError`, and `OSError` where another process cannot be watched."""
+        """Join the group. A collective. Raises `PeerUnavailableError`, and `OSError` if a process cannot be watched."""
         self.rank, self.size, self.communication_s = rank, size, 0.0
         self._reducer = SharedMemoryReducer(memory, rank, size, timeout_s=timeout_s)
         self._reducer.all_reduce(torch.zeros(1))

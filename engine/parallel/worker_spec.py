@@ -1,4 +1,4 @@
-"""What a worker is started with. Needs no torch: the coordinator makes it."""
+"""Specification that a worker is started with. Needs no torch, since the coordinator creates it."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True)
 class WorkerSpec:
-    """What a worker is started with: run folder, rank, rendezvous file, descriptors of its pipes, its parent's id."""
+    """Start specification of a worker: run folder, rank, rendezvous file, descriptors of its pipes, its parent's id."""
 
     folder: str
     rank: int
