@@ -1,4 +1,4 @@
-"""Export as users mean it: from a project file or from a run, to the format they name."""
+"""Export the network of a project file or of a run to a named format."""
 
 import os
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ SAMPLES_TO_COMPARE = 64
 
 
 def refuse_destination(to: Path) -> None:
-    """Raise `UserError` if a file cannot be written there, and why."""
+    """Raise `UserError`, with the reason, if a file cannot be written at `to`."""
     folder = to.parent
     try:
         is_folder = to.is_dir()
@@ -44,13 +44,13 @@ def refuse_destination(to: Path) -> None:
 
 
 def not_written(to: Path, error: OSError) -> UserError:
-    """The error for a file that could not be written after all: a full disk, a name that is too long."""
+    """Return the error for a write that failed: for example a full disk, or a name that is too long."""
     return UserError(f"{to} cannot be written: {error.strerror or error}.")
 
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written. The difference is the largest one of the first output against ONNX Runtime, where compared."""
+    """Result of an export. `largest_difference` is that of the first output from ONNX Runtime's, if compared."""
 
     path: Path
     format: str
@@ -60,7 +60,7 @@ class Exported:
     notes: tuple[str, ...] = ()
 
     def write(self) -> dict[str, Any]:
-        """As JSON: what `export --json` prints and `serve` answers."""
+        """Return the result as JSON, for `export --json` and `serve`."""
         return {
             "path": str(self.path),
             "format": self.format,
@@ -73,7 +73,7 @@ class Exported:
 
 @dataclass(frozen=True)
 class Source:
-    """What is exported: a project, where its data lies, and trained weights where there are some."""
+    """The project to export, the folder of its data (`base`), and its trained weights, if there are any."""
 
     project: Project
     base: Path
@@ -81,12 +81,12 @@ class Source:
     notes: tuple[str, ...]
     title: str
     code_base: Path
-    """The folder that the project's own code belongs to: for a run its folder, which holds copies."""
+    """Folder of the project's own code: for a run the run folder, which holds copies."""
     code: Mapping[str, Path] = field(default_factory=dict)
 
 
 def read_source(path: Path, base: Path | None = None) -> Source:
-    """A run's folder or a project file, whose own files lie in the folder `base`, if not beside it.
+    """Read a run folder or a project file; `base` is the folder of the project's files, if not beside it.
 
     Raises `UserError`.
     """
@@ -112,10 +112,10 @@ def read_source(path: Path, base: Path | None = None) -> Source:
 
 
 def export(path: Path, format: str, to: Path, *, trusted: bool = False, base: Path | None = None) -> Exported:
-    """Write the network of a project or run. `trusted` lets code of the user's in it run this time.
+    """Export the network of a project or run to the file `to`. `trusted` lets its user code run this time.
 
-    `base` is the folder that the files of a project lie in, if not its own. Raises `UserError` for what cannot be
-    exported, and why.
+    `base` is the folder of the project's files, if not beside it. Raises `UserError`, with the reason, if
+    the network cannot be exported.
     """
     source = read_source(path, base)
     network = source.project.network
@@ -139,29 +139,33 @@ def export(path: Path, format: str, to: Path, *, trusted: bool = False, base: Pa
 
     weights = source.weights if source.weights is not None else _fresh_weights(source.project, analysis)
     samples = _samples(source, facts)
-    done = export_onnx(source.project.network, weights, to, facts=facts, samples=samples)
+    onnx_file = export_onnx(source.project.network, weights, to, facts=facts, samples=samples)
     kind = "real" if samples is not None else "random"
-    return Exported(done.path, format, done.largest_difference, done.samples_compared, kind, notes)
+    return Exported(onnx_file.path, format, onnx_file.largest_difference, onnx_file.samples_compared, kind, notes)
 
 
 def _pytorch_notes(source: Source, facts: DatasetInfo | None, written: Path) -> list[str]:
-    """What the person who loads the file has to know."""
+    """Return notes for the person who loads the file."""
     notes = []
     if source.weights is not None:
         notes.append(f"Its weights are in {written.with_suffix('.safetensors')}; load() in the file takes them.")
     if facts is None:
         notes.append("The project's data cannot be read here: the file does not name the classes.")
     else:
-        wanted = wanted_of(source.project.network, analyse(source.project.network), facts, is_padded=False)
-        bare = {one.folds for one in wanted if one.folds and not folded(source.project.network, {one.port: one.folds})}
-        if bare:
-            which = " and no ".join(sorted(bare))
+        bindings = wanted_of(source.project.network, analyse(source.project.network), facts, is_padded=False)
+        missing = {
+            binding.folds
+            for binding in bindings
+            if binding.folds and not folded(source.project.network, {binding.port: binding.folds})
+        }
+        if missing:
+            which = " and no ".join(sorted(missing))
             notes.append(f"The network has no {which} at its end: the file gives scores, not probabilities.")
     return notes
 
 
 def _facts(source: Source) -> tuple[DatasetInfo | None, tuple[str, ...]]:
-    """Dataset info; an export is possible without them, but says so."""
+    """Return the dataset info, or None and a note if it is not available."""
     if source.project.data.source == "none" or source.project.data.problems():
         return None, ("The project has no data: compared on random samples, without class names.",)
     from engine.data.load import facts
@@ -183,7 +187,7 @@ def _fresh_weights(project: Project, analysis: "Analysis") -> "dict[str, torch.T
 
 
 def _samples(source: Source, facts: DatasetInfo | None) -> "tuple[np.ndarray, ...] | None":
-    """Some real samples: of the test split if there is one, else of validation, else of training."""
+    """Return up to `SAMPLES_TO_COMPARE` samples per input: of the test split, else validation, else training."""
     if facts is None:
         return None
     from engine.data.load import load as load_data

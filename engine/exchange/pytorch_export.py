@@ -1,4 +1,4 @@
-"""Export as one readable PyTorch file, with the weights beside it."""
+"""Export to one readable PyTorch file and a file of weights."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,9 +22,9 @@ from engine.user_code.expression import companion
 def export_pytorch(
     network: Network, state: Mapping[str, torch.Tensor] | None, to: Path, *, facts: DatasetInfo | None, title: str
 ) -> Path:
-    """Write `to` (a `.py` file), and its weights into a `.safetensors` file of the same name, if some are given.
+    """Write `to` (a `.py` file) and, if `state` is not None, its weights into a `.safetensors` file of the same name.
 
-    The file needs torch alone (and safetensors to load the weights). Raises `UserError`.
+    The file needs only torch (and safetensors to load the weights). Raises `UserError`.
     """
     if to.suffix != ".py":
         raise UserError(f"A PyTorch file has a name that ends in .py; received '{to.name}'.")
@@ -34,11 +34,11 @@ def export_pytorch(
     columns = facts.inputs[0].columns if facts and len(facts.inputs) == 1 else ()
     text = source(network, analysis, title=title, classes=classes, columns=columns)
     companions = {to.with_name(f"{companion(file)}.py"): data for file, data in user_code.contents(network).items()}
-    for beside in companions:
-        refuse_destination(beside)
+    for companion_path in companions:
+        refuse_destination(companion_path)
     try:
-        for beside, data in companions.items():
-            write_atomically(beside, data)
+        for companion_path, data in companions.items():
+            write_atomically(companion_path, data)
         if state is not None:
             module = build(network, analysis)
             fill(module, state)

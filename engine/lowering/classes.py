@@ -1,7 +1,7 @@
-"""The classes of the printed source: one for each kind of block, those inside first, and `Network`.
+"""The classes of the printed source: one per kind of block, nested blocks first, and `Network`.
 
-Blocks are of one kind where their steps are the same but for the numbers their modules are made with. Numbers that
-differ become arguments of the class: a residual block in four widths is one class with two arguments.
+Blocks are of one kind if their steps are equal except for the arguments of their modules. Arguments that differ
+become arguments of the class: a residual block in four widths is one class with two arguments.
 """
 
 import builtins
@@ -19,13 +19,13 @@ from engine.user_code.expression import spelled as users_expression
 LINE_LENGTH = 120
 OWN = "engine.lowering.modules."
 _USED_IN_FILE = {"Path", "COLUMNS", "CLASSES", "Network", *dir(builtins)}
-"""What the printed file uses, or the helper classes in it: no class of a block may hide it."""
+"""Names used in the printed file or its helper classes: no class of a block may shadow them."""
 Slot = tuple[str, str]
-"""A number that a class could take as an argument: the attribute it is for (of a copy `block.2`), the keyword there."""
+"""A value that a class could take as an argument: its attribute (of a copy `block.2`) and its keyword there."""
 
 
 def call(indent: int, head: str, arguments: Sequence[str], tail: str) -> list[str]:
-    """A call, broken as the usual formatters do: all on one line, all on the next, or one on each."""
+    """Return the lines of a call, broken as formatters do: arguments on one line, all on the next, or one per line."""
     space, inner = " " * indent, " " * (indent + 4)
     joined = ", ".join(arguments)
     if len(space + head + joined + tail) <= LINE_LENGTH:
@@ -37,7 +37,7 @@ def call(indent: int, head: str, arguments: Sequence[str], tail: str) -> list[st
 
 
 def spelled(target: str) -> str:
-    """A qualified name as the file's imports make it."""
+    """Return a qualified name as it is spelled with the imports of the file."""
     if is_users(target):
         file, name = split_code(target)
         return f"{companion(file)}.{name}"
@@ -47,12 +47,12 @@ def spelled(target: str) -> str:
 
 
 def keywords(values: Mapping[str, Any]) -> list[str]:
-    """Arguments by name."""
+    """Return keyword arguments as source text."""
     return [f"{name}={literal(value)}" for name, value in values.items()]
 
 
 def literal(value: Any) -> str:
-    """A value as Python text."""
+    """Return a value as a Python literal."""
     match value:
         case str():
             return f'"{"".join(map(_character, value))}"'
@@ -65,14 +65,14 @@ def literal(value: Any) -> str:
 
 
 def _character(character: str) -> str:
-    """A character as it may stand between double quotes, whatever a stranger's text holds."""
+    """Return a character escaped for a string in double quotes; the text is untrusted."""
     is_plain = character.isprintable() and character not in '"\\'
     return character if is_plain else f"\\U{ord(character):08x}"
 
 
 @dataclass
 class Kind:
-    """Blocks that are one class: its name, the plans that are instances of it, and what its arguments are."""
+    """A class of the printed source: its name, the plans of its instances, and its argument names by slot."""
 
     name: str
     plans: list[Plan] = field(default_factory=list)
@@ -80,7 +80,7 @@ class Kind:
 
 
 def class_texts(planned: Plan) -> Iterator[list[str]]:
-    """The text of each class, in an order in which each is there before it is used."""
+    """Yield the lines of each class; a class comes before those that use it."""
     printer = _Printer(planned)
     for kind in printer.kinds:
         yield printer.text(kind)
@@ -110,7 +110,7 @@ class _Printer:
                 self._gather(copy, _class_name(step.variable))
 
     def _key(self, planned: Plan) -> Hashable:
-        """Equal for blocks of one kind. Ids are replaced by places: those of another block say nothing."""
+        """Return a key that is equal for blocks of one kind. Ids differ between blocks: indices replace them."""
         if id(planned) not in self._keys:
             ids = [*planned.inputs, *(step.layer.id for step in planned.steps)]
             place = {id: number for number, id in enumerate(dict.fromkeys(ids))}
@@ -132,23 +132,23 @@ class _Printer:
         return self._kinds[self._key(planned)]
 
     def _slots(self, planned: Plan) -> dict[Slot, Any]:
-        """Everything that a plan gives to the modules and blocks in it. What is inside must have its arguments."""
-        found: dict[Slot, Any] = {}
+        """Return the arguments of the modules and blocks of a plan. Those of nested kinds must be set already."""
+        slots: dict[Slot, Any] = {}
         for step in planned.steps:
             for named in step.calls:
                 if named.attribute:
-                    found |= {(named.attribute, key): value for key, value in named.call.kwargs.items()}
+                    slots |= {(named.attribute, key): value for key, value in named.call.kwargs.items()}
             for number, copy in enumerate(step.copies):
-                found |= {(f"{step.variable}.{number}", key): value for key, value in self._given(copy).items()}
-        return found
+                slots |= {(f"{step.variable}.{number}", key): value for key, value in self._given(copy).items()}
+        return slots
 
     def _given(self, planned: Plan) -> dict[str, Any]:
-        """The arguments of one block, by name."""
+        """Return the arguments of one block by name."""
         slots = self._slots(planned)
         return {name: slots[slot] for slot, name in self._kind(planned).arguments.items()}
 
     def text(self, kind: Kind) -> list[str]:
-        """The class."""
+        """Return the lines of the class of a kind."""
         planned = kind.plans[0]
         slots = [self._slots(planned) for planned in kind.plans]
         names = dict.fromkeys(kind.arguments.values())
@@ -166,20 +166,20 @@ class _Printer:
         ]
 
     def _construction(self, step: Step, kind: Kind) -> Iterator[str]:
-        """`self.conv_1 = nn.Conv2d(in_channels=1, ...)`, or a block, or several in a row."""
-        for named in step.calls:
-            if named.attribute:
-                given = _spelled_arguments(named.attribute, named.call.kwargs, kind)
-                yield from call(8, f"self.{named.attribute} = {spelled(named.call.target)}(", given, ")")
+        """Yield `self.conv_1 = nn.Conv2d(in_channels=1, ...)`, or the like for a block or its copies."""
+        for named_call in step.calls:
+            if named_call.attribute:
+                arguments = _spelled_arguments(named_call.attribute, named_call.call.kwargs, kind)
+                yield from call(8, f"self.{named_call.attribute} = {spelled(named_call.call.target)}(", arguments, ")")
         if not step.copies:
             return
-        made = [self._made(f"{step.variable}.{number}", copy, kind) for number, copy in enumerate(step.copies)]
-        if len(made) == 1:
-            name, given = made[0]
-            yield from call(8, f"self.{step.variable} = {name}(", given, ")")
+        blocks = [self._made(f"{step.variable}.{number}", copy, kind) for number, copy in enumerate(step.copies)]
+        if len(blocks) == 1:
+            name, arguments = blocks[0]
+            yield from call(8, f"self.{step.variable} = {name}(", arguments, ")")
             return
         row = "nn.Sequential" if _is_chain(step) else "nn.ModuleList"
-        texts = [f"{name}({', '.join(given)})" for name, given in made]
+        texts = [f"{name}({', '.join(arguments)})" for name, arguments in blocks]
         if len(set(texts)) > 1:
             items = [f"[{', '.join(texts)}]"] if row == "nn.ModuleList" else texts
             yield from call(8, f"self.{step.variable} = {row}(", items, ")")
@@ -213,27 +213,34 @@ class _Printer:
 
 
 def _call_key(named: NamedCall) -> Hashable:
-    """A call but for the values that a class can take as arguments: those its module is made with."""
-    made = named.call
-    values = tuple(made.kwargs) if made.kind == "module" else repr(dict(made.kwargs))
-    rest = (repr(made.args), values, repr(dict(made.call_kwargs)), made.as_list, made.repeat, made.pick)
-    return (named.attribute, made.target, made.kind, *rest)
+    """Return a key of a call without the values that a class can take as arguments: those of a constructor."""
+    layer_call = named.call
+    values = tuple(layer_call.kwargs) if layer_call.kind == "module" else repr(dict(layer_call.kwargs))
+    rest = (
+        repr(layer_call.args),
+        values,
+        repr(dict(layer_call.call_kwargs)),
+        layer_call.as_list,
+        layer_call.repeat,
+        layer_call.pick,
+    )
+    return (named.attribute, layer_call.target, layer_call.kind, *rest)
 
 
 def _class_name(variable: str) -> str:
-    """`bottleneck_2` as `Bottleneck`."""
+    """Return a class name for a variable: `Bottleneck` for `bottleneck_2`."""
     words = [word for word in re.sub(r"_*\d+_*$", "", variable).split("_") if word]
     name = "".join(word[0].upper() + word[1:] for word in words)
     return name if name.isidentifier() else f"Block{name}"
 
 
 def _height(planned: Plan) -> int:
-    """How deep blocks stand in each other below this one."""
+    """Return the number of levels of nested blocks below a plan."""
     return max((1 + _height(copy) for step in planned.steps for copy in step.copies), default=0)
 
 
 def _arguments(instances: Sequence[Mapping[Slot, Any]]) -> dict[Slot, str]:
-    """The name of the argument for each slot whose value is not the same everywhere. Slots that always agree share."""
+    """Return the argument name of each slot whose value varies. Slots that agree in all instances share one."""
     columns: dict[str, list[Slot]] = {}
     for slot in instances[0]:
         values = [literal(instance[slot]) for instance in instances]
@@ -266,18 +273,18 @@ def _type_name(value: Any) -> str:
 
 
 def _spelled_arguments(attribute: str, values: Mapping[str, Any], kind: Kind) -> list[str]:
-    """`name=value`, with the class's own argument where the value is one."""
+    """Return `name=value` per argument; the value is an argument of the class itself if the slot has one."""
     own = {key: kind.arguments.get((attribute, key)) for key in values}
     return [f"{key}={own[key] or literal(value)}" for key, value in values.items()]
 
 
 def _is_chain(step: Step) -> bool:
-    """Whether each copy takes just what the one before gives."""
+    """Return whether the only input of each copy is the only output of the previous one."""
     return len(step.feeds) == len(step.ports) == 1
 
 
 def _variables(step: Step, taken: set[str]) -> list[str]:
-    """A name for each output of a layer: its own, or with the port where there are several."""
+    """Return a variable per output of a layer: the layer's own, followed by the port if there are several."""
     if len(step.ports) < 2:
         return [step.variable] * len(step.ports)
     names = []
@@ -288,7 +295,7 @@ def _variables(step: Step, taken: set[str]) -> list[str]:
 
 
 def _calls(step: Step, tensors: list[str], names: list[str]) -> list[list[str]]:
-    """A statement for each call of a layer."""
+    """Return the lines of a statement per call of a layer."""
     statements = []
     for number, named in enumerate(step.calls):
         is_last = number == len(step.calls) - 1
@@ -298,40 +305,43 @@ def _calls(step: Step, tensors: list[str], names: list[str]) -> list[list[str]]:
 
 
 def _statement(variable: str, named: NamedCall, tensors: list[str]) -> list[str]:
-    """`conv_1 = self.conv_1(image_1)`, on more lines where it is long."""
-    made = named.call
-    given = [f"[{', '.join(tensors)}]"] if made.as_list else tensors * made.repeat
-    if is_expression(made.target):
-        return [f"        {variable} = {users_expression(split_expression(made.target)[0], tensors)}"]
-    match made.kind:
+    """Return the lines of a statement such as `conv_1 = self.conv_1(image_1)`."""
+    layer_call = named.call
+    inputs = [f"[{', '.join(tensors)}]"] if layer_call.as_list else tensors * layer_call.repeat
+    if is_expression(layer_call.target):
+        return [f"        {variable} = {users_expression(split_expression(layer_call.target)[0], tensors)}"]
+    match layer_call.kind:
         case "module":
-            head, arguments = f"self.{named.attribute}(", [*given, *keywords(made.call_kwargs)]
+            head, arguments = f"self.{named.attribute}(", [*inputs, *keywords(layer_call.call_kwargs)]
         case "function":
-            head, arguments = f"{spelled(made.target)}(", [*given, *map(literal, made.args), *keywords(made.kwargs)]
+            head, arguments = (
+                f"{spelled(layer_call.target)}(",
+                [*inputs, *map(literal, layer_call.args), *keywords(layer_call.kwargs)],
+            )
         case "method":
-            arguments = [*given[1:], *map(literal, made.args), *keywords(made.kwargs)]
-            head = f"{given[0]}.{made.target}("
-    pick = "" if made.pick is None else f"[{made.pick}]"
+            arguments = [*inputs[1:], *map(literal, layer_call.args), *keywords(layer_call.kwargs)]
+            head = f"{inputs[0]}.{layer_call.target}("
+    pick = "" if layer_call.pick is None else f"[{layer_call.pick}]"
     return call(8, f"{variable} = {head}", arguments, f"){pick}")
 
 
 def _copies(step: Step, tensors: list[str], names: list[str], taken: set[str]) -> list[list[str]]:
-    """The call of a block, or the loop over its copies, where they are no plain chain."""
+    """Return the call of a block, or the loop over its copies if they have further inputs or outputs."""
     target = ", ".join(names)
     if step.calls:
-        (named,) = step.calls
-        head = f"{target} = {spelled(named.call.target)}("
-        return [call(8, head, [f"self.{step.variable}", *tensors, *keywords(named.call.kwargs)], ")")]
+        (named_call,) = step.calls
+        head = f"{target} = {spelled(named_call.call.target)}("
+        return [call(8, head, [f"self.{step.variable}", *tensors, *keywords(named_call.call.kwargs)], ")")]
     if len(step.copies) == 1 or _is_chain(step):
         return [call(8, f"{target} = self.{step.variable}(", tensors, ")")]
-    chained, kept = tensors[: len(names)], tensors[len(names) :]
+    chained, shared = tensors[: len(names)], tensors[len(names) :]
     copy = unique("copy", taken)
     begin = [f"        {target} = {', '.join(chained)}", f"        for {copy} in self.{step.variable}:"]
-    return [[*begin, *call(12, f"{target} = {copy}(", [*names, *kept], ")")]]
+    return [[*begin, *call(12, f"{target} = {copy}(", [*names, *shared], ")")]]
 
 
 def _commented(statements: list[list[str]], comment: str) -> list[str]:
-    """The size behind the last statement, or above it where the line would grow too long."""
+    """Return the lines, with the comment after the last statement, or above it if the line would be too long."""
     *before, last = statements
     lines = [line for statement in before for line in statement]
     if not comment:

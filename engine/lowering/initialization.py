@@ -15,13 +15,13 @@ _TRANSPOSED = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
 _GLOROT = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, *_TRANSPOSED)
 _TABLES = (nn.Embedding, nn.EmbeddingBag)
 NARROW = 0.01
-"""The deviation of a narrow normal distribution."""
+"""Standard deviation of the narrow normal distribution."""
 Prefixes = Mapping[str, tuple[str, ...]]
-"""For each layer's id path, the attributes of the module that hold its weights (`engine.lowering.module.prefixes`)."""
+"""Per id path of a layer, the attributes of the module that hold its weights (`engine.lowering.module.prefixes`)."""
 
 
 def initialize(module: nn.Module, seed: int, options: Mapping[str, ParameterOptions] | None = None) -> None:
-    """Give every weight of the module its initial value: what `options` say of the parameter of that name, or else
+    """Set every parameter of the module to its initial value: by the initializer in `options` under its name, or else
 
     | module                           | initial value                                                                |
     |----------------------------------|------------------------------------------------------------------------------|
@@ -32,21 +32,21 @@ def initialize(module: nn.Module, seed: int, options: Mapping[str, ParameterOpti
     | attention                        | projections Glorot, biases zero                                              |
     | anything else                    | as torch makes it (normalisation: scale one, shift zero)                     |
 
-    Numbers are drawn on the CPU in the order of the module's attributes, so the device makes no difference.
+    Random numbers are drawn on the CPU in the order of the module's attributes, so they do not depend on the device.
     """
     generator = torch.Generator().manual_seed(seed)
-    said = options or {}
+    options_by_name = options or {}
     with torch.no_grad():
         for path, part in module.named_modules():
             for name, parameter in part.named_parameters(recurse=False):
-                chosen = said.get(f"{path}.{name}" if path else name)
-                initializer = (chosen.initializer if chosen else "") or _usual(part, name, parameter)
+                own_options = options_by_name.get(f"{path}.{name}" if path else name)
+                initializer = (own_options.initializer if own_options else "") or _usual(part, name, parameter)
                 if initializer and initializer != AS_MADE:
                     parameter.copy_(_value(part, name, parameter, initializer, generator))
 
 
 def _usual(part: nn.Module, name: str, parameter: torch.Tensor) -> str:
-    """The initializer where nothing is said, or nothing for what torch makes."""
+    """Return the default initializer of a parameter, or '' to keep the values that torch sets."""
     if isinstance(part, nn.RNNBase):
         if name.startswith("weight"):
             return "orthogonal" if name.startswith("weight_hh") else "glorot"
@@ -61,38 +61,38 @@ def _usual(part: nn.Module, name: str, parameter: torch.Tensor) -> str:
 def _value(
     part: nn.Module, name: str, parameter: torch.Tensor, initializer: str, generator: torch.Generator
 ) -> torch.Tensor:
-    """The initial value of one parameter."""
+    """Return the initial value of one parameter, of its shape."""
     shape = parameter.shape
     if name.startswith("bias_hh") and not isinstance(part, nn.GRU | GruLoop):
-        return torch.zeros(shape)  # torch adds two biases where MATLAB has one: that of the input starts as asked for
+        return torch.zeros(shape)  # torch has two biases where MATLAB has one: the initializer sets that of the input
     if isinstance(part, nn.MultiheadAttention) and parameter is part.in_proj_weight:
-        one = torch.Size((shape[0] // 3, *shape[1:]))  # query, key and value are three matrices below each other
-        return torch.cat([_INITIALIZERS[initializer](part, one, generator) for _ in range(3)])
+        matrix_shape = torch.Size((shape[0] // 3, *shape[1:]))  # query, key and value are stacked along dim 0
+        return torch.cat([_INITIALIZERS[initializer](part, matrix_shape, generator) for _ in range(3)])
     value = _INITIALIZERS[initializer](part, shape, generator)
     if isinstance(part, SpectralConv) and initializer in ("glorot", "he"):
-        value *= math.sqrt(math.prod(shape[2:-1]))  # each frequency has a matrix of its own: they are no window
+        value *= math.sqrt(math.prod(shape[2:-1]))  # each frequency has a matrix of its own: no kernel window
     if isinstance(part, _TABLES) and part.padding_idx is not None:
         value[part.padding_idx] = 0.0
     return value
 
 
 def _glorot(part: nn.Module, shape: torch.Size, generator: torch.Generator) -> torch.Tensor:
-    """Uniform within sqrt(6 / (inputs + outputs)), windows counted."""
+    """Return uniform values within ±sqrt(6 / (inputs + outputs)), both multiplied by the kernel size."""
     return nn.init.xavier_uniform_(torch.empty(shape), generator=generator)
 
 
 def _he(part: nn.Module, shape: torch.Size, generator: torch.Generator) -> torch.Tensor:
-    """Normal with a variance of 2 / inputs, windows counted."""
+    """Return normal values with variance 2 / inputs, where inputs are multiplied by the kernel size."""
     inputs = math.prod(shape[1:])
     if isinstance(part, _TRANSPOSED):
         inputs = shape[0] // part.groups * math.prod(shape[2:])
     elif isinstance(part, _TABLES):
-        inputs = shape[0]  # it multiplies a vector with a one at the index
+        inputs = shape[0]  # an embedding multiplies a one-hot vector
     return torch.empty(shape).normal_(0.0, math.sqrt(2.0 / inputs), generator=generator)
 
 
 def _orthogonal(part: nn.Module, shape: torch.Size, generator: torch.Generator) -> torch.Tensor:
-    """The Q of the QR decomposition of normal numbers, one row an output."""
+    """Return Q of the QR decomposition of normal values, with one row per output."""
     flat = torch.empty(shape[0], math.prod(shape[1:]))
     return nn.init.orthogonal_(flat, generator=generator).view(shape)
 
@@ -102,7 +102,7 @@ def _narrow_normal(part: nn.Module, shape: torch.Size, generator: torch.Generato
 
 
 def _fourier(part: nn.Module, shape: torch.Size, generator: torch.Generator) -> torch.Tensor:
-    """Uniform from 0 to 1 / (inputs · outputs)."""
+    """Return uniform values from 0 to 1 / (inputs · outputs)."""
     return torch.empty(shape).uniform_(0.0, 1.0 / (shape[0] * shape[1]), generator=generator)
 
 
@@ -115,7 +115,7 @@ def _ones(part: nn.Module, shape: torch.Size, generator: torch.Generator) -> tor
 
 
 def _unit_forget_gate(part: nn.Module, shape: torch.Size, generator: torch.Generator) -> torch.Tensor:
-    """One for the forget gate: gates stand in torch's order, input, forget, cell, output."""
+    """Return one for the forget gate and zero elsewhere; torch's order of gates is input, forget, cell, output."""
     bias = torch.zeros(shape)
     size = shape[0] // 4
     bias[size : 2 * size] = 1.0
@@ -125,7 +125,7 @@ def _unit_forget_gate(part: nn.Module, shape: torch.Size, generator: torch.Gener
 def parameter_options(
     module: nn.Module, prefixes: Prefixes, type_at: Callable[[str], LayerType]
 ) -> dict[str, ParameterOptions]:
-    """What is said about each parameter, by its name in the module. A layer that says nothing is left out."""
+    """Return the options of each parameter by its name in the module, for layers of a `Weighted` type."""
     return {
         f"{prefix}.{name}": type.parameter_options(name)
         for prefix, type in _weighted(prefixes, type_at)
@@ -134,7 +134,7 @@ def parameter_options(
 
 
 def frozen_modules(module: nn.Module, prefixes: Prefixes, type_at: Callable[[str], LayerType]) -> tuple[nn.Module, ...]:
-    """The modules of the layers that training leaves as they are."""
+    """Return the modules of frozen layers, which training does not change."""
     return tuple(module.get_submodule(prefix) for prefix, type in _weighted(prefixes, type_at) if type.frozen)
 
 

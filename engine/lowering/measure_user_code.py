@@ -1,7 +1,7 @@
-"""What a throw-away process does: build a layer of the user's code, run it on small tensors, say what came out.
+"""Child process that measures user code: build a layer, run it on small tensors, and report the outputs.
 
-It reads one question a line, of JSON, and writes one answer a line. The limit of time is set by who starts it
-(`engine.user_code.measure`), that of memory here, before torch is imported.
+It reads one question per line, as JSON, and writes one answer per line. The parent (`engine.user_code.measure`) sets
+the time limit; the memory limit is set here, before torch is imported.
 """
 
 import json
@@ -19,7 +19,7 @@ from engine.user_code.registry import Measured, Question
 
 BATCH = 3
 LENGTHS = ((11, 13, 17, 19), (23, 29, 31, 37))
-"""Two lengths for each of up to four sizes that are known only when a network runs."""
+"""Two trial lengths for each of up to four symbolic sizes."""
 LAYOUTS = {
     "features": ("C",),
     "image": ("C", "H", "W"),
@@ -35,28 +35,28 @@ def main() -> int:
     """Answer the questions on standard input until it closes."""
     out = os.dup(1)
     os.set_inheritable(out, False)
-    os.dup2(2, 1)  # what the user's code prints is not an answer
+    os.dup2(2, 1)  # output that user code prints must not mix with the answers
     questions = os.fdopen(os.dup(0), "rb")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # nor are the questions meant for it to read
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # user code must not read the questions
     limit_memory()
     for line in questions:
         row = json.loads(line)
         file = row["file"]
         registry.look([file] if file else [], Path(row["base"]), {file: Path(row["path"])})
         try:
-            said: dict[str, Any] = {"answer": measure(Question.read(row), file).write()}
+            answer: dict[str, Any] = {"answer": measure(Question.read(row), file).write()}
         except UserError as error:
-            said = {"failed": str(error)}
-        os.write(out, (json.dumps(said) + "\n").encode())
+            answer = {"failed": str(error)}
+        os.write(out, (json.dumps(answer) + "\n").encode())
     return 0
 
 
 def limit_memory() -> None:
-    """No more than a few gigabytes of memory of its own: code that takes all of it is not to take the machine down."""
+    """Limit the private memory of the process to `MEMORY_BYTES`, so that user code cannot exhaust the machine's."""
     import resource
 
     kinds = [(resource.RLIMIT_CORE, 0)]
-    if sys.platform == "linux":  # elsewhere the limit is not obeyed, or counts what is mapped only
+    if sys.platform == "linux":  # elsewhere the limit is not enforced, or counts mapped memory only
         kinds.append((resource.RLIMIT_DATA, MEMORY_BYTES))
     for kind, most in kinds:
         hard = resource.getrlimit(kind)[1]
@@ -101,7 +101,7 @@ def _symbols(inputs: Sequence[TensorType]) -> list[str]:
 
 
 def _run(call: Any, values: dict[str, Any], inputs: Sequence[TensorType], lengths: Sequence[int], what: str) -> Any:
-    """What comes out, and the floating-point operations of it."""
+    """Return the output tensors and the number of floating-point operations."""
     import torch
     from torch.utils.flop_counter import FlopCounterMode
 
@@ -115,21 +115,21 @@ def _run(call: Any, values: dict[str, Any], inputs: Sequence[TensorType], length
         tensors.append(torch.complex(real, torch.rand(shape)) if x.kind == "complex" else real)
     with user_code.in_words(what), torch.no_grad(), FlopCounterMode(display=False) as counter:
         result = call(*tensors, **values)
-    found = tuple(result) if isinstance(result, (tuple, list)) else (result,)
-    for one in found:
-        if not isinstance(one, torch.Tensor):
-            raise UserError(f"{what}: expected a tensor or a tuple of tensors, received a {type(one).__name__}.")
-        if one.dim() < 2 or one.shape[0] != BATCH:
-            received = " × ".join(map(str, one.shape)) or "a single number"
+    outputs = tuple(result) if isinstance(result, (tuple, list)) else (result,)
+    for output in outputs:
+        if not isinstance(output, torch.Tensor):
+            raise UserError(f"{what}: expected a tensor or a tuple of tensors, received a {type(output).__name__}.")
+        if output.dim() < 2 or output.shape[0] != BATCH:
+            received = " × ".join(map(str, output.shape)) or "a single number"
             raise UserError(
                 f"{what}: the first axis of what comes out must be the batch, and there must be another; "
                 f"for a batch of {BATCH} it gave {received}."
             )
-    return found, counter.get_total_flops()
+    return outputs, counter.get_total_flops()
 
 
 def _type(one: Any, other: Any, symbols: list[str], question: Question, what: str) -> TensorType:
-    """The type of an output, from what came out for two lengths."""
+    """Return the type of an output from its tensors for two lengths."""
     rank = one.dim() - 1
     sizes: list[Size] = []
     for dim in range(1, rank + 1):
@@ -151,7 +151,7 @@ def _type(one: Any, other: Any, symbols: list[str], question: Question, what: st
 
 
 def _axes(rank: int, inputs: Sequence[TensorType], kind: str) -> tuple[str, ...] | None:
-    """The axes of an input with as many, else the usual ones for their number."""
+    """Return the axes of an input of equal rank, else the default ones of the rank; None if there are none."""
     for x in inputs:
         if x.rank == rank and not (rank == 1 and kind == "real" and x.kind == "index"):
             return x.axes

@@ -1,4 +1,4 @@
-"""The straight line of calls that a network becomes. The built module and the printed source both follow it."""
+"""The sequence of calls that computes a network. The built module and the printed source both follow it."""
 
 import importlib
 import inspect
@@ -18,44 +18,45 @@ from engine.network.block import Block, BlockInput, BlockOutput
 from engine.network.network import Layer, Network, Port
 from engine.project import check_lengths
 
-# Variables of these names would hide what the forward function and the printed file use.
+# Variables of these names would shadow names that the forward function and the printed file use.
 _USED_IN_SOURCE = {"self", "torch", "nn", "operator", "math", "inf", "nan", "device", "Network", "CLASSES", "NoneType"}
 Logits = bool | Mapping[Port, str]
-"""What is left out at outputs: nothing, each softmax, or at some outputs the layer of a type (softmax, sigmoid)."""
+"""Layers omitted at outputs: none, each softmax, or per output port the layer of a type (softmax, sigmoid)."""
 
 
 @cache
 def own_names() -> frozenset[str]:
-    """Every class and function in `engine.lowering.modules`, by its name alone, as the printed source uses it."""
-    found: set[str] = set()
+    """Return the unqualified names of the classes and functions in `engine.lowering.modules`, as the printed source has
+    them."""
+    names: set[str] = set()
     for file in pkgutil.iter_modules(modules.__path__):
         module = importlib.import_module(f"{modules.__name__}.{file.name}")
-        found |= {name for name, value in vars(module).items() if inspect.getmodule(value) is module}
-    return frozenset(found)
+        names |= {name for name, value in vars(module).items() if inspect.getmodule(value) is module}
+    return frozenset(names)
 
 
 def _reserved() -> frozenset[str]:
-    """What a module has already, so that no layer can be called the same."""
+    """Return the names that a layer attribute must not have: attributes of a `GraphModule`, and names in the source."""
     empty = fx.GraphModule(nn.Module(), fx.Graph())
     return frozenset({*dir(empty), *vars(empty), *own_names(), *_USED_IN_SOURCE})
 
 
 def safe_name(name: str) -> str:
-    """A layer's name as an attribute of the module: itself, unless torch or Python means something else by it."""
+    """Return a layer's name as an attribute of the module: unchanged, unless torch or Python reserves it."""
     if name.startswith("__"):
         name = f"layer{name}"  # inside a class, Python mangles names with two leading underscores
     return f"{name}_layer" if name in RESERVED else name
 
 
 def unique(name: str, taken: Collection[str]) -> str:
-    """The name, with as many underscores behind it as make it free."""
+    """Return the name with as many underscores appended as make it unique among `taken`."""
     while name in taken:
         name += "_"
     return name
 
 
 def layer_names(network: Network) -> dict[str, str]:
-    """The attribute name of every layer by its id. Layers whose own name is safe always keep it."""
+    """Return the attribute name of every layer by its id. Layers whose own name is safe always keep it."""
     names = {id: layer.name for id, layer in network.layers.items() if safe_name(layer.name) == layer.name}
     for id, layer in network.layers.items():
         if id not in names:
@@ -65,7 +66,7 @@ def layer_names(network: Network) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class NamedCall:
-    """One call, and the attribute that holds its module (empty for functions and methods)."""
+    """A call and the attribute that holds its module (empty for functions and methods)."""
 
     attribute: str
     call: Call
@@ -73,11 +74,11 @@ class NamedCall:
 
 @dataclass(frozen=True)
 class Step:
-    """One layer: its variable in the forward function, what feeds it, the calls it becomes, what leaves it.
+    """One layer: its variable in the forward function, the ports that feed it, its calls, and its outputs.
 
-    A block has the plans of its copies in a row instead of calls. Where it has a call as well, that is a function which
-    is handed the network inside before the tensor (the solver of a neural ODE). Where lengths go through the plan,
-    `lengths` makes those of what leaves, or nothing where they stay.
+    A block has the plans of its copies in series instead of calls. If it has a call as well, that is a function which
+    takes the network of the block as an argument before the tensor (the solver of a neural ODE). In a plan with
+    lengths, `lengths` is the call that computes the lengths of the outputs, or None where they do not change.
     """
 
     layer: Layer
@@ -91,15 +92,15 @@ class Step:
 
     @property
     def output(self) -> TensorType:
-        """What leaves the first port."""
+        """Type of the first output."""
         return self.outputs[0]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Steps in order; the layers that take what comes in, with their variables and types; the ports that go out.
+    """Steps in order; the ids of the input layers, with their variables and types; the output ports.
 
-    With `lengths` each sequence of any length has a hidden second value: how many steps of each sample are real.
+    With `lengths`, each sequence of variable length has a hidden second value: the number of valid steps per sample.
     """
 
     steps: tuple[Step, ...]
@@ -110,7 +111,7 @@ class Plan:
     lengths: bool = False
 
     def all_steps(self) -> Iterator[Step]:
-        """Every step, those inside blocks included."""
+        """Yield every step, including those inside blocks."""
         for step in self.steps:
             yield step
             for copy in step.copies:
@@ -118,18 +119,18 @@ class Plan:
 
 
 def plan(network: Network, analysis: Analysis, *, logits: Logits = False, lengths: bool = False) -> Plan:
-    """The calls of the network in order. `logits` leaves out layers at outputs; all names stay the same.
+    """Return the plan of a network. `logits` omits layers at outputs; all names stay the same.
 
-    With `lengths` sequences of any length may be padded at their ends: layers that look further than one step become
-    calls that are told how long each is. Raises `UserError` for a network with errors, naming the first, and for a
-    layer that cannot tell padding from data.
+    With `lengths`, sequences of variable length may be padded at their ends: layers that look further than one step
+    become calls that take the length of each sequence. Raises `UserError` for a network with errors, naming the first,
+    and for a layer that cannot tell padding from data.
     """
     refuse_errors(analysis)
     refuse_unknown(network, analysis)
     inputs = tuple(layer.id for layer in network.inputs)
-    chosen = logits if isinstance(logits, Mapping) else {}
-    left_out = output_softmaxes(network) if logits is True else folded(network, chosen)
-    return _plan(network, analysis, inputs, network.output_ports, left_out, "", lengths)
+    layer_types = logits if isinstance(logits, Mapping) else {}
+    omitted = output_softmaxes(network) if logits is True else folded(network, layer_types)
+    return _plan(network, analysis, inputs, network.output_ports, omitted, "", lengths)
 
 
 def _plan(
@@ -141,28 +142,30 @@ def _plan(
     path: str,
     lengths: bool,
 ) -> Plan:
-    """The plan of the network itself, or of the one inside a block whose ids begin with a path."""
+    """Return the plan of a network, or of the network of a block, whose ids begin with `path`."""
     variables = layer_names(network)
-    taken = {*variables.values(), *RESERVED}
+    used_names = {*variables.values(), *RESERVED}
     steps = []
     for id in network.order:
         layer = network.layers[id]
         if isinstance(layer.type, BlockInput | BlockOutput):
             continue
-        facts, type = analysis.shapes[id], layer.effective_type
+        shapes, type = analysis.shapes[id], layer.effective_type
         feeds = tuple(network.incoming[id][port] for port in layer.type.input_ports())
         ports = tuple(Port(id, name) for name in layer.type.output_ports())
         if isinstance(type, Block):
             copies = _copies(type, analysis, id, left_out, path, lengths)
-            calls = () if type.gives_what_leaves else _named(_chain(type.lower(*facts.inputs)), variables[id], taken)
-            steps.append(Step(layer, variables[id], feeds, calls, facts.outputs, ports, copies))
+            calls = (
+                () if type.gives_what_leaves else _named(_chain(type.lower(*shapes.inputs)), variables[id], used_names)
+            )
+            steps.append(Step(layer, variables[id], feeds, calls, shapes.outputs, ports, copies))
             continue
-        is_padded = lengths and check_lengths.is_padded(facts)
-        lowered = _padded(layer, facts) if is_padded else type.lower(*facts.inputs)
-        calls = _named(_chain(lowered), variables[id], taken)
+        is_padded = lengths and check_lengths.is_padded(shapes)
+        lowered = _padded(layer, shapes) if is_padded else type.lower(*shapes.inputs)
+        calls = _named(_chain(lowered), variables[id], used_names)
         calls = () if path + id in left_out else calls
-        after = type.lengths_after(*facts.inputs) if is_padded else None
-        steps.append(Step(layer, variables[id], feeds, calls, facts.outputs, ports, lengths=after))
+        lengths_after = type.lengths_after(*shapes.inputs) if is_padded else None
+        steps.append(Step(layer, variables[id], feeds, calls, shapes.outputs, ports, lengths=lengths_after))
     types = tuple(analysis.shapes[id].output for id in inputs)
     return Plan(tuple(steps), inputs, tuple(variables[id] for id in inputs), types, outputs, lengths)
 
@@ -172,7 +175,7 @@ def _chain(lowered: Lowered) -> tuple[Call, ...]:
 
 
 def _padded(layer: Layer, facts: LayerShapes) -> Lowered:
-    """The calls of a layer that some sequence of any length enters. Raises `UserError` where it cannot be padded."""
+    """Return the calls of a layer with a padded input sequence. Raises `UserError` if it does not support padding."""
     try:
         return check_lengths.lowered(layer, facts)
     except ShapeError as error:
@@ -207,16 +210,16 @@ def refuse_errors(analysis: Analysis) -> None:
 
 
 def refuse_unknown(network: Network, analysis: Analysis) -> None:
-    """Raise `UserError` for a layer of which nothing is known, because code of the user's was not measured."""
+    """Raise `UserError` for a layer of unknown sizes, because user code was not measured."""
     unknown = next((network.layers[id] for id in network.order if id not in analysis.shapes), None)
     if unknown is not None:
-        why = next((problem for problem in analysis.problems if problem.severity == "warning"), None)
-        where = f"{why.name}: {why.message}" if why else "Its sizes were not measured."
+        warning = next((problem for problem in analysis.problems if problem.severity == "warning"), None)
+        where = f"{warning.name}: {warning.message}" if warning else "Its sizes were not measured."
         raise UserError(f"The sizes of '{unknown.name}' are not known. {where}")
 
 
 def _named(calls: tuple[Call, ...], variable: str, taken: set[str]) -> tuple[NamedCall, ...]:
-    """The calls with attribute names: the first module without a name of its own is called as the layer is."""
+    """Return the calls with attribute names: the first module without a name of its own has the name of the layer."""
     named = []
     is_free = True
     for call in calls:

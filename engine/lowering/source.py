@@ -1,4 +1,4 @@
-"""Prints a network as one readable file of PyTorch, which runs without Netwright and has the same state-dict."""
+"""Print a network as one readable PyTorch file, which runs without Netwright and has the same state-dict keys."""
 
 import ast
 import inspect
@@ -27,16 +27,16 @@ LOAD = [
 ]
 DEMO_BATCH = 4
 DEMO_STEPS = 16
-"""The length of the sequences in the demonstration, where the network takes any."""
+"""Sequence length in the demonstration, where the network takes any length."""
 
 
 def bundled_sources(targets: Iterable[str]) -> list[list[str]]:
-    """Return the source of each target that is ours, as lines, behind that of what it uses; each once."""
-    found: dict[Any, None] = {}
+    """Return the source lines of each target in `engine.lowering.modules` once, after those of its dependencies."""
+    parts: dict[Any, None] = {}
     for target in targets:
         if target.startswith(OWN):
-            _gather(resolve(target), found)
-    return [inspect.getsource(part).rstrip().split("\n") for part in found]
+            _gather(resolve(target), parts)
+    return [inspect.getsource(part).rstrip().split("\n") for part in parts]
 
 
 def _gather(part: Any, found: dict[Any, None]) -> None:
@@ -47,13 +47,13 @@ def _gather(part: Any, found: dict[Any, None]) -> None:
 
 
 def _used(part: Any) -> Iterator[Any]:
-    """Yield the classes and functions of ours that the source of one names: base classes, too."""
+    """Yield the bundled classes and functions that the source of `part` names, including base classes."""
     names = vars(sys.modules[part.__module__])
     tree = ast.parse(textwrap.dedent(inspect.getsource(part)))
     for name in dict.fromkeys(node.id for node in ast.walk(tree) if isinstance(node, ast.Name)):
-        named = names.get(name)
-        if named is not part and inspect.isroutine(named) | inspect.isclass(named) and _is_ours(named):
-            yield named
+        value = names.get(name)
+        if value is not part and inspect.isroutine(value) | inspect.isclass(value) and _is_ours(value):
+            yield value
 
 
 def _is_ours(named: Any) -> bool:
@@ -69,34 +69,37 @@ def source(
     classes: Sequence[str] = (),
     columns: Sequence[str] = (),
 ) -> str:
-    """The file as text: class `Network`, with the same attribute names as the built module, `load`, a demonstration.
+    """Return the text of the file: class `Network`, with the attribute names of the built module, `load` and
+    a demonstration.
 
-    `classes` name the outputs, `columns` the numbers of an input that comes from a table. `logits` leaves out a softmax
-    at an output. Raises `UserError` for a network with errors.
+    `classes` are the class names of the output, `columns` the column names of an input from a table. `logits` omits the
+    softmax at each output. Raises `UserError` for a network with errors.
     """
-    planned = plan(network, analysis, logits=logits)
-    heading = _heading(planned, title)
-    for name, words in (("COLUMNS", columns), ("CLASSES", classes)):
-        if words:
-            heading += ["", *call(0, f"{name} = [", [literal(word) for word in words], "]")]
-    parts = [heading, *_helpers(planned), *class_texts(planned), LOAD, _demonstration(planned)]
+    network_plan = plan(network, analysis, logits=logits)
+    heading = _heading(network_plan, title)
+    for name, texts in (("COLUMNS", columns), ("CLASSES", classes)):
+        if texts:
+            heading += ["", *call(0, f"{name} = [", [literal(word) for word in texts], "]")]
+    parts = [heading, *_helpers(network_plan), *class_texts(network_plan), LOAD, _demonstration(network_plan)]
     return "\n\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
 def _heading(planned: Plan, title: str) -> list[str]:
-    """Docstring and imports. The title is a stranger's text: nothing in it may end the docstring."""
+    """Return the docstring and the imports. The title is untrusted text: nothing in it may end the docstring."""
     clean = " ".join("".join(c if c.isprintable() else " " for c in title).split()).replace("\\", "/").replace('"', "'")
     lines = [f'"""{clean or "Untitled"}: a neural network.', ""]
     variables = {step.layer.id: step.variable for step in planned.steps}
-    ends = [("Input", name, type) for name, type in zip(planned.arguments, planned.types, strict=True)]
-    leaving = {port: type for step in planned.steps for port, type in zip(step.ports, step.outputs, strict=True)}
-    ends += [("Output", variables[port.layer], leaving[port]) for port in planned.outputs]
-    for word, name, type in ends:
+    ends_of_network = [("Input", name, type) for name, type in zip(planned.arguments, planned.types, strict=True)]
+    output_types = {port: type for step in planned.steps for port, type in zip(step.ports, step.outputs, strict=True)}
+    ends_of_network += [("Output", variables[port.layer], output_types[port]) for port in planned.outputs]
+    for word, name, type in ends_of_network:
         kind = ", whole numbers" if type.kind == "index" else ""
         lines.append(f"{word} {name}: N × {type.short()} (batch × {' × '.join(type.axes)}){kind}")
-    used = [named.call for step in planned.all_steps() for named in step.calls]
-    targets = {made.target for made in used if made.kind != "method"}
-    standard = ["import operator"] if any(made.target.startswith("operator.") for made in used) else []
+    network_calls = [named.call for step in planned.all_steps() for named in step.calls]
+    targets = {layer_call.target for layer_call in network_calls if layer_call.kind != "method"}
+    standard = (
+        ["import operator"] if any(layer_call.target.startswith("operator.") for layer_call in network_calls) else []
+    )
     if any("math." in target for target in targets if is_expression(target)):
         standard.insert(0, "import math")
     if "import math" not in standard and any("math." in line for helper in _helpers(planned) for line in helper):
@@ -106,26 +109,33 @@ def _heading(planned: Plan, title: str) -> list[str]:
 
 
 def _code_imports(targets: Iterable[str]) -> list[str]:
-    """Imports of the user's files, which lie beside this one."""
+    """Return the imports of the user's files, which are in the folder of the printed file."""
     files = {split_code(target)[0] for target in targets if is_users(target) and not is_expression(target)}
     return ["", *(f"import {name}" for name in sorted(map(companion, files)))] if files else []
 
 
 def _add_on_imports(planned: Plan) -> list[str]:
-    """Imports of the add-ons whose modules the network uses; their packages must be installed where the file runs."""
-    used = {made.call.target for step in planned.all_steps() for made in step.calls if made.call.kind != "method"}
-    found = {target.rpartition(".")[0]: add_on_of(target) for target in sorted(used)}
-    return [f"import {module}  # of the package {add_on.title}" for module, add_on in found.items() if add_on]
+    """Return the imports of the add-ons that the network uses; their packages must be installed where the file runs."""
+    targets = {
+        named_call.call.target
+        for step in planned.all_steps()
+        for named_call in step.calls
+        if named_call.call.kind != "method"
+    }
+    add_ons = {target.rpartition(".")[0]: add_on_of(target) for target in sorted(targets)}
+    return [f"import {module}  # of the package {add_on.title}" for module, add_on in add_ons.items() if add_on]
 
 
 def _helpers(planned: Plan) -> list[list[str]]:
-    """Return the bundled classes and functions of ours that the network uses, each as lines of source."""
-    used = (named.call for step in planned.all_steps() for named in step.calls)
-    return bundled_sources(dict.fromkeys(made.target for made in used if made.kind != "method"))
+    """Return the bundled classes and functions that the network uses, each as lines of source."""
+    network_calls = (named.call for step in planned.all_steps() for named in step.calls)
+    return bundled_sources(
+        dict.fromkeys(layer_call.target for layer_call in network_calls if layer_call.kind != "method")
+    )
 
 
 def _demonstration(planned: Plan) -> list[str]:
-    """Builds the network, with the weights beside the file if there are some, and runs one batch."""
+    """Return the code that builds the network, loads its weights if their file exists, and runs one batch."""
     examples = [_example(type) for type in planned.types]
     return [
         'if __name__ == "__main__":',
@@ -139,7 +149,7 @@ def _demonstration(planned: Plan) -> list[str]:
 
 
 def _example(type: TensorType) -> str:
-    """A batch of random numbers, or of the first index."""
+    """Return the expression of a batch of random numbers, or of zeros for an input of indices."""
     sizes = ", ".join(str(size if isinstance(size, int) else DEMO_STEPS) for size in type.sizes)
     if type.kind == "index":
         return f"torch.zeros({DEMO_BATCH}, {sizes}, dtype=torch.long)"

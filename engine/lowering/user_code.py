@@ -1,7 +1,7 @@
-"""The user's own classes, functions and expressions, made to run. Only here does a process run code of theirs.
+"""Run the user's own classes, functions and expressions. No other module of a process runs user code.
 
-A file is run once a process, from the bytes whose hash is known, and only where its folder is trusted. What goes wrong
-in it is told with its file and line.
+A file is run once per process, from the bytes whose hash was checked, and only where its folder is trusted. Its errors
+are reported with file and line.
 """
 
 import contextlib
@@ -22,42 +22,42 @@ from engine.user_code.expression import is_expression, parsed, split_code, split
 
 _modules: dict[str, ModuleType] = {}
 _names: dict[str, str] = {}
-"""How the user calls each file that was run, by the path that stands in a traceback."""
+"""Name of each file that was run, as shown to the user, by its path in a traceback."""
 
 
 def find(target: str) -> Callable[..., Any]:
-    """The class or function of the user's that a call names. Runs its file if need be. Raises `UserError`."""
+    """Return the user's class, function or expression of a target. Runs its file if necessary. Raises `UserError`."""
     if is_expression(target):
         return _expression(*split_expression(target))
     file, name = split_code(target)
-    found = getattr(_module(file), name, None)
-    if not callable(found):
+    value = getattr(_module(file), name, None)
+    if not callable(value):
         raise UserError(f"{file} has no '{name}' once it has run.")
-    made: Callable[..., Any] = found
-    return made
+    function: Callable[..., Any] = value
+    return function
 
 
 def defined(file: str, names: Iterable[str]) -> dict[str, Callable[..., Any]]:
-    """Those of the names that a file defines as something to call. Runs the file if need be. Raises `UserError`."""
+    """Return the callables of a file among `names`. Runs the file if necessary. Raises `UserError`."""
     module = _module(file)
-    found = {name: getattr(module, name, None) for name in names}
-    return {name: made for name, made in found.items() if callable(made)}
+    values = {name: getattr(module, name, None) for name in names}
+    return {name: value for name, value in values.items() if callable(value)}
 
 
 def construct(target: str, kwargs: Mapping[str, Any]) -> nn.Module:
-    """A module of the user's class. Raises `UserError`, with file and line, for what goes wrong in it."""
+    """Return an instance of the user's module class. Raises `UserError`, with file and line, for errors in its code."""
     file, name = split_code(target)
-    made = find(target)
+    make = find(target)
     with in_words(file):
-        built = made(**kwargs)
-    if not isinstance(built, nn.Module):
-        raise UserError(f"{file}: {name} is not an nn.Module but a {type(built).__name__}.")
-    return built
+        module = make(**kwargs)
+    if not isinstance(module, nn.Module):
+        raise UserError(f"{file}: {name} is not an nn.Module but a {type(module).__name__}.")
+    return module
 
 
 @contextlib.contextmanager
 def in_words(file: str) -> Iterator[None]:
-    """Turn what goes wrong in code of this file into a `UserError` with the line."""
+    """Turn an exception in the code of a file into a `UserError` with the line."""
     try:
         yield
     except UserError:
@@ -69,7 +69,7 @@ def in_words(file: str) -> Iterator[None]:
 
 
 def blame(error: BaseException) -> str:
-    """`swish.py, line 12: ValueError: ...` where the error came up in code of the user's, else nothing."""
+    """Return `swish.py, line 12: ValueError: ...` if the error was raised in user code, or by its calls, else ''."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if frame.filename in _names:
             return f"{_names[frame.filename]}, line {frame.lineno}: {_words(error)}"
@@ -77,19 +77,19 @@ def blame(error: BaseException) -> str:
 
 
 def in_running_words(error: BaseException, file: str) -> str:
-    """What a run says of an error that came up in code of the user's, or was brought about by it."""
+    """Return the message of a run for an error that user code raised or caused."""
     ended = " It ended the program." if isinstance(error, SystemExit) else ""
     return f"The project's own code went wrong: {blame(error) or f'{file}: {_words(error)}'}{ended}"
 
 
 def _words(error: BaseException) -> str:
-    words = " ".join(str(error).strip().split())
-    shown = words if len(words) <= 400 else words[:397] + "..."
+    message = " ".join(str(error).strip().split())
+    shown = message if len(message) <= 400 else message[:397] + "..."
     return f"{type(error).__name__}: {shown}" if shown else type(error).__name__
 
 
 def _module(file: str) -> ModuleType:
-    """The file as a module, run once. Raises `UserError` where it may not run, or goes wrong."""
+    """Return the file as a module, run once. Raises `UserError` if it is not trusted, has changed, or fails."""
     code = registry.file(file)
     if code is None or code.error:
         raise UserError(code.error if code is not None else f"Nothing is known about the file {file}.")
@@ -102,15 +102,15 @@ def _module(file: str) -> ModuleType:
         raise UserError(f"{file} was changed just now. Try again.")
     name = f"netwright_code_{code.sha256[:16]}"
     module = ModuleType(name)
-    module.__file__ = where = str(code.path)
-    _names[where] = file
-    # Known before it runs: dataclasses, and what torch looks up by a class's module, want to find it.
+    module.__file__ = filename = str(code.path)
+    _names[filename] = file
+    # Registered before it runs: dataclasses, and torch, look up the module of a class.
     sys.modules[name] = module
     text = data.decode("utf-8-sig")
-    linecache.cache[where] = (len(text), None, text.splitlines(keepends=True), where)
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     try:
         with in_words(file):
-            exec(compile(text, where, "exec"), module.__dict__)
+            exec(compile(text, filename, "exec"), module.__dict__)
     except BaseException:
         del sys.modules[name]
         raise
@@ -119,7 +119,7 @@ def _module(file: str) -> ModuleType:
 
 
 def _expression(text: str, count: int) -> Callable[..., Any]:
-    """A function of so many tensors. Raises `UserError`."""
+    """Return the expression as a function of `count` tensors. Raises `UserError`."""
     if not registry.may_run(""):
         raise UserError(trust.refusal([text], registry.base()))
     key = registry.hash_of(f"{count} {text}")
@@ -132,12 +132,12 @@ def _expression(text: str, count: int) -> Callable[..., Any]:
             raise UserError(str(error)) from None
         module = ModuleType(f"netwright_{name}")
         module.__dict__.update(torch=torch, math=math)
-        where = f"<{name}>"
-        _names[where] = f"expression {text}"
+        filename = f"<{name}>"
+        _names[filename] = f"expression {text}"
         exec(
-            compile(f"def {name}({', '.join(tensor_names(count))}):\n    return {text.strip()}\n", where, "exec"),
+            compile(f"def {name}({', '.join(tensor_names(count))}):\n    return {text.strip()}\n", filename, "exec"),
             module.__dict__,
         )
         sys.modules[module.__name__] = _modules[key] = module
-    made: Callable[..., Any] = getattr(module, name)
-    return made
+    function: Callable[..., Any] = getattr(module, name)
+    return function

@@ -1,9 +1,9 @@
-"""Weights on disk: a folder with the tensors and a manifest of checksums.
+"""Weights on disk: a folder with the tensors and a manifest with checksums.
 
-    weights.safetensors   the state of the module
-    manifest.json         SHA-256 of each file, and what the one who saved wants to be known
+    weights.safetensors   the state-dict of the module
+    manifest.json         SHA-256 of each file, and the entries passed to `save`
 
-Neither safetensors nor torch notices a flipped bit, so the checksum is compared before anything is read.
+Neither safetensors nor torch notices a flipped bit, so the checksum is verified before the tensors are read.
 """
 
 import contextlib
@@ -28,22 +28,22 @@ from engine.core.files import open_file, read_file, write_json
 WEIGHTS = "weights.safetensors"
 MANIFEST = "manifest.json"
 MANIFEST_LIMIT_BYTES = 2**24
-"""It names the layers with their weights; a network has at most 20,000."""
+"""The manifest lists the layers with their weights; a network has at most 20,000 layers."""
 State = dict[str, torch.Tensor]
 
 
 def save(weights: nn.Module | Mapping[str, torch.Tensor], folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Write the folder beside, whole, and rename it into place; an older one is replaced. Raises `RunError`.
+    """Write a complete temporary folder and rename it to `folder`; an older one is replaced. Raises `RunError`.
 
-    `manifest` is kept as it is given, beside the checksums: the layers with the prefixes of their weights
-    (`engine.lowering.module.prefixes`), classes, task, iteration.
+    The entries of `manifest` are stored unchanged, together with the checksums: the layers with the prefixes of their
+    weights (`engine.lowering.module.prefixes`), classes, task, iteration.
     """
-    state = weights.state_dict() if isinstance(weights, nn.Module) else weights
+    tensors = weights.state_dict() if isinstance(weights, nn.Module) else weights
     beside = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp")
     try:
-        beside.mkdir(mode=0o700)  # and no folder of a run that was deleted meanwhile
+        beside.mkdir(mode=0o700)  # without parents: the folder of a run deleted meanwhile is not made again
         save_file(
-            {key: value.detach().to("cpu", copy=True).contiguous() for key, value in state.items()}, beside / WEIGHTS
+            {key: value.detach().to("cpu", copy=True).contiguous() for key, value in tensors.items()}, beside / WEIGHTS
         )
         _flush(beside / WEIGHTS)
         files = {WEIGHTS: {"sha256": sha256(beside / WEIGHTS), "bytes": (beside / WEIGHTS).stat().st_size}}
@@ -65,12 +65,13 @@ def _flush(path: Path) -> None:
 
 
 def _old(folder: Path) -> Path:
-    """Where the folder of before stands for the moment between two renames."""
+    """Return the path of the previous folder between the two renames."""
     return folder.with_name(f".{folder.name}.old")
 
 
 def _take_place(beside: Path, folder: Path) -> None:
-    """A folder cannot be renamed over one with files. A crash in between leaves the old one, which `load` finds."""
+    """Rename `beside` to `folder`. A folder cannot be renamed over one with files, so the old one is moved away first;
+    a crash in between leaves it, and `load` reads it."""
     old = _old(folder)
     if folder.exists():
         shutil.rmtree(old, ignore_errors=True)
@@ -80,13 +81,13 @@ def _take_place(beside: Path, folder: Path) -> None:
 
 
 def sha256(path: Path) -> str:
-    """The checksum of a file, as hexadecimal digits."""
+    """Return the SHA-256 of a file as hexadecimal digits."""
     with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def load(folder: Path) -> tuple[State, dict[str, Any]]:
-    """The state and the manifest. Raises `UserError` where something is missing or not what was saved."""
+    """Return the state-dict and the manifest. Raises `UserError` if a file is missing or damaged."""
     if not folder.exists() and _old(folder).exists():
         folder = _old(folder)
     manifest = _manifest(folder)
@@ -121,7 +122,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def fill(module: nn.Module, state: Mapping[str, torch.Tensor]) -> None:
-    """Give the module these weights. Raises `UserError` that names the first one that does not fit."""
+    """Load the weights into the module. Raises `UserError` naming the first missing, unexpected or misshapen one."""
     own = module.state_dict()
     for key in sorted(own.keys() - state.keys()):
         raise UserError(f"The weights do not belong to this network: '{path_part(key)}' is missing among them.")
