@@ -1,4 +1,4 @@
-"""Writes the curves of runs for other programs: one CSV table, a log folder for TensorBoard, or a store for MLflow.
+"""Write the curves of runs for other programs: one CSV table, a log folder for TensorBoard, or a store for MLflow.
 
 TensorBoard and MLflow are extras of the installation: each is imported only when its format is asked for.
 """
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 FILE_SUFFIX = ".netwright"
-"""Ends the names of our event files, so that a second export replaces them and leaves others alone."""
+"""Suffix of our event files, so that a second export replaces them and keeps files of other programs."""
 LARGEST_FLOAT = 3.4028234663852886e38
-"""Of 32 bits, which TensorBoard keeps values in."""
+"""Largest float32, the type of values in TensorBoard."""
 LARGEST_STEP = 2**53
 MLFLOW_STATUS = {"finished": "FINISHED", "stopped": "KILLED", "failed": "FAILED", "lost": "FAILED", DAMAGED: "FAILED"}
 MLFLOW_LONGEST_NAME, MLFLOW_LONGEST_VALUE = 100, 5000
 MLFLOW_PARAMS_AT_ONCE, MLFLOW_METRICS_AT_ONCE = 100, 1000
-"""How many MLflow takes per request."""
+"""Limits of MLflow per request."""
 MLFLOW_RUN_TAG = "netwright.run"
 
 
 @dataclass
 class Curve:
-    """One quantity on one split: steps, values, and the times of their report in seconds since the epoch."""
+    """A curve of one split: steps, values, and times of the events in seconds since 1970-01-01 UTC."""
 
     name: str
     split: str
@@ -57,11 +57,11 @@ class Curve:
     times: "array[float]" = field(default_factory=lambda: array("d"))
 
     def append(self, points: Points) -> None:
-        """Add points. Older ones from their first step on are dropped: the run had been rolled back before it."""
+        """Append points. Existing points from their first step on are removed: the run was rolled back."""
         values = [float(value) for value in points.values[self.name]]
-        keep = bisect_left(self.steps, points.first_step)
+        num_kept = bisect_left(self.steps, points.first_step)
         for column in (self.steps, self.values, self.times):
-            del column[keep:]
+            del column[num_kept:]
         self.steps.extend(points.first_step + index * points.steps_apart for index in range(len(values)))
         self.values.extend(values)
         self.times.extend([points.time] * len(values))
@@ -123,7 +123,7 @@ def _by_split(curves: Iterable[Curve]) -> dict[str, list[Curve]]:
 
 
 def _plain(text: str) -> str:
-    """The text without lone surrogates, which neither library can encode."""
+    """Return the text without lone surrogates, which neither library can encode."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -163,8 +163,8 @@ def _write_tensorboard(runs: Sequence[RunFolder], target: Path) -> Iterator[Path
 
 
 def _write_mlflow(runs: Sequence[RunFolder], target: Path) -> Iterator[Path]:
-    """Write an experiment per project, and into it each run with its options as parameters, in place of what an earlier
-    export wrote of it. Yield the folders of the runs."""
+    """Write an experiment per project, with its runs and their options as parameters. A run that was exported before is
+    replaced. Yield the folders of the runs."""
     client = _mlflow_client(target)
     from mlflow.exceptions import MlflowException
 
@@ -178,9 +178,9 @@ def _write_mlflow(runs: Sequence[RunFolder], target: Path) -> Iterator[Path]:
 
 
 def _mlflow_client(target: Path) -> "MlflowClient":
-    """Open a store of files in the folder, without MLflow's telemetry, which is read when it is imported."""
+    """Open a file store in the folder, without telemetry: MLflow reads that setting when it is imported."""
     os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
-    os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # late MLflow 3 refuses stores of files without it
+    os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # later releases of MLflow 3 refuse file stores without it
     from mlflow import MlflowClient
 
     target.mkdir(parents=True, exist_ok=True)
@@ -192,8 +192,8 @@ def _write_mlflow_run(client: "MlflowClient", run: RunSummary, curves: Sequence[
     from mlflow.entities import Metric, Param, ViewType
 
     name = _plain(run.name)[:MLFLOW_LONGEST_NAME] or "untitled"
-    known = client.get_experiment_by_name(name)
-    experiment = client.create_experiment(name) if known is None else known.experiment_id
+    existing = client.get_experiment_by_name(name)
+    experiment = client.create_experiment(name) if existing is None else existing.experiment_id
     identity = hashlib.sha256(str(run.path.resolve()).encode("utf-8", "replace")).hexdigest()[:32]
     for old in client.search_runs([experiment], f"tags.`{MLFLOW_RUN_TAG}` = '{identity}'", ViewType.ALL):
         shutil.rmtree(_run_folder(old.info.artifact_uri))
@@ -236,7 +236,7 @@ def _mlflow_tags(run: RunSummary) -> dict[str, str]:
 
 
 def _mlflow_metrics(run: RunSummary, curves: Sequence[Curve]) -> Mapping[str, Curve]:
-    """Every curve, and the final figures that have none, by the metric's name `split/name`."""
+    """Return each curve, and each final score without a curve, by the name of the metric, `split/name`."""
     names = {f"{curve.split}.{curve.name}" for curve in curves}
     end = max((curve.times[-1] for curve in curves if curve.times), default=run.created)
     step = run.number("iterations") or 0.0
@@ -253,8 +253,8 @@ def _mlflow_metrics(run: RunSummary, curves: Sequence[Curve]) -> Mapping[str, Cu
 
 
 def unique_names(names: Iterable[str]) -> Iterator[str]:
-    """Yield the names as MLflow and every file system take them: of ASCII letters, digits, `_`, `-`, `.` and spaces, no
-    two of them equal but for their case."""
+    """Yield unique names that MLflow and all file systems accept: ASCII letters, digits, `_`, `-`, `.` and spaces, no
+    two equal when case is ignored."""
     seen: set[str] = set()
     for name in names:
         clean = re.sub(r"[^A-Za-z0-9_\-. ]", "_", name)[:MLFLOW_LONGEST_NAME].strip()

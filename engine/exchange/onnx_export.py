@@ -1,8 +1,8 @@
-"""Export to ONNX, compared with ONNX Runtime before the file gets its name.
+"""Export to ONNX, and compare with ONNX Runtime before the file is renamed to its final name.
 
-The file has one input for each input layer, of the same name, float32 in the units of the data (the normalisation is
-inside), and a free batch. A classifier's first output is the class probabilities; the names of the classes are in the
-metadata.
+The file has one input per input layer, of the same name, float32 in the units of the data (the normalisation is part
+of the network), with a dynamic batch size. The first output of a classifier is the class probabilities; the class names
+are in the metadata.
 """
 
 import contextlib
@@ -56,15 +56,15 @@ ADAPTIVE_POOLS: dict[type[nn.Module], bool] = {
 Tensors = tuple[torch.Tensor, ...]
 OPSET = 20
 TOLERANCE = 1e-4
-"""Largest accepted difference, relative to the largest number of an output, or to 1 if that is smaller."""
+"""Largest accepted difference, relative to the largest absolute value of an output, but at least to 1."""
 LIMIT_BYTES = 2_000_000_000
-"""An ONNX file is one protobuf message, which ends at 2 GB."""
+"""Limit of the weights: an ONNX file is one protobuf message of at most 2 GB."""
 CHATTY = ("torch.onnx", "torch.export", "torch._dynamo", "onnxscript", "onnx_ir")
 
 
 @dataclass(frozen=True)
 class OnnxFile:
-    """What was written, and how far ONNX Runtime's first output was from torch's."""
+    """The file written, and the largest difference of its first output between ONNX Runtime and torch."""
 
     path: Path
     largest_difference: float
@@ -80,10 +80,10 @@ def export_onnx(
     facts: DatasetInfo | None,
     samples: Arrays | None,
 ) -> OnnxFile:
-    """Write the network with these weights. `samples` are real ones in the order of the data's inputs.
+    """Write the network with the weights `state`. `samples` are real samples in the order of the data's inputs.
 
-    Without samples, random ones are compared. Raises `UserError` for what cannot be exported, before anything starts,
-    and `RunError` where ONNX Runtime gives other numbers; nothing is left behind then.
+    Without samples, random ones are compared. Raises `UserError` for a network that cannot be exported, before the
+    export begins, and `RunError` if ONNX Runtime computes other outputs; no file is left then.
     """
     refuse_network(network)
     refuse_destination(to)
@@ -127,22 +127,22 @@ def refuse_size(module: fx.GraphModule) -> None:
 
 
 def with_probabilities(network: Network, facts: DatasetInfo) -> Network:
-    """The network with a softmax, or a sigmoid for labels, at each output that is trained as logits and has none. Of
-    several outputs `mask` becomes `mask_probabilities`."""
+    """Return the network with a softmax, or a sigmoid for labels, at each output that is trained as logits and has
+    none. If there are several outputs, `mask` becomes `mask_probabilities`."""
     if len(network.output_ports) != len(facts.targets):
         return network
     is_only = len(facts.targets) == 1
-    for one in wanted_of(network, analyse(network), facts, is_padded=False):
-        if one.folds and not folded(network, {one.port: one.folds}):
-            network, last = edits.add_layer(network, layer_type(one.folds)())
-            network = edits.connect(network, one.port, Port(last.id, last.type.input_ports()[0]))
-            name = f"{one.name}_probabilities"
-            network = network if is_only or name in network.by_name else edits.rename(network, last.id, name)
+    for binding in wanted_of(network, analyse(network), facts, is_padded=False):
+        if binding.folds and not folded(network, {binding.port: binding.folds}):
+            network, layer = edits.add_layer(network, layer_type(binding.folds)())
+            network = edits.connect(network, binding.port, Port(layer.id, layer.type.input_ports()[0]))
+            name = f"{binding.name}_probabilities"
+            network = network if is_only or name in network.by_name else edits.rename(network, layer.id, name)
     return network
 
 
 def metadata(network: Network, facts: DatasetInfo | None) -> dict[str, str]:
-    """What the file says about itself; ONNX allows texts only."""
+    """Return the metadata of the file; ONNX allows strings only."""
     described = {
         "netwright": VERSION,
         "input_units": "float32 in the units of the data source; the normalisation is part of the network",
@@ -152,17 +152,17 @@ def metadata(network: Network, facts: DatasetInfo | None) -> dict[str, str]:
         if facts.classes:
             described["classes"] = json.dumps(list(facts.classes), ensure_ascii=False)
         if len(facts.targets) > 1:
-            told = [{"name": t.name, "task": t.task, "classes": list(t.classes)} for t in facts.targets]
-            described["targets"] = json.dumps(told, ensure_ascii=False)
-        fed = match_inputs(network, facts)
-        columns = {network.layers[id].name: given.columns for id, given in fed.items() if given.columns}
+            targets = [{"name": t.name, "task": t.task, "classes": list(t.classes)} for t in facts.targets]
+            described["targets"] = json.dumps(targets, ensure_ascii=False)
+        data_inputs = match_inputs(network, facts)
+        columns = {network.layers[id].name: info.columns for id, info in data_inputs.items() if info.columns}
         if columns:
             described["columns"] = json.dumps(columns, ensure_ascii=False)
     return described
 
 
 def output_names(network: Network) -> list[str]:
-    """One name for each output: that of its layer, with the port where several leave one layer."""
+    """Return one name per output: that of its layer, followed by the port if the layer has several outputs."""
     taken = {layer.name for layer in network.inputs}
     names = []
     for port in network.output_ports:
@@ -174,7 +174,7 @@ def output_names(network: Network) -> list[str]:
 
 
 def write(module: fx.GraphModule, network: Network, batch: Arrays, to: Path, described: Mapping[str, str]) -> None:
-    """Export and check the file. Raises `RunError` where torch or the checker refuse."""
+    """Export and check the file. Raises `RunError` if the exporter or the ONNX checker fails."""
     inputs = [layer.name for layer in network.inputs]
     dynamic = tuple(_dynamic_axes(layer.type.output()) for layer in network.inputs)
     try:
@@ -202,7 +202,7 @@ def write(module: fx.GraphModule, network: Network, batch: Arrays, to: Path, des
 
 
 class AdaptivePool(nn.Module):
-    """Adaptive pooling, one axis after the other: cell i of n goes from floor(i size / n) to ceil((i + 1) size / n)."""
+    """Adaptive pooling of one axis after the other: cell i of n spans floor(i size / n) to ceil((i + 1) size / n)."""
 
     def __init__(self, cells: tuple[int, ...], *, takes_max: bool) -> None:
         super().__init__()
@@ -222,7 +222,9 @@ class AdaptivePool(nn.Module):
 
 
 def _scan(part: RecurrentLoop, name: str, state: Tensors, given: Tensors) -> tuple[Tensors, torch.Tensor]:
-    """The steps of a recurrent layer as one operator, for any number of steps, in place of a loop over so many."""
+    """Compute a recurrent layer with a `scan` operator, for any number of steps, instead of an unrolled loop.
+
+    Return the final state and the output of each step."""
 
     def step(state: Tensors, given: Tensors) -> tuple[Tensors, torch.Tensor]:
         after = part.step(name, state, given)
@@ -233,29 +235,29 @@ def _scan(part: RecurrentLoop, name: str, state: Tensors, given: Tensors) -> tup
 
 
 def exportable(module: fx.GraphModule) -> fx.GraphModule:
-    """A copy of the network that shares its weights, in forms that the exporter knows."""
+    """Return a copy of the network that shares its weights, with modules that the exporter supports."""
     copied = copy.deepcopy(module, {id(p): p for p in (*module.parameters(), *module.buffers())})
     for name, part in module.named_modules():
         if type(part) in ADAPTIVE_POOLS:
             dims = int(type(part).__name__[-2])
-            given = part.output_size
-            cells = given if isinstance(given, tuple) else (given,) * dims
+            output_size = part.output_size
+            cells = output_size if isinstance(output_size, tuple) else (output_size,) * dims
             copied.set_submodule(name, AdaptivePool(cells, takes_max=ADAPTIVE_POOLS[type(part)]))
         elif isinstance(part, nn.RReLU):
             copied.set_submodule(name, nn.LeakyReLU((part.lower + part.upper) / 2))
         elif isinstance(part, RecurrentLoop):
-            own = copied.get_submodule(name)
-            own.walk = functools.partial(_scan, own)  # type: ignore[arg-type, assignment]
+            loop = copied.get_submodule(name)
+            loop.walk = functools.partial(_scan, loop)  # type: ignore[arg-type, assignment]
     return copied
 
 
 @contextlib.contextmanager
 def free_lengths() -> Iterator[None]:
-    """Lets recurrent layers be exported for sequences of any length, also after they have run in this process.
+    """Export recurrent layers for sequences of any length, even after they have run in this process.
 
-    The exporter puts other implementations in their place for a while (`torch.export._patches`, seen in 2.13), but the
-    operators remember which one they called last; so the second such export of a process would fix the length.
-    This can go when that module clears the memory itself.
+    The exporter replaces their implementations temporarily (`torch.export._patches`, seen in torch 2.13), but the
+    operators cache the last dispatch, so the second such export of a process would fix the length. Remove this when
+    that module clears the cache itself.
     """
     operators = (torch.ops.aten.lstm.input, torch.ops.aten.gru.input)
     for operator in operators:
@@ -268,7 +270,7 @@ def free_lengths() -> Iterator[None]:
 
 
 def _own_code(network: Network) -> str:
-    """Where to look first, in a network with code of the user's: the layers that come along have been tried."""
+    """Return a hint that names the layers of user code, or ''; the bundled layers are tested with the exporter."""
     names = [layer.name for layer in network.layers.values() if isinstance(layer.effective_type, UserCode)]
     if not names:
         return ""
@@ -276,7 +278,7 @@ def _own_code(network: Network) -> str:
 
 
 def forget_origin(model: onnx_ir.Model) -> None:
-    """Take out what torch wrote about its tracing: it names files and folders of this machine."""
+    """Remove the metadata that torch wrote while tracing: it names files and folders of this machine."""
     model.metadata_props.clear()
     for graph in (model.graph, *(function.graph for function in model.functions.values())):
         graph.metadata_props.clear()
@@ -289,14 +291,14 @@ def forget_origin(model: onnx_ir.Model) -> None:
 
 
 def _dynamic_axes(type: TensorType) -> dict[int, str]:
-    """The batch, and every size that is known only when the network runs."""
+    """Return the names of the dynamic axes by dimension: the batch, and every symbolic size."""
     named = {"T": "time"}
     symbols = {type.dim(axis): named.get(axis, axis.lower()) for axis in type.axes if isinstance(type[axis], Symbol)}
     return {0: "batch", **symbols}
 
 
 def _cause(error: BaseException) -> str:
-    """The first line of what went wrong first; the exporter wraps it in advice to its own developers."""
+    """Return the first line of the root cause; the exporter wraps it in advice to its own developers."""
     while error.__cause__ is not None:
         error = error.__cause__
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
@@ -304,7 +306,7 @@ def _cause(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Without the exporter's warnings and log lines: standard output belongs to whoever asked for JSON."""
+    """Suppress the warnings and log lines of the exporter, which would mix with JSON on standard output."""
     loggers = [logging.getLogger(name) for name in CHATTY]
     before = [logger.level for logger in loggers]
     try:
@@ -321,8 +323,8 @@ def quiet() -> Iterator[None]:
 def open_session(path: Path) -> "InferenceSession":
     """Open an ONNX file with ONNX Runtime on the CPU, its telemetry switched off.
 
-    Its builds for Linux and macOS send events about models to their maker, and keep an id of the machine in the home
-    folder, unless this variable is set before the library is loaded. A user who wants telemetry sets it to 0.
+    Its builds for Linux and macOS send events about models to their maker, and store an id of the machine in the home
+    folder, unless `ORT_DISABLE_TELEMETRY` is set before the library is loaded. A user who wants telemetry sets it to 0.
     """
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime
@@ -333,18 +335,19 @@ def open_session(path: Path) -> "InferenceSession":
 
 
 def compare(module: fx.GraphModule, path: Path, batches: list[Arrays]) -> float:
-    """The largest difference of the first output, over all batches. Raises `RunError` if any output is too far off."""
+    """Return the largest difference of the first output over all batches. Raises `RunError` if any output is outside
+    the tolerance."""
     session = open_session(path)
-    names = [given.name for given in session.get_inputs()]
+    names = [argument.name for argument in session.get_inputs()]
     largest = 0.0
     for batch in batches:
         with torch.no_grad():
             result = module(*(torch.from_numpy(array) for array in batch))
-        wanted = [tensor.numpy() for tensor in (result if isinstance(result, tuple) else (result,))]
-        found = session.run(None, dict(zip(names, batch, strict=True)))
-        for index, (one, other) in enumerate(zip(wanted, found, strict=True)):
-            difference = largest_difference(one, other)
-            finite = np.abs(one[np.isfinite(one)])
+        expected = [tensor.numpy() for tensor in (result if isinstance(result, tuple) else (result,))]
+        received = session.run(None, dict(zip(names, batch, strict=True)))
+        for index, (torch_output, onnx_output) in enumerate(zip(expected, received, strict=True)):
+            difference = largest_difference(torch_output, onnx_output)
+            finite = np.abs(torch_output[np.isfinite(torch_output)])
             if difference > TOLERANCE * max(1.0, float(finite.max(initial=0.0))):
                 name = session.get_outputs()[index].name
                 raise RunError(

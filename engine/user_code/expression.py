@@ -1,4 +1,4 @@
-"""Expressions of tensors x1, x2, ...: `x1 * torch.sigmoid(x2)`. What one may hold, and how it is spelled in source."""
+"""Expressions of tensors x1, x2, ... such as `x1 * torch.sigmoid(x2)`: checks, and their form in printed source."""
 
 import ast
 import hashlib
@@ -34,23 +34,23 @@ _ALLOWED = (
 
 
 def tensor_names(count: int) -> tuple[str, ...]:
-    """`x1`, `x2`, ..."""
+    """Return the names of the tensors: `x1`, `x2`, ..."""
     return tuple(f"x{number}" for number in range(1, count + 1))
 
 
 def parsed(text: str, count: int) -> ast.Expression:
-    """The expression of so many tensors. Raises `FieldError` for what is none, in words."""
+    """Return the syntax tree of an expression of `count` tensors. Raises `FieldError` if it is not valid."""
     if len(text) > LONGEST:
         raise FieldError("expression", f"expected at most {LONGEST:,} characters, received {len(text):,}.")
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError) as error:
-        words = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise FieldError("expression", f"this is not a Python expression: {words}.") from None
+        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise FieldError("expression", f"this is not a Python expression: {reason}.") from None
     except (RecursionError, MemoryError):
         raise FieldError("expression", "it is nested too deep.") from None
     names = tensor_names(count)
-    used = set()
+    used_names = set()
     for node in ast.walk(tree):
         if not isinstance(node, _ALLOWED):
             what = type(node).__name__
@@ -62,8 +62,8 @@ def parsed(text: str, count: int) -> ast.Expression:
                 raise FieldError(
                     "expression", f"there is no '{node.id}' in it; it has {', '.join((*names, *KNOWN))} to work with."
                 )
-            used.add(node.id)
-    unused = [name for name in names if name not in used]
+            used_names.add(node.id)
+    unused = [name for name in names if name not in used_names]
     if unused:
         raise FieldError(
             "expression", f"it does not use {' and '.join(unused)}. Use every tensor, or lower the inputs."
@@ -87,40 +87,40 @@ EXPRESSION = "expression:"
 
 
 def code_target(file: str, name: str) -> str:
-    """The name of a class or function in a file."""
+    """Return the target of a class or function in a file."""
     return f"{CODE}{file}:{name}"
 
 
 def expression_target(text: str, count: int) -> str:
-    """The name of an expression of so many tensors."""
+    """Return the target of an expression of `count` tensors."""
     return f"{EXPRESSION}{count}:{text}"
 
 
 def is_users(target: str) -> bool:
-    """Whether a call names code of the user's."""
+    """Return whether a target is user code."""
     return target.startswith((CODE, EXPRESSION))
 
 
 def is_expression(target: str) -> bool:
-    """Whether a call names an expression."""
+    """Return whether a target is an expression."""
     return target.startswith(EXPRESSION)
 
 
 def split_code(target: str) -> tuple[str, str]:
-    """File and name."""
+    """Return the file and the name of a target."""
     file, _, name = target.removeprefix(CODE).rpartition(":")
     return file, name
 
 
 def companion(file: str) -> str:
-    """The module beside an exported file that holds a copy of this one: `layers/swish.py` as `custom_layers__swish`."""
+    """Return the module name of a copy of `file` in an export: `custom_layers__swish` for `layers/swish.py`."""
     stem = file.removesuffix(".py")
-    plain = re.sub(r"[^A-Za-z0-9_]", "_", stem.replace("/", "__"))
-    other = "" if plain == stem.replace("/", "__") else f"_{hashlib.sha256(file.encode()).hexdigest()[:6]}"
-    return f"custom_{plain}{other}"
+    clean = re.sub(r"[^A-Za-z0-9_]", "_", stem.replace("/", "__"))
+    suffix = "" if clean == stem.replace("/", "__") else f"_{hashlib.sha256(file.encode()).hexdigest()[:6]}"
+    return f"custom_{clean}{suffix}"
 
 
 def split_expression(target: str) -> tuple[str, int]:
-    """Text and number of tensors."""
+    """Return the text and the number of tensors of a target."""
     count, _, text = target.removeprefix(EXPRESSION).partition(":")
     return text, int(count)

@@ -1,4 +1,4 @@
-"""Asks a throw-away process what layers of the user's code do. It has limits of memory and time, and leaves nothing."""
+"""Measure layers of user code in a child process with limits of memory and time."""
 
 import contextlib
 import json
@@ -21,9 +21,9 @@ PATIENCE_S = 120.0
 
 
 class Session:
-    """The process that measures, started with the first question and ended with the session.
+    """A child process that measures, started at the first question and ended with the session.
 
-    What ends it, or takes too long, is the answer to one question; for the next there is another process.
+    If it ends or times out, that is the answer to the current question; the next question starts a new process.
     """
 
     def __init__(self, *, patience_s: float = PATIENCE_S) -> None:
@@ -40,9 +40,9 @@ class Session:
         self._folder.cleanup()
 
     def ask(self, questions: Iterable[Question]) -> None:
-        """Measure, and keep the answers in `engine.user_code.registry`. What went wrong is kept as an answer, too.
+        """Measure, and store the answers in `engine.user_code.registry`. Failures are stored as answers, too.
 
-        All code asked about must be trusted (`known.may_run`). Raises `UserError` for code that is not.
+        Raises `UserError` for code that is not trusted (`registry.may_run`).
         """
         for question in dict.fromkeys(questions):
             if not registry.may_run(question.file):
@@ -52,16 +52,16 @@ class Session:
     def _answer(self, question: Question) -> Measured | Failed:
         what = question.file or f"The expression {question.name}"
         code = registry.file(question.file)
-        asked = {**question.write(), "file": question.file, "path": str(code.path) if code else ""}
-        asked["base"] = str(registry.base())
+        request = {**question.write(), "file": question.file, "path": str(code.path) if code else ""}
+        request["base"] = str(registry.base())
         if self._process is None:
             self._start()
-        line = self._exchange(json.dumps(asked).encode() + b"\n")
+        line = self._exchange(json.dumps(request).encode() + b"\n")
         if line is None:
             return Failed(f"{what}: {self._end()}")
         try:
-            said = json.loads(line)
-            return Failed(str(said["failed"])) if "failed" in said else Measured.read(said["answer"])
+            reply = json.loads(line)
+            return Failed(str(reply["failed"])) if "failed" in reply else Measured.read(reply["answer"])
         except (ValueError, KeyError, TypeError):
             return Failed(f"{what}: it wrote into the answer of the process that measures it.")
 
@@ -83,7 +83,7 @@ class Session:
         return Path(self._folder.name) / "errors"
 
     def _exchange(self, request: bytes) -> bytes | None:
-        """Send a line and wait for one; None where the process ended or took too long."""
+        """Send a line and return the answer; None if the process ended or timed out."""
         assert self._process is not None
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -92,8 +92,8 @@ class Session:
             self._process.stdin.flush()
         deadline = time.monotonic() + self._patience_s
         while b"\n" not in self._unread:
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([self._process.stdout], [], [], left)[0]:
+            remaining_s = deadline - time.monotonic()
+            if remaining_s <= 0 or not select.select([self._process.stdout], [], [], remaining_s)[0]:
                 return None
             if not (chunk := os.read(self._process.stdout.fileno(), 2**16)):
                 return None
@@ -102,7 +102,7 @@ class Session:
         return line
 
     def _end(self) -> str:
-        """End the process and all that it started; how it ended, in words."""
+        """End the process and its process group, and return how it ended, in words."""
         process, self._process = self._process, None
         if process is None:
             return ""
@@ -125,7 +125,7 @@ class Session:
 
 
 def ask(questions: Iterable[Question], *, patience_s: float = PATIENCE_S) -> None:
-    """Measure in a session for these questions alone."""
+    """Measure the questions in a session of their own."""
     with Session(patience_s=patience_s) as session:
         session.ask(questions)
 

@@ -1,7 +1,7 @@
-"""Which folders may give code that runs. Kept in the user's configuration; nothing in a project can change it.
+"""Folders whose code may run. The list is part of the user's configuration; nothing in a project can change it.
 
-A folder is trusted with all that is in it. Code runs in no process before the file's real path is found to be in a
-trusted folder, or in one that was granted to this process and those it starts (`--trust`, which is not remembered).
+Trust in a folder includes its subfolders. Code runs in a process only if the real path of its file is in a trusted
+folder, or in one that was granted to this process and its child processes (`--trust`, which is not stored).
 """
 
 import contextlib
@@ -21,36 +21,36 @@ MEANING = (
 
 
 def trusted_folders() -> tuple[Path, ...]:
-    """The folders that the user has trusted, for good. A damaged list trusts nothing."""
+    """Return the folders that the user trusts permanently; none if the list is missing or damaged."""
     with contextlib.suppress(OSError, ValueError, RuntimeError):
         return tuple(map(Path, _absolute((config_folder() / "trusted.json").read_text(encoding="utf-8"))))
     return ()
 
 
 def trust(folder: Path) -> None:
-    """Trust a folder for good. Raises `UserError` where that cannot be written."""
+    """Trust a folder permanently. Raises `UserError` if the list cannot be written."""
     _write([*trusted_folders(), _real(folder)])
 
 
 def distrust(folder: Path) -> None:
-    """Trust the folder no longer."""
-    _write([known for known in trusted_folders() if known != _real(folder)])
+    """Remove a folder from the trusted ones. Raises `UserError` if the list cannot be written."""
+    _write([trusted for trusted in trusted_folders() if trusted != _real(folder)])
 
 
 def grant(folder: Path) -> None:
-    """Let code of this folder run in this process and in those it starts from now on."""
+    """Allow the code of a folder to run in this process and in child processes that it starts later."""
     os.environ[GRANTS] = json.dumps(sorted({*_granted(), str(_real(folder))}))
 
 
 def is_trusted(path: Path) -> bool:
-    """Whether code in this file, or written in a project of this folder, may run. Links are followed first."""
+    """Return whether the code of a file, or of a project in a folder, may run. Symbolic links are resolved."""
     real = _real(path)
     folders = {real, *real.parents}
-    return any(known in folders for known in (*map(Path, _granted()), *trusted_folders()))
+    return any(trusted in folders for trusted in (*map(Path, _granted()), *trusted_folders()))
 
 
 def refusal(paths: list[str], folder: Path) -> str:
-    """What a command says about code that it may not run, and the way out."""
+    """Return the message of a command for code that is not trusted, with the remedy."""
     names = ", ".join(paths[:6]) + (", ..." if len(paths) > 6 else "")
     return (
         f"The project runs code of its own ({names}), and the folder {_real(folder)} is not trusted. {MEANING} "
@@ -65,12 +65,12 @@ def _granted() -> list[str]:
 
 
 def _absolute(text: str) -> list[str]:
-    """The absolute paths in a JSON list. Raises `ValueError` for text that is no JSON."""
+    """Return the absolute paths in a JSON list. Raises `ValueError` for text that is not JSON."""
     try:
-        listed = json.loads(text)
+        data = json.loads(text)
     except RecursionError:
         return []
-    items = listed if isinstance(listed, list) else []
+    items = data if isinstance(data, list) else []
     return [item for item in items if isinstance(item, str) and os.path.isabs(item)]
 
 
