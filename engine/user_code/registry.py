@@ -1,10 +1,9 @@
-"""What is known here about code of the user's: the files of the project at hand, and what their layers were measured
-to do.
+"""Registry of user code: the files of the current project, and the measured sizes of their layers.
 
-A network is a pure value; the file behind one of its layers is not. So a process keeps beside its networks what it
-knows about files, by their path in the project, and about sizes, by everything that decides them (`Question`). Sizes
-are remembered on disk under the hash of the file, so that what was measured once is known the next time, by the window
-without torch too.
+A network is an immutable value; the file behind one of its layers is not. So a process keeps, separate from its
+networks, a record of files by their path in the project, and of sizes by all that they depend on (`Question`). Sizes
+are cached on disk under the hash of the file, so that a measurement is available to later processes, including the
+window, which has no torch.
 """
 
 import contextlib
@@ -30,7 +29,7 @@ EXPRESSION = "expression"
 
 @dataclass(frozen=True)
 class CodeFile:
-    """A file of code as it is now: where it really lies, its hash, what is in it, and what is wrong with it."""
+    """Current state of a file of code: its real path, hash, signatures and functions, and its error, if any."""
 
     path: Path
     sha256: str = ""
@@ -41,15 +40,15 @@ class CodeFile:
 
     @property
     def is_trusted(self) -> bool:
-        """Whether it may run."""
+        """True if the file may run."""
         return trust.is_trusted(self.path)
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of a throw-away process. Everything that decides the answer is in it.
+    """A question to the measuring process. It contains everything that determines the answer.
 
-    `file` is the path in the project, `name` the class or function, or the expression itself; `values` is JSON.
+    `file` is the path in the project; `name` the class, the function or the expression itself; `values` is JSON.
     """
 
     sha256: str
@@ -61,7 +60,7 @@ class Question:
     file: str = field(default="", compare=False)
 
     def write(self) -> dict[str, JSON]:
-        """As JSON, for the process that answers."""
+        """Return the question as JSON, for the process that answers it."""
         inputs = [write_type(x) for x in self.inputs]
         return {
             "sha256": self.sha256,
@@ -74,50 +73,50 @@ class Question:
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> "Question":
-        """From JSON that `write` gave."""
+        """Return the question of JSON from `write`."""
         inputs = tuple(read_type(x) for x in data["inputs"])
         return cls(data["sha256"], data["kind"], data["name"], data["values"], inputs, data["layout"])
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a layer was found to do with inputs of some types."""
+    """Measured types of the outputs, sizes of the weights, and FLOPs per sample of a layer for given input types."""
 
     outputs: tuple[TensorType, ...]
     weights: Mapping[str, Sizes]
     flops: int
 
     def write(self) -> dict[str, JSON]:
-        """As JSON."""
+        """Return the measurement as JSON."""
         weights = {name: list(sizes) for name, sizes in self.weights.items()}
         return {"outputs": [write_type(x) for x in self.outputs], "weights": weights, "flops": self.flops}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> "Measured":
-        """From JSON that `write` gave. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
+        """Return the measurement in JSON from `write`. Raises `ValueError`, `KeyError` or `TypeError` otherwise."""
         weights = {str(name): tuple(int(size) for size in sizes) for name, sizes in data["weights"].items()}
         return cls(tuple(read_type(x) for x in data["outputs"]), weights, int(data["flops"]))
 
 
 @dataclass(frozen=True)
 class Failed:
-    """The code went wrong: where and how, in words. Kept in this process only: another try may go well."""
+    """An error of user code, with its message. Kept in this process only: another attempt may succeed."""
 
     message: str
 
 
 def write_type(x: TensorType) -> JSON:
-    """A tensor type as JSON; a size that is not known by its name."""
+    """Return a tensor type as JSON; a symbolic size is written as its name."""
     return [list(x.axes), [size if isinstance(size, int) else size.name for size in x.sizes], x.kind]
 
 
 def read_type(data: JSON) -> TensorType:
-    """A tensor type from JSON."""
+    """Return a tensor type from JSON. Raises `ValueError` for an unknown kind or unequal numbers of axes and sizes."""
     axes, sizes, kind = data
-    known: list[Size] = [size if isinstance(size, int) else Symbol(str(size)) for size in sizes]
-    if kind not in ("real", "index", "complex") or len(axes) != len(known):
+    typed_sizes: list[Size] = [size if isinstance(size, int) else Symbol(str(size)) for size in sizes]
+    if kind not in ("real", "index", "complex") or len(axes) != len(typed_sizes):
         raise ValueError(kind)
-    return TensorType(tuple(map(str, axes)), tuple(known), kind)
+    return TensorType(tuple(map(str, axes)), tuple(typed_sizes), kind)
 
 
 _base = Path()
@@ -128,42 +127,42 @@ _being_measured: frozenset[Question] = frozenset()
 
 
 def look(files: Iterable[str], base: Path, frozen: Mapping[str, Path] | None = None) -> bool:
-    """Read the text of these files (paths in a project of the folder `base`); nothing of it runs.
+    """Read these files (paths in a project of the folder `base`) without running them.
 
-    `frozen` says where the copies of a run are. What this process knew of other files is forgotten. Returns whether
-    anything is known otherwise than before.
+    `frozen` has the paths of the copies of a run. Records of other files are removed. Returns whether any record or
+    the folder has changed.
     """
     global _base
-    found = {}
+    files_now = {}
     for file in dict.fromkeys(files):
         path = (frozen or {}).get(file) or base / file
-        found[file] = _read(path, file, _files.get(file))
-    if found == _files and base == _base:
+        files_now[file] = _read(path, file, _files.get(file))
+    if files_now == _files and base == _base:
         return False
     _files.clear()
-    _files.update(found)
+    _files.update(files_now)
     _base = base
     return True
 
 
 def file(name: str) -> CodeFile | None:
-    """What is known about a file, by its path in the project."""
+    """Return the record of a file by its path in the project, or None."""
     return _files.get(name)
 
 
 def peek(name: str, base: Path) -> CodeFile:
-    """A file as it is now, by its path in a project of that folder, for who asks about a file that no project names
-    yet. Nothing is remembered."""
+    """Return the current state of a file, by its path in a project of the folder `base`, without a record of it: for a
+    file that no project names yet."""
     return _read(base / name, name, _files.get(name))
 
 
 def base() -> Path:
-    """The folder of the project at hand, which the expressions in it belong to."""
+    """Return the folder of the current project, to which its expressions belong."""
     return _base
 
 
 def may_run(name: str) -> bool:
-    """Whether the code of this file, or the expressions of the project where the name is empty, may run."""
+    """Return whether the code of a file may run or, if `name` is empty, the expressions of the project."""
     if not name:
         return trust.is_trusted(_base)
     code = _files.get(name)
@@ -171,33 +170,32 @@ def may_run(name: str) -> bool:
 
 
 def answer(question: Question) -> Measured | Failed | None:
-    """What was measured, in this process or an earlier one."""
+    """Return the answer measured in this process or cached on disk, or None."""
     if question.sha256 not in _loaded:
         _loaded.add(question.sha256)
-        for known, measured in _from_disk(question.sha256).items():
-            _answers.setdefault(known, measured)
+        for cached, measured in _from_disk(question.sha256).items():
+            _answers.setdefault(cached, measured)
     return _answers.get(question)
 
 
 def is_being_measured(question: Question) -> bool:
-    """Whether another process is at work on this question now."""
+    """Return whether another process is measuring this question."""
     return question in _being_measured
 
 
 def set_being_measured(questions: Iterable[Question]) -> None:
-    """These questions and no others are being measured now."""
+    """Set the questions that are being measured; earlier ones are replaced."""
     global _being_measured
     _being_measured = frozenset(questions)
 
 
 def learn(answers: Mapping[Question, Measured | Failed]) -> None:
-    """Take up what was measured, and remember it on disk, without what failed. A cache that cannot be written is no
-    reason to fail."""
+    """Record answers, and cache them on disk except failures. A cache that cannot be written is not an error."""
     _answers.update(answers)
-    for sha256 in {question.sha256 for question, found in answers.items() if isinstance(found, Measured)}:
-        known = _from_disk(sha256)
-        known |= {q: a for q, a in answers.items() if q.sha256 == sha256 and isinstance(a, Measured)}
-        rows = [{"question": q.write(), "answer": a.write()} for q, a in list(known.items())[-200:]]
+    for sha256 in {question.sha256 for question, result in answers.items() if isinstance(result, Measured)}:
+        measured = _from_disk(sha256)
+        measured |= {q: a for q, a in answers.items() if q.sha256 == sha256 and isinstance(a, Measured)}
+        rows = [{"question": q.write(), "answer": a.write()} for q, a in list(measured.items())[-200:]]
         with contextlib.suppress(OSError, RuntimeError):
             path = _cache(sha256)
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -205,31 +203,31 @@ def learn(answers: Mapping[Question, Measured | Failed]) -> None:
 
 
 def answers(asked: Iterable[Question]) -> list[JSON]:
-    """What is known about questions, as JSON, for a process that shows it."""
+    """Return the recorded answers of questions as JSON, for a process that shows them."""
     rows: list[JSON] = []
     for question in asked:
-        found = _answers.get(question)
-        if found is not None:
-            told = {"failed": found.message} if isinstance(found, Failed) else {"answer": found.write()}
-            rows.append({"question": question.write(), **told})
+        result = _answers.get(question)
+        if result is not None:
+            entry = {"failed": result.message} if isinstance(result, Failed) else {"answer": result.write()}
+            rows.append({"question": question.write(), **entry})
     return rows
 
 
 def learn_answers(rows: Iterable[Mapping[str, Any]]) -> None:
-    """Take up what another process measured and wrote to disk, and what failed there."""
+    """Record the answers of another process, from the JSON of `answers`."""
     for row in rows:
         question = Question.read(row["question"])
         _answers[question] = Failed(str(row["failed"])) if "failed" in row else Measured.read(row["answer"])
 
 
 def forget_failures() -> None:
-    """Let what failed be tried again."""
-    for question in [q for q, found in _answers.items() if isinstance(found, Failed)]:
+    """Remove failed answers, so that their questions are measured again."""
+    for question in [q for q, result in _answers.items() if isinstance(result, Failed)]:
         del _answers[question]
 
 
 def forget() -> None:
-    """Know nothing, as a fresh process: for tests."""
+    """Remove all records, as in a new process; for tests."""
     global _base
     _base = Path()
     set_being_measured(())
@@ -238,22 +236,22 @@ def forget() -> None:
 
 
 def values_text(values: Mapping[str, Any]) -> str:
-    """Field values as JSON that is the same for the same values."""
+    """Return field values as JSON with sorted keys; equal values have equal text."""
     return json.dumps(values, sort_keys=True)
 
 
 def hash_of(text: str) -> str:
-    """The SHA-256 of a text."""
+    """Return the SHA-256 of a text as hexadecimal digits."""
     return hash_of_bytes(text.encode("utf-8", "surrogatepass"))
 
 
 def hash_of_bytes(data: bytes) -> str:
-    """The SHA-256 of the bytes of a file."""
+    """Return the SHA-256 of bytes as hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()
 
 
 def read_code(path: Path, name: str) -> bytes:
-    """The bytes of a file of code. Raises `UserError`."""
+    """Return the bytes of a file of code. Raises `UserError`."""
     try:
         if path.exists() and not path.is_file():
             raise UserError(f"{quoted(name)} is not a file. Choose a Python file (*.py).")
@@ -262,15 +260,15 @@ def read_code(path: Path, name: str) -> bytes:
     except (FileNotFoundError, NotADirectoryError):
         raise UserError(f"There is no file {quoted(name)} in the project's folder. Choose a Python file.") from None
     except (OSError, ValueError) as error:
-        words = getattr(error, "strerror", None) or str(error)
-        raise UserError(f"{quoted(name)} cannot be read: {words}.") from None
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UserError(f"{quoted(name)} cannot be read: {reason}.") from None
     if len(data) > LIMIT_BYTES:
         raise UserError(f"{quoted(name)} is larger than {LIMIT_BYTES // 2**20} MiB. Choose a Python file.")
     return data
 
 
 def _read(path: Path, name: str, before: CodeFile | None) -> CodeFile:
-    """The file as it is now; what has not changed since `before` is not read again."""
+    """Return the current state of a file; if it has not changed since `before`, it is not read again."""
     real = Path(os.path.realpath(path))
     stamp = (0, 0)
     with contextlib.suppress(OSError, ValueError):
@@ -296,7 +294,7 @@ def _cache(sha256: str) -> Path:
 
 
 def _from_disk(sha256: str) -> dict[Question, Measured]:
-    """What earlier processes measured; a damaged cache is an empty one."""
+    """Return the cached measurements of a file; none if the cache is missing or damaged."""
     try:
         rows = json.loads(_cache(sha256).read_text(encoding="utf-8"))
         return {Question.read(row["question"]): Measured.read(row["answer"]) for row in rows}

@@ -1,11 +1,11 @@
-"""What the text of a Python file says about the classes and functions in it, read with `ast`: nothing of it runs.
+"""Read the signatures of the classes and functions of a Python file with `ast`, without running the file.
 
-The constructor of an `nn.Module` gives the fields of a custom layer: annotations `int`, `float`, `bool`, `str`,
+The constructor of an `nn.Module` defines the fields of a custom layer: annotations `int`, `float`, `bool`, `str`,
 `Literal[...]` and tuples of whole numbers, or the kind of the default where there is no annotation. A parameter of any
 other kind keeps its default and has no field. `forward` gives the number of inputs and, by its annotation, of outputs.
 A function of tensors is read the same way: parameters that are tensors, or have neither annotation nor default, are
-inputs, the others fields. Either may have a parameter `lengths` with the default None: it is told how many steps of
-each padded sequence are real.
+inputs, the others fields. Either may have a parameter `lengths` with the default None: the number of valid steps of
+each padded sequence.
 """
 
 import ast
@@ -23,20 +23,20 @@ MANY = sys.maxsize
 
 @dataclass(frozen=True)
 class Named:
-    """A name that can be called: how many arguments by position it takes, and the line where it is defined.
+    """A callable name: its line, and the least and largest number of positional arguments.
 
-    Of what is assigned or imported nothing but the name is known, so any number is taken to do.
+    Of an assigned or imported name no signature is known, so any number of arguments is accepted.
     """
 
     line: int
     least: int = 0
     most: int = MANY
     must_be_named: str = ""
-    """A parameter without a default that can only be given by its name."""
+    """Name of the first keyword-only parameter without a default, or ''."""
 
 
 def split_reference(text: str, usual: str) -> tuple[str, str]:
-    """File and function: `steps.py:mixup`, or `steps.py` for the usual name. A drive such as `C:` is no file."""
+    """Return file and function of `steps.py:mixup`, or of `steps.py`, with the usual name. `C:` is a drive, no file."""
     file, colon, name = text.rpartition(":")
     if colon and name.isidentifier() and len(file) > 1:
         return file, name
@@ -44,7 +44,7 @@ def split_reference(text: str, usual: str) -> tuple[str, str]:
 
 
 def read_functions(tree: ast.Module) -> Mapping[str, Named]:
-    """What a file defines at its top, by name; of several of one name the last."""
+    """Return the definitions at module level by name; of several with one name, the last."""
     return dict(_named(tree))
 
 
@@ -67,11 +67,13 @@ def _named(tree: ast.Module) -> Iterator[tuple[str, Named]]:
 
 
 def _shape(node: ast.FunctionDef) -> Named:
-    given = node.args
-    count = len(given.posonlyargs) + len(given.args)
-    missing = (arg.arg for arg, default in zip(given.kwonlyargs, given.kw_defaults, strict=True) if default is None)
-    most = MANY if given.vararg else count
-    return Named(node.lineno, count - len(given.defaults), most, next(missing, ""))
+    arguments = node.args
+    count = len(arguments.posonlyargs) + len(arguments.args)
+    missing = (
+        arg.arg for arg, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if default is None
+    )
+    most = MANY if arguments.vararg else count
+    return Named(node.lineno, count - len(arguments.defaults), most, next(missing, ""))
 
 
 Kind = Literal["int", "float", "bool", "str", "choice", "ints"]
@@ -87,7 +89,7 @@ _EMPTY: dict[str, Any] = {"int": 1, "float": 1.0, "bool": False, "str": ""}
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter that becomes a field. A required one has no default in the file; it is always handed over."""
+    """A parameter that becomes a field. A required one has no default in the file; it is always passed."""
 
     name: str
     kind: Kind
@@ -96,7 +98,7 @@ class Parameter:
     is_required: bool = False
 
     def field(self) -> Field[Any]:
-        """The field of a form and of the project file."""
+        """Return the field for forms and the project file."""
         described: dict[str, Any] = {"label": self.name, "help": f"Parameter {self.name} of the code"}
         match self.kind:
             case "int":
@@ -113,7 +115,7 @@ class Parameter:
                 return Ints(self.default, length=len(self.default), low=LOW, high=HIGH, **described)
 
     def write(self) -> JSON:
-        """As it stands in the project file, so that a project opens without the file of the code."""
+        """Return the parameter as in the project file, so that a project opens without its file of code."""
         default = list(self.default) if self.kind == "ints" else self.default
         written: list[JSON] = [self.name, self.kind, default]
         if self.options or self.is_required:
@@ -122,26 +124,26 @@ class Parameter:
 
     @classmethod
     def read(cls, data: object) -> "Parameter":
-        """From the project file. Raises `ValueError` for what `write` never gives."""
+        """Return a parameter from the project file. Raises `ValueError` for data that `write` never returns."""
         match data:
             case [str() as name, str() as kind, default, *rest] if name.isidentifier() and kind in KINDS:
                 options, is_required = [*rest, *((), False)[len(rest) :]][:2]
                 if not isinstance(options, (list, tuple)) or not all(isinstance(word, str) for word in options):
                     raise ValueError(name)
                 value = tuple(default) if kind == "ints" and isinstance(default, list) else default
-                made = cls(name, kind, value, tuple(options), bool(is_required))
+                parameter = cls(name, kind, value, tuple(options), bool(is_required))
                 try:
-                    if made.field().check(default) != value:
+                    if parameter.field().check(default) != value:
                         raise ValueError(name)
                 except (UserError, TypeError) as error:
                     raise ValueError(name) from error
-                return made
+                return parameter
         raise ValueError(str(data))
 
 
 @dataclass(frozen=True)
 class Signature:
-    """One class or function of a file: its fields, how many tensors go in and come out, and the line it starts at."""
+    """A class or function of a file: its fields, numbers of input and output tensors, and first line."""
 
     name: str
     kind: Literal["class", "function"]
@@ -150,33 +152,33 @@ class Signature:
     num_outputs: int = 1
     line: int = 0
     takes_lengths: bool = False
-    """Whether it has a parameter `lengths` that is None unless it is given."""
+    """True if it has a parameter `lengths` with the default None."""
     refusal: str = ""
-    """Why it cannot be a layer, in words, or nothing."""
+    """The reason why it cannot be a layer, or ''."""
 
 
 def parse(text: str, where: str) -> ast.Module:
-    """The text of a file as a tree. Raises `UserError` that names the line of an error."""
+    """Return the syntax tree of a file. Raises `UserError` that names the line of an error."""
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
-        words = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise UserError(f"{where}{line}: this is not valid Python: {words}.") from None
+        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise UserError(f"{where}{line}: this is not valid Python: {reason}.") from None
     except (RecursionError, MemoryError):
         raise UserError(f"{where}: it is nested too deep to be read.") from None
 
 
 def read_signatures(text: str, where: str) -> tuple[Signature, ...]:
-    """The modules and functions at the top of a file, in order. Raises `UserError` that names the line of an error."""
+    """Return the modules and functions at module level, in order. Raises `UserError` naming the line of an error."""
     return signatures_in(parse(text, where), where)
 
 
 def signatures_in(tree: ast.Module, where: str) -> tuple[Signature, ...]:
-    """The same for a file that was parsed already."""
+    """Return the modules and functions at module level of a parsed file, in order. Raises `UserError`."""
     try:
         return tuple(_signatures(tree))
-    except RecursionError:  # an annotation or a base that is spelled deeper than Python can follow
+    except RecursionError:  # an annotation or a base class that exceeds the recursion limit
         raise UserError(f"{where}: it is nested too deep to be read.") from None
 
 
@@ -190,23 +192,23 @@ def _signatures(tree: ast.Module) -> Iterator[Signature]:
 
 
 def pick(signatures: Sequence[Signature], name: str, kind: str, where: str) -> Signature:
-    """The class or function of this name. Raises `UserError`, which offers the others."""
-    of_kind = [one for one in signatures if one.kind == kind]
-    found = next((one for one in of_kind if one.name == name), None)
+    """Return the class or function of a name. Raises `UserError` that lists the others."""
+    of_kind = [signature for signature in signatures if signature.kind == kind]
+    chosen = next((signature for signature in of_kind if signature.name == name), None)
     what = "class that is an nn.Module" if kind == "class" else "function"
-    if found is None:
-        names = [one.name for one in of_kind]
+    if chosen is None:
+        names = [signature.name for signature in of_kind]
         if not names:
             raise UserError(f"{where} has no {what}.")
         hint = did_you_mean(name, names)
         raise UserError(f"{where} has no {what} named {quoted(name)}.{hint} It has {', '.join(names[:12])}.")
-    if found.refusal:
-        raise UserError(f"{where}, line {found.line}: {found.refusal}")
-    return found
+    if chosen.refusal:
+        raise UserError(f"{where}, line {chosen.line}: {chosen.refusal}")
+    return chosen
 
 
 def _is_module(node: ast.ClassDef, classes: dict[str, ast.ClassDef], depth: int = 0) -> bool:
-    """Whether the class is an `nn.Module`: by a base of that name, through classes of the same file."""
+    """Return whether the class is an `nn.Module`, by the names of its bases, also through classes of the same file."""
     for base in node.bases:
         name = ast.unparse(base)
         if name in MODULES or name.startswith(("nn.", "torch.nn.")):
@@ -217,16 +219,16 @@ def _is_module(node: ast.ClassDef, classes: dict[str, ast.ClassDef], depth: int 
 
 
 def _methods(node: ast.ClassDef, classes: dict[str, ast.ClassDef], name: str) -> Iterator[ast.FunctionDef]:
-    """The method, in the class or the nearest class of the file that it is made from."""
+    """Yield the method of the class and of its base classes in the file, nearest first."""
     seen: set[str] = set()
     waiting = [node]
     while waiting:
-        one = waiting.pop(0)
-        if one.name in seen:
+        class_node = waiting.pop(0)
+        if class_node.name in seen:
             continue
-        seen.add(one.name)
-        yield from (item for item in one.body if isinstance(item, ast.FunctionDef) and item.name == name)
-        waiting += [classes[base] for base in map(ast.unparse, one.bases) if base in classes]
+        seen.add(class_node.name)
+        yield from (item for item in class_node.body if isinstance(item, ast.FunctionDef) and item.name == name)
+        waiting += [classes[base] for base in map(ast.unparse, class_node.bases) if base in classes]
 
 
 def _class_signature(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> Signature:
@@ -243,8 +245,8 @@ def _class_signature(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> Si
     inputs = _tensor_count(forward, skip=1)
     if not 1 <= inputs <= MOST_PORTS:
         refusal = refusal or f"'forward' of {node.name} takes {inputs} tensors; a layer takes 1 to {MOST_PORTS}."
-    outputs, told = _output_count(forward.returns), _takes_lengths(forward)
-    return Signature(node.name, "class", parameters, inputs, outputs, node.lineno, told, refusal)
+    outputs, takes_lengths = _output_count(forward.returns), _takes_lengths(forward)
+    return Signature(node.name, "class", parameters, inputs, outputs, node.lineno, takes_lengths, refusal)
 
 
 def _function_signature(node: ast.FunctionDef) -> Signature:
@@ -257,24 +259,24 @@ def _function_signature(node: ast.FunctionDef) -> Signature:
         refusal = f"{node.name}: {reason}"
     if not 1 <= inputs <= MOST_PORTS:
         refusal = refusal or f"{node.name} takes {inputs} tensors; a layer takes 1 to {MOST_PORTS}."
-    outputs, told = _output_count(node.returns), _takes_lengths(node)
-    return Signature(node.name, "function", parameters, inputs, outputs, node.lineno, told, refusal)
+    outputs, takes_lengths = _output_count(node.returns), _takes_lengths(node)
+    return Signature(node.name, "function", parameters, inputs, outputs, node.lineno, takes_lengths, refusal)
 
 
 class _NotAField(Exception):
-    """A parameter that has to be given and cannot be typed in a form."""
+    """A required parameter whose type has no form field."""
 
 
 def _arguments(function: ast.FunctionDef) -> list[tuple[ast.arg, ast.expr | None]]:
-    """Parameters with their defaults, those by position first."""
-    given = function.args
-    by_position = [*given.posonlyargs, *given.args]
-    defaults: list[ast.expr | None] = [None] * (len(by_position) - len(given.defaults)) + list(given.defaults)
-    return [*zip(by_position, defaults, strict=True), *zip(given.kwonlyargs, given.kw_defaults, strict=True)]
+    """Return parameters with their defaults, positional ones first."""
+    arguments = function.args
+    by_position = [*arguments.posonlyargs, *arguments.args]
+    defaults: list[ast.expr | None] = [None] * (len(by_position) - len(arguments.defaults)) + list(arguments.defaults)
+    return [*zip(by_position, defaults, strict=True), *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
 
 
 def _tensor_count(function: ast.FunctionDef, *, skip: int) -> int:
-    """How many tensors a call takes: the leading parameters that are tensors, or say nothing and have no default."""
+    """Return the number of tensor inputs: leading parameters without default that are tensors or not annotated."""
     count = 0
     for argument, default in _arguments(function)[skip:]:
         named = _annotated(argument)
@@ -300,7 +302,7 @@ def _annotated(argument: ast.arg) -> str | None:
 
 
 def _output_count(returns: ast.expr | None) -> int:
-    """By the annotation: `tuple[Tensor, Tensor]` are two; whatever else is one."""
+    """Return the number of outputs by the annotation: two for `tuple[Tensor, Tensor]`; one for any other."""
     if isinstance(returns, ast.Constant) and isinstance(returns.value, str):
         try:
             returns = ast.parse(returns.value, mode="eval").body
@@ -314,7 +316,7 @@ def _output_count(returns: ast.expr | None) -> int:
 
 
 def _parameters(function: ast.FunctionDef, *, skip: int) -> Iterator[Parameter]:
-    """The parameters that become fields. Raises `_NotAField` for a required one that cannot."""
+    """Yield the parameters that become fields. Raises `_NotAField` for a required one that cannot."""
     count = 0
     for argument, default in _arguments(function)[skip:]:
         parameter = _parameter(argument, default)
@@ -332,40 +334,40 @@ def _parameters(function: ast.FunctionDef, *, skip: int) -> Iterator[Parameter]:
 
 
 def _parameter(argument: ast.arg, default: ast.expr | None) -> Parameter | None:
-    """The field of one parameter, or None where its kind has none."""
+    """Return the parameter as a field, or None if its kind has none."""
     value: Any = None
     if default is not None:
         try:
             value = ast.literal_eval(default)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            return None  # computed when the file runs: the default stays what it is there
+            return None  # computed when the file runs: the parameter keeps its default
     annotation = argument.annotation
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         try:
             annotation = ast.parse(annotation.value, mode="eval").body
         except SyntaxError:
             return None
-    made = _made(argument.arg, annotation, value, is_required=default is None)
-    if made is None:
+    parameter = _made(argument.arg, annotation, value, is_required=default is None)
+    if parameter is None:
         return None
     try:
-        return Parameter.read(made.write())
+        return Parameter.read(parameter.write())
     except ValueError:
         return None  # a default that its own annotation does not allow, or that is out of all limits
 
 
 def _made(name: str, annotation: ast.expr | None, value: Any, *, is_required: bool) -> Parameter | None:
-    words = ast.unparse(annotation) if annotation is not None else ""
-    if not words and not is_required:
-        words = type(value).__name__ if not isinstance(value, tuple) else "tuple[int, ...]"
-    if words in _EMPTY:
-        given = _EMPTY[words] if is_required else value
-        if words == "float" and isinstance(given, int) and not isinstance(given, bool):
-            given = float(given)
-        if type(given).__name__ != words:
+    type_name = ast.unparse(annotation) if annotation is not None else ""
+    if not type_name and not is_required:
+        type_name = type(value).__name__ if not isinstance(value, tuple) else "tuple[int, ...]"
+    if type_name in _EMPTY:
+        default = _EMPTY[type_name] if is_required else value
+        if type_name == "float" and isinstance(default, int) and not isinstance(default, bool):
+            default = float(default)
+        if type(default).__name__ != type_name:
             return None
-        return Parameter(name, words, given, is_required=is_required)  # type: ignore[arg-type]  # a kind, by `_EMPTY`
-    if not isinstance(annotation, ast.Subscript) and not words.startswith("tuple"):
+        return Parameter(name, type_name, default, is_required=is_required)  # type: ignore[arg-type]  # a kind, by `_EMPTY`
+    if not isinstance(annotation, ast.Subscript) and not type_name.startswith("tuple"):
         return None
     if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) in ("Literal", "typing.Literal"):
         items = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
@@ -377,7 +379,7 @@ def _made(name: str, annotation: ast.expr | None, value: Any, *, is_required: bo
 
 
 def _ints(name: str, annotation: ast.expr | None, value: Any, is_required: bool) -> Parameter | None:
-    """`tuple[int, int]`, or `tuple[int, ...]` with a default that says how many."""
+    """Return a field for `tuple[int, int]`, or for `tuple[int, ...]` with a default that sets the length."""
     if is_required:
         if not isinstance(annotation, ast.Subscript) or not isinstance(annotation.slice, ast.Tuple):
             return None
