@@ -1,11 +1,11 @@
-"""The colours, by what they are for: the one table that the window's theme and headless drawings are painted from."""
+"""Colours by role, shared by the theme of the window and by headless drawings."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
 FALLBACK_FAMILY = "Utility"
-# One colour a family in both schemes: it only ever appears as an edge or a square, never as text.
+# One colour per family in both schemes: it is used for edges and squares only, never for text.
 FAMILIES: Mapping[str, str] = MappingProxyType(
     {
         "Input": "#7d8aa5",
@@ -66,7 +66,7 @@ LIGHT: Mapping[str, str] = MappingProxyType(
     }
 )
 SCHEMES: Mapping[str, Mapping[str, str]] = MappingProxyType({"light": LIGHT, "dark": DARK})
-# One colour a tone in both schemes; a frame and a comment mix it into the ground of the canvas.
+# One colour per tone in both schemes; frames and comments mix it with their background colour.
 TONES: Mapping[str, str] = MappingProxyType(
     {
         "grey": "#8a93a6",
@@ -78,29 +78,29 @@ TONES: Mapping[str, str] = MappingProxyType(
         "violet": "#9b7bff",
     }
 )
-# One colour a stage of a pipeline, over and over: those that Okabe and Ito (2008) chose to be told apart by the
-# colour-blind, in an order in which neighbours differ in lightness, too. A number always stands beside them.
+# One colour per pipeline stage, repeated cyclically: those that Okabe and Ito (2008) chose for colour-blind readers, in
+# an order in which neighbours also differ in lightness. The stage number is always shown as well.
 STAGES: tuple[str, ...] = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
 
 
 def family(name: str) -> str:
-    """The colour of a layer family; one nobody declared gets that of utilities."""
+    """Return the colour of a layer family; that of utilities for an unknown one."""
     return FAMILIES.get(name, FAMILIES[FALLBACK_FAMILY])
 
 
 def parts(colour: str) -> tuple[int, int, int]:
-    """Red, green and blue of `#rrggbb`."""
+    """Return red, green and blue (0 to 255) of `#rrggbb`."""
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
 def mixed(colour: str, ground: str, share: float) -> str:
-    """A solid colour: `share` of one, the rest of the ground below it."""
+    """Return an opaque colour: `share` (0 to 1) of `colour`, the rest of `ground`."""
     pairs = zip(parts(colour), parts(ground), strict=True)
     return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
 
 
 class Toned(NamedTuple):
-    """What a frame or a comment of some tone is painted in: its ground, its border and its words."""
+    """Colours of a frame or comment: background, border and text."""
 
     fill: str
     line: str
@@ -108,14 +108,14 @@ class Toned(NamedTuple):
 
 
 def frame(tone: str, scheme: str) -> Toned:
-    """The colours of a frame: so quiet a ground that layers and connections stand on it as on the canvas."""
+    """Return the colours of a frame; its background is close to that of the canvas, so layers remain legible on it."""
     colours, colour = SCHEMES[scheme], TONES[tone]
     ground = colours["canvas"]
     return Toned(mixed(colour, ground, 0.09), mixed(colour, ground, 0.42), mixed(colour, colours["text"], 0.25))
 
 
 def comment(tone: str, scheme: str) -> Toned:
-    """The colours of a comment: a sheet that stands out from the canvas and from frames."""
+    """Return the colours of a comment; it stands out from the canvas and from frames."""
     colours, colour = SCHEMES[scheme], TONES[tone]
     ground = colours["node"]
     return Toned(mixed(colour, ground, 0.20), mixed(colour, ground, 0.50), colours["text"])

@@ -1,11 +1,11 @@
-"""The outline of a network: bars and curves, few enough for a small card, without colours and without text.
+"""Outline of a network for a small card: bars and curves, without text.
 
-The network is drawn as it stands on the canvas, laid on its side and pushed together, so that a deep one fits: each
+The layout of the canvas is turned to run from left to right and scaled, so that a deep network fits: each
 layer is a bar in the colour of its family, from left to right; a very deep one continues in further rows, like text.
-Bars and curves that fall on the same spot are drawn once, so an outline stays small however large the network is.
+Bars and curves at the same position are drawn once, so an outline stays small however large the network is.
 
-Blocks are opened first. In that step `u` runs with the data, from 0, and `v` across; a layer takes `THICKNESS` by
-`LENGTH`, whichever way the data run on the canvas.
+Blocks are expanded first. In that step `u` is the coordinate along the data flow, from 0, and `v` across it; a layer
+measures `THICKNESS` by `LENGTH` in either flow direction of the canvas.
 """
 
 from bisect import bisect_left
@@ -33,19 +33,19 @@ Spot = tuple[float, float]
 Bar = tuple[float, float, float, float, str]
 """Left, top, width, height, and the family that gives the colour."""
 FlatCurve = tuple[float, ...]
-"""x and y of a start, and of three points for each cubic behind it."""
+"""x and y of the start, and of three points per cubic Bézier curve that follows."""
 
 
 @dataclass(frozen=True)
 class Outline:
-    """What is drawn in a box of `WIDTH` by `HEIGHT`: a bar per layer, and the curves of connections."""
+    """Shapes in a box of `WIDTH` by `HEIGHT`: a bar per layer, and the curves of connections."""
 
     bars: tuple[Bar, ...] = ()
     curves: tuple[FlatCurve, ...] = ()
 
 
 def outline(network: Network, layout: Layout) -> Outline:
-    """Return the outline of a network, in the middle of its box."""
+    """Return the outline of a network, centred in its box."""
     if not network.layers:
         return Outline()
     fitted = _Fitted(_unfold(network, layout))
@@ -54,8 +54,8 @@ def outline(network: Network, layout: Layout) -> Outline:
 
 @dataclass(frozen=True)
 class _Unfolded:
-    """A network with its blocks opened: layers as (u, v, family), connections as a start and three points per cubic,
-    and how deep it is along `u`."""
+    """A network with its blocks expanded: layers as (u, v, family), connections as a start and three points per cubic,
+    and the extent along `u`."""
 
     layers: tuple[tuple[float, float, str], ...]
     curves: tuple[tuple[Spot, ...], ...]
@@ -77,7 +77,7 @@ def _unfold(network: Network, layout: Layout) -> _Unfolded:
 
 
 def _unfold_block(block: Block, layout: Layout) -> _Unfolded:
-    """Unfold the network of a block; a repeated one in as many copies as can be told apart."""
+    """Unfold the network of a block; of a repeated one as many copies as `MOST_IN_BLOCK` layers allow."""
     single = _unfold(block.network, layout)
     copies = max(1, min(block.repeat, MOST_IN_BLOCK // len(single.layers)))
     middle = single.top + single.breadth / 2
@@ -91,7 +91,7 @@ def _unfold_block(block: Block, layout: Layout) -> _Unfolded:
 
 
 class _Unfolding:
-    """Opens the blocks of a network; what stands behind a block moves on along `u`."""
+    """Expands the blocks of a network; the layers after a block are shifted along `u`."""
 
     def __init__(self, network: Network, layout: Layout) -> None:
         self._network = network
@@ -128,7 +128,7 @@ class _Unfolding:
         return _Unfolded(tuple(layers), tuple(curves), self._along(self._high))
 
     def _along(self, u: float) -> float:
-        """Map `u` of the canvas to `u` with the blocks opened; the ports of a block stand close to its layers."""
+        """Map `u` of the canvas to `u` with expanded blocks; the ports of a block are close to its layers."""
         u = max(self._low - GAP, min(self._high + GAP, u))
         return u - self._low + self._shifts[bisect_left(self._starts, u - THICKNESS / 2)]
 
@@ -150,7 +150,7 @@ class _Unfolding:
 
 
 def _downwards(network: Network, positions: Mapping[str, Position]) -> dict[str, Position]:
-    """Return the positions such that the data run down; where they run to the right, x and y change roles."""
+    """Return the positions for a flow downwards; if the data run to the right, x and y are exchanged."""
     across = down = 0.0
     for connection in network.connections:
         (x1, y1), (x2, y2) = positions[connection.source.layer], positions[connection.target.layer]
@@ -162,7 +162,7 @@ def _downwards(network: Network, positions: Mapping[str, Position]) -> dict[str,
 
 
 class _Fitted:
-    """An unfolded network, pushed together until it fits into the box."""
+    """An unfolded network, scaled to fit into the box."""
 
     def __init__(self, unfolded: _Unfolded) -> None:
         self._unfolded, self._top = unfolded, unfolded.top
@@ -179,7 +179,7 @@ class _Fitted:
             self._lefts[self._row(u)] = u  # a row begins with its first bar
 
     def _num_rows(self) -> int:
-        """Return one, or as many rows as it takes for bars to be thick enough to be told apart."""
+        """Return the number of rows, at most `_MOST_ROWS`, that makes bars at least `_THINNEST` thick, if possible."""
         thickness = THICKNESS * WIDTH / self._unfolded.depth
         if self._unfolded.breadth > _BROADEST * LENGTH or thickness >= _THINNEST:
             return 1
@@ -195,7 +195,7 @@ class _Fitted:
         )
 
     def bars(self) -> tuple[Bar, ...]:
-        """Return a bar for each layer; of those on the same spot the last."""
+        """Return one bar per layer; of several at the same position the last."""
         width, height = max(1.0, round(THICKNESS * self._u, 1)), max(1.0, round(LENGTH * self._v, 1))
         seen: dict[tuple[int, int], Bar] = {}
         for u, v, family in self._unfolded.layers:
@@ -204,7 +204,7 @@ class _Fitted:
         return tuple(seen.values())
 
     def curves(self) -> tuple[FlatCurve, ...]:
-        """Return the curves of connections within a row; those that lead into another row are left out."""
+        """Return the curves of connections within a row; those between rows are omitted."""
         curves: dict[FlatCurve, None] = {}
         for curve in self._unfolded.curves:
             row = self._row(curve[0][0] - THICKNESS)

@@ -1,4 +1,4 @@
-"""What a picture of a network shows, as plain shapes that each writer puts into its own format."""
+"""Picture of a network as plain shapes, which each writer converts to its own format."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Comment, Frame, Layou
 from engine.network.network import Connection, Layer, Network, Port
 from engine.network.table import short_count
 
-# Thousandths of the size, for the characters from the space to the tilde.
+# Widths in thousandths of the font size, for the characters from space to tilde.
 _REGULAR = (
     "278 278 355 556 556 889 667 191 333 333 389 584 278 333 278 278 556 556 556 556 556 556 556 556 556 556 278 278 "
     "584 584 584 556 1015 667 667 722 722 667 611 778 722 278 500 667 556 833 722 778 667 778 722 667 611 722 667 944 "
@@ -31,7 +31,7 @@ _BOLD = (
 )
 _OTHERS = {"×": 584, "·": 278, "…": 1000, "−": 584, "’": 222}
 WIDER, WIDEST_FONT = 1.08, 1.22
-"""How much wider interface fonts are than this one: Inter, and the widest that is common."""
+"""Width of interface fonts relative to this table: of Inter, and of the widest common font."""
 _UNKNOWN = 667
 _WIDE = 1000
 _WIDTHS = {
@@ -54,14 +54,14 @@ _SHEET_CORNER, _SHEET_PADDING, _TEXT_SIZE, _LINE = 6.0, 10.0, 12.0, 15.0
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
-    """The width of a text; of one in another script a guess that is not too small."""
+    """Return the width of a text; characters without a table entry get a wide estimate."""
     widths = _WIDTHS[bold]
     units = (widths.get(c) or _OTHERS.get(c) or (_WIDE if ord(c) > 0x2E7F else _UNKNOWN) for c in text)
     return sum(units) * size / 1000
 
 
 def elided(text: str, room: float, size: float, *, bold: bool = False) -> str:
-    """The text, or its beginning and end where it has no room."""
+    """Return the text, or its beginning and end around an ellipsis if it is wider than `room`."""
     if text_width(text, size, bold=bold) <= room:
         return text
     keep = len(text) - 1
@@ -75,8 +75,8 @@ def elided(text: str, room: float, size: float, *, bold: bool = False) -> str:
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle with round corners, with a border of one unit where it has a stroke; with an edge its left part of
-    that width is filled with `edge`, and has none."""
+    """A rectangle with round corners, with a border of one unit if `stroke` is set. If `edge` is set, the left part of
+    width `EDGE` has that colour and no border."""
 
     x: float
     y: float
@@ -90,7 +90,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Text:
-    """A line of text on its base line; in a wider font than expected it may not pass its room."""
+    """A line of text; x and y are on the base line. In a wider font it must not exceed `room`."""
 
     x: float
     y: float
@@ -128,7 +128,7 @@ Shape = Box | Text | Line | Ring
 
 @dataclass(frozen=True)
 class Group:
-    """Shapes that belong together, and what they are in words."""
+    """Shapes that belong together, and their description."""
 
     title: str
     shapes: tuple[Shape, ...]
@@ -136,20 +136,20 @@ class Group:
 
 @dataclass(frozen=True)
 class Picture:
-    """The area that is shown (left, top, width, height), its ground, and the groups from back to front."""
+    """The visible area (left, top, width, height), its background colour, and the groups from back to front."""
 
     area: tuple[float, float, float, float]
     ground: str
     groups: tuple[Group, ...]
 
     def shapes(self) -> Iterator[Shape]:
-        """Every shape, from back to front."""
+        """Yield every shape, from back to front."""
         for group in self.groups:
             yield from group.shapes
 
 
 def placed(network: Network, layout: Layout) -> Layout:
-    """The layout, or an arrangement where layers stand nowhere or on each other, as in a file written by hand."""
+    """Return the layout, or an automatic one if positions are missing or equal, as in a file written by hand."""
     spots = {layout.at(id) for id in network.layers}
     if len(spots) == len(network.layers) and all(id in layout.positions for id in network.layers):
         return layout
@@ -157,12 +157,12 @@ def placed(network: Network, layout: Layout) -> Layout:
 
 
 def draw(network: Network, layout: Layout, analysis: Analysis, theme: str = "light") -> Picture:
-    """The network as it stands on the canvas, without what belongs to editing."""
+    """Return a picture of the network as on the canvas, without the elements for editing."""
     return _Drawing(network, layout, analysis, theme).picture(annotations(layout, theme))
 
 
 def annotations(layout: Layout, theme: str) -> list[Group]:
-    """The frames and comments of a layout, as they stand on the canvas behind the network."""
+    """Return the frames and comments of a layout, which the canvas draws behind the network."""
     frames = [_frame(frame, theme) for frame in layout.frames]
     return [*frames, *(_comment(comment, theme) for comment in layout.comments)]
 
@@ -183,39 +183,39 @@ def _comment(comment: Comment, theme: str) -> Group:
     (x, y), (width, height), toned = comment.at, comment.size, colours.comment(comment.tone, theme)
     sheet = Box(x, y, width, height, min(_SHEET_CORNER, width / 2, height / 2), toned.fill, toned.line)
     room = width - 2 * _SHEET_PADDING
-    most = max(1, int((height - 2 * _SHEET_PADDING + 5) / _LINE))
-    words = [
+    max_lines = max(1, int((height - 2 * _SHEET_PADDING + 5) / _LINE))
+    texts = [
         Text(x + _SHEET_PADDING, y + _SHEET_PADDING + 9.5 + _LINE * number, line, _TEXT_SIZE, toned.text, room=room)
-        for number, line in enumerate(wrapped(comment.text, room / WIDER, most))
+        for number, line in enumerate(wrapped(comment.text, room / WIDER, max_lines))
         if line
     ]
-    return Group(_on_one_line(comment.text[:200]), (sheet, *words))
+    return Group(_on_one_line(comment.text[:200]), (sheet, *texts))
 
 
 def wrapped(text: str, room: float, most: int) -> list[str]:
-    """The lines of a comment, broken between words where they are too long; more than so many end in an ellipsis."""
-    found: list[str] = []
+    """Return the lines of a comment, wrapped between words; after `most` lines the text ends in an ellipsis."""
+    lines: list[str] = []
     for paragraph in text.split("\n"):
         line = ""
         for word in _on_one_line(paragraph[: most * max(8, int(room))]).split(" "):
             longer = f"{line} {word}" if line else word
             if line and text_width(longer, _TEXT_SIZE) > room:
-                found.append(line)
+                lines.append(line)
                 longer = word
             while text_width(longer, _TEXT_SIZE) > room and len(longer) > 1:
                 keep = next(n for n in range(len(longer) - 1, 0, -1) if n == 1 or _fits(longer[:n], room))
-                found.append(longer[:keep])
+                lines.append(longer[:keep])
                 longer = longer[keep:]
             line = longer
-        found.append(line)
-        if len(found) > most:
+        lines.append(line)
+        if len(lines) > most:
             break
-    if len(found) > most:
-        last = found[most - 1]
+    if len(lines) > most:
+        last = lines[most - 1]
         while last and not _fits(f"{last} …", room):
             last = last[:-1]
-        found = [*found[: most - 1], f"{last} …".strip()]
-    return found
+        lines = [*lines[: most - 1], f"{last} …".strip()]
+    return lines
 
 
 def _fits(text: str, room: float) -> bool:
@@ -223,7 +223,7 @@ def _fits(text: str, room: float) -> bool:
 
 
 def _on_one_line(text: str) -> str:
-    """A text of the user's without what no picture can show: control characters would also break an SVG."""
+    """Return the text with spaces instead of unprintable characters; control characters would make an SVG invalid."""
     return "".join(c if c.isprintable() else " " for c in text).strip()
 
 
@@ -240,7 +240,7 @@ class _Drawing:
         self.tags: dict[str, list[tuple[float, float, float, float]]] = {}
 
     def picture(self, behind: Sequence[Group] = ()) -> Picture:
-        """All of it, on what stands behind."""
+        """Return the picture, with the groups `behind` in the background."""
         lines, labels = [], []
         repeats = repeated(self.network)
         labels += [self._tag(connection) for connection in self.network.connections if connection in repeats]
@@ -276,16 +276,16 @@ class _Drawing:
         )
         count = short_count(facts.parameters) if facts and facts.parameters else ""
         room = NODE_WIDTH - _TEXT_LEFT - _TEXT_RIGHT
-        taken = text_width(count, DETAIL_SIZE) * WIDER + 8 if count else 0.0
-        name = elided(layer.name, (room - taken) / WIDER, NAME_SIZE, bold=True)
-        edge, ink = colours.family(layer.type.family), tokens["text"]
+        count_width = text_width(count, DETAIL_SIZE) * WIDER + 8 if count else 0.0
+        name = elided(layer.name, (room - count_width) / WIDER, NAME_SIZE, bold=True)
+        edge, text_colour = colours.family(layer.type.family), tokens["text"]
         if layer.bypassed:
-            edge, ink = colours.mixed(edge, tokens["node"], 0.35), tokens["muted"]
+            edge, text_colour = colours.mixed(edge, tokens["node"], 0.35), tokens["muted"]
         box = Box(x, y, NODE_WIDTH, NODE_HEIGHT, CORNER, tokens["node"], tokens["line"], edge)
-        below = elided(detail, (room + 6) / WIDER, DETAIL_SIZE)
+        shown_detail = elided(detail, (room + 6) / WIDER, DETAIL_SIZE)
         shapes: list[Shape] = [*self._stack(x, y), box] if isinstance(layer.type, Block) else [box]
-        shapes.append(Text(x + _TEXT_LEFT, y + 18.5, name, NAME_SIZE, ink, bold=True, room=room - taken))
-        shapes.append(Text(x + _TEXT_LEFT, y + 33, below, DETAIL_SIZE, tokens["muted"], room=room + 6))
+        shapes.append(Text(x + _TEXT_LEFT, y + 18.5, name, NAME_SIZE, text_colour, bold=True, room=room - count_width))
+        shapes.append(Text(x + _TEXT_LEFT, y + 33, shown_detail, DETAIL_SIZE, tokens["muted"], room=room + 6))
         if count:
             right = x + NODE_WIDTH - _TEXT_RIGHT
             shapes.append(Text(right, y + 18.5, count, DETAIL_SIZE, tokens["muted"], anchor="end"))
@@ -297,7 +297,7 @@ class _Drawing:
         return Group(_in_words(layer, detail, facts), tuple(shapes))
 
     def _stack(self, x: float, y: float) -> Iterator[Box]:
-        """Two more sheets behind a block, as on the canvas."""
+        """Yield the two sheets behind a block, as on the canvas."""
         fill, stroke = self._mixed("node", "canvas", 0.7), self._mixed("muted", "node", 0.35)
         for step in (2, 1):
             width, height = NODE_WIDTH - 20 + 3.5 * step, NODE_HEIGHT - 6.0 * step
@@ -317,7 +317,7 @@ class _Drawing:
         return line, self._label(text, list(corners(curve, _label_width(text))), near) if text else []
 
     def _tag(self, connection: Connection) -> Group:
-        """The name of what feeds an input, where a line would be one of many long ones."""
+        """Return the name of the source at an input, which replaces one of many long lines."""
         source, target = self.network.layers[connection.source.layer], self.network.layers[connection.target.layer]
         name = elided(source.name, _WIDEST_TAG, DETAIL_SIZE)
         width = text_width(name, DETAIL_SIZE) * WIDER + 2 * _TAG_PADDING
@@ -332,7 +332,7 @@ class _Drawing:
         return Group(f"{source.name} → {target.name}", (line, box, words))
 
     def _output(self, id: str, port: str) -> list[Group]:
-        """What leaves the network stands below the port that it leaves by, or behind it."""
+        """Return the label of an output of the network, below its port, or right of it."""
         x, y = self.router.port(Port(id, port), is_input=False)
         text = self._size(id, port)
         if text and self.flow == "right":
@@ -343,13 +343,13 @@ class _Drawing:
         facts = self.facts.get(id)
         if facts is None:
             return ""
-        leaving = facts.at(port) if port in facts.ports else facts.output
-        return elided(leaving.short(), _WIDEST_LABEL, DETAIL_SIZE)
+        type = facts.at(port) if port in facts.ports else facts.output
+        return elided(type.short(), _WIDEST_LABEL, DETAIL_SIZE)
 
     def _label(
         self, text: str, corners: list[Point], near: Sequence[tuple[float, float, float, float]] = ()
     ) -> list[Group]:
-        """A size on the ground of the canvas, at the first place where it covers no layer and no other size."""
+        """Return the label of a size, at the first position where it covers no layer and no other label."""
         width = _label_width(text)
         x, y = next((corner for corner in corners if self._is_free(*corner, width, near)), corners[0])
         self.labels.append((x, y, width, _LABEL_HEIGHT))
@@ -358,7 +358,7 @@ class _Drawing:
         return [Group("", (ground, words))]
 
     def _ground(self, x: float, y: float) -> str:
-        """The colour behind a point: that of the foremost frame around it, else of the canvas."""
+        """Return the background colour at a point: that of the front frame there, else of the canvas."""
         for frame in reversed(self.frames):
             if 0 <= x - frame.at[0] <= frame.size[0] and 0 <= y - frame.at[1] <= frame.size[1]:
                 return colours.frame(frame.tone, self.theme).fill
@@ -378,7 +378,7 @@ def _label_width(text: str) -> float:
 
 
 def _corners(curve: Curve, width: float) -> Iterator[Point]:
-    """Where a size can stand: right or left of an upright piece of the curve, on a sloping one."""
+    """Yield positions for the label of a curve: right or left of steep parts, on flat ones."""
     (x1, y1), (x2, y2), height = curve.start, curve.end, _LABEL_HEIGHT
     if len(curve.pieces) == 1 and len(curve.pieces[0]) == 1:
         yield x2 + 5, (y1 + y2 - height) / 2
@@ -395,7 +395,7 @@ def _corners(curve: Curve, width: float) -> Iterator[Point]:
 
 
 def _corners_above(curve: Curve, width: float) -> Iterator[Point]:
-    """Where a size can stand where the flow is to the right: above or below a level piece, beside a steep one."""
+    """Yield positions for the label of a curve in a flow to the right: above or below flat parts, beside steep ones."""
     (x1, y1), (x2, y2), height = curve.start, curve.end, _LABEL_HEIGHT
     if abs(y2 - y1) < _SLIGHT and 0 < x2 - x1 < 2 * width:
         yield (x1 + x2 - width) / 2, min(y1, y2) - height - 2
@@ -428,4 +428,4 @@ def _corner_points(shape: Shape) -> Iterator[Point]:
             yield shape.x - shape.radius, shape.y - shape.radius
             yield shape.x + shape.radius, shape.y + shape.radius
         case Text():
-            pass  # inside a box, always
+            pass  # always inside a box

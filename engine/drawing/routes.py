@@ -1,6 +1,6 @@
-"""The way of a connection from port to port, as numbers: the same curves as on the canvas, which has them in Qt's form.
+"""Routes of connections from port to port as coordinates. The canvas draws the same curves with Qt.
 
-A curve is a start and pieces; a piece is a line (one point) or a cubic (two handles and a point).
+A curve is a start and pieces; a piece is a line (one point) or a cubic Bézier curve (two control points, end point).
 """
 
 from bisect import bisect_left
@@ -16,7 +16,7 @@ from engine.network.network import Connection, Network, Port
 Point = tuple[float, float]
 Piece = tuple[Point, ...]
 Taken = Callable[[float, float], Position | None]
-"""Where a point is inside a layer that is not meant, that layer's corner; else None."""
+"""Returns the corner of the layer that blocks a point (x, y), or None."""
 PORT_SPREAD = 46.0
 INSET = 20.0
 SIDE_SPREAD, SIDE_INSET = 14.0, 8.0
@@ -28,7 +28,7 @@ _STUB = 8.0
 
 @dataclass(frozen=True)
 class Measures:
-    """What decides the way of a connection: across and along the flow, and how much room is between two rows."""
+    """Measures of routes: size of a layer across and along the flow, and the distances for turns and bends."""
 
     across: float
     along: float
@@ -45,39 +45,39 @@ MEASURES: Mapping[Flow, Measures] = {
 
 @dataclass(frozen=True)
 class Curve:
-    """Where it starts, and its pieces one behind the other."""
+    """A start point and consecutive pieces."""
 
     start: Point
     pieces: tuple[Piece, ...]
 
     @property
     def end(self) -> Point:
-        """Where it ends."""
+        """End point."""
         return self.pieces[-1][-1] if self.pieces else self.start
 
     def points(self, steps: int = _STEPS) -> list[Point]:
-        """The curve as a chain of short lines, so many for each piece."""
-        found = [self.start]
+        """Return the points of a polyline along the curve, `steps` per piece."""
+        points = [self.start]
         for piece in self.pieces:
-            x, y = found[-1]
+            x, y = points[-1]
             if len(piece) == 1:
                 across, along = piece[0][0] - x, piece[0][1] - y
-                found += [(x + across * t, y + along * t) for t in _shares(steps)]
+                points += [(x + across * t, y + along * t) for t in _shares(steps)]
             else:
                 (x1, y1), (x2, y2), (x3, y3) = piece
-                found += [
+                points += [
                     (a * x + b * x1 + c * x2 + d * x3, a * y + b * y1 + c * y2 + d * y3)
                     for a, b, c, d in _weights(steps)
                 ]
-        return found
+        return points
 
     def turned(self) -> "Curve":
-        """The curve with down and right exchanged."""
+        """Return the curve with x and y exchanged."""
         pieces = tuple(tuple((y, x) for x, y in piece) for piece in self.pieces)
         return Curve((self.start[1], self.start[0]), pieces)
 
     def reach(self) -> Iterator[Point]:
-        """Points that hold the curve between them."""
+        """Yield the points whose convex hull contains the curve."""
         yield self.start
         for piece in self.pieces:
             yield from piece
@@ -90,12 +90,12 @@ def _shares(steps: int) -> list[float]:
 
 @cache
 def _weights(steps: int) -> list[tuple[float, float, float, float]]:
-    """What the start, the handles and the end of a cubic count for along it."""
+    """Return the weights of the four points of a cubic Bézier curve at each step."""
     return [((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3) for t in _shares(steps)]
 
 
 class Chain:
-    """Short lines one behind the other, to walk along."""
+    """A polyline that is parametrized by its share of the length, from 0 to 1."""
 
     def __init__(self, points: Sequence[Point]) -> None:
         self._points = [points[0], *(b for a, b in pairwise(points) if a != b)]
@@ -103,7 +103,7 @@ class Chain:
         self._ends = list(accumulate(steps))
 
     def at(self, share: float) -> tuple[Point, float]:
-        """The point so far along, and the angle there: 0 is level, 90 upright, below 180."""
+        """Return the point at a share of the length, and the angle there in degrees: 0 is horizontal, 90 vertical."""
         if not self._ends:
             return self._points[0], 90.0
         n = self._line(share)
@@ -111,7 +111,7 @@ class Chain:
         return self.point(share), degrees(atan2(y1 - y2, x2 - x1)) % 180
 
     def point(self, share: float) -> Point:
-        """The point so far along."""
+        """Return the point at a share of the length."""
         if not self._ends:
             return self._points[0]
         n = self._line(share)
@@ -121,18 +121,18 @@ class Chain:
         return x1 + (x2 - x1) * t, y1 + (y2 - y1) * t
 
     def _line(self, share: float) -> int:
-        """The short line that is so far along."""
+        """Return the index of the segment at a share of the length."""
         return min(bisect_left(self._ends, share * self._ends[-1]), len(self._ends) - 1)
 
 
 def port_offset(index: int, count: int) -> float:
-    """How far from the left edge of its layer a port is."""
+    """Return the distance of a port from the left edge of its layer."""
     spread = min(PORT_SPREAD, (NODE_WIDTH - 2 * INSET) / max(count - 1, 1))
     return NODE_WIDTH / 2 + (index - (count - 1) / 2) * spread
 
 
 def port_point(at: Position, index: int, count: int, *, is_input: bool, flow: Flow = "down") -> Point:
-    """The middle of a port: inputs above and outputs below, or left and right."""
+    """Return the centre of a port: inputs are above and outputs below, or left and right."""
     if flow == "right":
         spread = min(SIDE_SPREAD, (NODE_HEIGHT - 2 * SIDE_INSET) / max(count - 1, 1))
         offset = NODE_HEIGHT / 2 + (index - (count - 1) / 2) * spread
@@ -141,7 +141,7 @@ def port_point(at: Position, index: int, count: int, *, is_input: bool, flow: Fl
 
 
 def direct_curve(start: Point, end: Point, flow: Flow = "down") -> Curve:
-    """A curve that leaves with the flow and arrives with it."""
+    """Return a curve that starts and ends in the direction of the flow."""
     if flow == "right":
         return direct_curve((start[1], start[0]), (end[1], end[0])).turned()
     across, drop = abs(end[0] - start[0]), end[1] - start[1]
@@ -154,7 +154,7 @@ def direct_curve(start: Point, end: Point, flow: Flow = "down") -> Curve:
 def route(
     start: Point, end: Point, blocker: Taken, margin: float, known: float | None, flow: Flow = "down"
 ) -> tuple[Curve, float | None]:
-    """The direct curve, or one around the layers in its way, and the lane past them; a known free lane is taken."""
+    """Return the direct curve, or one around layers in its way, and its lane. A free `known` lane is reused."""
     if flow == "down":
 
         def edge(x: float, y: float) -> float | None:
@@ -213,7 +213,7 @@ def _heights(top: float, bottom: float, along: float) -> list[float]:
 
 
 def around(start: Point, end: Point, lane: float, turn: float = MEASURES["down"].turn) -> Curve:
-    """Sideways in the gap below the one layer, down the lane, and back in the gap above the other."""
+    """Return a curve sideways in the gap below the source layer, down the lane, and back above the target layer."""
     upper, lower = start[1] + turn, end[1] - turn
     out = max(-turn, min(turn, (lane - start[0]) / 2))
     back = max(-turn, min(turn, (end[0] - lane) / 2))
@@ -236,15 +236,15 @@ def around(start: Point, end: Point, lane: float, turn: float = MEASURES["down"]
 
 
 def _quadratic(start: Point, handle: Point, end: Point) -> Piece:
-    """A curve with one handle as one with two."""
-    one, two = (((p[0] + 2 * handle[0]) / 3, (p[1] + 2 * handle[1]) / 3) for p in (start, end))
-    return one, two, end
+    """Return a quadratic Bézier curve as a cubic piece."""
+    first, second = (((p[0] + 2 * handle[0]) / 3, (p[1] + 2 * handle[1]) / 3) for p in (start, end))
+    return first, second, end
 
 
 def tag(port: Point, index: int, count: int, width: float, flow: Flow = "down") -> tuple[Curve, Point]:
-    """The short line at an input that is fed by what is only named there, and the corner of the name.
+    """Return the short line at an input whose source is only named there, and the corner of the name.
 
-    The name stands in the gap before the layer, outside of its port, so that lines to the other ports pass it.
+    The name is in the gap before the layer, outside of its port, so that lines to the other ports pass it.
     """
     x, y = port
     side = -1 if index < (count - 1) / 2 else 1
@@ -260,7 +260,7 @@ def tag(port: Point, index: int, count: int, width: float, flow: Flow = "down") 
 
 
 class Places:
-    """Where layers are, found by place."""
+    """A grid index of the positions of layers."""
 
     def __init__(self, positions: dict[str, Position]) -> None:
         self._positions = positions
@@ -271,7 +271,7 @@ class Places:
                     self._cells.setdefault((cx, cy), []).append(id)
 
     def at(self, x: float, y: float, but: tuple[str, ...] = ()) -> Position | None:
-        """The corner of the layer at a point, of those that are meant."""
+        """Return the corner of the layer at a point, or None if there is none or its id is in `but`."""
         for id in reversed(self._cells.get((int(x // NODE_WIDTH), int(y // NODE_HEIGHT)), ())):
             left, top = self._positions[id]
             if 0 <= x - left <= NODE_WIDTH and 0 <= y - top <= NODE_HEIGHT:
@@ -288,7 +288,7 @@ class Router:
         self._lanes: dict[Port, float] = {}
 
     def port(self, port: Port, *, is_input: bool) -> Point:
-        """Return the middle of a port. One that its layer does not have stands at the first."""
+        """Return the centre of a port; for a port that the layer lacks, that of the first."""
         type = self._network.layers[port.layer].type
         names = tuple(type.input_ports() if is_input else type.output_ports())
         index = names.index(port.name) if port.name in names else 0

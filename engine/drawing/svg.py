@@ -9,7 +9,7 @@ FONTS = "Inter, 'Segoe UI', 'Helvetica Neue', Helvetica, Arial, 'Liberation Sans
 
 
 def svg(picture: Picture, title: str) -> str:
-    """The whole file."""
+    """Return the text of the SVG file."""
     left, top, width, height = picture.area
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
@@ -51,7 +51,7 @@ def _shape(shape: Shape) -> str:
 
 
 def _fit(text: Text) -> str:
-    """The width that a text with little room keeps in whatever font there is."""
+    """Return the attributes that limit the width of a text with little room in any font, or ''."""
     width = text_width(text.text, text.size, bold=text.bold)
     if width * WIDEST_FONT <= text.room:
         return ""
@@ -62,10 +62,10 @@ def _box(box: Box) -> str:
     if not box.edge:
         if not box.stroke:
             return _rect(box.x, box.y, box.width, box.height, box.radius, f'fill="{box.fill}"')
-        look = f'fill="{box.fill}" stroke="{box.stroke}"'
-        return _rect(box.x + 0.5, box.y + 0.5, box.width - 1, box.height - 1, max(0.0, box.radius - 0.5), look)
-    look = f'fill="{box.fill}" stroke="{box.stroke}"'
-    card = _rect(box.x + 0.5, box.y + 0.5, box.width - 1, box.height - 1, box.radius - 0.5, look)
+        attributes = f'fill="{box.fill}" stroke="{box.stroke}"'
+        return _rect(box.x + 0.5, box.y + 0.5, box.width - 1, box.height - 1, max(0.0, box.radius - 0.5), attributes)
+    attributes = f'fill="{box.fill}" stroke="{box.stroke}"'
+    card = _rect(box.x + 0.5, box.y + 0.5, box.width - 1, box.height - 1, box.radius - 0.5, attributes)
     return card + f'<path d="{_left_edge(box)}" fill="{box.edge}"/>'
 
 
@@ -74,7 +74,7 @@ def _rect(x: float, y: float, width: float, height: float, radius: float, look: 
 
 
 def _left_edge(box: Box) -> str:
-    """The left part of the box, with its round corners."""
+    """Return the path of the left edge of a box, with its round corners."""
     r, bottom = box.radius, box.y + box.height
     return (
         f"M{_n(box.x + EDGE)} {_n(box.y)}H{_n(box.x + r)}A{_n(r)} {_n(r)} 0 0 0 {_n(box.x)} {_n(box.y + r)}"
@@ -83,13 +83,13 @@ def _left_edge(box: Box) -> str:
 
 
 def _path(curve: Curve) -> str:
-    words = [f"M{_n(curve.start[0])} {_n(curve.start[1])}"]
+    commands = [f"M{_n(curve.start[0])} {_n(curve.start[1])}"]
     for piece in curve.pieces:
-        words.append(("L" if len(piece) == 1 else "C") + " ".join(f"{_n(x)} {_n(y)}" for x, y in piece))
-    return "".join(words)
+        commands.append(("L" if len(piece) == 1 else "C") + " ".join(f"{_n(x)} {_n(y)}" for x, y in piece))
+    return "".join(commands)
 
 
 def _n(value: float) -> str:
-    """A number with two decimals at most."""
+    """Return a number with at most two decimals."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
