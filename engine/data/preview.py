@@ -1,4 +1,4 @@
-"""A look at data for the Data tab: counts by class and split, and some samples as pictures, rows or series."""
+"""Preview of data for the Data tab: counts by class and split, and some samples as pictures, rows or series."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
@@ -24,7 +24,7 @@ NOTHING = 255
 
 
 class Change(Protocol):
-    """What training makes of images, N C H W, and the classes of their pixels, if they have any."""
+    """Transform of training for images (N, C, H, W) and the class maps of their pixels, if they have any."""
 
     def __call__(
         self, images: Array, maps: Array | None, places: Array, count: int, read: Callable[[Array], Array]
@@ -44,20 +44,21 @@ def describe(
     *,
     is_large: bool = False,
 ) -> dict[str, Any]:
-    """A JSON object; the first input is what is looked at. Keys that do not apply are empty lists. With a change only
-    samples of the training split are shown, as they are then; without one, some of all splits. Of large data
-    (`is_large`), low, mean and high of columns are those of some samples.
+    """Return a preview of the first input as a JSON object; keys that do not apply are empty lists.
+
+    With a `change` only samples of the training split are shown, transformed; without one, samples of all splits. For
+    large data (`is_large`), low, mean and high of columns are computed from some of the samples.
 
     `kind`      `pictures`, `table` or `series`
-    `classes`   [{"name", "training", "validation", "test"}], empty for numbers: how many `counted` are of each class
-    `counted`   what those count: `samples`, `steps`, `pixels` or `voxels`
+    `classes`   [{"name", "training", "validation", "test"}], number of `counted` per class; empty for numbers
+    `counted`   unit of these counts: `samples`, `steps`, `pixels` or `voxels`
     `pictures`  [{"file", "label", "split"}]: PNG files written to `folder`, at most 160 pixels wide and high; where
-                each pixel has a class also `mask`: a grey PNG of class numbers, 255 where none counts
+                each pixel has a class also `mask`: a grey PNG of class indices, 255 where ignored
     `columns`   [{"name", "role", "kind", "low", "mean", "high"}]; `role` is `input` or `response`, numbers or null
-    `rows`      the first rows, one cell a column: texts or numbers
-    `series`    [{"label", "split", "values"}]: at most 24; one list a channel, at most 200 steps and 6 channels; where
-                each step has a class also `steps`: its number, or -1
-    `notes`     findings, a line each
+    `rows`      the first rows, one cell per column: texts or numbers
+    `series`    [{"label", "split", "values"}]: at most 24; one list per channel, at most 200 steps and 6 channels;
+                where each step has a class also `steps`: its index, or -1
+    `notes`     findings, one line each
     """
     kind = _kind(outline.inputs[0])
     some = np.arange(len(outline)) if change is None else numbers["training"]
@@ -75,8 +76,8 @@ def describe(
     }
     captions = _captions(outline, numbers, chosen)
     if kind == "pictures":
-        found = _found(outline, "pixel", "voxel")
-        images, maps = samples.arrays[0], None if found is None else found[chosen]
+        classes = _found(outline, "pixel", "voxel")
+        images, maps = samples.arrays[0], None if classes is None else classes[chosen]
         span = _range(images)
         if change is not None and outline.inputs[0].type.layout == "image":
             images, maps = _changed(images, maps, chosen, numbers["training"], read, change)
@@ -98,21 +99,21 @@ def describe(
 def _changed(
     images: Array, maps: Array | None, chosen: Array, training: Array, read: Callable[[Array], Samples], change: Change
 ) -> tuple[Array, Array | None]:
-    """The chosen images of the training split as training changes them, and the classes of their pixels, if any."""
+    """Return the chosen images of the training split as training transforms them, and their class maps, if any."""
     places = np.argsort(training)[np.searchsorted(np.sort(training), chosen)]
     return change(images, maps, places, len(training), lambda some: read(training[some]).arrays[0])
 
 
 def _found(outline: Outline, *per: str) -> Array | None:
-    """The first target that has a class for each of these."""
-    found = (a for f, a in zip(outline.wanted, outline.targets, strict=True) if f.task == "classes" and f.per in per)
-    return next(found, None)
+    """Return the first target with a class per item of `per`, such as pixel or step; None without one."""
+    matches = (a for f, a in zip(outline.wanted, outline.targets, strict=True) if f.task == "classes" and f.per in per)
+    return next(matches, None)
 
 
 def _counted(
     outline: Outline, counts: Sequence[Counts], numbers: dict[str, Array]
 ) -> Iterator[tuple[str, dict[str, int]]]:
-    """For each class or label of the first target how often it is there in each split."""
+    """Yield each class or label of the first target with its number of occurrences per split."""
     first, target = outline.wanted[0], outline.targets[0]
     if first.is_one_class:
         yield from (
@@ -121,14 +122,14 @@ def _counted(
     elif first.task in ("classes", "labels"):
         each = {split: np.zeros(len(first.classes), np.int64) for split in SPLITS}
         for split, total in each.items():
-            for sample in numbers[split].tolist():  # one at a time: places of many would take much memory
+            for sample in numbers[split].tolist():  # one sample at a time saves memory
                 total += _times(target[sample], first)
         for number, name in enumerate(first.classes):
             yield name, {split: int(total[number]) for split, total in each.items()}
 
 
 def _times(target: Array, facts: TargetInfo) -> Array:
-    """How often each class or label is there in a sample."""
+    """Return the number of occurrences of each class or label in a sample."""
     if facts.task == "labels":
         channels_last = target if facts.per in ("sample", "step") else np.moveaxis(target, 0, -1)
         return np.asarray((channels_last == 1).reshape(-1, len(facts.classes)).sum(0))
@@ -136,7 +137,7 @@ def _times(target: Array, facts: TargetInfo) -> Array:
 
 
 def _classes_of_steps(sample: Array, target: Array) -> list[int]:
-    """The class of each step that `_series` shows; -1 where none counts."""
+    """Return the class of each step that `_series` shows; -1 where it is ignored."""
     return [max(-1, int(number)) for number in target[: len(sample)][_shown(min(len(sample), len(target)))]]
 
 
@@ -145,7 +146,7 @@ def _kind(given: InputInfo) -> str:
 
 
 def _spread(outline: Outline, some: Array, count: int) -> Array:
-    """So many of these samples, spread evenly over the classes."""
+    """Return at most `count` of these samples, spread evenly over the classes."""
     order = some[np.argsort(outline.groups[some], kind="stable")]
     places = np.linspace(0, len(order) - 1, max(1, min(count, len(order)))).round().astype(np.int64)
     return np.asarray(order[np.unique(places)])
@@ -159,9 +160,9 @@ def _captions(outline: Outline, numbers: dict[str, Array], chosen: Array) -> lis
 
 
 def _label(outline: Outline, index: int) -> str:
-    """What the targets say of a sample as a whole, in a few words."""
+    """Return the targets of a sample as a short text."""
     pairs = zip(outline.wanted, outline.targets, strict=True)
-    return "; ".join(said for facts, targets in pairs if (said := _said(facts, targets[index])))
+    return "; ".join(text for facts, targets in pairs if (text := _said(facts, targets[index])))
 
 
 def _said(facts: TargetInfo, target: Array) -> str:
@@ -170,8 +171,8 @@ def _said(facts: TargetInfo, target: Array) -> str:
             names = [facts.classes[number] for number in target[target != IGNORED]]
             return " ".join(names[:MOST_NAMES]) + (" ..." if len(names) > MOST_NAMES else "")
         case "classes" if facts.per != "sample":
-            there = np.unique(target[target != IGNORED])
-            return ", ".join(facts.classes[number] for number in there[:4]) + (", ..." if len(there) > 4 else "")
+            classes = np.unique(target[target != IGNORED])
+            return ", ".join(facts.classes[number] for number in classes[:4]) + (", ..." if len(classes) > 4 else "")
         case _ if facts.per != "sample":
             return f"mean {np.nanmean(target):.4g}"
         case "classes":
@@ -202,7 +203,7 @@ def _pictures(
 
 
 def _mask(numbers: Array, file: Path) -> Path:
-    """A picture of class numbers; of a volume its middle slice."""
+    """Write a class map (H, W), or the middle slice of one (D, H, W), as a grey PNG; return its path."""
     flat = numbers if numbers.ndim == 2 else numbers[numbers.shape[0] // 2]
     flat = flat.astype(np.int64)
     picture = Image.fromarray(np.where(flat < 0, NOTHING, flat % NOTHING).astype(np.uint8))
@@ -212,7 +213,7 @@ def _mask(numbers: Array, file: Path) -> Path:
 
 
 def _range(images: Array) -> tuple[float, float]:
-    """The values shown as black and as white: 0 and 255 where they are that, else the range of what is shown."""
+    """Return the values shown as black and white: 0 and 255 where the values suggest them, else the range of values."""
     low, high = float(images.min()), float(images.max())
     if low >= 0.0 and 16.0 < high <= 255.0:
         return 0.0, 255.0
@@ -220,14 +221,14 @@ def _range(images: Array) -> tuple[float, float]:
 
 
 def _real(samples: Samples) -> list[Array]:
-    """The sequences of the first input, each without its padding."""
+    """Return the sequences of the first input, each without its padding."""
     lengths = samples.lengths[0] if samples.lengths else None
     ends = [None] * len(samples.arrays[0]) if lengths is None else lengths.tolist()
     return [array[:end] for array, end in zip(samples.arrays[0], ends, strict=True)]
 
 
 def _shown(count: int) -> Array:
-    """The steps that are shown, of so many."""
+    """Return the indices of the steps shown, of `count` steps: at most `MOST_STEPS`, evenly spaced."""
     return np.linspace(0, count - 1, min(MOST_STEPS, count)).round().astype(np.int64)
 
 
@@ -241,7 +242,7 @@ def _rounded(value: Any) -> float:
 
 
 def _tabulate(look: dict[str, Any], outline: Outline, array: Array, chosen: Array) -> None:
-    """Columns, and the first rows, for an array of features or tokens; of the chosen samples."""
+    """Fill in columns and first rows for an array (N, features) of the chosen samples."""
     name, count = outline.inputs[0].name, min(array.shape[1], MOST_COLUMNS)
     columns = [Column(f"{name}[{i}]", "input", "number", *_spans(array[:, i])) for i in range(count)]
     columns.append(Column("response", "response", outline.wanted[0].spoken()))

@@ -1,1 +1,1 @@
-"""The devices of this machine: what they are, whether they work, how fast they are."""
+"""Devices of this machine: inventory, health checks and speed."""

@@ -1,6 +1,6 @@
-"""The accelerators that torch names, whoever made them: CUDA, ROCm (which torch calls cuda), XPU, MPS.
+"""Accelerators that torch supports: CUDA, ROCm (which torch calls cuda), XPU, MPS.
 
-`find` asks through `Accelerators`, so that tests can put any machine in the place of torch's answers.
+`find` queries devices through the protocol `Accelerators`, so that tests can simulate any machine.
 """
 
 import contextlib
@@ -13,43 +13,43 @@ MAKERS = {"cuda": "CUDA", "rocm": "ROCm", "xpu": "XPU", "mps": "MPS"}
 
 
 class Accelerators(Protocol):
-    """What there is of one kind. Each question about a device raises `RuntimeError` where its driver refuses, or
-    `TypeError` for a kind of number that it lacks."""
+    """Accelerators of one device type. Methods that query a device raise `RuntimeError` where its driver refuses, or
+    `TypeError` for a dtype that the device lacks."""
 
     @property
     def kind(self) -> str:
-        """The name of torch's devices: cuda, xpu, mps."""
+        """Device type in torch: cuda, xpu, mps."""
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of devices."""
 
     def model(self, number: int) -> str:
-        """What it is."""
+        """Return the model name of a device."""
 
     def memory(self, number: int) -> tuple[int, int]:
-        """Bytes that are free, and all; zeros where that is not known."""
+        """Return free and total memory in bytes; zeros where they are not known."""
 
     def capability(self, number: int) -> str:
-        """The generation of its instructions, `9.0`; empty where there is no such number."""
+        """Return the compute capability, such as `9.0`; empty for devices without one."""
 
     def product(self, number: int) -> float:
-        """The sum over the product of two 8 by 8 matrices of ones, in double precision as a run adds up its losses."""
+        """Return the sum of the product of two 8 by 8 matrices of ones, added up in float64, as a run sums losses."""
 
 
 class TorchAccelerators:
-    """Those of the torch that is installed, in this process, which initialises them."""
+    """Accelerators of the installed torch, initialised in this process."""
 
     def __init__(self) -> None:
         import torch
 
         self._torch = torch
-        found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
-        self.kind = found.type if found is not None else ""
-        self.count = torch.accelerator.device_count() if found is not None else 0
+        current = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+        self.kind = current.type if current is not None else ""
+        self.count = torch.accelerator.device_count() if current is not None else 0
 
     def model(self, number: int) -> str:
-        """What it is."""
+        """Return the model name of a device."""
         if self.kind in ("cuda", "xpu"):
             return str(getattr(self._torch, self.kind).get_device_properties(number).name)
         if self.kind == "mps":
@@ -58,10 +58,10 @@ class TorchAccelerators:
         return str(module.get_device_name(number)) if hasattr(module, "get_device_name") else self.kind.upper()
 
     def memory(self, number: int) -> tuple[int, int]:
-        """Bytes that are free, and all; zeros where that is not known."""
-        if self.kind == "mps":  # shared with the CPU: no more than this is meant to be taken
-            most = int(self._torch.mps.recommended_max_memory())
-            return most - int(self._torch.mps.driver_allocated_memory()), most
+        """Return free and total memory in bytes; zeros where they are not known."""
+        if self.kind == "mps":  # shared with the CPU; the recommended limit counts as the total
+            limit = int(self._torch.mps.recommended_max_memory())
+            return limit - int(self._torch.mps.driver_allocated_memory()), limit
         if self.kind == "cuda":
             free, total = self._torch.cuda.mem_get_info(number)
             return int(free), int(total)
@@ -71,25 +71,25 @@ class TorchAccelerators:
         return 0, 0
 
     def capability(self, number: int) -> str:
-        """The generation of its instructions, `9.0`; empty where there is no such number."""
+        """Return the compute capability, such as `9.0`; empty for devices without one."""
         if self.kind != "cuda":
             return ""
         major, minor = self._torch.cuda.get_device_capability(number)
         return f"{major}.{minor}"
 
     def product(self, number: int) -> float:
-        """The sum over the product of two 8 by 8 matrices of ones, in double precision as a run adds up its losses."""
+        """Return the sum of the product of two 8 by 8 matrices of ones, added up in float64, as a run sums losses."""
         ones = self._torch.ones(8, 8, device=f"{self.kind}:{number}")
         return float((ones @ ones).double().sum().item())
 
 
 def find(accelerators: Accelerators) -> list[Device]:
-    """All devices, each tried out."""
+    """Return all devices, each tested."""
     return [_device(accelerators, number) for number in range(accelerators.count)]
 
 
 def _device(accelerators: Accelerators, number: int) -> Device:
-    """One device, tried out: a driver lists devices that a program then cannot use."""
+    """Return one device, tested, since drivers also list devices that a program cannot use."""
     name, model, total = f"{accelerators.kind}:{number}", "GPU", 0
     try:
         model = accelerators.model(number)
@@ -105,7 +105,7 @@ def _device(accelerators: Accelerators, number: int) -> Device:
 
 
 def refusal_of(words: str) -> str:
-    """The driver's words in ours."""
+    """Return a plain reason for an error message of the driver, which is shortened where it is not recognized."""
     if "busy or unavailable" in words or "exclusive" in words:
         return "it is taken by another program"
     if "out of memory" in words:

@@ -1,6 +1,6 @@
-"""What this machine has to train with, found out in a throw-away process so that the caller stays free of torch.
+"""Inventory of this machine's devices, queried in a temporary process so that the caller does not import torch.
 
-A process that has touched CUDA can neither be forked nor gives its memory on the device back before it ends.
+A process that has initialised CUDA cannot be forked, and does not release its device memory before it ends.
 """
 
 import ast
@@ -27,14 +27,14 @@ from engine.placement.inventory import DeviceInventory
 
 PATIENCE_S = 120
 _BEGINS = "CUDA initialization: "
-"""How torch begins a warning where the driver gives no devices."""
+"""Beginning of torch's warning where the driver reports no devices."""
 _TOO_OLD = re.compile(r"too old \(found version (\d+)\)")
 _HIDING = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK")
 
 
 @cache
 def probe() -> DeviceInventory:
-    """The machine as it is. Asked once a process. Raises `RunError` if torch cannot be used at all."""
+    """Return the inventory of this machine, cached per process. Raises `RunError` if torch cannot be used."""
     machine = {
         "num_cores": num_cores(),
         "cores": cores(),
@@ -46,25 +46,30 @@ def probe() -> DeviceInventory:
 
 
 def run_here(module: str, patience_s: float, *arguments: str) -> dict[str, Any]:
-    """The JSON object that a module of ours prints in a process of its own. Raises `RunError` with its last words."""
+    """Run a module of the engine in its own process and return the JSON object it prints.
+
+    Raises `RunError` after `patience_s` seconds, or with the last line of stderr where no JSON was printed.
+    """
     command = module_command(module, *arguments)
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=patience_s, check=False
         )
     except subprocess.TimeoutExpired:
         raise RunError(f"torch gave no answer about this machine's devices within {patience_s:.0f} s.") from None
     try:
-        found: dict[str, Any] = json.loads(done.stdout.strip().rpartition("\n")[2])
+        answer: dict[str, Any] = json.loads(completed.stdout.strip().rpartition("\n")[2])
     except ValueError:
-        words = (done.stderr.strip() or f"it ended with {done.returncode}").rpartition("\n")[2]
+        words = (completed.stderr.strip() or f"it ended with {completed.returncode}").rpartition("\n")[2]
         raise RunError(f"torch cannot be used on this machine: {words}") from None
-    return found
+    return answer
 
 
 def lines_of(module: str, *arguments: str) -> Iterator[dict[str, Any]]:
-    """The JSON objects that a module of ours prints, a line each, as they come, in a process that ends with whoever
-    reads. Raises `RunError` where it breaks off."""
+    """Run a module of the engine in its own process and yield the JSON objects it prints, one per line, as they arrive.
+
+    The process is killed when the generator is closed. Raises `RunError` if it exits with an error.
+    """
     process = subprocess.Popen(
         module_command(module, *arguments),
         cwd=ROOT,
@@ -87,19 +92,19 @@ def lines_of(module: str, *arguments: str) -> Iterator[dict[str, Any]]:
 
 
 def num_cores() -> int:
-    """The cores this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def cores() -> tuple[int, ...]:
-    """The numbers of these cores, where a process can be kept to some of them."""
+    """Return the indices of the cores this process may use; empty where the system has no CPU affinity."""
     return tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, "sched_setaffinity") else ()
 
 
 def cpu_model() -> str:
-    """The processor's name."""
+    """Return the model name of the processor."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
             key, _, value = line.partition(":")
@@ -109,14 +114,17 @@ def cpu_model() -> str:
 
 
 def memory_bytes() -> int:
-    """The memory of the machine, or 0 where that is not known."""
+    """Return the memory of the machine in bytes; 0 where it is not known."""
     with contextlib.suppress(OSError, ValueError):
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return 0
 
 
 def _without_devices() -> dict[str, Any] | None:
-    """The answer for a torch built for the CPU alone: a look into one file instead of a second of importing."""
+    """Return the inventory for a CPU-only build of torch, else None.
+
+    Reads `version.py` of torch, which saves the second that its import takes. Raises `RunError` without torch.
+    """
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
         raise RunError("torch is not installed; the engine cannot train without it.")
@@ -138,19 +146,19 @@ def _without_devices() -> dict[str, Any] | None:
 
 
 def look() -> dict[str, Any]:
-    """What torch finds. Runs in the throw-away process."""
+    """Return the devices and backends that torch finds. Runs in the temporary process."""
     import torch
     import torch.distributed
 
-    joined = torch.distributed.is_available()
+    is_distributed = torch.distributed.is_available()
     backends = [
         name
-        for name, here in (
-            ("gloo", joined and torch.distributed.is_gloo_available()),
-            ("nccl", joined and torch.distributed.is_nccl_available()),
-            ("xccl", joined and torch.distributed.is_xccl_available()),
+        for name, is_available in (
+            ("gloo", is_distributed and torch.distributed.is_gloo_available()),
+            ("nccl", is_distributed and torch.distributed.is_nccl_available()),
+            ("xccl", is_distributed and torch.distributed.is_xccl_available()),
         )
-        if here
+        if is_available
     ]
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -159,30 +167,30 @@ def look() -> dict[str, Any]:
         "devices": [vars(device) for device in find(accelerators)],
         "backends": backends,
         "torch_version": torch.__version__,
-        "no_devices_because": _no_devices_because([str(one.message) for one in warned]),
+        "no_devices_because": _no_devices_because([str(warning.message) for warning in warned]),
     }
 
 
 def _no_devices_because(warned: Sequence[str]) -> str:
     import torch
 
-    built = torch.accelerator.current_accelerator()  # what it was built for, whether that is here or not
+    built = torch.accelerator.current_accelerator()  # the type torch is built for, available or not
     if built is None and torch.version.cuda is None:
         return f"this torch ({torch.__version__}) is built without CUDA, ROCm, XPU and MPS"
     return reason_for_none(torch.__version__, warned, os.environ)
 
 
 def reason_for_none(version: str, warned: Sequence[str], environ: Mapping[str, str]) -> str:
-    """Why a torch that is built for accelerators finds none, from what it warned of and what hides them."""
-    said = next((words.partition(_BEGINS)[2] for words in warned if _BEGINS in words), "")
-    if (known := _TOO_OLD.search(said)) is not None:
-        cuda = int(known[1])
+    """Return why a torch built for accelerators finds none, from its warnings and the variables that hide devices."""
+    reason = next((words.partition(_BEGINS)[2] for words in warned if _BEGINS in words), "")
+    if (match := _TOO_OLD.search(reason)) is not None:
+        cuda = int(match[1])
         return (
             f"the NVIDIA driver knows CUDA {cuda // 1000}.{cuda % 1000 // 10} and is too old for this torch "
             f"({version}): install a newer driver, or a torch for that CUDA"
         )
-    if said:
-        return said.partition("\n")[0].partition(" (Triggered")[0][:200].rstrip(".")
+    if reason:
+        return reason.partition("\n")[0].partition(" (Triggered")[0][:200].rstrip(".")
     hiding = [f"{name} is set to '{environ[name]}'" for name in _HIDING if name in environ]
     if hiding:
         return f"no GPU was found; {' and '.join(hiding)}, and hides what it does not name"

@@ -1,4 +1,4 @@
-"""Whether a machine can train, layer by layer: the driver, torch's build, each device, and what joins them."""
+"""Checks that a machine can train, layer by layer: driver, build of torch, each device, and their connections."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ State = Literal["ok", "failed", "none"]
 
 @dataclass(frozen=True)
 class Check:
-    """One layer, for one device or for all of them. `none`: there is nothing to check here, and that is no fault."""
+    """Result of checking one layer, for one device or for all (`device` empty). State `none`: nothing to check."""
 
     layer: str
     device: str
@@ -22,26 +22,26 @@ class Check:
 
 @dataclass(frozen=True)
 class Readings:
-    """What a driver says of a device now: percent of the time that it computes, and degrees Celsius."""
+    """Readings of a device: utilisation in percent and temperature in degrees Celsius, None where not known."""
 
     utilisation: int | None = None
     temperature: int | None = None
 
 
 class Driver(Protocol):
-    """The driver of the accelerators."""
+    """Driver of the accelerators."""
 
     @property
     def version(self) -> str:
-        """Its version."""
+        """Version of the driver."""
 
     def readings(self, number: int) -> Readings:
-        """What it says of the device that torch calls by this number."""
+        """Return the readings of the device with this index in torch."""
 
 
 @dataclass(frozen=True)
 class Build:
-    """The torch that is installed: its version, what it was built for, and the instructions its kernels are of."""
+    """Build of the installed torch: version, platform, architectures of its kernels, and its test of peer access."""
 
     version: str
     built_for: str
@@ -50,7 +50,7 @@ class Build:
 
 
 class NvidiaDriver:
-    """NVIDIA's, through nvidia-ml-py. Raises `RuntimeError` with the reason where there is none."""
+    """NVIDIA driver, queried through nvidia-ml-py. Raises `RuntimeError` with the reason where it cannot be used."""
 
     def __init__(self, uuids: Sequence[str] = ()) -> None:
         try:
@@ -67,7 +67,7 @@ class NvidiaDriver:
         self.version = version if isinstance(version, str) else version.decode()
 
     def readings(self, number: int) -> Readings:
-        """Of the device with torch's UUID of that number, since torch may number only some of them."""
+        """Return the readings of a device, found by its UUID in torch, which may number only some of the devices."""
         nvml = self._nvml
         try:
             uuid = self._uuids[number] if number < len(self._uuids) else ""
@@ -79,10 +79,10 @@ class NvidiaDriver:
 
 
 def build_here() -> Build:
-    """The torch of this process."""
+    """Return the build of torch in this process."""
     import torch
 
-    built = torch.accelerator.current_accelerator()  # what it was built for, whether that is here or not
+    built = torch.accelerator.current_accelerator()  # the type torch is built for, available or not
     if torch.version.hip is not None:
         return Build(torch.__version__, f"ROCm {torch.version.hip}")
     if torch.version.cuda is not None:
@@ -92,7 +92,7 @@ def build_here() -> Build:
 
 
 def driver_here() -> Driver | str:
-    """The driver, or why there is none to ask."""
+    """Return the driver, or the reason why it cannot be queried."""
     import torch
 
     try:
@@ -104,7 +104,7 @@ def driver_here() -> Driver | str:
 
 
 def checks(accelerators: Accelerators, driver: Driver | str, build: Build) -> Iterator[Check]:
-    """From the driver upwards, each as soon as it was looked at. What joins workers is `rendezvous`'s question."""
+    """Yield the checks from the driver upwards, each as it is done; `rendezvous` checks the connection of workers."""
     has_devices = accelerators.count > 0
     if isinstance(driver, str):
         yield Check("driver", "", "none", driver)
@@ -145,7 +145,7 @@ def _of_device(accelerators: Accelerators, build: Build, number: int) -> Iterato
 
 
 def _peers(accelerators: Accelerators, build: Build) -> Iterator[Check]:
-    """Whether devices reach each other's memory without the CPU's."""
+    """Check that devices access each other's memory directly, not through that of the CPU."""
     count = accelerators.count
     if count < 2 or build.peers is None:
         words = "one device has no peers" if count == 1 else "no devices that could be peers"
@@ -155,17 +155,17 @@ def _peers(accelerators: Accelerators, build: Build) -> Iterator[Check]:
     far = [f"{a} and {b}" for a, b in pairs if not build.peers(a, b)]
     if far:
         words = f"devices {', '.join(far[:4])} reach each other through the CPU's memory only, which is slower"
-        yield Check("peer access", "", "none", words)  # slower, and no fault: small machines are so
+        yield Check("peer access", "", "none", words)  # slower, but not a failure: common on small machines
     else:
         yield Check("peer access", "", "ok", "all devices reach each other's memory")
 
 
 def rendezvous(meet: Callable[[], Sequence[tuple[int, float]]], backend: str) -> tuple[Check, list[tuple[int, float]]]:
-    """Whether two workers meet, and what their sums take."""
+    """Check that two workers meet; return the check and the pairs of `meet`, the second value in seconds."""
     try:
-        found = list(meet())
+        timings = list(meet())
     except RunError as error:
         return Check("rendezvous", "", "failed", str(error)), []
-    shortest = min(seconds for _, seconds in found)
+    shortest = min(seconds for _, seconds in timings)
     words = f"two workers meet over {backend} on the loopback; the smallest sum takes {1000 * shortest:.2f} ms"
-    return Check("rendezvous", "", "ok", words), found
+    return Check("rendezvous", "", "ok", words), timings

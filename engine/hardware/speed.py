@@ -1,6 +1,6 @@
-"""How fast a device is at the two things training does most: matrix products and moving memory.
+"""Speed of a device: throughput of matrix products, convolutions and memory copies.
 
-Measured in a throw-away process, so that neither the window nor a server ever initialises an accelerator.
+Measured in a temporary process, so that neither the window nor a server initialises an accelerator.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ FIGURE_S = 0.25
 
 @dataclass(frozen=True)
 class Figure:
-    """How much of one kind of work a device does a second, or why it does none."""
+    """Throughput of a device for one kind of work and precision, or the reason why it cannot be measured."""
 
     device: str
     work: str
@@ -32,7 +32,7 @@ class Figure:
 
 
 def figures(device: str, seconds: float = FIGURE_S) -> Iterator[Figure]:
-    """Each work in each precision, as soon as it was measured."""
+    """Yield the throughput of each kind of work in each precision as it is measured, `seconds` each."""
     import torch
 
     for work, unit in UNITS.items():
@@ -40,12 +40,12 @@ def figures(device: str, seconds: float = FIGURE_S) -> Iterator[Figure]:
             try:
                 step, amount = _work(torch, work, device, getattr(torch, name))
                 yield Figure(device, work, kind, amount * _rate(torch, device, step, seconds) / 1e9, unit)
-            except (RuntimeError, TypeError) as error:  # not every device knows every precision
+            except (RuntimeError, TypeError) as error:  # not every device supports every precision
                 yield Figure(device, work, kind, 0.0, unit, str(error).partition("\n")[0][:200])
 
 
 def _work(torch: Any, work: str, device: str, dtype: Any) -> tuple[Callable[[], Any], float]:
-    """Something to do, and how many operations or bytes it is."""
+    """Return a function that does the work once, and its number of floating-point operations or bytes."""
     on_cpu = device == "cpu"
     if work == "matrix product":
         size = 512 if on_cpu else 4096
@@ -59,11 +59,11 @@ def _work(torch: Any, work: str, device: str, dtype: Any) -> tuple[Callable[[], 
         return lambda: torch.nn.functional.conv2d(x, weight, padding=1), amount
     source = torch.ones((32 if on_cpu else 512) * 2**20 // dtype.itemsize, device=device, dtype=dtype)
     target = torch.empty_like(source)
-    return lambda: target.copy_(source), 2.0 * source.numel() * dtype.itemsize  # it is read, and written
+    return lambda: target.copy_(source), 2.0 * source.numel() * dtype.itemsize  # read and write
 
 
 def _rate(torch: Any, device: str, step: Callable[[], Any], seconds: float) -> float:
-    """Return the steps per second, after one to warm up."""
+    """Return the steps per second, after one warm-up step."""
 
     def steps(count: int) -> float:
         began = time.perf_counter()
@@ -74,8 +74,8 @@ def _rate(torch: Any, device: str, step: Callable[[], Any], seconds: float) -> f
         return time.perf_counter() - began
 
     steps(1)
-    one = max(1e-6, steps(1))
-    count = max(1, min(10_000, int(seconds / one)))
+    step_s = max(1e-6, steps(1))
+    count = max(1, min(10_000, int(seconds / step_s)))
     return count / steps(count)
 
 
@@ -83,29 +83,29 @@ MEASURE_S = 0.5
 CORE_S = 0.15
 PATIENCE_S = 120
 EVEN = 1.1
-"""Cores whose speeds differ by less are equal: so much is noise."""
+"""Ratio of fastest to slowest core below which the difference counts as noise."""
 
 
 def measure_in_process(device: str) -> dict[str, float]:
-    """`matmul_gflops` (float32) and `copy_gbs` (read plus write) of one device. Raises `RunError`."""
+    """Return `matmul_gflops` (float32) and `copy_gbs` (read plus write) of one device. Raises `RunError`."""
     speeds: dict[str, float] = run_here("engine.hardware.speed", PATIENCE_S, device)
     return speeds
 
 
 def measure_cores(cores: Sequence[int]) -> tuple[float, ...]:
-    """What each of these cores does at matrix products, in GFLOP/s. Raises `RunError`."""
-    found = run_here("engine.hardware.speed", PATIENCE_S + CORE_S * len(cores), "cores", *map(str, cores))
-    return evened([float(speed) for speed in found["gflops"]])
+    """Return the speed of each core in GFLOP/s of matrix products. Raises `RunError`."""
+    answer = run_here("engine.hardware.speed", PATIENCE_S + CORE_S * len(cores), "cores", *map(str, cores))
+    return evened([float(speed) for speed in answer["gflops"]])
 
 
 def evened(speeds: Sequence[float]) -> tuple[float, ...]:
-    """The speeds, all the same where they differ by noise alone."""
+    """Return the speeds, replaced by their mean where they differ by noise only."""
     mean = sum(speeds) / max(1, len(speeds))
     return (mean,) * len(speeds) if max(speeds) < EVEN * min(speeds) else tuple(speeds)
 
 
 def measure(device: str) -> dict[str, float]:
-    """The figures, in this process."""
+    """Measure `matmul_gflops` and `copy_gbs` of a device in this process."""
     import torch
 
     on_cpu = device == "cpu"
@@ -120,21 +120,21 @@ def measure(device: str) -> dict[str, float]:
 
 
 def _each_core(cores: Sequence[int]) -> list[float]:
-    """One thread on each core in turn. Where processes cannot be kept to a core, all are what one is."""
+    """Return the GFLOP/s of one thread pinned to each core in turn; unpinned where the system has no CPU affinity."""
     import torch
 
     torch.set_num_threads(1)
     a = torch.randn(256, 256)
-    found = []
+    speeds = []
     for core in cores:
         with contextlib.suppress(AttributeError, OSError):
             os.sched_setaffinity(0, {core})
-        found.append(2e-9 * 256**3 * rate(lambda: torch.mm(a, a), lambda: None, CORE_S))
-    return found
+        speeds.append(2e-9 * 256**3 * rate(lambda: torch.mm(a, a), lambda: None, CORE_S))
+    return speeds
 
 
 def rate(work: Callable[[], Any], wait: Callable[[], Any], seconds: float = MEASURE_S) -> float:
-    """Calls a second, after a warm-up."""
+    """Return the calls of `work` per second, after a warm-up."""
     for _ in range(3):
         work()
     wait()

@@ -1,4 +1,4 @@
-"""How many threads a CPU worker should compute with, found by trying; and threads that do not wait by spinning.
+"""Number of threads of a CPU worker, chosen by timing, and the settings that keep idle threads from spinning.
 
 The threads of OpenMP spin at the end of every parallel region. On small networks, and beside any other busy program,
 two threads are then many times slower than one, so the number of cores alone cannot decide.
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 _SPIN_VARIABLE = "GOMP_SPINCOUNT"
 SPINS = "2000"
 LEAST_GAIN = 1.05
-"""What is not faster by so much is not chosen: the choice is then never slower than 0.95 of the best."""
+"""Least speed-up for which more threads are chosen: the choice is never slower than 0.95 of the best."""
 ROUNDS = 3
 LONG_S = 0.3
 
@@ -23,8 +23,10 @@ def calm_threads() -> None:
 
 
 def keep_to(cores: Sequence[int]) -> None:
-    """Let this thread, and those it starts, run on these cores alone; none means all. Cores that have gone meanwhile
-    are no reason to fail: they decide about speed alone."""
+    """Pin this thread, and those it starts, to these cores; an empty sequence means all cores.
+
+    Failures, such as cores that no longer exist, are ignored, since pinning affects speed only.
+    """
     if cores and hasattr(os, "sched_setaffinity"):
         with contextlib.suppress(OSError):
             os.sched_setaffinity(0, cores)
@@ -37,9 +39,9 @@ def fastest(
     *,
     now: Callable[[], float] = time.perf_counter,
 ) -> tuple[int, dict[int, float]]:
-    """Which of these numbers of threads does the work fastest, and the seconds of each. It is set in the end.
+    """Set and return the number of threads that does the work fastest, with the seconds of each number.
 
-    The numbers are tried from the lowest; a higher one must be worth it.
+    The numbers are tried from the lowest; a higher one must be faster by the factor `LEAST_GAIN`.
     """
     seconds: dict[int, float] = {}
     best = counts[0]
@@ -53,12 +55,12 @@ def fastest(
 
 
 def _shortest(work: Callable[[], object], now: Callable[[], float]) -> float:
-    """The shortest of a few rounds after one to warm up; of long work the one round counts."""
+    """Return the shortest time of `ROUNDS` rounds after a warm-up, in seconds; rounds end after one above `LONG_S`."""
     times = []
     for _ in range(ROUNDS + 1):
-        began = now()
+        start = now()
         work()
-        times.append(now() - began)
+        times.append(now() - start)
         if times[-1] > LONG_S:
             break
     return min(times[1:] or times)

@@ -1,4 +1,4 @@
-"""Utilization and memory of what trains: this process, the processors of the machine, or the GPU."""
+"""Utilization and memory of this process, the processors of the machine, or the GPU."""
 
 import contextlib
 import gc
@@ -10,7 +10,7 @@ import torch
 
 
 def utilization_of(device: torch.device, workers: int) -> Callable[[], float]:
-    """Return a function that gives this worker's part of the utilization, 0 to 1; the parts of all workers add up.
+    """Return a function that returns this worker's part of the utilization, 0 to 1; the parts of all workers add up.
 
     On a CPU: the share of the machine's processors that this process used since the last call. On a GPU: the mean over
     the GPUs of the share of the last second in which a kernel ran, by NVIDIA's nvidia-ml-py. NaN where it is unknown.

@@ -1,4 +1,4 @@
-"""What every data source gives: an outline, which is cheap, and its samples."""
+"""Protocol of data sources: an outline, which is cheap to read, and the samples."""
 
 import contextlib
 from collections.abc import Hashable
@@ -22,7 +22,10 @@ MOST_LOOKED_AT = 1_000_000
 
 
 def locate(text: str, base: Path) -> Path:
-    """The path that the options name. Relative ones start at the project's folder. Raises `UserError`."""
+    """Return the path that the options name; relative ones start at `base`, the project's folder.
+
+    Raises `UserError` where there is no such file or folder, or it cannot be read.
+    """
     try:
         path = base / Path(text).expanduser()
     except RuntimeError:
@@ -49,14 +52,17 @@ def _near(path: Path) -> str:
 
 
 def unreadable(path: Path, error: OSError) -> UserError:
-    """The error for a file or folder that the system does not hand out."""
+    """Return the error for a file or folder that the system refuses to read."""
     if isinstance(error, PermissionError):
         return UserError(f"{path} may not be read. Give yourself permission to read it, or choose other data.")
     return UserError(f"{path} cannot be read: {error.strerror or error}.")
 
 
 def file_stamp(path: Path, expected: str) -> Hashable:
-    """Changes when the file does. Raises `UserError` where it is no file; `expected` says what it should be."""
+    """Return a value that changes when the file does: time of modification, size and inode.
+
+    Raises `UserError` where it is missing, empty or a folder; `expected` describes the file for the message.
+    """
     try:
         if path.is_dir():
             raise UserError(f"{path} is a folder. Expected {expected}.")
@@ -69,18 +75,18 @@ def file_stamp(path: Path, expected: str) -> Hashable:
 
 
 def free_memory() -> int:
-    """Bytes that this process may still take: of the machine, or of the container that it runs in."""
+    """Return the free memory of the machine, or of the container this process runs in, in bytes."""
     free = int(psutil.virtual_memory().available)
     with contextlib.suppress(OSError, ValueError):  # no container, or one without a limit
         limit = int((CGROUP / "memory.max").read_text())
         rows = (line.split() for line in (CGROUP / "memory.stat").read_text().splitlines())
-        files = next(int(count) for name, count in rows if name == "file")  # given up where memory is short
+        files = next(int(count) for name, count in rows if name == "file")  # released where memory is short
         free = min(free, max(0, limit - int((CGROUP / "memory.current").read_text()) + files))
     return free
 
 
 def refuse_too_large(needed_bytes: int, what: str, way_out: str) -> None:
-    """Raise `UserError` if so much memory is not free: the alternative is that the system ends the process."""
+    """Raise `UserError` if less than `needed_bytes` of memory is free, before the system kills the process."""
     free = free_memory()
     if needed_bytes > free:
         raise UserError(
@@ -89,14 +95,14 @@ def refuse_too_large(needed_bytes: int, what: str, way_out: str) -> None:
 
 
 def listed(names: list[str], most: int = 5) -> str:
-    """The first few names, and how many more there are."""
+    """Return the first `most` names as a text, with the number of the others."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table, or one array of a file, for a person to look at."""
+    """Description of a column of a table, or of an array of a file, for display."""
 
     name: str
     role: str
@@ -108,12 +114,12 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """All that is known of a source except its samples.
+    """Description of a source and its targets, without the samples.
 
-    `targets` holds one array for each of `wanted`, samples first, as `TargetInfo` says: class numbers are whole
-    (int64, of maps the smallest signed type), numbers and labels float32. A source that has to read everything to know
-    this much keeps it in `samples`. `columns` and the first `rows` are there for tables. `resident_because` says why
-    the samples can only be held in memory; empty where they can be read one by one.
+    `targets` holds one array per item of `wanted`, samples first, as described by `TargetInfo`: class indices are
+    integers (int64; the smallest signed type for maps), numbers and labels float32. A source that has to read all data
+    for its outline stores it in `samples`. `columns` and the first `rows` are filled in for tables. `resident_because`
+    is the reason why the samples can only be held in memory; empty where they can be read one by one.
     """
 
     inputs: tuple[InputInfo, ...]
@@ -130,35 +136,37 @@ class Outline:
 
     @cached_property
     def sized(self) -> tuple[TargetInfo, ...]:
-        """What is wanted, with the sizes of the numbers to predict."""
+        """Items of `wanted`; those of numbers to predict with their largest absolute value."""
         pairs = zip(self.wanted, self.targets, strict=True)
-        return tuple(replace(one, largest=_largest(given)) if one.task == "numbers" else one for one, given in pairs)
+        return tuple(
+            replace(info, largest=_largest(target)) if info.task == "numbers" else info for info, target in pairs
+        )
 
     @property
     def groups(self) -> Array:
-        """The class of each sample by the first target, of which each part of the data gets its share; all samples are
-        in one group where that target is no single class."""
+        """Class of each sample (N) by the first target, for stratified splits; zeros where that target is no single
+        class."""
         return self.targets[0] if self.wanted[0].is_one_class else np.zeros(len(self), dtype=np.int64)
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """How many samples each group has."""
+        """Number of samples per group."""
         classes = len(self.wanted[0].classes) if self.wanted[0].is_one_class else 1
         return tuple(np.bincount(self.groups, minlength=classes).tolist())
 
 
 def _largest(numbers: Array) -> float:
-    """The largest size among some of the numbers, spread evenly where there are very many; NaN does not count."""
-    seen = numbers.reshape(-1)[:: 1 + numbers.size // MOST_LOOKED_AT]
-    return float(np.max(np.abs(seen), where=~np.isnan(seen), initial=0.0))
+    """Return the largest absolute value, ignoring NaN; of evenly spaced numbers above `MOST_LOOKED_AT` of them."""
+    sampled = numbers.reshape(-1)[:: 1 + numbers.size // MOST_LOOKED_AT]
+    return float(np.max(np.abs(sampled), where=~np.isnan(sampled), initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """One array for each input, samples first, in any type of number; and what reading them brought to light.
+    """Samples as one array per input, samples first, in any dtype; and notes on findings while reading.
 
-    Sequences of different lengths are padded with zeros at their ends; `lengths` then holds, for each input, how many
-    steps of each sample are real (int64), or None where all are. It is empty where no input has lengths.
+    Sequences of different lengths are padded with zeros at their ends; `lengths` then holds, per input, the number of
+    real steps of each sample (N, int64), or None where all are. It is empty where no input has lengths.
     """
 
     arrays: Arrays
@@ -167,41 +175,43 @@ class Samples:
 
     @property
     def bytes(self) -> int:
-        """The memory they take."""
+        """Memory of all arrays in bytes."""
         return sum(array.nbytes for array in self.arrays)
 
 
 class SampleReader(Protocol):
-    """The samples of one input where they lie. Several threads may read at once."""
+    """Reader of the samples of one input on disk. Several threads may read at once."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Samples first."""
+        """Shape of the whole array, samples first."""
 
     @property
     def kind(self) -> np.dtype[Any]:
-        """What they are read as without loss: uint8, or float32."""
+        """Dtype in which samples are read without loss: uint8 or float32."""
 
     @property
     def at_once(self) -> int:
-        """So many are worth a task of their own."""
+        """Number of samples per task of a reader thread."""
 
     @property
     def where(self) -> str:
-        """The file or folder, in words."""
+        """File or folder, for messages."""
 
     @property
     def largest(self) -> int:
-        """Of indices; 0 for other numbers."""
+        """Largest index of an input of indices; 0 for other inputs."""
 
     def read(self, chosen: Array, out: Array) -> None:
-        """The samples with these numbers, written there, which is of their kind or float32. Raises `UserError` for
-        what cannot be read, or not be used."""
+        """Read the samples with these indices into `out`, of dtype `kind` or float32.
+
+        Raises `UserError` for samples that cannot be read or used.
+        """
 
 
 @dataclass(frozen=True, eq=False)
 class Readers:
-    """Where the samples of each input lie, and what opening them brought to light. `lengths` are those of `Samples`."""
+    """Readers of the samples, one per input, and notes on findings while opening. `lengths`: see `Samples`."""
 
     inputs: tuple[SampleReader, ...]
     notes: tuple[str, ...] = ()
@@ -209,17 +219,19 @@ class Readers:
 
 
 class Source(Protocol):
-    """One kind of data. `path` is where the options point to, made absolute; sources only read there."""
+    """Source of one kind of data. `path` is the absolute path that the options name; sources only read there."""
 
     def stamp(self, path: Path) -> Hashable:
-        """Changes when the data does. Raises `UserError` where there is nothing to read."""
+        """Return a value that changes when the data does. Raises `UserError` where there is nothing to read."""
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
-        """Everything but the samples. Raises `UserError` for data that cannot be used."""
+        """Return the outline of the data, without samples. Raises `UserError` for data that cannot be used."""
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
-        """The samples, or those with the chosen numbers. Raises `UserError` for data that cannot be used."""
+        """Return all samples, or those with the chosen indices. Raises `UserError` for data that cannot be used."""
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
-        """The samples to be read as they are wanted, where the outline knows no reason against it. Raises `UserError`
-        for data that cannot be used."""
+        """Return readers of the samples, where `resident_because` of the outline is empty.
+
+        Raises `UserError` for data that cannot be used.
+        """
