@@ -1,4 +1,4 @@
-"""Augments training batches: geometry, colours, noise, erasing and mixing together."""
+"""Augmentation of training batches: geometry, colours, noise, erasing and mixing."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ PICTURES: Span = (0.0, 255.0)
 
 @dataclass(frozen=True)
 class Image:
-    """An input that holds images: its place among the inputs, and what is black and white in it."""
+    """An input of images: its index among the inputs, and the values of black and white."""
 
     place: int
     span: Span
@@ -32,13 +32,13 @@ class Image:
 
 @dataclass(frozen=True)
 class Map:
-    """A target with a value per pixel: its place among the targets, and its task."""
+    """A target with a value per pixel: its index among the targets, and its task."""
 
     place: int
     task: str
 
     def moved(self, target: torch.Tensor, way: Way) -> torch.Tensor:
-        """The target with its pixels where those of the image go; what was not in the image does not count."""
+        """Return the target moved like the image; pixels from outside the image are ignored."""
         match self.task:
             case "classes":
                 return moved_maps(target, way, IGNORED)
@@ -48,9 +48,9 @@ class Map:
 
 
 class Augmentation:
-    """Changes images at random, and with them the targets of their pixels, so that these stay where they belong.
+    """Random transform of images, applied also to targets per pixel so that they stay aligned.
 
-    All images of a sample change alike. What is drawn follows from seed, epoch and the number of the sample alone.
+    All images of a sample get the same transform. It depends on seed, epoch and sample index only.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Augmentation:
         self._erasing = Erasing(options) if options.does("erasing_probability") else None
 
     def wanted(self, numbers: torch.Tensor, epoch: int) -> torch.Tensor:
-        """The numbers of all samples that are needed for these: themselves, and those they are mixed with."""
+        """Return the indices of all samples needed: `numbers`, followed by the samples they are mixed with."""
         if self._mixing is None:
             return numbers
         return torch.cat([numbers, self._mixing.partners(CounterRng(self._seed, epoch, numbers))])
@@ -81,8 +81,10 @@ class Augmentation:
     def __call__(
         self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor], numbers: torch.Tensor, epoch: int
     ) -> tuple[Tensors, Tensors]:
-        """Of inputs and targets of the samples that are `wanted` those with these numbers, changed; those that do not
-        change are the same tensors."""
+        """Return transformed inputs and targets of the samples `numbers`, given those of all samples of `wanted`.
+
+        Inputs and targets without a transform are the same tensors.
+        """
         new_inputs, new_targets = self._changed(
             inputs, targets, CounterRng(self._seed, epoch, self.wanted(numbers, epoch))
         )
@@ -96,7 +98,7 @@ class Augmentation:
     def _changed(
         self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor], draws: CounterRng
     ) -> tuple[Tensors, Tensors]:
-        """Each by itself."""
+        """Transform each sample by itself, before mixing."""
         new_inputs, new_targets = list(inputs), list(targets)
         way = self._geometry.way(draws) if self._geometry.is_on else None
         for image, colours in zip(self._images, self._colours, strict=True):
@@ -111,8 +113,8 @@ class Augmentation:
                 x = self._erasing(x, draws, torch.tensor(self._fill, dtype=x.dtype, device=x.device).view(1, -1, 1, 1))
             new_inputs[image.place] = x
         if way is not None:
-            for one in self._maps:
-                new_targets[one.place] = one.moved(targets[one.place], way)
+            for map in self._maps:
+                new_targets[map.place] = map.moved(targets[map.place], way)
         return tuple(new_inputs), tuple(new_targets)
 
 
@@ -139,13 +141,15 @@ def augmentation_for(
 
 
 def _needs_span(options: TrainingOptions, data: DataOptions) -> bool:
-    """Whether black and white must be looked for, which may take reading all data. Of picture files they are always
-    the same, whatever there is of them in the training split."""
+    """Return whether the values of black and white must be searched in the data, which may read all of it.
+
+    Image files always have the same, whatever the training split contains.
+    """
     return data.source != "images" and any(name.startswith("jitter") for name in options.augments)
 
 
 def change_for(options: TrainingOptions, data: DataOptions, epoch: int) -> Change:
-    """What an epoch makes of some images of the data's first input, for a person to look at: the same as in a run."""
+    """Return the augmentation of an epoch for a preview of the data's first input: the same as in a run."""
 
     def change(
         images: Array, maps: Array | None, places: Array, count: int, read: Callable[[Array], Array]
@@ -156,18 +160,18 @@ def change_for(options: TrainingOptions, data: DataOptions, epoch: int) -> Chang
             span = float(whole.min()), float(whole.max())
         shown = () if maps is None else (torch.from_numpy(maps),)
         mixing = Mixing(options, count, 1) if options.mixes else None
-        seen = [Map(number, "classes") for number in range(len(shown))]
-        made = Augmentation(options, [Image(0, span)], seen, options.seed, mixing)
+        maps_shown = [Map(number, "classes") for number in range(len(shown))]
+        augmentation = Augmentation(options, [Image(0, span)], maps_shown, options.seed, mixing)
         numbers = torch.from_numpy(places)
         if mixing is not None:
-            images = read(made.wanted(numbers, epoch).numpy())
-            shown = (torch.zeros(len(images), dtype=torch.int64),)  # of what class they are shows nowhere
-        inputs, targets = made((_tensor(images),), shown, numbers, epoch)
+            images = read(augmentation.wanted(numbers, epoch).numpy())
+            shown = (torch.zeros(len(images), dtype=torch.int64),)  # their classes are not shown
+        inputs, targets = augmentation((_tensor(images),), shown, numbers, epoch)
         return inputs[0].numpy(), targets[0].numpy() if maps is not None else None
 
     return change
 
 
 def _tensor(images: Array) -> torch.Tensor:
-    """As a part of the data holds them, in memory of their own."""
+    """Return a float32 copy, as splits of the data hold them."""
     return torch.from_numpy(images.astype(np.float32))

@@ -1,4 +1,4 @@
-"""Turns a split of the data into a dataset: inputs in the network's order, sequences with lengths or split."""
+"""Build a dataset from a split of the data: inputs in the network's order, sequences with lengths or split."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -49,13 +49,15 @@ def make_dataset(
     *,
     is_training: bool,
 ) -> ResidentDataset:
-    """One part on the device, or read to it batch by batch; that for training with the sequences split, if the options
-    ask for it."""
+    """Return the dataset of a split, resident on the device or streamed to it batch by batch.
+
+    For training, sequences are split into shorter samples if the options ask for it.
+    """
     fed = fed_inputs(network, facts)
     arrays: list[Any] = [part.inputs[number] for _, _, number in fed]
-    targets = [part.targets[one.number] for one in wanted]
+    targets = [part.targets[info.number] for info in wanted]
     lengths = _lengths(part, analysis, fed) if has_varying_lengths(options, network, facts) else []
-    follows = [_followed(one, target, arrays, lengths) for one, target in zip(wanted, targets, strict=True)]
+    follows = [_followed(info, target, arrays, lengths) for info, target in zip(wanted, targets, strict=True)]
     if is_training and options.sequence_length == "split" and any(each is not None for each in lengths):
         arrays, targets, lengths = _split(options, arrays, targets, lengths, follows)
     kinds = [given.type.kind for _, given, _ in fed]
@@ -67,13 +69,13 @@ def make_dataset(
 
 def _lengths(part: Split, analysis: Analysis, fed: Fed) -> list[Array | None]:
     """Return the lengths (N) for each input layer that takes sequences of any length, else None."""
-    found: list[Array | None] = []
+    result: list[Array | None] = []
     for id, _, number in fed:
         array, lengths = part.inputs[number], part.lengths[number] if part.lengths else None
         whole = np.full(len(array), array.shape[1], dtype=np.int64) if array.ndim > 1 else None
         is_open = analysis.shapes[id].output.is_open
-        found.append((whole if lengths is None else lengths) if is_open else None)
-    return found
+        result.append((whole if lengths is None else lengths) if is_open else None)
+    return result
 
 
 def _followed(one: Wanted, target: Array, arrays: list[Any], lengths: list[Array | None]) -> int | None:
@@ -91,7 +93,7 @@ def _split(
     lengths: list[Array | None],
     follows: list[int | None],
 ) -> tuple[list[Array], list[Array], list[Array | None]]:
-    """Split all sequences; the first input that has lengths says where."""
+    """Split all sequences, at the lengths of the first input that has lengths."""
     leader = next(number for number, given in enumerate(lengths) if given is not None)
     steps = lengths[leader]
     assert steps is not None

@@ -1,4 +1,4 @@
-"""Samples to compare an export with: real ones put in the network's order, or random ones that it accepts."""
+"""Sample inputs for testing an export: real samples in the order of the network's inputs, or random ones."""
 
 from collections.abc import Iterator
 
@@ -20,14 +20,14 @@ LENGTHS = (7, 16, 33, 64, 128, 256, 1024, 4096, 5, 4, 3, 2, 1)
 
 
 def at_sizes(samples: Arrays) -> list[Arrays]:
-    """The samples as batches of several sizes, the largest last."""
+    """Return the samples as batches of several sizes, the largest last."""
     total = len(samples[0])
     sizes = [size for size in BATCH_SIZES if size < total]
     return [tuple(array[:size] for array in samples) for size in (*sizes, total)]
 
 
 def fitting_samples(network: Network, facts: DatasetInfo | None, samples: Arrays) -> Arrays:
-    """The samples in the order of the network's inputs. Raises `UserError` where they do not fit."""
+    """Return the samples in the order of the network's inputs, as float32. Raises `UserError` where they do not fit."""
     if facts is not None:
         matched = match_inputs(network, facts)
         if len(samples) != len(facts.inputs) or len(matched) != len(network.inputs):
@@ -46,34 +46,37 @@ def fitting_samples(network: Network, facts: DatasetInfo | None, samples: Arrays
 
 
 def random_samples(network: Network, seed: int = 0) -> Iterator[Arrays]:
-    """Batches of several sizes, and lengths where they are free, the largest last. Indices are zero or one."""
+    """Yield random batches of several sizes, and of two lengths where sequences may have any; indices are 0 or 1."""
     lengths = accepted_lengths(network)
     vocabularies = (layer.type.vocabulary for layer in network.layers.values() if isinstance(layer.type, Embedding))
     highest = min([1, *(size - 1 for size in vocabularies)])
-    numbers = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     for size, steps in zip(BATCH_SIZES, (lengths[0], lengths[-1], lengths[0]), strict=True):
-        yield tuple(_random(layer.type.output(), size, steps, highest, numbers) for layer in network.inputs)
+        yield tuple(_random(layer.type.output(), size, steps, highest, rng) for layer in network.inputs)
 
 
 def accepted_lengths(network: Network) -> tuple[int, ...]:
-    """The first two lengths of sequences that the network takes; any will do where it has no free length."""
+    """Return the first two of `LENGTHS` that the network accepts; networks of fixed length accept any.
+
+    Raises `UserError` if the network accepts none.
+    """
     free = [layer for layer in network.inputs if not layer.type.output().is_known]
-    found = []
+    accepted = []
     for steps in LENGTHS:
-        tried = network
+        candidate = network
         for layer in free:
-            tried = edits.set_fields(tried, layer.id, {"length": steps})
-        if not analyse(tried).has_errors:
-            found.append(steps)
-        if len(found) == 2:
+            candidate = edits.set_fields(candidate, layer.id, {"length": steps})
+        if not analyse(candidate).has_errors:
+            accepted.append(steps)
+        if len(accepted) == 2:
             break
-    if not found:
+    if not accepted:
         raise UserError(f"The network takes no sequences of up to {max(LENGTHS):,} steps, so it cannot be tried out.")
-    return tuple(found)
+    return tuple(accepted)
 
 
 def _random(type: TensorType, size: int, steps: int, highest: int, numbers: np.random.Generator) -> np.ndarray:
-    shape = (size, *(given if isinstance(given, int) else steps for given in type.sizes))
+    shape = (size, *(extent if isinstance(extent, int) else steps for extent in type.sizes))
     if type.kind == "index":
         return numbers.integers(0, highest + 1, shape).astype(np.float32)
     return numbers.standard_normal(shape).astype(np.float32)

@@ -20,13 +20,16 @@ from engine.project.options.batches import BatchOptions
 from engine.project.training import TrainingOptions
 
 MOST_TRIED = 200
-"""How many different lengths of sequences are checked."""
+"""Number of different sequence lengths that are checked."""
 
 
 @dataclass(frozen=True)
 class Padding:
-    """How sequences are padded and cut. Where layers see the padding, it stands on the side it is asked for and has the
-    value; else it stands at the end, and the side only says which end of a sequence is cut off."""
+    """Padding and truncation of sequences.
+
+    Padding that layers see is put on the chosen side and has the chosen value; else it is put at the end, and the side
+    only decides which end of a sequence is cut off.
+    """
 
     is_seen: bool = False
     is_left: bool = False
@@ -40,13 +43,13 @@ class Padding:
 
     @property
     def is_plain(self) -> bool:
-        """Whether stored sequences are only truncated at their ends."""
+        """True where stored sequences are only truncated at their ends."""
         return not self.is_left and not (self.is_seen and self.value)
 
     def arrange(
         self, x: torch.Tensor, lengths: torch.Tensor, kept: torch.Tensor, steps: int, fill: float
     ) -> torch.Tensor:
-        """Pad or cut sequences x (N, T, ...), padded at their ends, to (N, steps, ...): `kept` (N) of the real steps of
+        """Return sequences x (N, T, ...), padded at their ends, as (N, steps, ...): `kept` (N) of the real steps of
         each, `fill` elsewhere. `lengths` (N) and `kept` are on the CPU."""
         first = lengths - kept if self.is_left else torch.zeros_like(kept)
         start = lengths - steps if self.is_left and self.is_seen else first
@@ -54,12 +57,12 @@ class Padding:
         is_real = (taken >= first.unsqueeze(1)) & (taken < (first + kept).unsqueeze(1))
         places = taken.clamp(0, x.shape[1] - 1).to(x.device)
         wide = (*places.shape, *[1] * (x.dim() - 2))
-        found = x.gather(1, places.view(wide).expand(*places.shape, *x.shape[2:]))
-        return found.masked_fill(~is_real.to(x.device).view(wide), fill)
+        gathered = x.gather(1, places.view(wide).expand(*places.shape, *x.shape[2:]))
+        return gathered.masked_fill(~is_real.to(x.device).view(wide), fill)
 
 
 def ignored_value(target: torch.Tensor) -> float:
-    """Return what marks places of a target that do not count: NaN, or `IGNORED` for classes."""
+    """Return the value that marks ignored places of a target: NaN, or `IGNORED` for classes."""
     return torch.nan if target.is_floating_point() else IGNORED
 
 
@@ -92,15 +95,15 @@ def split_sequences(
 
 
 def refuse_long_transcripts(network: Network, analysis: Analysis, data: LoadedData) -> None:
-    """Raise `UserError` for the first transcript that needs more steps than leave the network: one per class, and one
-    for the blank between two that are equal."""
-    for one in wanted_of(network, analysis, data.facts, is_padded=True):
-        if one.facts.task == "transcripts":
-            _refuse(network, one.port, needed(data.targets[one.number]), data, one.facts.name)
+    """Raise `UserError` for the first transcript that needs more steps than the network outputs: one per class, and one
+    for the blank between two equal classes."""
+    for target in wanted_of(network, analysis, data.facts, is_padded=True):
+        if target.facts.task == "transcripts":
+            _refuse(network, target.port, needed(data.targets[target.number]), data, target.facts.name)
 
 
 def needed(target: Array) -> Array:
-    """Return how many steps each transcript (N, L) needs at least (N)."""
+    """Return the least number of steps (N) that each transcript (N, L) needs."""
     is_there = target != IGNORED
     repeated = (target[:, 1:] == target[:, :-1]) & is_there[:, 1:]
     return np.asarray(is_there.sum(1) + repeated.sum(1))
@@ -128,12 +131,12 @@ def _refuse(network: Network, port: Port, steps: Array, data: LoadedData, name: 
 
 
 def _left(network: Network, id: str, port: Port, length: int) -> int | None:
-    """Return how many steps leave the network when `length` steps enter."""
+    """Return the number of output steps for `length` input steps, None where it is not known."""
     type = network.layers[id].type
     if not isinstance(type, SequenceInput) or type.length:
         return None
-    found = analyse(edits.set_fields(network, id, {"length": length})).shapes.get(port.layer)
-    left = found.at(port.name)["T"] if found and found.at(port.name).has("T") else None
+    shapes = analyse(edits.set_fields(network, id, {"length": length})).shapes.get(port.layer)
+    left = shapes.at(port.name)["T"] if shapes and shapes.at(port.name).has("T") else None
     return left if isinstance(left, int) else None
 
 
@@ -169,11 +172,11 @@ def _refuse_padding(network: Network, analysis: Analysis, source: str, padding: 
 
 def _embeddings(network: Network, analysis: Analysis, source: str) -> list[Layer]:
     """Return the embeddings that the indices of an input reach, directly or through layers that pass them on."""
-    found, passing = [], {source}
+    embeddings, passing = [], {source}
     for id in network.order:
         if any(port.layer in passing for port in network.incoming[id].values()):
             if isinstance(network.layers[id].type, Embedding):
-                found.append(network.layers[id])
+                embeddings.append(network.layers[id])
             elif analysis.shapes[id].output.kind == "index":
                 passing.add(id)
-    return found
+    return embeddings

@@ -1,4 +1,4 @@
-"""Divides samples into training, validation and test splits: seeded, and stratified for classes.
+"""Split samples into training, validation and test splits: seeded, and stratified for classes.
 
 A split gets its share of all samples, rounded half up. Of each class it gets its share rounded down; what is left
 over goes one by one to classes, first to those that have nothing in the split yet, then by the largest fraction lost.
@@ -18,7 +18,7 @@ Counts = tuple[int, int, int]
 
 
 def counts(group_sizes: Sequence[int], validation_share: float, test_share: float) -> list[Counts]:
-    """How many samples of each class go to training, validation and test."""
+    """Return, per class, the number of samples for training, validation and test."""
     rest = [max(0, size - 1) for size in group_sizes]
     validation, test = _whole(group_sizes, validation_share), _whole(group_sizes, test_share)
     for index, (a, b) in enumerate(zip(validation, test, strict=True)):
@@ -31,7 +31,7 @@ def counts(group_sizes: Sequence[int], validation_share: float, test_share: floa
 
 
 def _exact(size: int, share: float) -> float:
-    """The share of a size, without the noise of the last digits (100 × 0.29 is 28.999999999999996)."""
+    """Return the share of a size, rounded to 9 digits to remove rounding errors (100 × 0.29 is 28.999999999999996)."""
     return round(size * share, 9)
 
 
@@ -40,25 +40,28 @@ def _whole(sizes: Sequence[int], share: float) -> list[int]:
 
 
 def _hand_out(given: list[int], rest: list[int], sizes: Sequence[int], share: float) -> None:
-    """Give classes one sample more each until the split has its share of all, as far as classes have any to spare."""
-    wanted = math.floor(_exact(sum(sizes), share) + 0.5) - sum(given)
+    """Add one sample per class until the split has its share of all samples, where classes have samples to spare."""
+    missing = math.floor(_exact(sum(sizes), share) + 0.5) - sum(given)
     lost = [_exact(size, share) - count for size, count in zip(sizes, given, strict=True)]
     order = sorted(range(len(sizes)), key=lambda i: (given[i] > 0, -lost[i], i))
-    for index in [i for i in order if rest[i] > 0 and lost[i] > 0][: max(0, wanted)]:
+    for index in [i for i in order if rest[i] > 0 and lost[i] > 0][: max(0, missing)]:
         given[index] += 1
         rest[index] -= 1
 
 
 def split(groups: Array, shares: Sequence[Counts], seed: int) -> dict[str, Array]:
-    """The numbers of the samples in each split, ascending. `groups` holds each sample's class, `shares` is `counts`."""
-    # The raw stream of the bit generator is the same in every version of numpy; `permutation` is not promised to be.
+    """Return the sample indices of each split, ascending.
+
+    `groups` (N) holds the class of each sample; `shares` is the result of `counts`.
+    """
+    # The raw stream of the bit generator is the same in every version of NumPy; that of `permutation` may change.
     shuffled = np.argsort(np.random.PCG64(seed).random_raw(len(groups)), kind="stable")
     by_class = shuffled[np.argsort(groups[shuffled], kind="stable")]
-    found: dict[str, list[Array]] = {name: [] for name in SPLITS}
+    parts: dict[str, list[Array]] = {name: [] for name in SPLITS}
     start = 0
     for training, validation, test in shares:
         for name, count in (("validation", validation), ("test", test), ("training", training)):
-            found[name].append(by_class[start : start + count])
+            parts[name].append(by_class[start : start + count])
             start += count
-    none = np.empty(0, dtype=np.int64)
-    return {name: np.sort(np.concatenate([none, *pieces])) for name, pieces in found.items()}
+    empty = np.empty(0, dtype=np.int64)
+    return {name: np.sort(np.concatenate([empty, *pieces])) for name, pieces in parts.items()}
