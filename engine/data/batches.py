@@ -18,16 +18,16 @@ from engine.placement.choose import shares
 
 EPOCHS_LIMIT = 2**20  # above the largest number of epochs, so that each pair of seed and epoch has its own order
 BUCKETED = 50
-"""How many batches are sorted by length together."""
+"""Number of batches sorted by length together."""
 GATHERED_BYTES = 2**20
-"""How much is gathered at once where batches are smaller: that stays in the processor's cache."""
+"""Bytes gathered at once where batches are smaller: they stay in the processor's cache."""
 DEFAULT_PADDING = Padding()
 
 Tensors = tuple[torch.Tensor, ...]
-"""One per input, output or target, samples first, in the network's order; behind them the lengths of sequences that are
-padded."""
+"""One tensor per input, output or target, samples first, in the network's order; followed by the lengths of padded
+sequences."""
 Shard = tuple[slice | torch.Tensor, tuple[int, ...], int]
-"""One worker's samples of a batch, as places in the epoch's order; its micro-batch sizes; the size of the batch."""
+"""One worker's samples of a batch, as indices into the epoch's order; its micro-batch sizes; the size of the batch."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def shard_range(start: int, end: int, rank: int, size: int, loads: Sequence[floa
 
 
 class WorkerRank(Protocol):
-    """Rank and size: all that batches need of a process group."""
+    """Rank and size of a worker in its process group."""
 
     @property
     def rank(self) -> int: ...
@@ -90,15 +90,15 @@ class WorkerRank(Protocol):
 
 
 class Transform(Protocol):
-    """Changes training samples at random in an epoch (from 1), whatever batch a sample is in."""
+    """Random transform of training samples per epoch (from 1), independent of the batch a sample is in."""
 
     def wanted(self, places: torch.Tensor, epoch: int, /) -> torch.Tensor:
-        """Return the indices of all samples needed to make those at `places`: these first."""
+        """Return the indices of all samples needed for those at `places`: these first."""
 
     def __call__(
         self, inputs: Tensors, targets: Tensors, places: torch.Tensor, epoch: int, /
     ) -> tuple[Tensors, Tensors]:
-        """Return the changed samples at these places, given all that `wanted` names."""
+        """Return the transformed samples at these places, from those of all indices that `wanted` returns."""
 
 
 def as_tuple(outputs: torch.Tensor | Tensors) -> Tensors:
@@ -107,7 +107,7 @@ def as_tuple(outputs: torch.Tensor | Tensors) -> Tensors:
 
 
 def unwrap_single(tensors: Tensors) -> torch.Tensor | Tensors:
-    """Return the tensor where there is only one, as a network returns it: the reverse of `as_tuple`."""
+    """Return the tensor of a tuple of one, as a network returns it, else the tuple: the reverse of `as_tuple`."""
     return tensors[0] if len(tensors) == 1 else tensors
 
 
@@ -115,8 +115,8 @@ def unwrap_single(tensors: Tensors) -> torch.Tensor | Tensors:
 class Batch:
     """One worker's shard of a batch. `count` of its samples are its own, `total` belong to the whole batch.
 
-    An empty shard holds one sample all the same, since the worker takes part in every step; `count` is then 0. Behind
-    the inputs stand the lengths of those whose sequences are padded, which are cut to the longest of this shard.
+    An empty shard holds one sample and has `count` 0, since the worker takes part in every step. The inputs are
+    followed by the lengths of those with padded sequences, which are cut to the longest of this shard.
     `micro_batch_sizes` is empty where the shard is computed at once.
     """
 
@@ -127,7 +127,7 @@ class Batch:
     micro_batch_sizes: tuple[int, ...] = ()
 
     def micro_batches(self) -> Iterator["Batch"]:
-        """Yield the micro-batches; an empty one holds a sample all the same."""
+        """Yield the micro-batches; an empty one holds one sample and has `count` 0."""
         if len(self.micro_batch_sizes) < 2:
             yield self
             return
@@ -146,10 +146,10 @@ class ResidentDataset:
     inputs: Tensors
     targets: Tensors
     lengths: tuple[torch.Tensor | None, ...] = ()
-    """Per input the number of real steps of each sample (N), on the CPU; None where lengths do not matter."""
+    """Number of real steps of each sample (N) per input, on the CPU; None where lengths do not matter."""
     padding: Padding = DEFAULT_PADDING
     follows: tuple[int | None, ...] = ()
-    """Per target the input that it has a value per step of; None for a target without steps."""
+    """Index of the input whose steps a target has values for, per target; None for a target without steps."""
 
     @classmethod
     def of(
@@ -162,7 +162,7 @@ class ResidentDataset:
         padding: Padding = DEFAULT_PADDING,
         follows: Sequence[int | None] = (),
     ) -> "ResidentDataset":
-        """Build it from arrays; inputs of the kind `index` become whole numbers."""
+        """Build a dataset from arrays; inputs of the kind `index` become int64."""
         tensors = [torch.from_numpy(array).to(device) for array in inputs]
         typed = [x.long() if kind == "index" else x for x, kind in zip(tensors, kinds, strict=True)]
         steps = tuple(None if given is None else torch.from_numpy(given) for given in lengths)
@@ -174,15 +174,15 @@ class ResidentDataset:
 
     @property
     def sample_bytes(self) -> int:
-        """Memory of one sample."""
+        """Memory of one sample in bytes."""
         return sum(x[:1].nbytes for x in (*self.inputs, *self.targets))
 
     def converted(self, change: Callable[[torch.Tensor], torch.Tensor]) -> "ResidentDataset":
-        """Return a copy whose inputs and targets went through `change`: a cast to another type."""
+        """Return a copy with `change` applied to inputs and targets, such as a cast to another dtype."""
         return replace(self, inputs=tuple(map(change, self.inputs)), targets=tuple(map(change, self.targets)))
 
     def places(self, numbers: torch.Tensor) -> torch.Tensor:
-        """Move indices of samples to where `gather` takes them."""
+        """Return sample indices on the device where `gather` takes them."""
         return numbers.to(self.device)
 
     def gather(self, wanted: Iterable[slice | torch.Tensor]) -> Iterator[tuple[Tensors, Tensors]]:
@@ -191,22 +191,22 @@ class ResidentDataset:
             yield tuple(select(x, chosen) for x in self.inputs), tuple(select(x, chosen) for x in self.targets)
 
     def span(self, number: int) -> tuple[float, float]:
-        """Return the smallest and the largest number of an input."""
+        """Return the smallest and the largest value of an input."""
         return float(self.inputs[number].min()), float(self.inputs[number].max())
 
     @property
     def device(self) -> torch.device:
-        """The device that holds the data."""
+        """Device that holds the data."""
         return self.targets[0].device
 
     @property
     def longest(self) -> torch.Tensor | None:
-        """The length of the longest sequence of each sample (N), where that is known."""
-        known = [steps for steps in self.lengths if steps is not None]
-        return torch.stack(known).amax(0) if known else None
+        """Length of the longest sequence of each sample (N); None where it is not known."""
+        lengths = [steps for steps in self.lengths if steps is not None]
+        return torch.stack(lengths).amax(0) if lengths else None
 
     def shortest(self, chosen: torch.Tensor) -> tuple[int | None, ...]:
-        """Return, per input, the length of the shortest sequence of these samples, where that is known."""
+        """Return, per input, the length of the shortest sequence of these samples, or None."""
         return tuple(None if steps is None else int(steps[chosen].min()) for steps in self.lengths)
 
     def reach(self, chosen: slice | torch.Tensor, most: Sequence[int | None] = ()) -> tuple[int | None, ...]:
@@ -216,8 +216,8 @@ class ResidentDataset:
 
     def at(self, chosen: slice | torch.Tensor) -> tuple[Tensors, Tensors]:
         """Return inputs and targets of some samples, collated."""
-        (found,) = self.gather([chosen if isinstance(chosen, slice) else self.places(chosen)])
-        return self.collate(*found, chosen)
+        (gathered,) = self.gather([chosen if isinstance(chosen, slice) else self.places(chosen)])
+        return self.collate(*gathered, chosen)
 
     def collate(
         self,
@@ -227,10 +227,10 @@ class ResidentDataset:
         most: Sequence[int | None] = (),
         reach: Sequence[int | None] = (),
     ) -> tuple[Tensors, Tensors]:
-        """Pad or cut gathered samples to what the network takes; `chosen` are their indices on the CPU.
+        """Pad or cut gathered samples as the network takes them; `chosen` are their indices on the CPU.
 
-        Behind the inputs stand the lengths of those whose padding no layer is to see. Sequences have at most `most`
-        steps per input, as many as the longest of these samples; where their padding is seen, `reach` steps.
+        The inputs are followed by the lengths of those whose padding is hidden from the layers. Sequences are cut to
+        `most` steps per input and padded to the longest of these samples; to `reach` steps where padding is seen.
         """
         inputs, targets = list(given), list(wanted)
         behind = []
@@ -256,24 +256,27 @@ class ResidentDataset:
         return self.padding.arrange(x, lengths, kept, steps, fill)
 
     def shard_batches(self, rank: int, size: int, most: int, loads: Sequence[float] = ()) -> Iterator[Batch]:
-        """Yield one worker's shard of all samples, in their order, in batches of at most `most`. Every worker gets as
-        many batches, since some networks are computed together; a missing one holds one sample and counts none."""
+        """Yield one worker's shard of all samples, in their order, in batches of at most `most`.
+
+        Every worker gets the same number of batches, since workers may compute a network together; a batch beyond the
+        shard holds one sample and has `count` 0.
+        """
         begin, end = shard_range(0, len(self), rank, size, loads)
         largest = max(shares(len(self), size, loads))
         reach = self.reach(slice(None)) if self.padding.is_seen else ()
         ends = [(start, min(start + most, end)) for start in range(begin, begin + largest, most)]
         chosen = [slice(start, stop) if stop > start else slice(0, 1) for start, stop in ends]
-        for (start, stop), places, found in zip(ends, chosen, self.gather(chosen), strict=True):
-            yield Batch(*self.collate(*found, places, reach=reach), max(0, stop - start), len(self))
+        for (start, stop), places, gathered in zip(ends, chosen, self.gather(chosen), strict=True):
+            yield Batch(*self.collate(*gathered, places, reach=reach), max(0, stop - start), len(self))
 
 
 def select(x: torch.Tensor, places: slice | torch.Tensor) -> torch.Tensor:
-    """Return some samples of a tensor: a view for a slice."""
+    """Return the samples of a tensor at `places`; a view for a slice."""
     return x[places] if isinstance(places, slice) else x.index_select(0, places)
 
 
 class BatchLoader:
-    """The training split, batch by batch, in the order of each epoch."""
+    """Loader of the training split, batch by batch, in the order of each epoch."""
 
     def __init__(
         self,
@@ -309,7 +312,7 @@ class BatchLoader:
 
     @property
     def device(self) -> torch.device:
-        """The device of the batches."""
+        """Device of the batches."""
         return self._dataset.device
 
     def one_pass(self) -> Iterator[Batch]:
@@ -358,10 +361,10 @@ class BatchLoader:
             yield Batch(*self._transformed(*batch, places[chosen], epoch), sum(sizes), total, sizes)
 
     def _several_at_once(self, numbers: torch.Tensor, first: int, epoch: int) -> Iterator[Batch]:
-        """Yield batches as views into what was gathered for several at once: small batches cost a fraction each.
+        """Yield batches as views of samples gathered for several batches at once, which is faster for small batches.
 
-        What is gathered together does not depend on `first`: sums over numbers that lie elsewhere in memory may round
-        differently, and a resumed epoch is to give the same bits.
+        The groups of batches do not depend on `first`: sums over numbers at other places in memory may round
+        differently, and a resumed epoch must give the same bits.
         """
         all_steps = self.order.steps_per_epoch
         places, begins = self._dataset.places(numbers), range(first - first % self._at_once, all_steps, self._at_once)

@@ -1,4 +1,4 @@
-"""Loads the data of a project: its sizes and types, its samples in three splits, and a preview."""
+"""Load the data of a project: sizes and types, samples in three splits, and a preview."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -44,15 +44,17 @@ KEPT = 2
 KEPT_BYTES = 2**30
 CHUNK_BYTES = 2**24
 NOT_READING = ("validation_share", "test_share", "split_seed", "loading", "decoded_cache")
-"""Options that do not change what is read."""
+"""Options that do not affect the samples read."""
 MOST_OF_FREE = 0.25
-"""Fraction of the free memory that decoded pictures may take, whatever the option says."""
+"""Largest fraction of the free memory for decoded images, whatever the option says."""
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One split of the data. Inputs are float32, samples first; those that are streamed are read as they are wanted.
-    Targets are those of `Outline`, one array each. `lengths` are those of `Samples`."""
+    """One split of the data. Inputs are float32, samples first; streamed ones are read on demand.
+
+    Targets are those of `Outline`, one array each. `lengths`: see `Samples`.
+    """
 
     inputs: tuple[Any, ...]
     """Arrays, or `LazyArray` where they are streamed."""
@@ -60,8 +62,10 @@ class Split:
     lengths: tuple[Array | None, ...] = ()
 
     def real(self, number: int) -> Any:
-        """Return all numbers of one input; of sequences of different lengths every real step, one per row. An array, or
-        rows that `engine.data.normalization` reads a few at a time."""
+        """Return all values of one input; for sequences of different lengths the real steps, one per row.
+
+        The result is an array, or `Rows` of `engine.data.normalization`.
+        """
         array, lengths = self.inputs[number], self.lengths[number] if self.lengths else None
         if lengths is None:
             return array
@@ -72,7 +76,7 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class LoadedData:
-    """All samples, in memory in the source's own type or as readers of what lies on disk; and their split."""
+    """All samples and their split; in memory in the source's dtype, or as readers of samples on disk."""
 
     facts: DatasetInfo
     inputs: tuple[Array | SampleReader, ...]
@@ -81,7 +85,7 @@ class LoadedData:
     numbers: dict[str, Array]
 
     def split(self, name: str) -> Split:
-        """Return one split, in the order of the source: a copy of what is in memory."""
+        """Return one split in the order of the source; data in memory is copied."""
         chosen = self.numbers[name]
         inputs = tuple(_copied(x, chosen) if isinstance(x, np.ndarray) else LazyArray(x, chosen) for x in self.inputs)
         lengths = tuple(None if given is None else given[chosen] for given in self.lengths)
@@ -105,12 +109,12 @@ class Opened:
 
     @cached_property
     def counts(self) -> list[splitting.Counts]:
-        """Number of samples of each class in each split."""
+        """Number of samples per class and split."""
         return splitting.counts(self.outline.counts, self.options.validation_share, self.options.test_share)
 
     @property
     def facts(self) -> DatasetInfo:
-        """Sizes, types and notes, as far as they are known before any sample is read."""
+        """Sizes, types and notes, as far as they are known before samples are read."""
         sums = [sum(column) for column in zip(*self.counts, strict=True)]
         known = self.outline
         samples = dict(zip(SPLITS, sums, strict=True))
@@ -118,12 +122,12 @@ class Opened:
 
     @property
     def numbers(self) -> dict[str, Array]:
-        """The indices of the samples in each split."""
+        """Sample indices of each split."""
         return splitting.split(self.outline.groups, self.counts, self.options.split_seed)
 
 
 def _copied(array: Array, chosen: Array) -> Array:
-    """Copy samples to float32, a chunk at a time, so that no second copy of all is needed."""
+    """Return the chosen samples as float32, copied in chunks to save memory."""
     out = aligned_array((len(chosen), *array.shape[1:]), np.dtype(np.float32))
     step = max(1, CHUNK_BYTES // max(1, array[:1].nbytes))
     for start in range(0, len(chosen), step):
@@ -132,17 +136,17 @@ def _copied(array: Array, chosen: Array) -> Array:
 
 
 class _Kept:
-    """Caches what was read last, by its source and stamp."""
+    """Cache of the values read last, by source and stamp."""
 
     def __init__(self) -> None:
         self._items: OrderedDict[Hashable, Any] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
-        """Return the cached value, or make one, which is cached unless it is large."""
+        """Return the cached value, or call `make` and cache the result unless it is larger than `KEPT_BYTES`."""
         if key in self._items:
             self._items.move_to_end(key)
-            found: T = self._items[key]
-            return found
+            cached: T = self._items[key]
+            return cached
         made = make()
         if size(made) <= KEPT_BYTES:
             self._items[key] = made
@@ -187,7 +191,7 @@ def _streamed(opened: Opened, cache_bytes: int) -> LoadedData:
 
 
 def _noted(known: DatasetInfo, notes: Sequence[str]) -> DatasetInfo:
-    """Add what reading brought to light."""
+    """Return the info with the notes of reading added, without duplicates."""
     return replace(known, notes=(*known.notes, *(note for note in notes if note not in known.notes)))
 
 
@@ -200,8 +204,8 @@ def preview(
     *,
     training: TrainingOptions | None = None,
 ) -> dict[str, Any]:
-    """Return a preview for the Data tab, in the shape that `engine.data.preview` describes; `loading` in it says how a
-    run with these options and one worker loads the data. Raises `UserError`."""
+    """Return a preview for the Data tab, in the shape that `engine.data.preview` describes; its entry `loading`
+    describes how a run with these options and one worker loads the data. Raises `UserError`."""
     opened = _open(options, base)
     how = loading(options, training or TrainingOptions(), opened.facts, free_bytes=free_memory())
     is_large = how.held_bytes > KEPT_BYTES and not opened.outline.resident_because
@@ -216,7 +220,7 @@ def preview(
 
 
 def _some(opened: Opened, chosen: Array) -> Samples:
-    """Read a few samples of many from disk."""
+    """Read the chosen samples from disk. Raises `UserError` where memory is short."""
     found = opened.source.readers(opened.options, opened.path, opened.outline)
     lengths = tuple(None if given is None else given[chosen] for given in found.lengths)
     needed = sum(4 * len(chosen) * prod(given.shape[1:]) for given in found.inputs)
@@ -234,7 +238,7 @@ def _open(options: DataOptions, base: Path) -> Opened:
     if options.source == "images" and options.masks:
         source = Masks(locate(options.masks, base))
     path = locate(options.path, base) if options.path else base
-    # Another split of the same data is no reason to read it again.
+    # Changing the split of the same data does not read it again.
     reading = options.replace(**{name: DataOptions.fields[name].default for name in NOT_READING})
     key = (reading, str(path), source.stamp(path))
 

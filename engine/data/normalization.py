@@ -1,4 +1,4 @@
-"""Fits the normalisation of an input on the training split, y = (x - shift) * scale per channel."""
+"""Fit the normalisation of an input on the training split, y = (x - shift) * scale per channel."""
 
 from collections.abc import Iterator
 from math import prod
@@ -16,7 +16,7 @@ class Rows(Protocol):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Samples first."""
+        """Shape of the whole array, samples first."""
 
     def chunks(self, step: int) -> Iterator[Array]:
         """Yield all samples, `step` at a time."""
@@ -25,8 +25,8 @@ class Rows(Protocol):
 def fit(kind: str, given: Array | Rows, channel_axis: int) -> tuple[Array, Array]:
     """Return shift and scale (C) as float32. `kind` is one of `engine.layers.inputs.NORMALIZATIONS`.
 
-    `channel_axis` counts the samples' axis as 0. A channel that is constant keeps the scale 1. The numbers are gone
-    through once, for `zscore` twice: the same whether they are in memory or read a few samples at a time.
+    `channel_axis` counts the samples' axis as 0. A channel that is constant keeps the scale 1. The numbers are read
+    in one pass, in two for `zscore`, with the same result for data in memory and on disk.
     """
     channels = given.shape[channel_axis]
     if kind == "none" or 0 in given.shape:
@@ -59,7 +59,7 @@ def _chunks(given: Array | Rows) -> Iterator[Array]:
 
 
 def _edges(given: Array | Rows, channel_axis: int, axes: tuple[int, ...]) -> tuple[Array, Array, Array]:
-    """Return the smallest number, the largest and the mean of each channel."""
+    """Return minimum, maximum and mean of each channel (C)."""
     low, high, total = [], [], np.zeros(given.shape[channel_axis])
     for piece in _chunks(given):
         low.append(piece.min(axis=axes))
@@ -69,7 +69,7 @@ def _edges(given: Array | Rows, channel_axis: int, axes: tuple[int, ...]) -> tup
 
 
 def _deviation(given: Array | Rows, mean: Array, channel_axis: int, axes: tuple[int, ...]) -> Array:
-    """Return the population's standard deviation per channel, by a second pass, which loses no digits."""
+    """Return the population's standard deviation per channel, in a second pass, for precision."""
     sizes = [-1 if axis == channel_axis else 1 for axis in range(len(given.shape))]
     total = sum(((piece - mean.reshape(sizes)) ** 2).sum(axis=axes) for piece in _chunks(given))
     return np.asarray(np.sqrt(np.asarray(total) * given.shape[channel_axis] / prod(given.shape)))

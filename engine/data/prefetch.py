@@ -19,15 +19,15 @@ from engine.data.sources.source import Array, SampleReader
 R = TypeVar("R")
 MOST_THREADS = 8
 AHEAD_BYTES = 2**28
-"""Limit of what is read ahead; one job more may be."""
+"""Limit of the bytes read ahead; exceeded by at most one job."""
 PATIENCE_S = 10.0
-"""How long jobs that have begun may take to end when reading is stopped."""
+"""Time limit for running jobs to end when reading is stopped, in seconds."""
 SILENCE_S = 300.0
-"""How long a disk may take for a few samples."""
+"""Time limit for a disk to read a few samples, in seconds."""
 LEAST_AHEAD, MOST_AHEAD = 2, 32
 """Limits of the number of jobs read ahead."""
 ALIGNMENT = 64
-"""Bytes. As torch aligns its tensors: sums over memory aligned otherwise may round differently."""
+"""Alignment of tensors in torch, in bytes: sums over memory aligned otherwise may round differently."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class ReadJob(Generic[R]):
     tasks: Sequence[Callable[[], object]]
     bytes: int
     where: str = ""
-    """The file or folder, for messages."""
+    """File or folder, for messages."""
 
 
 def num_threads() -> int:
@@ -48,11 +48,11 @@ def num_threads() -> int:
 
 
 def prefetch(jobs: Iterator[ReadJob[R]], *, threads: int = 0, most_bytes: int = AHEAD_BYTES) -> Iterator[R]:
-    """Yield the results in the order of the jobs, reading the next ones meanwhile. Raises what a failing task raises.
+    """Yield the results in the order of the jobs, reading the next ones meanwhile. Raises the error of a failing task.
 
     Two jobs are read ahead at first, one more each time the consumer had to wait. When the generator ends, is closed or
-    fails, tasks that have not begun are cancelled and those that have are waited for, so that no thread is left, unless
-    it hangs in a file system that does not answer.
+    fails, pending tasks are cancelled and running ones are waited for, for `PATIENCE_S` at most, so that no thread is
+    left unless it hangs in a file system that does not answer.
     """
     waiting: deque[tuple[ReadJob[R], list[Future[object]]]] = deque()
     depth = LEAST_AHEAD
@@ -82,19 +82,19 @@ def _wait(job: ReadJob[R], futures: Sequence[Future[object]]) -> None:
     """Wait until all tasks are done or one fails. Raises `UserError` after `SILENCE_S` without any progress."""
     left = len(futures)
     while left:
-        found = wait(futures, timeout=SILENCE_S, return_when=FIRST_EXCEPTION)
-        if not found.not_done or any(future.exception() for future in found.done):
+        state = wait(futures, timeout=SILENCE_S, return_when=FIRST_EXCEPTION)
+        if not state.not_done or any(future.exception() for future in state.done):
             return
-        if len(found.not_done) == left:
+        if len(state.not_done) == left:
             raise UserError(
                 f"Nothing was read from {job.where} for {format_duration(SILENCE_S)}. Check that the disk or network "
                 "drive it lies on answers, and resume the run."
             )
-        left = len(found.not_done)
+        left = len(state.not_done)
 
 
 def aligned_array(shape: tuple[int, ...], kind: np.dtype[np.generic]) -> Array:
-    """Return an empty array aligned like a tensor of torch."""
+    """Return an uninitialised array, aligned like a tensor of torch."""
     size = prod(shape) * kind.itemsize
     room = np.empty(size + ALIGNMENT, np.uint8)
     start = -room.ctypes.data % ALIGNMENT
@@ -102,7 +102,7 @@ def aligned_array(shape: tuple[int, ...], kind: np.dtype[np.generic]) -> Array:
 
 
 def read_tasks(stored: SampleReader, chosen: Array, out: Array) -> Iterator[Callable[[], None]]:
-    """Yield the tasks that read the chosen samples into `out`, `at_once` samples each."""
+    """Yield the tasks that read the chosen samples into `out`, `stored.at_once` samples each."""
     for start in range(0, len(chosen), stored.at_once):
         taken = slice(start, start + stored.at_once)
         yield partial(stored.read, chosen[taken], out[taken])
@@ -120,7 +120,7 @@ class LazyArray:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Samples first."""
+        """Shape, samples first."""
         return (len(self.numbers), *self.stored.shape[1:])
 
     @property
@@ -131,8 +131,8 @@ class LazyArray:
     def __getitem__(self, places: slice) -> Array:
         """Read a slice of the samples now. Raises `UserError`."""
         chosen = self.numbers[places]
-        (found,) = prefetch(iter([self._job(chosen)]))
-        return found
+        (samples,) = prefetch(iter([self._job(chosen)]))
+        return samples
 
     def chunks(self, step: int) -> Iterator[Array]:
         """Yield all samples, `step` at a time, reading the next ones meanwhile. Raises `UserError`."""
@@ -152,7 +152,7 @@ class LazySteps:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Steps first."""
+        """Shape, steps first."""
         return (int(self.lengths.sum()), *self.chosen.shape[2:])
 
     def chunks(self, step: int) -> Iterator[Array]:
@@ -174,8 +174,8 @@ class LazySteps:
 class SampleCache:
     """Caches decoded samples of a reader in their own type, as many as fit into `most_bytes`.
 
-    The first ones read stay: samples come in another order each epoch, so evicting old ones for new ones would only
-    lose what is wanted later.
+    The samples read first stay cached: the order changes every epoch, so evicting old samples for new ones has no
+    advantage.
     """
 
     def __init__(self, stored: SampleReader, most_bytes: int) -> None:
@@ -183,13 +183,15 @@ class SampleCache:
         self.at_once, self.where = stored.at_once, stored.where
         self._stored = stored
         room = min(stored.shape[0], most_bytes // max(1, prod(stored.shape[1:]) * stored.kind.itemsize))
-        self._rows = np.empty((room, *stored.shape[1:]), stored.kind)  # the system gives it as it is filled
+        self._rows = np.empty(
+            (room, *stored.shape[1:]), stored.kind
+        )  # the system allocates its pages as they are filled
         self._places = np.full(stored.shape[0], -1, np.int64)
         self._used = 0
         self._filling = threading.Lock()
 
     def read(self, chosen: Array, out: Array) -> None:
-        """Read the samples from memory, or from the reader below."""
+        """Read the samples into `out`, from the cache or the underlying reader."""
         places = self._places[chosen]
         is_kept = places >= 0
         out[is_kept] = self._rows[places[is_kept]]
@@ -207,4 +209,4 @@ class SampleCache:
             count = min(len(numbers), len(self._rows) - first)
             self._used += count
         self._rows[first : first + count] = read[:count]
-        self._places[numbers[:count]] = np.arange(first, first + count)  # last: who finds a place finds it filled
+        self._places[numbers[:count]] = np.arange(first, first + count)  # last, so that readers only see filled places

@@ -1,6 +1,6 @@
 """Streamed datasets: samples are read from disk by threads, a few batches ahead of the training step.
 
-The batches equal those of resident data, bit for bit, and are aligned in memory as those, so that sums round alike.
+The batches equal those of resident data bit for bit, and have the same alignment in memory, so that sums round alike.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,45 +24,49 @@ def _as_it_is(x: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class StreamedDataset(ResidentDataset):
-    """One split of the data whose inputs are read batch by batch; targets and lengths are held. `inputs` are empty
-    tensors, which carry the types only."""
+    """One split of the data whose inputs are read batch by batch; targets and lengths are resident.
+
+    `inputs` are empty tensors, which only carry the dtypes.
+    """
 
     stored: tuple[LazyArray, ...] = ()
     change: Change = _as_it_is
 
     @property
     def sample_bytes(self) -> int:
-        """Memory that one sample takes when resident."""
+        """Memory of one sample when resident, in bytes."""
         sizes = [x.element_size() for x in self.inputs]
         inputs = sum(size * prod(x.shape[1:]) for size, x in zip(sizes, self.stored, strict=True))
         return inputs + sum(x[:1].nbytes for x in self.targets)
 
     def span(self, number: int) -> tuple[float, float]:
-        """Return the smallest and the largest number of an input; reads all of it once."""
+        """Return the smallest and the largest value of an input; reads all of it once."""
         step = max(1, SPAN_NUMBERS // prod(self.stored[number].shape[1:]))
         edges = [(float(piece.min()), float(piece.max())) for piece in self.stored[number].chunks(step)]
         return min(low for low, _ in edges), max(high for _, high in edges)
 
     def converted(self, change: Change) -> "StreamedDataset":
-        """Return a copy that applies `change` to inputs when they are read, to targets at once."""
+        """Return a copy that applies `change` to inputs as they are read, and to targets immediately."""
         inputs, targets = (tuple(map(change, xs)) for xs in (self.inputs, self.targets))
         return replace(self, inputs=inputs, targets=targets, change=change)
 
     def places(self, numbers: torch.Tensor) -> torch.Tensor:
-        """Numbers of samples for the readers."""
+        """Return the sample indices unchanged, on the CPU, for the readers."""
         return numbers
 
     def gather(self, wanted: Iterable[slice | torch.Tensor]) -> Iterator[tuple[Tensors, Tensors]]:
         """Yield inputs and targets of the samples at each item of `wanted`, reading the next ones meanwhile. Raises
-        `UserError` for what cannot be read."""
+        `UserError` for samples that cannot be read."""
         for chosen, read in prefetch(self._job(chosen) for chosen in wanted):
             on_device = chosen if isinstance(chosen, slice) else chosen.to(self.device)
             inputs = tuple(self._placed(x, like, chosen) for x, like in zip(read, self.inputs, strict=True))
             yield inputs, tuple(select(x, on_device) for x in self.targets)
 
     def _job(self, chosen: slice | torch.Tensor) -> ReadJob[tuple[slice | torch.Tensor, Tensors]]:
-        """Allocate room for the samples, and the tasks that fill it. For a GPU the room is pinned memory, and samples
-        that are stored as uint8 are copied as uint8."""
+        """Return a job with buffers for the samples and the tasks that fill them.
+
+        For CUDA devices the buffers are pinned memory. Except on the CPU, samples stored as uint8 are copied as uint8.
+        """
         on_cpu = self.device.type == "cpu"
         room: list[torch.Tensor] = []
         work: list[Callable[[], None]] = []
@@ -75,7 +79,7 @@ class StreamedDataset(ResidentDataset):
         return ReadJob((chosen, tuple(room)), work, sum(x.nbytes for x in room), self.stored[0].stored.where)
 
     def _placed(self, x: torch.Tensor, like: torch.Tensor, chosen: slice | torch.Tensor) -> torch.Tensor:
-        """Copy to the device and cast to the type of `like`."""
+        """Return `x` on the device, in the dtype of `like`."""
         x = self.change(x.to(self.device, non_blocking=True).to(like.dtype))
         return x if self.device.type != "cpu" or not isinstance(chosen, slice) else _as_a_view(x, chosen.start or 0)
 
@@ -89,7 +93,7 @@ def streamed(
     padding: Padding,
     follows: Sequence[int | None],
 ) -> StreamedDataset:
-    """Build it like `ResidentDataset.of`, from lazy inputs."""
+    """Build a streamed dataset like `ResidentDataset.of`, from lazy inputs."""
     held = ResidentDataset.of(
         [np.empty(0, np.float32) for _ in inputs], kinds, targets, device, lengths, padding, follows
     )
@@ -97,7 +101,7 @@ def streamed(
 
 
 def _as_a_view(x: torch.Tensor, start: int) -> torch.Tensor:
-    """Align the samples as the same slice of resident data would be, so that sums round alike."""
+    """Return the samples aligned like the same slice of resident data, so that sums round alike."""
     lead = start * (x[:1].nbytes) % ALIGNMENT // x.element_size()
     if not lead:
         return x
