@@ -1,6 +1,6 @@
-"""Brightness, contrast, saturation and hue as torchvision's ColorJitter has them, noise, and erased rectangles.
+"""Jitter of brightness, contrast, saturation and hue as in torchvision's ColorJitter, noise, and random erasing.
 
-Images are N C H W, floating point. `Span` is what counts as black and as white.
+Images are (N, C, H, W), floating point. `Span` holds the values of black and white.
 """
 
 import math
@@ -12,9 +12,9 @@ from engine.project.options.augmentation import AugmentationOptions
 
 Span = tuple[float, float]
 GREY = (0.299, 0.587, 0.114)
-"""Of red, green and blue in a grey: ITU-R BT.601."""
+"""Weights of red, green and blue in grey: ITU-R BT.601."""
 RATIOS = (0.3, 3.3)
-"""Height by width of what is erased."""
+"""Range of the aspect ratio, height by width, of erased rectangles."""
 NOISE_NUMBERS = 2**20
 
 
@@ -51,7 +51,7 @@ class Colours:
 
 
 def _grey(images: torch.Tensor) -> torch.Tensor:
-    """N 1 H W: of colours what they look like, else the mean of the channels."""
+    """Return grey images (N, 1, H, W): luma of colour images, else the mean of the channels."""
     if images.shape[1] == 3:
         red, green, blue = (images[:, channel : channel + 1] * share for channel, share in enumerate(GREY))
         return red.add_(green).add_(blue)
@@ -59,7 +59,9 @@ def _grey(images: torch.Tensor) -> torch.Tensor:
 
 
 def _turned(images: torch.Tensor, by: torch.Tensor) -> torch.Tensor:
-    """Images of three channels with their hue turned by a part of the circle, N 1 1; value and saturation stay.
+    """Return images of three channels with their hue shifted by fractions of a circle (N, 1, 1).
+
+    Value and saturation stay.
 
     From HSV back to colours: Smith, Color gamut transform pairs, 1978, as one formula per channel,
     value - chroma · max(0, min(k, 4 - k, 1)) with k = (n + 6 · hue) mod 6 and n = 5, 3, 1 for red, green and blue.
@@ -80,8 +82,10 @@ def _turned(images: torch.Tensor, by: torch.Tensor) -> torch.Tensor:
 
 
 class Noise:
-    """Normal noise. Each sample has a stretch of a long row of numbers that is drawn once, from a place that is drawn
-    for it: numbers of their own for each pixel of each sample would cost more than all else together."""
+    """Normal noise, a random section per sample of one long row of numbers.
+
+    The row is drawn once, since drawing numbers for every pixel would cost more than all other augmentation.
+    """
 
     def __init__(self, deviation: float, seed: int) -> None:
         self._deviation = deviation
@@ -104,13 +108,13 @@ class Noise:
 
 
 class Erasing:
-    """Rectangles that are replaced by the fill value. Zhong et al., Random Erasing Data Augmentation, 2017."""
+    """Random erasing: replaces rectangles by the fill value. Zhong et al., Random Erasing Data Augmentation, 2017."""
 
     def __init__(self, options: AugmentationOptions) -> None:
         self._probability, self._area = options.erasing_probability, options.erasing_area
 
     def __call__(self, images: torch.Tensor, draws: CounterRng, ground: torch.Tensor) -> torch.Tensor:
-        """The images with a rectangle of the ground, a value per channel, in some. A side is the image's at most."""
+        """Return images (N, C, H, W), some with a rectangle of `ground`, a value per channel."""
         height, width = images.shape[-2:]
         area = draws.between("erasing_area", *self._area) * (height * width)
         ratio = draws.between("erasing_ratio", math.log(RATIOS[0]), math.log(RATIOS[1])).exp()
@@ -121,7 +125,7 @@ class Erasing:
 
 
 def _stretch(length: torch.Tensor, start: torch.Tensor, size: int) -> torch.Tensor:
-    """Which of so many places lie in a stretch of this length, somewhere: N × size."""
+    """Return a mask (N, size) of intervals with these lengths (N); `start` (N), 0 to 1, places them."""
     length = length.round().clamp(1, size)
     first = (start * (size - length + 1)).floor()
     places = torch.arange(size, device=length.device)

@@ -1,11 +1,11 @@
-"""Where the pixels of a changed image come from: one affine transform per sample about the centre of its image.
+"""Geometric augmentation: one affine transform per sample about the centre of its image.
 
 Coordinates count pixels from the centre, x to the right and y downwards. A point p of the image goes to
 
     T + R · Y · X · S · F · p
 
 with F reflection, S scaling, X and Y shear, R rotation (clockwise, as y points down), and T translation: the order of
-torchvision's RandomAffine. What is computed is the way back: where in the image each pixel of the new one lies.
+torchvision's RandomAffine. The inverse is computed: the position in the image of each pixel of the new one.
 """
 
 from collections.abc import Sequence
@@ -22,28 +22,28 @@ Row = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 @dataclass(frozen=True)
 class Way:
-    """Back to the image, for each sample: x = a·X + b·Y + c of a pixel at X, Y of the new image; rows of x and of y."""
+    """Inverse affine transform per sample: x = a·X + b·Y + c of the pixel at X, Y of the new image, and y likewise."""
 
     x: Row
     y: Row
     is_whole: bool
-    """Whether pixels come from pixels, so that nothing is mixed."""
+    """True where pixels map to pixels, so that no interpolation is needed."""
 
     def places(self, height: int, width: int, kind: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-        """For each pixel of the new image the column and the row in the image, counted from 0: N H W each."""
+        """Return column and row in the image of each pixel of the new image, from 0: (N, H, W) each."""
         device = self.x[0].device
         across = torch.arange(width, device=device, dtype=kind) - (width - 1) / 2
         down = (torch.arange(height, device=device, dtype=kind) - (height - 1) / 2).unsqueeze(1)
-        found = []
+        coordinates = []
         for (a, b, c), size in ((self.x, width), (self.y, height)):
             a, b, c = (value.to(kind).view(-1, 1, 1) for value in (a, b, c))
-            # First the short sums: one operation on all pixels is left.
-            found.append(a * across + (b * down + (c + (size - 1) / 2)))
-        return found[0], found[1]
+            # Sums over rows and columns come first, so that few operations run on all pixels.
+            coordinates.append(a * across + (b * down + (c + (size - 1) / 2)))
+        return coordinates[0], coordinates[1]
 
 
 class Geometry:
-    """What moves the pixels of images."""
+    """Random geometric transforms of images."""
 
     def __init__(self, options: AugmentationOptions) -> None:
         self._options = options
@@ -51,7 +51,7 @@ class Geometry:
         self.is_on = bool(self._does)
 
     def way(self, draws: CounterRng) -> Way:
-        """Back to the images of some samples."""
+        """Return the inverse transforms of some samples."""
         one = torch.ones_like(draws.unit("rotation"))
         zero = torch.zeros_like(one)
         rows = self._turned_back(draws, one, zero)
@@ -65,7 +65,7 @@ class Geometry:
     def _turned_back(
         self, draws: CounterRng, one: torch.Tensor, zero: torch.Tensor
     ) -> tuple[tuple[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]:
-        """The inverse of R · Y · X · S · F, which is F · S⁻¹ · X⁻¹ · Y⁻¹ · R⁻¹, by rows."""
+        """Return the inverse of R · Y · X · S · F, which is F · S⁻¹ · X⁻¹ · Y⁻¹ · R⁻¹, by rows."""
         (a, b), (c, d) = (one, zero), (zero, one)
         if "rand_rotation" in self._does:
             angle = torch.deg2rad(self._drawn(draws, "rotation"))
@@ -94,7 +94,7 @@ class Geometry:
         return (a, b), (c, d)
 
     def _moved(self, draws: CounterRng, axis: str) -> torch.Tensor:
-        """How far pixels go along an axis in all."""
+        """Return the total translation along an axis, in pixels (N)."""
         far = self._drawn(draws, f"{axis}_translation")
         if border := self._options.rand_crop_padding:
             far = far - (draws.between(f"{axis}_crop", 0, 2 * border + 1).floor() - border)
@@ -109,8 +109,10 @@ class Geometry:
 
 
 def moved_images(images: torch.Tensor, way: Way, fill: Sequence[float]) -> torch.Tensor:
-    """Images N C H W as they look then; between pixels the mean of the four around, weighted by how near they are
-    (bilinear), where beyond the edge stands the fill, one number or one per channel."""
+    """Return images (N, C, H, W) transformed by `way`, with bilinear interpolation.
+
+    Pixels beyond the edge have the value `fill`, one number or one per channel.
+    """
     ground = torch.tensor(fill, dtype=images.dtype, device=images.device).view(1, -1, 1, 1)
     if way.is_whole:
         return _taken(images, way, ground)
@@ -122,16 +124,20 @@ def moved_images(images: torch.Tensor, way: Way, fill: Sequence[float]) -> torch
 
 
 def moved_maps(maps: torch.Tensor, way: Way, fill: float) -> torch.Tensor:
-    """Maps N H W or N C H W, in any type of number, as they look then: each pixel as the nearest one was, since
-    numbers of classes cannot be mixed. Beyond the edge stands the fill."""
+    """Return maps (N, H, W) or (N, C, H, W), of any dtype, transformed by `way`.
+
+    Interpolation is nearest neighbour, since class indices cannot be mixed; pixels beyond the edge get `fill`.
+    """
     if maps.dim() == 3:
         return moved_maps(maps.unsqueeze(1), way, fill).squeeze(1)
     return _taken(maps, way, torch.tensor(fill, dtype=maps.dtype, device=maps.device))
 
 
 def moved_numbers(maps: torch.Tensor, way: Way) -> torch.Tensor:
-    """Maps N R H W of numbers as they look then, between pixels as images are; NaN where one of the four around is
-    NaN or beyond the edge."""
+    """Return maps (N, R, H, W) of numbers transformed by `way`, with bilinear interpolation.
+
+    Pixels are NaN where one of the four neighbours is NaN or beyond the edge.
+    """
     if way.is_whole:
         return moved_maps(maps, way, torch.nan)
     height, width = maps.shape[-2:]
@@ -141,8 +147,8 @@ def moved_numbers(maps: torch.Tensor, way: Way) -> torch.Tensor:
 
 
 def _grid(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """Columns and rows as grid_sample counts them: from -1 at the outer edge of the first pixel to 1 at that of the
-    last."""
+    """Return columns and rows as a grid (N, H, W, 2) of grid_sample: from -1 at the outer edge of the first pixel to 1
+    at that of the last."""
     height, width = x.shape[-2:]
     return torch.stack([x * (2 / width) + (1 / width - 1), y * (2 / height) + (1 / height - 1)], dim=-1)
 
@@ -152,10 +158,10 @@ def _sampled(values: torch.Tensor, grid: torch.Tensor, beyond: str) -> torch.Ten
 
 
 def _taken(values: torch.Tensor, way: Way, ground: torch.Tensor) -> torch.Tensor:
-    """The nearest pixel of each place."""
+    """Return the values of the nearest pixels, `ground` beyond the edge."""
     count, channels, height, width = values.shape
     x, y = (place.round_() for place in way.places(height, width, torch.float32))
     is_inside = ((x >= 0) & (x < width) & (y >= 0) & (y < height)).unsqueeze(1)
     places = (y.clamp_(0, height - 1) * width + x.clamp_(0, width - 1)).long().view(count, 1, -1)
-    found = values.flatten(2).gather(2, places.expand(count, channels, -1)).view(values.shape)
-    return torch.where(is_inside, found, ground)
+    nearest = values.flatten(2).gather(2, places.expand(count, channels, -1)).view(values.shape)
+    return torch.where(is_inside, nearest, ground)

@@ -1,8 +1,8 @@
-"""Mixes images and the probabilities of their classes: mixup (Zhang et al., mixup: Beyond Empirical Risk
+"""Mix images and their class probabilities: mixup (Zhang et al., mixup: Beyond Empirical Risk
 Minimization, 2018) and CutMix (Yun et al., CutMix: Regularization Strategy to Train Strong Classifiers, 2019).
 
-The other image is any of the training split, drawn for each sample like all else, so that neither the batch nor the
-worker decides; torchvision takes the next one of the batch.
+The other image is drawn from the whole training split for each sample, so that it does not depend on the batch or the
+worker; torchvision takes the next sample of the batch.
 """
 
 import numpy as np
@@ -13,11 +13,11 @@ from engine.data.counter_rng import CounterRng
 from engine.project.options.augmentation import AugmentationOptions
 
 TABLE = 2**16
-"""How many draws from Beta(alpha, alpha) stand for the distribution."""
+"""Number of draws from Beta(alpha, alpha) that represent the distribution."""
 
 
 class Mixing:
-    """Pairs each sample with another one of the training split, and mixes the two."""
+    """Mixing of each sample with another one of the training split."""
 
     def __init__(self, options: AugmentationOptions, samples: int, classes: int) -> None:
         """`samples` and `classes` are the sizes of the training split."""

@@ -1,6 +1,6 @@
 """A counter-based random generator: numbers are a function of seed, epoch and sample.
 
-Neither the worker, nor the batch, nor whether the run was resumed changes them.
+They do not depend on the worker, the batch, or on resuming the run.
 """
 
 import torch
@@ -9,7 +9,7 @@ _MASK = 2**64 - 1
 _GAMMA = 0x9E3779B97F4A7C15
 _FACTORS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 _STREAM = 0x6175676D656E74
-"""Keeps these numbers apart from any others that begin with the same seed."""
+"""Constant that separates these numbers from others with the same seed."""
 
 DRAWS = (
     "x_reflection",
@@ -40,40 +40,40 @@ DRAWS = (
     "mixing_x",
     "mixing_y",
 )
-"""Each has a place of its own, so that one more option leaves what the others draw as it was. Only add at the end."""
+"""Names of the draws. Each has its own index, so that a new option does not change the others; only append."""
 
 
 class CounterRng:
-    """One number from 0 to below 1 for each name of `DRAWS` and each sample, with 24 bits: exact as a float32."""
+    """Uniform numbers in [0, 1) per name of `DRAWS` and sample, with 24 bits: exact in float32."""
 
     def __init__(self, seed: int, epoch: int, numbers: torch.Tensor) -> None:
-        """`numbers`: the place of each sample in the training split, on the device where they are drawn."""
+        """`numbers`: index of each sample in the training split (N), on the device of the draws."""
         start = _mixed(_mixed(seed ^ _STREAM) + epoch * _GAMMA)
         each = _mixed_tensor(numbers.long() * _signed(_GAMMA) + _signed(start))
         names = torch.arange(1, len(DRAWS) + 1, device=numbers.device).unsqueeze(1) * _signed(_GAMMA)
         self._values = ((_mixed_tensor(each + names) >> 40) & (2**24 - 1)).to(torch.float32) * 2.0**-24
 
     def unit(self, name: str) -> torch.Tensor:
-        """Uniform numbers from 0 to below 1, one per sample (N)."""
+        """Return uniform numbers in [0, 1), one per sample (N)."""
         return self._values[DRAWS.index(name)]
 
     def between(self, name: str, low: float, high: float) -> torch.Tensor:
-        """Uniform numbers from this range, one per sample (N)."""
+        """Return uniform numbers from `low` to `high`, one per sample (N)."""
         return self.unit(name) * (high - low) + low
 
     def happens(self, name: str, probability: float) -> torch.Tensor:
-        """True with this probability, one per sample (N)."""
+        """Return true with this probability, one per sample (N)."""
         return self.unit(name) < probability
 
 
 def _signed(bits: int) -> int:
-    """64 bits as the whole number that a tensor takes."""
+    """Return 64 bits as a signed int64."""
     bits &= _MASK
     return bits - 2**64 if bits >> 63 else bits
 
 
 def _mixed(bits: int) -> int:
-    """The finaliser of SplitMix64: Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014."""
+    """Return the finaliser of SplitMix64: Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014."""
     bits &= _MASK
     bits = ((bits ^ (bits >> 30)) * _FACTORS[0]) & _MASK
     bits = ((bits ^ (bits >> 27)) * _FACTORS[1]) & _MASK
@@ -81,12 +81,12 @@ def _mixed(bits: int) -> int:
 
 
 def _mixed_tensor(x: torch.Tensor) -> torch.Tensor:
-    """The same of each number of a tensor of 64 bits; products overflow as they are meant to."""
+    """Return `_mixed` of each element of an int64 tensor; products overflow on purpose."""
     x = (x ^ _shifted(x, 30)) * _signed(_FACTORS[0])
     x = (x ^ _shifted(x, 27)) * _signed(_FACTORS[1])
     return x ^ _shifted(x, 31)
 
 
 def _shifted(x: torch.Tensor, places: int) -> torch.Tensor:
-    """To the right, with zeros from the left; torch repeats the sign."""
+    """Return a logical right shift, which fills with zeros; that of torch repeats the sign."""
     return torch.bitwise_and(x >> places, 2 ** (64 - places) - 1)

@@ -1,4 +1,4 @@
-"""The built-in digits: 1,797 handwritten ones of 8 × 8 pixels. Where they come from: resources/data/ATTRIBUTION.md."""
+"""The built-in digits: 1,797 handwritten ones of 8 × 8 pixels. Origin: resources/data/ATTRIBUTION.md."""
 
 from collections.abc import Hashable
 from pathlib import Path
@@ -15,14 +15,14 @@ PATH = ROOT / "resources" / "data" / "digits.npz"
 
 
 class Digits:
-    """Grey images with values from 0 to 16, as the set has them."""
+    """Grey images with values from 0 to 16, as in the original set."""
 
     def stamp(self, path: Path) -> Hashable:
-        """It comes with the program and does not change."""
+        """Return 0, since the data comes with the program and does not change."""
         return 0
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
-        """All of it, since it is small."""
+        """Return the outline with all samples, since they are few."""
         with np.load(PATH, allow_pickle=False) as file:
             images, labels = file["images"], file["labels"]
         _, height, width = images.shape
@@ -35,11 +35,11 @@ class Digits:
         )
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
-        """The images, N C H W."""
+        """Return the images (N, C, H, W)."""
         assert outline.samples is not None
         (images,) = outline.samples.arrays
         return Samples((images if chosen is None else images[chosen],))
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
-        """Never asked for."""
+        """Raise `NotImplementedError`: this source is never streamed."""
         raise NotImplementedError

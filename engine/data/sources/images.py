@@ -44,16 +44,16 @@ WHITE = 255
 IGNORED = frozenset({"__MACOSX", "Thumbs.db", "desktop.ini", "lost+found"})
 MOST_THREADS = 8
 LOOKED_AT = 32
-"""So many images, spread evenly, are compared with the first one."""
+"""Number of images, evenly spaced, that are compared with the first one."""
 WAY_OUT = "Expected one subfolder per class, with the images in it."
 
 
 class BadPictureError(Exception):
-    """A file that is no picture, or not one that can be used; the text says why."""
+    """Error of a file that is no image or cannot be used; the text gives the reason."""
 
 
 def shape_of(path: Path) -> tuple[str, int, int]:
-    """`grey` or `rgb`, height and width as shown. Raises `BadPictureError`."""
+    """Return `grey` or `rgb`, height and width of an image as displayed. Raises `BadPictureError`."""
     with _opened(path) as picture:
         turned = picture.getexif().get(0x0112, 1) in (5, 6, 7, 8)
         width, height = picture.size[::-1] if turned else picture.size
@@ -61,21 +61,20 @@ def shape_of(path: Path) -> tuple[str, int, int]:
 
 
 def is_deep(path: Path) -> bool:
-    """Whether the picture has 16 bits a channel, so that 0 to 255 needs fractions. Raises `BadPictureError`."""
+    """Return whether an image has 16 bits per channel, so that 0 to 255 needs fractions. Raises `BadPictureError`."""
     with _opened(path) as picture:
         return picture.mode in DEEP_MODES
 
 
 def read(path: Path, channels: str, height: int, width: int) -> Array:
-    """C H W, uint8, or float32 for 16 bits a channel. Raises `BadPictureError`."""
+    """Return an image (C, H, W) as uint8, or float32 for 16 bits per channel. Raises `BadPictureError`."""
     with _opened(path) as picture:
-        ImageOps.exif_transpose(picture, in_place=True)  # otherwise it copies what stands upright
+        ImageOps.exif_transpose(picture, in_place=True)  # else it copies upright images
         return _numbers(picture, channels, height, width)
 
 
 def read_mask(path: Path, height: int, width: int) -> Array:
-    """H W: the values of a grey picture, or the places in the palette of one with a palette, resized without mixing
-    them. Raises `BadPictureError`."""
+    """Return a mask (H, W): grey levels or palette indices, resized without interpolation. Raises `BadPictureError`."""
     with _opened(path) as picture:
         if picture.mode not in MASK_MODES:
             colours = f"it has colours ({picture.mode})"
@@ -133,7 +132,7 @@ def _numbers(picture: Image.Image, channels: str, height: int, width: int) -> Ar
 
 
 def _without_alpha(picture: Image.Image) -> Image.Image:
-    """The picture on a white ground."""
+    """Return the image on a white background."""
     if not picture.has_transparency_data:
         return picture
     ground = Image.new("RGBA", picture.size, (WHITE, WHITE, WHITE, WHITE))
@@ -141,8 +140,10 @@ def _without_alpha(picture: Image.Image) -> Image.Image:
 
 
 def bad_pictures(bad: list[tuple[str, str]], total: int, folder: Path, out_of: int = 0) -> UserError:
-    """The error for pictures that cannot be used: the first five and how many there are. `total` were looked at, which
-    may be some out of more: then nobody knows yet how many of those are bad."""
+    """Return the error for images that cannot be used, with the first five and their number.
+
+    `total` images were read; where these are only some of all, the number of bad ones among the rest is not known.
+    """
     lines = "".join(f"\n  {name}: {why}" for name, why in bad[:5])
     more = f"\n  and {len(bad) - 5:,} more" if len(bad) > 5 else ""
     files = "file" if total == 1 else "files"
@@ -155,7 +156,7 @@ def bad_pictures(bad: list[tuple[str, str]], total: int, folder: Path, out_of: i
 
 @dataclass(frozen=True)
 class _Listing:
-    """The image files of each class, in order, and what was left out."""
+    """Image files of each class, in order, and the files left out."""
 
     files: dict[str, tuple[str, ...]]
     left_out: tuple[str, ...]
@@ -180,7 +181,7 @@ class Images:
     """Grey or colour images with values from 0 to 255, all resized to one size."""
 
     def stamp(self, path: Path) -> Hashable:
-        """Names, sizes and times of all files."""
+        """Return a hash of names, sizes and times of all files."""
         found = []
         try:
             if not path.is_dir():
@@ -192,7 +193,7 @@ class Images:
         return hash(tuple(sorted(found)))
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
-        """From the listing and the header of the first image."""
+        """Return the outline, from the list of files and the header of the first image."""
         listing = _list(path)
         first = path / listing.names()[0]
         with strictly():
@@ -209,7 +210,7 @@ class Images:
         )
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
-        """The images, N C H W: uint8, or float32 where the first one has 16 bits a channel."""
+        """Return the images (N, C, H, W): uint8, or float32 where the first one has 16 bits per channel."""
         names = _list(path).names()
         if chosen is None:
             return read_images(path, names, outline)
@@ -217,13 +218,13 @@ class Images:
         return read_images(path, some, outline, names[0], out_of=len(names))
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
-        """The files, each decoded when it is wanted."""
+        """Return a reader that decodes files on demand."""
         return stream_images(path, _list(path).names(), outline)
 
 
 @dataclass(frozen=True)
 class ImageReader:
-    """Picture files, decoded and resized when they are wanted."""
+    """Reader of image files, which decodes and resizes them on demand."""
 
     folder: Path
     names: Sequence[str]
@@ -234,11 +235,11 @@ class ImageReader:
 
     @property
     def where(self) -> str:
-        """The folder."""
+        """Folder of the images."""
         return str(self.folder)
 
     def read(self, chosen: Array, out: Array) -> None:
-        """Decode these. Raises `UserError` that names the file which cannot be."""
+        """Decode the chosen images into `out`. Raises `UserError` naming the file that cannot be decoded."""
         channels = "grey" if self.shape[1] == 1 else "rgb"
         for place, number in enumerate(chosen.tolist()):
             name = self.names[number]
@@ -251,7 +252,7 @@ class ImageReader:
 
 
 def stream_images(folder: Path, names: Sequence[str], outline: Outline) -> Readers:
-    """The images of these names. Raises `UserError` where the first one cannot be read."""
+    """Return a reader of the images with these names. Raises `UserError` where the first one cannot be read."""
     _be_strict()
     shape = (len(names), *(size for size in outline.inputs[0].type.sizes if isinstance(size, int)))
     try:
@@ -262,8 +263,10 @@ def stream_images(folder: Path, names: Sequence[str], outline: Outline) -> Reade
 
 
 def read_images(folder: Path, wanted: list[str], outline: Outline, first: str = "", *, out_of: int = 0) -> Samples:
-    """The images of these names, N C H W: uint8, or float32 where the first of all has 16 bits a channel. `out_of` is
-    how many there are, where these are some of them."""
+    """Return the images with these names (N, C, H, W): uint8, or float32 where the first has 16 bits per channel.
+
+    `out_of` is the number of all images, where `names` are only some of them.
+    """
     channels, height, width = (size for size in outline.inputs[0].type.sizes if isinstance(size, int))
     with strictly():
         kind = np.dtype(np.float32 if is_deep(folder / (first or wanted[0])) else np.uint8)
@@ -279,7 +282,7 @@ def read_images(folder: Path, wanted: list[str], outline: Outline, first: str = 
 
 
 def status(entry: os.DirEntry[str]) -> tuple[int, int]:
-    """Time and size of a file."""
+    """Return time and size of a file."""
     try:
         found = entry.stat()
     except FileNotFoundError:
@@ -289,7 +292,7 @@ def status(entry: os.DirEntry[str]) -> tuple[int, int]:
 
 @contextmanager
 def strictly() -> Iterator[None]:
-    """Takes Pillow's warning of a huge picture as an error, and its remarks on odd metadata as nothing."""
+    """Context that turns Pillow's warning of huge images into an error, and ignores its other warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", Image.DecompressionBombWarning)
@@ -297,18 +300,18 @@ def strictly() -> Iterator[None]:
 
 
 def _be_strict() -> None:
-    """The same from now on, for threads: what `strictly` sets is no thread's own, and ends while they read."""
+    """Set the filters of `strictly` for good, for threads: its context may end while they read."""
     warnings.filterwarnings("ignore", module=r"PIL\.")
     warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
 
 
 def is_hidden(name: str) -> bool:
-    """Whether the name of a file or folder says that it is none of the data."""
+    """Return whether a file or folder is not part of the data, by its name."""
     return name.startswith(".") or name in IGNORED
 
 
 def _list(folder: Path) -> _Listing:
-    """The class folders and what is in them. Raises `UserError` where that is not at least two with images."""
+    """Return the class folders with their files. Raises `UserError` without at least two that hold images."""
     try:
         entries = sorted((e for e in os.scandir(folder) if not is_hidden(e.name)), key=lambda e: e.name)
         classes = [entry for entry in entries if entry.is_dir()]
@@ -325,7 +328,7 @@ def _list(folder: Path) -> _Listing:
 
 
 def is_picture(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a file whose name says that it is a picture."""
+    """Return whether an entry is an image file, by its suffix."""
     return Path(entry.name).suffix.lower() in SUFFIXES and not entry.is_dir()
 
 
@@ -349,7 +352,7 @@ def _refuse_poor(folder: Path, files: dict[str, tuple[str, ...]], left_out: list
 
 
 def first_shape(first: Path, folder: Path) -> tuple[str, int, int]:
-    """`grey` or `rgb`, height and width of an image. Raises `UserError`."""
+    """Return `grey` or `rgb`, height and width of an image. Raises `UserError`."""
     try:
         return shape_of(first)
     except BadPictureError as error:
@@ -357,7 +360,7 @@ def first_shape(first: Path, folder: Path) -> tuple[str, int, int]:
 
 
 def _unlike(options: DataOptions, folder: Path, names: list[str], first: tuple[str, int, int]) -> list[str]:
-    """What is taken from the first image although others differ: the size they get, and that colours are lost."""
+    """Return notes where images differ from the first one: they are resized, or lose their colours."""
     shapes = []
     for name in names[:: 1 + len(names) // LOOKED_AT]:
         with suppress(BadPictureError):  # named when the images are read
@@ -375,7 +378,7 @@ def _unlike(options: DataOptions, folder: Path, names: list[str], first: tuple[s
 
 
 def _fill(array: Array, folder: Path, names: list[str], channels: str) -> list[tuple[str, str]]:
-    """Read each image into its place; several at once, since decoders let other threads run. Returns the bad ones."""
+    """Read all images into `array` by several threads, since decoders release the GIL; return the bad ones."""
     height, width = array.shape[2:]
 
     def read_one(item: tuple[int, str]) -> tuple[str, str] | None:

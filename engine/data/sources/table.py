@@ -1,5 +1,5 @@
 """A CSV table with a header: one column is the response, or several are; the others are the inputs, together one vector
-a sample. Several responses of numbers are one target; where some are classes, each column is a target of its own.
+per sample. Several responses of numbers are one target; where some are classes, each column is a target of its own.
 
 Columns of numbers are taken as they are. A column of texts becomes one input a category, 1 where the row has it and 0
 elsewhere, in sorted order; the categories are those of the whole file.
@@ -26,14 +26,14 @@ LARGEST = float(np.finfo(np.float32).max)
 
 
 class Table:
-    """Rows of numbers, and of categories."""
+    """Table of numeric and categorical columns."""
 
     def stamp(self, path: Path) -> Hashable:
-        """Size and time of the file."""
+        """Return time, size and inode of the file. Raises `UserError`."""
         return file_stamp(path, EXPECTED)
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
-        """All of it: what a column holds shows only when it is read."""
+        """Return the outline with all samples: the type of a column is known only when it has been read."""
         if options.response in (left_out := options.columns_left_out) and options.response:
             raise UserError(f"Column '{options.response}' is the response and is left out, too. Choose one of them.")
         columns = read_columns(path, left_out, skips_gaps=options.missing_values == "leave-out")
@@ -53,17 +53,17 @@ class Table:
         )
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
-        """The inputs, one row a sample."""
+        """Return the inputs, one row per sample."""
         assert outline.samples is not None
         return outline.samples if chosen is None else Samples((outline.samples.arrays[0][chosen],))
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
-        """Never asked for."""
+        """Raise `NotImplementedError`: this source is never streamed."""
         raise NotImplementedError
 
 
 def _refuse_decimal_commas(columns: Columns, path: Path) -> None:
-    """As texts such numbers would quietly become categories."""
+    """Refuse columns of numbers with decimal commas, which would silently become categories."""
     for name, cells in columns.texts.items():
         if all(DECIMAL_COMMA.fullmatch(cell.strip()) for cell in cells):
             raise UserError(
@@ -73,7 +73,7 @@ def _refuse_decimal_commas(columns: Columns, path: Path) -> None:
 
 
 def _responses(wanted: str, columns: Columns, path: Path) -> tuple[str, ...]:
-    """The columns to predict: a name may hold commas, and several names are separated by them."""
+    """Return the columns to predict. Names are separated by commas; a single name may contain commas."""
     if not wanted:
         return columns.names[-1:]
     if wanted in columns.names:
@@ -92,7 +92,7 @@ def _responses(wanted: str, columns: Columns, path: Path) -> tuple[str, ...]:
 def _targets(
     task: str, names: tuple[str, ...], columns: Columns, path: Path
 ) -> tuple[tuple[Array, ...], tuple[TargetInfo, ...]]:
-    """One target of numbers for all columns together, or one for each where some are classes."""
+    """Return one target of numbers for all response columns, or one per column where some are classes."""
     if task in ("labels", "transcripts"):
         raise UserError(f"A table has no {task}: its responses are classes or numbers. Choose one of them, or auto.")
     found = [_target(task, name, columns, path) for name in names]
@@ -121,7 +121,7 @@ def _target(task: str, name: str, columns: Columns, path: Path) -> tuple[Array, 
 
 
 def _inputs(responses: tuple[str, ...], columns: Columns, path: Path) -> tuple[Array, list[str], list[str]]:
-    """The inputs side by side, what each of them is, and a note for each column that was encoded."""
+    """Return the inputs side by side, their descriptions, and a note per encoded column."""
     encoded, known, notes = {}, {}, []
     for name, cells in columns.texts.items():
         if name not in responses:
@@ -141,7 +141,7 @@ def _inputs(responses: tuple[str, ...], columns: Columns, path: Path) -> tuple[A
 
 
 def _single(numbers: Array, what: str) -> Array:
-    """In single precision, which is what networks compute in."""
+    """Return the numbers as float32. Raises `UserError` for numbers beyond its range."""
     if (largest := float(np.abs(numbers).max())) > LARGEST:
         raise UserError(f"{what} holds {largest:.3g}; expected numbers up to {LARGEST:.3g}. Use another unit.")
     return numbers.astype(np.float32)
