@@ -2,11 +2,11 @@
 
 One is the target (`y`, or what `engine.data.sources.targets` says), the others are inputs.
 
-The first axis of each counts the samples. What the others mean follows from their number:
+The first axis of each array is that of the samples. The meaning of the others follows from their number:
 
 | array          | taken as                                               |
 |----------------|--------------------------------------------------------|
-| N              | one feature a sample                                   |
+| N              | one feature per sample                                 |
 | N C            | features; of whole numbers: N T, tokens (indices)      |
 | N T C          | a sequence, steps first; a grey image is N 1 H W       |
 | N C H W        | an image                                               |
@@ -15,8 +15,8 @@ The first axis of each counts the samples. What the others mean follows from the
 Complex numbers become twice as many channels, each real part before its imaginary part: what MATLAB calls
 SplitComplexInputs, and as a real-to-complex layer takes them.
 
-Sequences of different lengths are padded at their ends, and a second array says how many steps of each are real: whole
-numbers called `x_lengths` beside the sequences or tokens `x`. What stands behind the end of one is not looked at.
+Sequences of different lengths are padded at their ends, and a second array holds the number of real steps of each:
+integers called `x_lengths` beside the sequences or tokens `x`. Values behind the end of a sequence are not checked.
 
 Pickled objects are never loaded: they could run a program.
 """
@@ -40,14 +40,14 @@ LARGEST = 2**63
 
 
 class ArrayFile:
-    """Inputs and targets from one file."""
+    """Inputs and targets from NumPy files."""
 
     def stamp(self, path: Path) -> Hashable:
-        """Size and time of the file, or of all files of a folder."""
+        """Return size and time of the file, or of all files of a folder."""
         return stamp(path)
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
-        """From the headers of the arrays, and the targets."""
+        """Return the outline, from the headers of the arrays and the targets."""
         headers = read_headers(path)
         names, timed = _roles(options.response, headers, path)
         inputs = {name: header for name, header in headers.items() if name not in (*names, *timed.values())}
@@ -77,7 +77,7 @@ class ArrayFile:
         )
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
-        """The arrays where they lie in the file. The finiteness of samples is looked at as they are read."""
+        """Return readers of the arrays in the file, which check that samples are finite as they are read."""
         headers = read_headers(path)
         _, timed = _roles(options.response, headers, path)
         inputs, notes, lengths = [], [], []
@@ -94,7 +94,7 @@ class ArrayFile:
         return Readers(tuple(inputs), tuple(notes), tuple(lengths) if any(n is not None for n in lengths) else ())
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
-        """The arrays as they are stored; only their finiteness is looked at."""
+        """Return the arrays as stored, checked to be finite only."""
         headers = read_headers(path)
         wanted = [headers[given.name] for given in outline.inputs]
         needed = sum(header.bytes // header.dtype.itemsize * (8 if header.is_complex else 4) for header in wanted)
@@ -118,7 +118,7 @@ class ArrayFile:
 
 
 def _count(headers: Mapping[str, Header], path: Path) -> int:
-    """The samples, of which each array must have as many."""
+    """Return the number of samples, which must be the same in each array. Raises `UserError`."""
     for name, header in headers.items():
         if not header.shape:
             raise UserError(
@@ -161,12 +161,12 @@ def _type(header: Header, path: Path) -> TensorType:
 
 
 def _channel_axis(axes: int) -> int:
-    """The axis of the channels in an array with so many axes."""
+    """Return the axis of the channels in an array with this number of axes."""
     return 2 if axes == 3 else 1
 
 
 def _parts(array: Array) -> Array:
-    """Complex numbers as twice the channels, each real part before its imaginary part; others as they are."""
+    """Return complex numbers as twice the channels, each real part before its imaginary part; others unchanged."""
     if array.dtype.kind != "c":
         return array
     array = array[:, np.newaxis] if array.ndim == 1 else array
@@ -176,7 +176,7 @@ def _parts(array: Array) -> Array:
 
 
 def _doubts(header: Header, type: TensorType) -> Iterator[str]:
-    """What may have been meant otherwise."""
+    """Yield notes on arrays whose shape is ambiguous."""
     if type.kind == "index" and not type.is_open:
         yield (
             f"'{header.name}' holds whole numbers: taken as sequences of {type.sizes[0]} indices. "
@@ -190,7 +190,7 @@ def _doubts(header: Header, type: TensorType) -> Iterator[str]:
 
 
 def _span_of_indices(place: Place, lengths: Array | None) -> tuple[int, int]:
-    """The smallest and the largest index of sequences as long as they really are, padded with 0."""
+    """Return the smallest and the largest index of sequences without their padding; the padding counts as 0."""
     low, high, start = (0, 0, 0) if lengths is not None else (LARGEST, -LARGEST, 0)
     for chunk in place.chunks():
         real = chunk
@@ -202,7 +202,7 @@ def _span_of_indices(place: Place, lengths: Array | None) -> tuple[int, int]:
 
 
 def _only_whole(header: Header) -> str:
-    """Why an array can only be read whole, or nothing."""
+    """Return the reason why an array can only be read whole; empty where there is none."""
     if header.offset:
         return ""
     return (
@@ -223,7 +223,7 @@ def _vocabulary(low: int, high: int, name: str, path: Path) -> str:
 
 
 def _roles(response: str, headers: Mapping[str, Header], path: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """For each array of targets the target's name; for each array of sequences the one that holds their lengths."""
+    """Return the target's name per array of targets, and the array of lengths per array of sequences."""
     names = target_names(response, list(headers), str(path))
     pairs = {name: f"{name}{LENGTHS}" for name in headers}
     timed = {
@@ -254,8 +254,8 @@ def _targets(
     beside: Beside,
     path: Path,
 ) -> list[Target]:
-    """What each array of targets asks for. Where all lengths are those of the array they are said all the same: that
-    there are some tells transcripts from numbers."""
+    """Return the target of each array of targets. Lengths are passed on even where all sequences are complete, since
+    they distinguish transcripts from numbers."""
     found = []
     for array, name in names.items():
         values, given = read(headers[array]), lengths.get(array)
@@ -266,7 +266,7 @@ def _targets(
 
 
 def _lengths(path: Path, header: Header, lengths: Header) -> Array | None:
-    """The lengths of the sequences in an array, or None where none is padded. Raises `UserError`."""
+    """Return the lengths of the sequences in an array, or None where none is padded. Raises `UserError`."""
     given = read(lengths).astype(np.int64)
     most = header.shape[1]
     wrong = (given < 1) | (given > most)

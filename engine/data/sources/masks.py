@@ -1,8 +1,8 @@
-"""A folder of images and a folder of masks, for segmentation: one mask an image, of the same name.
+"""A folder of images and a folder of masks, for segmentation: one mask per image, of the same name.
 
-Samples are the image files in sorted order. The value of a pixel of a mask is its class: a grey level, or the place in
-the palette. Names may differ in what stands behind the dot (`a.jpg`, `a.png`). Masks have the size of their image; both
-are resized to one size, masks without mixing values.
+Samples are the image files in sorted order. The value of a pixel of a mask is its class: a grey level, or the index in
+the palette. Names may differ in their suffix (`a.jpg`, `a.png`). Masks have the size of their image; both are resized
+to one size, masks without interpolation.
 """
 
 import os
@@ -44,14 +44,14 @@ class Masks:
     masks: Path
 
     def stamp(self, path: Path) -> Hashable:
-        """Names, sizes and times of all files of both folders."""
+        """Return a hash of names, sizes and times of all files of both folders."""
         try:
             return hash(tuple((e.path, *status(e)) for folder in (path, self.masks) for e in _entries(folder)))
         except OSError as error:
             raise unreadable(Path(error.filename or path), error) from None
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
-        """From the listing, the header of the first image, and all masks: what classes there are shows only there."""
+        """Return the outline, from the list of files, the header of the first image, and all masks for the classes."""
         pairs, notes = _pairs(path, self.masks)
         with strictly():
             channels, height, width = first_shape(path / pairs[0][0], path)
@@ -70,12 +70,12 @@ class Masks:
         )
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
-        """The images, N C H W: uint8, or float32 where the first one has 16 bits a channel."""
+        """Return the images (N, C, H, W): uint8, or float32 where the first one has 16 bits per channel."""
         names = [name for name, _ in _pairs(path, self.masks)[0]]
         return read_images(path, names if chosen is None else [names[i] for i in chosen.tolist()], outline)
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
-        """The images, each decoded when it is wanted; the masks are in memory, a byte or two a pixel."""
+        """Return a reader that decodes images on demand; masks are held in memory, one or two bytes per pixel."""
         return stream_images(path, [name for name, _ in _pairs(path, self.masks)[0]], outline)
 
 
@@ -86,7 +86,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _pairs(folder: Path, masks: Path) -> tuple[list[tuple[str, str]], list[str]]:
-    """The names of each image and its mask, and notes. Raises `UserError` where they do not match."""
+    """Return the names of each image and its mask, and notes. Raises `UserError` where they do not match."""
     try:
         images = [entry.name for entry in _entries(folder) if is_picture(entry)]
         found = {Path(entry.name).stem: entry.name for entry in _entries(masks) if is_picture(entry)}

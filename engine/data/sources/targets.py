@@ -1,7 +1,7 @@
-"""The targets among the arrays of a NumPy file: which arrays they are, and what each asks for.
+"""Targets among the arrays of a NumPy file: the arrays that hold them, and the task of each.
 
 One target is `y`, or the array that the options name. Several are `y_NAME` for each output `NAME`, or the arrays that
-the options name, separated by commas. What a target asks for follows from its numbers and its shape:
+the options name, separated by commas. The task of a target follows from its dtype, values and shape:
 
 | array   | of                 | beside                | taken as                                              |
 |---------|--------------------|-----------------------|-------------------------------------------------------|
@@ -16,8 +16,8 @@ the options name, separated by commas. What a target asks for follows from its n
 | N R H W | fractions          |                       | R numbers per pixel; N R D H W: per voxel             |
 | N K H W | truth values       |                       | K labels per pixel                                    |
 
-Sequences of targets end where `y_lengths` says, else where the sequences of as many steps do that they stand beside.
-What equals the ignored value does not count in classes of steps, pixels and voxels.
+The lengths of target sequences are `y_lengths`, else those of the input sequences with as many steps. Values equal to
+the ignored value do not count in classes of steps, pixels and voxels.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ from engine.project.dataset_info import IGNORED, TargetInfo, Task
 
 FEW = 20
 LARGEST = 2**31
-"""Beyond it, numbers of single precision are long no longer whole by themselves."""
+"""Limit of integers; float32 cannot represent all integers even far below it."""
 RESPONSE = "y"
 MOST_CLASSES_BY_THEMSELVES = 1000
 NUMBERS = "biuf"
@@ -43,14 +43,14 @@ SHAPES = "responses are N, N R, N T R beside sequences of T steps, N R H W or N 
 
 
 def is_whole_and_few(values: Array) -> bool:
-    """Whether numbers look like the numbers of classes: at most 20 different ones, all whole."""
+    """Return whether numbers look like class indices: at most 20 different ones, all integers."""
     if not np.array_equal(values, np.rint(values)):
         return False
     return len(np.unique(values)) <= FEW
 
 
 def as_classes(values: Array, what: str) -> tuple[Array, tuple[str, ...]]:
-    """Class numbers and names in sorted order: numbers by value, texts by their characters. Raises `UserError`.
+    """Return class indices and names in sorted order: numbers by value, texts by their characters. Raises `UserError`.
 
     `what` names the response in errors.
     """
@@ -60,13 +60,13 @@ def as_classes(values: Array, what: str) -> tuple[Array, tuple[str, ...]]:
 
 
 def texts_as_classes(texts: Sequence[str], what: str) -> tuple[Array, tuple[str, ...]]:
-    """The same for texts of a table. An array of them would give each the room of the longest."""
+    """Return class indices and names for texts of a table, without an array, which pads all to the longest."""
     numbers, names = numbered(texts)
     return _told_apart(numbers, tuple(names), what)
 
 
 def numbered(texts: Sequence[str]) -> tuple[Array, list[str]]:
-    """For each text its place among the different ones, and those in sorted order."""
+    """Return the index of each text among the distinct texts, and these in sorted order."""
     names = sorted(set(texts))
     places = {name: place for place, name in enumerate(names)}
     return np.fromiter((places[text] for text in texts), np.int64, len(texts)), names
@@ -92,9 +92,9 @@ def _name(value: object) -> str:
 def as_class_numbers(
     values: Array, what: str, ignored: int, padding: Array | None = None
 ) -> tuple[Array, tuple[str, ...]]:
-    """Class numbers of many values per sample, in the smallest signed type, and the names in sorted order.
+    """Return class indices for many values per sample, in the smallest signed type, and the names in sorted order.
 
-    `IGNORED` stands where the padding is, and where a value equals the ignored one. Raises `UserError`.
+    Padding, and values equal to the ignored one, become `IGNORED`. Raises `UserError`.
     """
     skipped = np.zeros(values.shape, bool) if padding is None else padding
     if values.dtype.kind == "f":
@@ -125,36 +125,36 @@ def as_class_numbers(
 
 
 def _different(values: Array, skipped: Array) -> Array:
-    """The sorted different values of what is not skipped, a sample at a time."""
+    """Return the sorted distinct values that are not skipped, collected sample by sample."""
     each = [np.unique(value[~skip]) for value, skip in zip(values, skipped, strict=True)]
     return np.unique(np.concatenate(each))
 
 
 @dataclass(frozen=True, eq=False)
 class Beside:
-    """What a target is looked at with: the inputs' types as they are stored, and the lengths of those with some."""
+    """Inputs beside a target: their types as stored, and the lengths of sequences that have them."""
 
     types: Mapping[str, TensorType]
     lengths: Mapping[str, Array]
     ignored: int
 
     def has_steps(self, count: int) -> bool:
-        """Whether some input is a sequence of so many steps."""
+        """Return whether any input is a sequence of `count` steps."""
         return any(type.has("T") and type["T"] == count for type in self.types.values())
 
     def has(self, layout: str) -> bool:
-        """Whether some input has this layout."""
+        """Return whether any input has this layout."""
         return any(type.layout == layout for type in self.types.values())
 
     def lengths_of(self, count: int) -> Array | None:
-        """Of the sequences with so many steps, how many of them are real."""
+        """Return the lengths (N) of the first input of `count` steps that has lengths, or None."""
         found = (given for name, given in self.lengths.items() if self.types[name]["T"] == count)
         return next(found, None)
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """One target, with everything that does not count marked, and remarks about how it was taken."""
+    """A target with its ignored values marked, and notes on its interpretation."""
 
     array: Array
     facts: TargetInfo
@@ -162,7 +162,7 @@ class Target:
 
 
 def target_names(wanted: str, arrays: list[str], place: str) -> dict[str, str]:
-    """For each array that holds targets, the name of the target. Raises `UserError` where there is none."""
+    """Return the name of the target per array that holds one. Raises `UserError` where there is none."""
     by_name = [name.strip() for name in wanted.split(",")] if wanted not in arrays else [wanted]
     if wanted:
         for name in by_name:
@@ -182,7 +182,7 @@ def _no_array(name: str, arrays: list[str], place: str) -> str:
 
 
 def read_target(name: str, task: str, values: Array, lengths: Array | None, beside: Beside, what: str) -> Target:
-    """What an array asks for. `task` is the option, `lengths` are the target's own. Raises `UserError`."""
+    """Return the target of an array. `task` is the option, `lengths` are the target's own. Raises `UserError`."""
     if values.ndim == 2 and values.shape[1] == 1 and not beside.has_steps(1):
         values = values[:, 0]
     if values.dtype.kind not in NUMBERS + "US":
@@ -211,7 +211,7 @@ def read_target(name: str, task: str, values: Array, lengths: Array | None, besi
 
 
 def _task(values: Array, lengths: Array | None, beside: Beside) -> Task:
-    """What the numbers and the shape say by themselves."""
+    """Return the interpretation that follows from dtype, values and shape."""
     kind, axes = values.dtype.kind, values.ndim - 1
     steps = axes > 0 and beside.has_steps(values.shape[1])
     if axes == 0:
@@ -263,7 +263,7 @@ def _classes(name: str, values: Array, lengths: Array | None, beside: Beside, wh
 
 
 def _told(name: str, array: Array, task: str, type: TensorType) -> Iterator[str]:
-    """How an array was taken whose shape could have been meant otherwise, and how much of it does not count."""
+    """Yield notes on the interpretation of an ambiguous shape, and on the share of ignored values."""
     per = {"sequence": "step", "image": "pixel"}.get(type.layout, "voxel")
     yield f"'{name}' was taken as {'a class' if task == 'classes' else task} a {per}."
     if type.layout != "sequence" and (share := float((array == IGNORED).mean())):
@@ -327,7 +327,7 @@ def _transcripts(name: str, values: Array, lengths: Array | None, ignored: int, 
 
 
 def _cut(values: Array, lengths: Array | None) -> tuple[Array, Array | None]:
-    """The values up to the longest sequence, and where the padding is."""
+    """Return the values up to the longest sequence, and a mask of the padding, or None."""
     if lengths is None:
         return values, None
     values = np.ascontiguousarray(values[:, : int(lengths.max())])
@@ -342,7 +342,7 @@ def _timed(facts: TargetInfo, lengths: Array | None) -> TargetInfo:
 
 
 def refuse_strange(array: Array, what: str) -> None:
-    """Raise `UserError` for what is not finite in single precision, with the first place."""
+    """Raise `UserError` for values that are not finite in float32, with the index of the first."""
     if array.dtype.kind != "f":
         return
     with np.errstate(over="ignore", invalid="ignore"):
