@@ -1,4 +1,4 @@
-"""Files of NumPy's arrays: a `.npz` file, or a folder of `.npy` files. What they hold is known before it is read.
+"""Files of NumPy's arrays: a `.npz` file, or a folder of `.npy` files, whose headers are read first.
 
 Pickled objects are never loaded: they could run a program.
 """
@@ -28,35 +28,35 @@ AGAIN = "Write the file again with numpy.savez."
 MOST_ARRAYS = 1000
 LONGEST_NAME = 200
 DIRECTORY_BYTES = 2**22
-"""Of a zip file; larger ones hold far more than the arrays that are looked at."""
+"""Limit of the directory of a zip file; larger ones hold far more than the arrays that are read."""
 MOST_DEFLATED = 1032
-"""No byte of deflated data stands for more: see the manual of zlib, maximum compression factor."""
+"""Largest number of bytes per byte of deflated data: see the manual of zlib, maximum compression factor."""
 CHUNK_BYTES = 2**24
 TASK_BYTES = 2**20
 MOST_TOUCHED = 2**27
-"""After so many bytes of a file that is mapped were read their memory is given back: it would count as the run's."""
+"""Bytes read from a mapped file after which their memory is released, since it counts as memory of the run."""
 _CAN_READ_AT = hasattr(os, "preadv")
 CLOSE = 2
-"""Samples are close together that are one in so many of those between the first and the last, at least."""
+"""Samples are close together if at least one in `CLOSE` of those from the first to the last is read."""
 
 
 @dataclass(frozen=True)
 class Header:
-    """Shape and type of number of one array, known without reading it."""
+    """Shape and dtype of an array, known without reading its values."""
 
     name: str
     shape: tuple[int, ...]
     dtype: np.dtype[np.generic]
     path: Path
-    """The file that holds it."""
+    """File that holds the array."""
     offset: int = 0
-    """Where its numbers begin in the file; 0 where they cannot be read there one by one."""
+    """Offset of the values in the file, in bytes; 0 where samples cannot be read one by one."""
 
     @property
     def bytes(self) -> int:
         count = 1
         for size in self.shape:
-            count *= size  # in Python's whole numbers, which do not overflow
+            count *= size  # Python's integers do not overflow
         return count * self.dtype.itemsize
 
     @property
@@ -65,13 +65,13 @@ class Header:
 
 
 class _Reader(io.BufferedReader):
-    """Hands out no more at a time than a directory may have: a zip file says itself how large its directory is."""
+    """Reader with a limit per call, since a zip file itself states the size of its directory, which may be wrong."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(io.FileIO(path))
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """As asked, within the limit."""
+        """Read `size` bytes. Raises `ValueError` above the limit `DIRECTORY_BYTES`."""
         wanted = DIRECTORY_BYTES + 1 if size is None or size < 0 else size
         data = super().read(min(wanted, DIRECTORY_BYTES + 1))
         if len(data) > DIRECTORY_BYTES:
@@ -81,7 +81,7 @@ class _Reader(io.BufferedReader):
 
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Turns what can go wrong inside a damaged or foreign file into words."""
+    """Context that turns errors in damaged or foreign files into `UserError`."""
     try:
         yield
     except UserError:
@@ -98,7 +98,7 @@ def _reading(path: Path) -> Iterator[None]:
 
 
 def stamp(path: Path) -> Hashable:
-    """Size and time of the file, or of each file of a folder. Raises `UserError` where there is nothing to read."""
+    """Return the stamp of the file, or of each file of a folder. Raises `UserError` where there is nothing to read."""
     path = _place(path)
     if path.is_dir():
         return tuple((file.name, file_stamp(file, EXPECTED)) for file in _files(path))
@@ -106,7 +106,7 @@ def stamp(path: Path) -> Hashable:
 
 
 def headers(path: Path) -> dict[str, Header]:
-    """The arrays by name, in the order of the file, or of their names in a folder. Raises `UserError`."""
+    """Return the array headers by name, in the order of the file, sorted for a folder. Raises `UserError`."""
     path = _place(path)
     found = _of_folder(path) if path.is_dir() else _of_archive(path)
     if not found:
@@ -115,12 +115,12 @@ def headers(path: Path) -> dict[str, Header]:
 
 
 def _place(path: Path) -> Path:
-    """One `.npy` file stands for the folder with all of them, since a file dialog offers files."""
+    """Return the folder of a `.npy` file, which stands for all arrays in it since a file dialog offers files."""
     return path.parent if path.suffix == ".npy" and path.is_file() else path
 
 
 def _files(folder: Path) -> list[Path]:
-    """The arrays of a folder. Raises `UserError` where there is none."""
+    """Return the array files of a folder, sorted. Raises `UserError` where there is none."""
     try:
         found = sorted(file for file in folder.iterdir() if file.suffix == ".npy" and not file.name.startswith("."))
     except OSError as error:
@@ -165,7 +165,7 @@ def _of_archive(path: Path) -> dict[str, Header]:
 
 
 def _refuse_unusable(header: Header, held: int) -> None:
-    """Raise for an array that is not as long as it says (`held` bytes), or holds what is no data."""
+    """Raise an error for an array whose size is not `held` bytes, or whose dtype or shape cannot be used."""
     name, shape, dtype, path = header.name, header.shape, header.dtype, header.path
     if dtype.hasobject:
         raise UserError(
@@ -186,7 +186,7 @@ def _refuse_odd_name(name: str, path: Path) -> None:
 
 
 def _refuse_odd(entry: zipfile.ZipInfo, name: str, found: Mapping[str, Header], path: Path) -> None:
-    """Refuse what numpy does not write, and sizes that cannot be true: nothing of them was read yet."""
+    """Refuse entries that NumPy does not write, and impossible sizes, before anything is read."""
     _refuse_odd_name(name, path)
     if name in found:
         raise UserError(f"{path} holds two arrays called '{name}'. {AGAIN}")
@@ -198,7 +198,7 @@ def _refuse_odd(entry: zipfile.ZipInfo, name: str, found: Mapping[str, Header], 
 
 
 def _begin(opened: IO[bytes], entry: zipfile.ZipInfo) -> int:
-    """Where the bytes of an entry begin, which its own header in the file says, behind a name and more."""
+    """Return the offset of the bytes of a zip entry, from its local header in the file."""
     opened.seek(entry.header_offset)
     header = opened.read(30)
     return entry.header_offset + 30 + sum(int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
@@ -216,7 +216,7 @@ def _npy_header(content: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[np.
 
 
 def read(header: Header) -> Array:
-    """All of an array. Raises `UserError`."""
+    """Read a whole array. Raises `UserError`."""
     path = header.path
     refuse_too_large(header.bytes, f"Array '{header.name}' of {path}", "Use fewer samples or smaller ones.")
     with _reading(path), _content(header) as content:
@@ -232,7 +232,7 @@ def read(header: Header) -> Array:
 
 @contextmanager
 def _content(header: Header) -> Iterator[IO[bytes]]:
-    """What `numpy.save` wrote."""
+    """Open the `.npy` data of an array, in its own file or in an archive."""
     if header.path.suffix == ".npy":
         with open(header.path, "rb") as content:
             yield content
@@ -242,7 +242,7 @@ def _content(header: Header) -> Iterator[IO[bytes]]:
 
 
 def _are_characters(texts: Array) -> bool:
-    """Whether all of them are Unicode: numpy keeps a character as any number of 32 bits."""
+    """Return whether all characters are valid Unicode: NumPy stores a character as any 32-bit number."""
     whole = np.ascontiguousarray(texts)
     codes = whole.view(np.dtype(np.uint32).newbyteorder(whole.dtype.byteorder))
     return not bool(((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))).any())
@@ -250,7 +250,7 @@ def _are_characters(texts: Array) -> bool:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the numbers of an array lie in a file, one after the other, the first axis outermost."""
+    """Location of an array in a file, in C order."""
 
     path: Path
     name: str
@@ -260,14 +260,14 @@ class Place:
 
     @property
     def what(self) -> str:
-        """In words."""
+        """Description of the array for messages."""
         return f"Array '{self.name}' of {self.path}"
 
     def take(self, chosen: Array) -> Array:
-        """The samples with these numbers. Raises `UserError` where the file cannot be read, or was cut off.
+        """Return the samples with these indices. Raises `UserError` where the file cannot be read, or was cut off.
 
-        Samples that lie close together are read in one piece, long ones each by itself. Short ones far apart come from
-        the file as it is mapped into memory, which spares a call of the system for each of them.
+        Samples close together are read in one piece, long ones each by itself. Short ones far apart are taken from the
+        memory-mapped file, which saves a system call per sample.
         """
         first, last = int(chosen.min()), int(chosen.max())
         if _CAN_READ_AT and last - first < CLOSE * len(chosen):
@@ -280,14 +280,14 @@ class Place:
         return found
 
     def chunks(self) -> Iterator[Array]:
-        """All of it, a part at a time. Raises `UserError` as `take` does."""
+        """Yield the whole array in chunks of samples. Raises `UserError` as `take` does."""
         step = max(1, CHUNK_BYTES // max(1, self._sample_bytes))
         for start in range(0, self.shape[0], step):
             end = min(start + step, self.shape[0])
             yield self._span(start, end) if _CAN_READ_AT else self._mapped()[start:end]
 
     def give_back(self) -> None:
-        """Let go of the memory of what was read; what of it the system still has is there again at once."""
+        """Release the memory of mapped pages; pages still in the system's cache come back at once."""
         if hasattr(mmap, "MADV_DONTNEED") and "_map" in self.__dict__:
             self._map.madvise(mmap.MADV_DONTNEED)
 
@@ -297,7 +297,7 @@ class Place:
 
     def _mapped(self) -> Array:
         if self._map.size() < self.offset + self.shape[0] * self._sample_bytes:
-            raise self._short()  # to read there would end the process
+            raise self._short()  # reading there would kill the process
         return np.frombuffer(self._map, self.dtype, prod(self.shape), self.offset).reshape(self.shape)
 
     def _span(self, first: int, end: int) -> Array:
@@ -306,7 +306,7 @@ class Place:
         return found
 
     def _read(self, number: int, out: Array) -> None:
-        """All samples from this one on that there is room for."""
+        """Fill `out` with the samples from index `number` on."""
         room = memoryview(out.reshape(-1).view(np.uint8).data)
         at = self.offset + number * self._sample_bytes
         while room.nbytes:
@@ -320,7 +320,7 @@ class Place:
 
     @cached_property
     def _descriptor(self) -> int:
-        """Of the open file, which is closed when nobody reads from here any more."""
+        """File descriptor, which is closed when this object is garbage collected."""
         try:
             found = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
         except OSError as error:
@@ -348,7 +348,7 @@ class Place:
 
 
 class ArrayReader:
-    """One input. Complex numbers become twice the channels, sequences end where their lengths say."""
+    """Reader of one input. Complex numbers become twice the channels; sequences are zero beyond their lengths."""
 
     kind: np.dtype[Any]
 
@@ -368,7 +368,7 @@ class ArrayReader:
         self._touched = 0
 
     def read(self, chosen: Array, out: Array) -> None:
-        """Raises `UserError` where the file was cut off, and for what is not finite in single precision."""
+        """Read the chosen samples into `out`. Raises `UserError` for a cut-off file or values not finite in float32."""
         found = self._place.take(chosen)
         self._touched += max(found.nbytes, mmap.PAGESIZE * len(chosen))  # several threads: it need not be exact
         if self._touched > MOST_TOUCHED:

@@ -126,8 +126,8 @@ def _count(headers: Mapping[str, Header], path: Path) -> int:
             )
     counts = {name: header.shape[0] for name, header in headers.items()}
     if len(set(counts.values())) > 1:
-        told = ", ".join(f"'{name}' {count:,}" for name, count in counts.items())
-        raise UserError(f"The arrays of {path} differ in their number of samples (the first axis): {told}.")
+        sizes = ", ".join(f"'{name}' {count:,}" for name, count in counts.items())
+        raise UserError(f"The arrays of {path} differ in their number of samples (the first axis): {sizes}.")
     if (count := next(iter(counts.values()))) == 0:
         raise UserError(f"The arrays of {path} have no samples: the size of their first axis is 0.")
     return count

@@ -1,4 +1,4 @@
-"""A CSV file as columns: of numbers where all cells are, else of texts. Read in pieces, so that memory stays small."""
+"""CSV file as columns of numbers, or of texts where not all cells are numbers. Read in pieces to save memory."""
 
 import csv
 import math
@@ -21,19 +21,19 @@ PIECE_ROWS = 20_000
 PIECE_CELLS = 2_000_000
 MOST_COLUMNS = 100_000
 ROW_LIMIT = 2**24
-"""Characters of a row: such a one has a hundred times the columns of the widest tables."""
+"""Limit of the characters per row: such a row has a hundred times the columns of the widest tables."""
 CELL_BYTES = 16
-"""A number in double precision, twice: while columns are put together from pieces."""
+"""Bytes per cell: a float64, twice while columns are concatenated from pieces."""
 SAMPLE_ROWS = 50
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "<na>", "#n/a", "#na", "?"})
-"""Cells without a value, as programs write them, in small letters."""
+"""Markers of missing values, in lower case."""
 WAYS_OUT = "Fill the gap, leave out the rows with missing values, or leave the column out."
 EXPECTED = "a CSV table: UTF-8 text with a header line and the same number of cells in each line"
 
 
 @dataclass
 class _Gathered:
-    """What one pass finds in one column. `texts` counts cells that are neither number nor empty."""
+    """Contents of a column found in one pass. `texts` counts cells that are neither number nor empty."""
 
     pieces: list[Array] = field(default_factory=list)
     texts: int = 0
@@ -42,7 +42,7 @@ class _Gathered:
     first_gap: tuple[int, str] = (0, "")
 
     def take(self, cells: Sequence[str], start: int) -> None:
-        """Take the cells of some rows, the first of which is row number `start`."""
+        """Add the cells of rows from index `start` on."""
         try:
             numbers = np.array(cells, dtype=np.float64)
         except ValueError:
@@ -73,7 +73,7 @@ class _Gathered:
 
 
 def is_missing(cell: str) -> bool:
-    """Whether a cell says that nothing is known."""
+    """Return whether a cell marks a missing value."""
     return cell.strip().lower() in MISSING
 
 
@@ -87,7 +87,7 @@ def _is_number(cell: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The columns of a table by name: arrays of float64, or tuples of texts. `notes` say what of it was left out."""
+    """Columns of a table by name: arrays of float64, or tuples of texts. `notes` list the parts left out."""
 
     names: tuple[str, ...]
     numbers: dict[str, Array]
@@ -98,8 +98,10 @@ class Columns:
 
 
 def read_columns(path: Path, without: Sequence[str] = (), *, skips_gaps: bool = False) -> Columns:
-    """Read the whole table but for the columns named in `without`, and where `skips_gaps` says so for the rows with a
-    missing value in one of the others. Raises `UserError`, which names the column and the line."""
+    """Read the whole table except the columns `without`, and with `skips_gaps` except rows with missing values.
+
+    Raises `UserError`, which names the column and the line.
+    """
     table = _Table(path, without, skips_gaps=skips_gaps)
     if (quick := table.all_numbers()) is not None:
         return quick
@@ -119,7 +121,7 @@ def read_columns(path: Path, without: Sequence[str] = (), *, skips_gaps: bool = 
 
 
 class _Table:
-    """The file, read again as often as needed: once for numbers, again where there are texts or something is wrong."""
+    """Table in a file, read once for numbers, and again where there are texts or errors."""
 
     def __init__(self, path: Path, without: Sequence[str], *, skips_gaps: bool) -> None:
         self.path = path
@@ -136,7 +138,7 @@ class _Table:
         refuse_too_large(lines * len(self.names) * CELL_BYTES, cells, "Use fewer rows or columns.")
 
     def _lines(self) -> int:
-        """How many lines the file has, at most. Raises `UserError` for one that would not fit into memory with ease."""
+        """Return the number of lines of the file, at most. Raises `UserError` for a line too long for memory."""
         lines, length = 1, 0
         with self._reading(), open(self.path, "rb") as file:
             while block := file.read(2**20):
@@ -152,7 +154,7 @@ class _Table:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Turns what can go wrong while reading into words."""
+        """Context that turns errors while reading into `UserError`."""
         try:
             yield
         except UnicodeDecodeError as error:
@@ -166,7 +168,7 @@ class _Table:
             raise unreadable(self.path, error) from None
 
     def _rows(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-        """The line each row ends on, and its cells; blank lines are no rows."""
+        """Yield the line number on which each row ends, and its cells; blank lines are skipped."""
         with self._reading(), open(self.path, encoding="utf-8-sig", newline="") as file:
             taken = 0
 
@@ -185,7 +187,7 @@ class _Table:
                     yield reader.line_num, row
 
     def _sniff(self) -> str:
-        """The delimiter that gives the first rows the same number of cells, and most of them."""
+        """Return the delimiter that gives the first rows the same number of cells, and the most cells."""
 
         def cells(delimiter: str) -> tuple[bool, int]:
             widths = [len(row) for _, row in islice(self._rows(delimiter), SAMPLE_ROWS)]
@@ -224,8 +226,10 @@ class _Table:
         return names
 
     def _kept(self, header: Sequence[str], without: Sequence[str]) -> tuple[int, ...]:
-        """The places of the columns that are read. One without a name is none: the numbers of rows that programs write,
-        or a separator at the end of each line."""
+        """Return the indices of the columns that are read.
+
+        Columns without a name are skipped: row numbers that programs write, or a separator at the end of each line.
+        """
         for name in without:
             if name not in header:
                 hint = did_you_mean(name, header)
@@ -242,13 +246,16 @@ class _Table:
         return kept
 
     def pieces(self) -> Iterator[list[tuple[str, ...]]]:
-        """Rows as tuples of the cells that are read, many at a time."""
+        """Yield rows in pieces, as tuples of the cells that are read."""
         rows = self._read_rows()
         while piece := list(islice(rows, max(1, min(PIECE_ROWS, PIECE_CELLS // self.width)))):
             yield [row for _, row in piece]
 
     def _read_rows(self) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """The line each row ends on, and its cells that are read. Refuses rows that are not of the header's width."""
+        """Yield the line number on which each row ends, and its cells that are read.
+
+        Raises `UserError` for rows without as many cells as the header.
+        """
         rows = self._rows(self.delimiter)
         next(rows)
         takes_all = len(self.places) == self.width
@@ -266,17 +273,17 @@ class _Table:
                 yield line, cells
 
     def notes(self) -> tuple[str, ...]:
-        """What was left out. Known once all rows have been read."""
+        """Return notes on the parts left out, known once all rows have been read."""
         numbers = ", ".join(str(number) for number in self.nameless[:5]) + ("…" if len(self.nameless) > 5 else "")
-        told = [
+        notes = [
             (self.without, f"Left out as you chose: {listed(list(self.without))}."),
             (self.nameless, f"Left out because it has no name: column {numbers}."),
             (self.gaps, f"Left out because a value is missing: {plural(self.gaps, 'row')}."),
         ]
-        return tuple(note for is_told, note in told if is_told)
+        return tuple(note for is_told, note in notes if is_told)
 
     def no_rows(self) -> UserError:
-        """No row is there, or each has a gap: then the column that has most of them is named."""
+        """Return the error of a table without rows, or with gaps in all, naming the column with the most gaps."""
         if not self.gaps:
             return UserError(f"{self.path} has a header and no rows. Expected {EXPECTED}.")
         missing = [0] * len(self.names)
@@ -290,7 +297,7 @@ class _Table:
         )
 
     def all_numbers(self) -> Columns | None:
-        """The table if it is nothing but finite numbers that are all read, in a third of the time; None for others."""
+        """Return a table of only finite numbers, all read, in a third of the time; None for other tables."""
         if len(self.places) < self.width:
             return None  # rows of another width would pass
         try:
@@ -314,7 +321,7 @@ class _Table:
         return Columns(self.names, columns, {}, rows, len(numbers), self.notes())
 
     def is_text(self, name: str, found: _Gathered, rows: int) -> bool:
-        """Whether a column holds texts. Raises `UserError` for gaps, and for a few texts among numbers."""
+        """Return whether a column holds texts. Raises `UserError` for gaps, and for a few texts among numbers."""
         if found.empties and (found.texts == 0 or not found.first_gap[1]):
             raise self._gap(name, found)
         if found.texts * 2 < rows and found.texts:
@@ -340,11 +347,11 @@ class _Table:
         )
 
     def _line(self, row: int) -> int:
-        """The line of the file on which a row stands."""
+        """Return the line number of a row in the file."""
         return next(islice(self._read_rows(), row, None))[0]
 
     def texts(self, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """The cells of some columns as they stand, without blanks around them; equal ones share their memory."""
+        """Return the cells of some columns as texts, stripped of blanks; equal texts share memory."""
         known: dict[str, str] = {}
         found: dict[str, list[str]] = {name: [] for name in names}
         places = [self.names.index(name) for name in names]
