@@ -51,8 +51,10 @@ class Mixing:
         return own * wide + other * (1 - wide), share
 
     def _pasted(self, own: torch.Tensor, other: torch.Tensor, draws: CounterRng) -> tuple[torch.Tensor, torch.Tensor]:
-        """A rectangle of the other one's share, as high by wide as the image, with its middle anywhere; what would lie
-        outside of the image is left out, and the share is what is there."""
+        """Paste a rectangle of the other image (CutMix), of the image's aspect ratio and with a random centre.
+
+        It is clipped to the image; the returned share (N) is that of the own pixels after clipping.
+        """
         height, width = own.shape[-2:]
         side = (1 - self._drawn(self._cutmix, draws, own)).sqrt()
         rows = _inside(draws.unit("mixing_y").to(own.dtype), side, height)
@@ -72,6 +74,6 @@ def _table(alpha: float) -> torch.Tensor:
 
 
 def _inside(middle: torch.Tensor, side: torch.Tensor, size: int) -> torch.Tensor:
-    """Which of so many places lie within half a side of the middle, both as parts of the whole: N × size."""
+    """Return a mask (N, size) of places within half a `side` of the `middle`, both as fractions of the size."""
     places = (torch.arange(size, device=middle.device, dtype=middle.dtype) + 0.5) / size
     return (places - middle.unsqueeze(1)).abs() < side.unsqueeze(1) / 2

@@ -32,7 +32,7 @@ Shard = tuple[slice | torch.Tensor, tuple[int, ...], int]
 
 @dataclass(frozen=True)
 class SampleOrder:
-    """The order of the training samples by epoch. `shuffle` and `keep_last` are the options `shuffle`, `last_batch`."""
+    """Order of the training samples by epoch. `shuffle` and `keep_last` are the options `shuffle`, `last_batch`."""
 
     num_samples: int
     batch_size: int
@@ -40,7 +40,7 @@ class SampleOrder:
     seed: int
     keep_last: bool = True
     lengths: torch.Tensor | None = field(default=None, compare=False)
-    """The length of each sample's sequences (N), where samples of like length are to share a batch."""
+    """Length of each sample's sequences (N), where samples of similar length share a batch."""
 
     @property
     def steps_per_epoch(self) -> int:

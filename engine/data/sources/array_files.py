@@ -108,10 +108,10 @@ def stamp(path: Path) -> Hashable:
 def headers(path: Path) -> dict[str, Header]:
     """Return the array headers by name, in the order of the file, sorted for a folder. Raises `UserError`."""
     path = _place(path)
-    found = _of_folder(path) if path.is_dir() else _of_archive(path)
-    if not found:
+    result = _of_folder(path) if path.is_dir() else _of_archive(path)
+    if not result:
         raise UserError(f"{path} holds no arrays. Expected {EXPECTED}.")
-    return found
+    return result
 
 
 def _place(path: Path) -> Path:
@@ -122,14 +122,14 @@ def _place(path: Path) -> Path:
 def _files(folder: Path) -> list[Path]:
     """Return the array files of a folder, sorted. Raises `UserError` where there is none."""
     try:
-        found = sorted(file for file in folder.iterdir() if file.suffix == ".npy" and not file.name.startswith("."))
+        files = sorted(file for file in folder.iterdir() if file.suffix == ".npy" and not file.name.startswith("."))
     except OSError as error:
         raise unreadable(folder, error) from None
-    if not found:
+    if not files:
         raise UserError(f"{folder} is a folder without .npy files. Expected {EXPECTED}.")
-    if len(found) > MOST_ARRAYS:
-        raise UserError(f"{folder} holds {len(found):,} arrays; at most {MOST_ARRAYS:,} are taken.")
-    return found
+    if len(files) > MOST_ARRAYS:
+        raise UserError(f"{folder} holds {len(files):,} arrays; at most {MOST_ARRAYS:,} are taken.")
+    return files
 
 
 def _of_folder(folder: Path) -> dict[str, Header]:
@@ -274,10 +274,10 @@ class Place:
             return np.take(self._span(first, last + 1), chosen - first, 0)
         if self._sample_bytes < mmap.PAGESIZE or not _CAN_READ_AT:
             return self._mapped()[chosen]
-        found = np.empty((len(chosen), *self.shape[1:]), self.dtype)
+        samples = np.empty((len(chosen), *self.shape[1:]), self.dtype)
         for place, number in enumerate(chosen.tolist()):
-            self._read(number, found[place : place + 1])
-        return found
+            self._read(number, samples[place : place + 1])
+        return samples
 
     def chunks(self) -> Iterator[Array]:
         """Yield the whole array in chunks of samples. Raises `UserError` as `take` does."""
@@ -301,9 +301,9 @@ class Place:
         return np.frombuffer(self._map, self.dtype, prod(self.shape), self.offset).reshape(self.shape)
 
     def _span(self, first: int, end: int) -> Array:
-        found = np.empty((end - first, *self.shape[1:]), self.dtype)
-        self._read(first, found)
-        return found
+        samples = np.empty((end - first, *self.shape[1:]), self.dtype)
+        self._read(first, samples)
+        return samples
 
     def _read(self, number: int, out: Array) -> None:
         """Fill `out` with the samples from index `number` on."""
@@ -322,23 +322,23 @@ class Place:
     def _descriptor(self) -> int:
         """File descriptor, which is closed when this object is garbage collected."""
         try:
-            found = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
         except OSError as error:
             raise unreadable(self.path, error) from None
-        weakref.finalize(self, os.close, found)
-        return found
+        weakref.finalize(self, os.close, descriptor)
+        return descriptor
 
     @cached_property
     def _map(self) -> mmap.mmap:
         try:
-            found = mmap.mmap(self._descriptor, 0, access=mmap.ACCESS_READ)
+            mapping = mmap.mmap(self._descriptor, 0, access=mmap.ACCESS_READ)
         except OSError as error:
             raise unreadable(self.path, error) from None
         except ValueError:  # it is empty
             raise self._short() from None
         if hasattr(mmap, "MADV_RANDOM"):  # or the system reads far more around each sample, up to megabytes
-            found.madvise(mmap.MADV_RANDOM)
-        return found
+            mapping.madvise(mmap.MADV_RANDOM)
+        return mapping
 
     def _short(self) -> UserError:
         return UserError(
@@ -369,18 +369,18 @@ class ArrayReader:
 
     def read(self, chosen: Array, out: Array) -> None:
         """Read the chosen samples into `out`. Raises `UserError` for a cut-off file or values not finite in float32."""
-        found = self._place.take(chosen)
-        self._touched += max(found.nbytes, mmap.PAGESIZE * len(chosen))  # several threads: it need not be exact
+        values = self._place.take(chosen)
+        self._touched += max(values.nbytes, mmap.PAGESIZE * len(chosen))  # several threads: it need not be exact
         if self._touched > MOST_TOUCHED:
             self._touched = 0
             self._place.give_back()
         if self._lengths is not None:
-            found = found[:, : self.shape[1]]
+            values = values[:, : self.shape[1]]
         with np.errstate(over="ignore", invalid="ignore"):
             if self._is_complex:
-                found = found[:, np.newaxis] if found.ndim == 1 else found
-                found = np.stack((found.real, found.imag), self._channel_axis + 1)
-            out[...] = found.reshape(out.shape)
+                values = values[:, np.newaxis] if values.ndim == 1 else values
+                values = np.stack((values.real, values.imag), self._channel_axis + 1)
+            out[...] = values.reshape(out.shape)
         if self._lengths is not None:
             out[np.arange(out.shape[1]) >= self._lengths[chosen][:, np.newaxis]] = 0
         if out.dtype.kind == "f" and not np.isfinite(out).all():

@@ -1,4 +1,4 @@
-"""The built-in digits: 1,797 handwritten ones of 8 × 8 pixels. Origin: resources/data/ATTRIBUTION.md."""
+"""Built-in digits: 1,797 handwritten ones of 8 × 8 pixels. Origin: resources/data/ATTRIBUTION.md."""
 
 from collections.abc import Hashable
 from pathlib import Path

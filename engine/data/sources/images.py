@@ -284,10 +284,10 @@ def read_images(folder: Path, wanted: list[str], outline: Outline, first: str = 
 def status(entry: os.DirEntry[str]) -> tuple[int, int]:
     """Return time and size of a file."""
     try:
-        found = entry.stat()
+        result = entry.stat()
     except FileNotFoundError:
         return 0, 0  # a link that leads nowhere; it is named when the images are read
-    return found.st_mtime_ns, found.st_size
+    return result.st_mtime_ns, result.st_size
 
 
 @contextmanager

@@ -115,7 +115,7 @@ def _read_masks(folder: Path, names: list[str], height: int, width: int) -> Arra
 
     with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
         read = list(pool.map(read_one, names))
-    bad = [found for found in read if isinstance(found, tuple)]
+    bad = [item for item in read if isinstance(item, tuple)]
     if bad:
         raise bad_pictures(bad, len(names), folder)
-    return np.stack([found for found in read if not isinstance(found, tuple)])
+    return np.stack([item for item in read if not isinstance(item, tuple)])

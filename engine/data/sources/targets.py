@@ -204,10 +204,10 @@ def read_target(name: str, task: str, values: Array, lengths: Array | None, besi
             return _labels(name, values, lengths, beside, what)
         case "transcripts":
             return _transcripts(name, values, lengths, beside.ignored, what)
-    found = _numbers(name, values, lengths, beside, what)
+    target = _numbers(name, values, lengths, beside, what)
     many = task == "auto" and values.ndim == 1 and values.dtype.kind in "iu"
     notes = [f"'{name}' has more than {MOST_CLASSES_BY_THEMSELVES:,} different values: taken as numbers."]
-    return Target(found.array, found.facts, tuple(notes) if many else ())
+    return Target(target.array, target.facts, tuple(notes) if many else ())
 
 
 def _task(values: Array, lengths: Array | None, beside: Beside) -> Task:
@@ -275,10 +275,10 @@ def _labels(name: str, values: Array, lengths: Array | None, beside: Beside, wha
         raise UserError(f"{what} has one value per sample; labels are N K, one of 0 and 1 for each. Predict classes.")
     if not np.isin(values, (0, 1)).all():
         raise UserError(f"{what} holds {values[~np.isin(values, (0, 1))][0]}; labels are 0 or 1, or truth values.")
-    found = _numbers(name, values, lengths, beside, what)
-    names = tuple(str(number) for number in range(found.facts.outputs))
-    facts = TargetInfo(name, found.facts.type, "labels", names, found.facts.lengths)
-    return Target(found.array, facts)
+    target = _numbers(name, values, lengths, beside, what)
+    names = tuple(str(number) for number in range(target.facts.outputs))
+    facts = TargetInfo(name, target.facts.type, "labels", names, target.facts.lengths)
+    return Target(target.array, facts)
 
 
 def _numbers(name: str, values: Array, lengths: Array | None, beside: Beside, what: str) -> Target:
