@@ -133,16 +133,16 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _of_folder(folder: Path) -> dict[str, Header]:
-    found = {}
+    arrays = {}
     for file in _files(folder):
         _refuse_odd_name(file.stem, folder)
         with _reading(file), open(file, "rb") as content:
             shape, is_by_column, dtype = _npy_header(content)
             begin = content.tell()
             offset = 0 if is_by_column and len(shape) > 1 else begin
-            found[file.stem] = Header(file.stem, shape, dtype, file, offset)
-            _refuse_unusable(found[file.stem], file.stat().st_size - begin)
-    return found
+            arrays[file.stem] = Header(file.stem, shape, dtype, file, offset)
+            _refuse_unusable(arrays[file.stem], file.stat().st_size - begin)
+    return arrays
 
 
 def _of_archive(path: Path) -> dict[str, Header]:

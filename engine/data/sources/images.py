@@ -182,15 +182,15 @@ class Images:
 
     def stamp(self, path: Path) -> Hashable:
         """Return a hash of names, sizes and times of all files."""
-        found = []
+        entries = []
         try:
             if not path.is_dir():
                 raise UserError(f"{path} is a file. Expected a folder. {WAY_OUT}")
             for folder in sorted(entry.path for entry in os.scandir(path) if entry.is_dir()):
-                found += [(entry.path, *status(entry)) for entry in os.scandir(folder)]
+                entries += [(entry.path, *status(entry)) for entry in os.scandir(folder)]
         except OSError as error:
             raise unreadable(Path(error.filename or path), error) from None
-        return hash(tuple(sorted(found)))
+        return hash(tuple(sorted(entries)))
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
         """Return the outline, from the list of files and the header of the first image."""

@@ -54,8 +54,8 @@ def as_classes(values: Array, what: str) -> tuple[Array, tuple[str, ...]]:
 
     `what` names the response in errors.
     """
-    found, numbers = np.unique(values, return_inverse=True)
-    names = tuple(_name(value) for value in found.tolist())
+    distinct, numbers = np.unique(values, return_inverse=True)
+    names = tuple(_name(value) for value in distinct.tolist())
     return _told_apart(numbers.reshape(-1).astype(np.int64), names, what)
 
 
@@ -118,7 +118,7 @@ def as_class_numbers(
         )
     kind = np.int8 if len(names) <= np.iinfo(np.int8).max else np.int16
     numbers = np.empty(values.shape, kind)
-    for index in range(len(values)):  # a sample at a time: places would take eight bytes a value
+    for index in range(len(values)):  # one sample at a time, since indices take eight bytes per value
         numbers[index] = np.searchsorted(found, values[index])
     numbers[skipped] = IGNORED
     return numbers, names
@@ -148,8 +148,8 @@ class Beside:
 
     def lengths_of(self, count: int) -> Array | None:
         """Return the lengths (N) of the first input of `count` steps that has lengths, or None."""
-        found = (given for name, given in self.lengths.items() if self.types[name]["T"] == count)
-        return next(found, None)
+        matches = (lengths for name, lengths in self.lengths.items() if self.types[name]["T"] == count)
+        return next(matches, None)
 
 
 @dataclass(frozen=True, eq=False)
