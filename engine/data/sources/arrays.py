@@ -256,27 +256,27 @@ def _targets(
 ) -> list[Target]:
     """Return the target of each array of targets. Lengths are passed on even where all sequences are complete, since
     they distinguish transcripts from numbers."""
-    found = []
+    targets = []
     for array, name in names.items():
         values, given = read(headers[array]), lengths.get(array)
         if array in lengths and given is None:
             given = np.full(len(values), values.shape[1])
-        found.append(read_target(name, task, values, given, beside, f"Array '{array}' of {path}"))
-    return found
+        targets.append(read_target(name, task, values, given, beside, f"Array '{array}' of {path}"))
+    return targets
 
 
 def _lengths(path: Path, header: Header, lengths: Header) -> Array | None:
     """Return the lengths of the sequences in an array, or None where none is padded. Raises `UserError`."""
-    given = read(lengths).astype(np.int64)
+    steps = read(lengths).astype(np.int64)
     most = header.shape[1]
-    wrong = (given < 1) | (given > most)
+    wrong = (steps < 1) | (steps > most)
     if wrong.any():
         place = int(wrong.argmax())
         raise UserError(
             f"Array '{lengths.name}' of {path} says how long each sequence in '{header.name}' is: expected 1 to "
-            f"{most:,} steps, received {given[place]:,} for sample {place:,}. Correct it, or leave the sample out."
+            f"{most:,} steps, received {steps[place]:,} for sample {place:,}. Correct it, or leave the sample out."
         )
-    return None if (given == most).all() else given
+    return None if (steps == most).all() else steps
 
 
 def _span(lengths: Array) -> tuple[int, int]:

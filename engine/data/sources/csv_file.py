@@ -352,10 +352,10 @@ class _Table:
 
     def texts(self, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the cells of some columns as texts, stripped of blanks; equal texts share memory."""
-        known: dict[str, str] = {}
-        found: dict[str, list[str]] = {name: [] for name in names}
+        distinct: dict[str, str] = {}
+        columns: dict[str, list[str]] = {name: [] for name in names}
         places = [self.names.index(name) for name in names]
         for rows in self.pieces() if names else ():
             for name, place in zip(names, places, strict=True):
-                found[name] += [known.setdefault(cell, cell) for cell in (row[place].strip() for row in rows)]
-        return {name: tuple(cells) for name, cells in found.items()}
+                columns[name] += [distinct.setdefault(cell, cell) for cell in (row[place].strip() for row in rows)]
+        return {name: tuple(cells) for name, cells in columns.items()}

@@ -95,13 +95,13 @@ def _targets(
     """Return one target of numbers for all response columns, or one per column where some are classes."""
     if task in ("labels", "transcripts"):
         raise UserError(f"A table has no {task}: its responses are classes or numbers. Choose one of them, or auto.")
-    found = [_target(task, name, columns, path) for name in names]
-    if not any(classes for _, classes in found):
-        array = np.concatenate([numbers for numbers, _ in found], axis=1)
+    targets = [_target(task, name, columns, path) for name in names]
+    if not any(classes for _, classes in targets):
+        array = np.concatenate([numbers for numbers, _ in targets], axis=1)
         return (array,), (TargetInfo(", ".join(names), features(len(names)), "numbers"),)
-    pairs = zip(names, found, strict=True)
+    pairs = zip(names, targets, strict=True)
     facts = [classes_of(*classes, name=name) if classes else numbers_of(name=name) for name, (_, classes) in pairs]
-    return tuple(array for array, _ in found), tuple(one for (one,) in facts)
+    return tuple(array for array, _ in targets), tuple(one for (one,) in facts)
 
 
 def _target(task: str, name: str, columns: Columns, path: Path) -> tuple[Array, tuple[str, ...]]:
