@@ -1,4 +1,5 @@
-"""The runs of a folder or of a project, newest first. The folders are the truth; an index spares reading them again."""
+"""List the runs of a folder or of a project, newest first. An index caches summaries; the run folders are
+authoritative."""
 
 import contextlib
 import hashlib
@@ -25,7 +26,7 @@ from engine.runs.summary import (
 )
 
 VERSION = 1
-"""Goes up when records are made in another way: older ones are then not used."""
+"""Version of the index records. An index of another version is discarded."""
 PATIENCE_S = 2.0
 MOST_FOLDERS = 100
 _TABLE = "CREATE TABLE IF NOT EXISTS runs (name TEXT PRIMARY KEY, stamp TEXT NOT NULL, record TEXT NOT NULL)"
@@ -33,25 +34,25 @@ _TABLE = "CREATE TABLE IF NOT EXISTS runs (name TEXT PRIMARY KEY, stamp TEXT NOT
 
 @dataclass(frozen=True)
 class Known:
-    """What was read of a run, and the stamp that its files had then."""
+    """Cached record of a run, and the stamp of its files at the time of reading."""
 
     stamp: str
     record: dict[str, Any]
 
 
 def index_folder() -> Path:
-    """Return where indexes are kept. Raises `RuntimeError` where the user has no home."""
+    """Return the folder of the indexes. Raises `RuntimeError` if the user has no home folder."""
     return cache_folder() / "runs"
 
 
 def index_path(folder: Path) -> Path:
-    """The file of the index of a folder of runs."""
+    """Return the path of the index file for a folder of runs."""
     key = hashlib.sha256(os.fsencode(os.path.realpath(folder))).hexdigest()[:24]
     return index_folder() / f"{key}.sqlite"
 
 
 class Index:
-    """The index of one folder of runs; without any where the cache cannot be used."""
+    """SQLite index of one folder of runs; empty if the cache cannot be used."""
 
     def __init__(self, folder: Path) -> None:
         self._connection: sqlite3.Connection | None = None
@@ -62,44 +63,45 @@ class Index:
             self._connection = _opened(path)
 
     def read(self) -> dict[str, Known]:
-        """All that is known, by the names of runs."""
-        found: dict[str, Known] = {}
+        """Return the cached records by run name."""
+        records: dict[str, Known] = {}
         if self._connection is None:
-            return found
+            return records
         try:
             for name, stamp, record in self._connection.execute("SELECT name, stamp, record FROM runs"):
                 with contextlib.suppress(ValueError, TypeError, RecursionError):
                     value = json.loads(record)
                     if isinstance(value, dict):
-                        found[str(name)] = Known(str(stamp), value)
+                        records[str(name)] = Known(str(stamp), value)
         except sqlite3.Error:
             self.close()
-        return found
+        return records
 
     def write(self, learned: Mapping[str, Known], forgotten: Iterable[str]) -> None:
-        """Keep what was learned; forget what is gone. A name that is no text is not kept."""
+        """Store the records in `learned` and delete those in `forgotten`. Names that are not valid Unicode are
+        skipped."""
         if self._connection is None:
             return
-        gone = [(name,) for name in forgotten if is_unicode(name)]
-        rows = [(name, known.stamp, json.dumps(known.record)) for name, known in learned.items() if is_unicode(name)]
-        if not (rows or gone):
+        removed_rows = [(name,) for name in forgotten if is_unicode(name)]
+        rows = [(name, entry.stamp, json.dumps(entry.record)) for name, entry in learned.items() if is_unicode(name)]
+        if not (rows or removed_rows):
             return
         try:
             with self._connection:
                 self._connection.executemany("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", rows)
-                self._connection.executemany("DELETE FROM runs WHERE name = ?", gone)
-        except sqlite3.Error:  # a full disk, or somebody else at work for long
+                self._connection.executemany("DELETE FROM runs WHERE name = ?", removed_rows)
+        except sqlite3.Error:  # a full disk, or a lock that another process holds too long
             self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the database."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
 
 def _opened(path: Path) -> sqlite3.Connection | None:
-    """The database, made anew where it is damaged; None where it cannot be used now."""
+    """Open the database, recreating it if it is damaged. Returns None if it cannot be used now."""
     is_new = not path.exists()
     for _ in range(2):
         connection = None
@@ -110,7 +112,7 @@ def _opened(path: Path) -> sqlite3.Connection | None:
             connection.execute("PRAGMA synchronous=NORMAL")
             if not _is_ours(connection):
                 with connection:
-                    connection.execute("BEGIN IMMEDIATE")  # who comes at the same time waits, and finds it made
+                    connection.execute("BEGIN IMMEDIATE")  # a concurrent process waits here, then finds the table
                     if not _is_ours(connection):
                         connection.execute("DROP TABLE IF EXISTS runs")
                         connection.execute(_TABLE)
@@ -121,7 +123,7 @@ def _opened(path: Path) -> sqlite3.Connection | None:
         except sqlite3.OperationalError as error:
             if connection is not None:
                 connection.close()
-            if "no such" not in str(error):  # locked for long, read only, a full disk: do without
+            if "no such" not in str(error):  # locked too long, read-only, full disk: use no index
                 return None
             _remove(path)
         except sqlite3.DatabaseError:
@@ -145,19 +147,22 @@ def _remove(path: Path) -> None:
 
 
 def _tidy(path: Path) -> None:
-    """Keep the indexes of the folders that were looked at last."""
+    """Delete all but the `MOST_FOLDERS` most recently modified indexes."""
     with contextlib.suppress(OSError):
-        kept = sorted(path.parent.glob("*.sqlite"), key=lambda one: one.stat().st_mtime, reverse=True)
-        for old in kept[MOST_FOLDERS:]:
+        indexes = sorted(path.parent.glob("*.sqlite"), key=lambda one: one.stat().st_mtime, reverse=True)
+        for old in indexes[MOST_FOLDERS:]:
             _remove(old)
 
 
 CLOCKS_APART_S = 60.0
-"""How far the clock of a disk in the network may be behind."""
+"""Maximum lag of the clock of a network file system, in seconds."""
 
 
 def list_runs(folder: Path) -> list[RunSummary]:
-    """The runs in this folder, newest first; what is not a run, or cannot be read, is left out. Raises `UserError`."""
+    """Return the runs in a folder, newest first. Entries that are not runs or cannot be read are skipped.
+
+    Raises `UserError` if the folder cannot be listed.
+    """
     try:
         candidates = [entry.path for entry in os.scandir(folder) if not entry.name.startswith(".")]
     except OSError as error:
@@ -165,20 +170,20 @@ def list_runs(folder: Path) -> list[RunSummary]:
     index = Index(folder)
     try:
         known = index.read()
-        found: list[RunSummary] = []
+        runs: list[RunSummary] = []
         learned: dict[str, Known] = {}
         for path in candidates:
-            with contextlib.suppress(OSError):  # somebody else's, or just deleted
-                _look_at(path, known, found, learned)
-        index.write(learned, known.keys() - {run.path.name for run in found})
+            with contextlib.suppress(OSError):  # no permission, or just deleted
+                _look_at(path, known, runs, learned)
+        index.write(learned, known.keys() - {run.path.name for run in runs})
     finally:
         index.close()
-    return in_order(with_state_now(run) for run in found)
+    return in_order(with_state_now(run) for run in runs)
 
 
 def _look_at(path: str, known: dict[str, Known], found: list[RunSummary], learned: dict[str, Known]) -> None:
-    """Find a run as it is known, or read it."""
-    stamp = stamp_of(path)  # before the files are read: a change meanwhile is then seen the next time
+    """Append the run at `path` to `found`, from the index if its stamp matches, else read from its files."""
+    stamp = stamp_of(path)  # taken before reading: a change during the read is noticed next time
     if not stamp:
         return
     name = os.path.basename(path)
@@ -192,56 +197,58 @@ def _look_at(path: str, known: dict[str, Known], found: list[RunSummary], learne
 
 
 def in_order(runs: Iterable[RunSummary]) -> list[RunSummary]:
-    """Newest first, each with what differs from the one before it."""
+    """Sort runs newest first and set the changes of each relative to the previous run of the same project."""
     return with_changes(sorted(runs, key=lambda run: (run.created, run.path.name), reverse=True))
 
 
 def own_runs() -> Path | None:
-    """The folder of runs in the user's data directory: of projects without a file, of shipped ones, and of those beside
-    which nobody may write."""
+    """Return the folder of runs in the user's data directory, for projects without a file, shipped projects, and
+    projects in folders that are not writable. None if the user has no home folder."""
     with contextlib.suppress(RuntimeError):
         return data_folder() / "runs"
     return None
 
 
 def is_of(run: RunSummary, project_path: Path | None) -> bool:
-    """Whether a run is of this project; runs beside a project that was moved with them count by its name."""
+    """Return whether a run belongs to a project. Runs beside the project match by file name, as both may have been
+    moved."""
     if project_path is None or run.path.parent == own_runs():
         return run.project_path == (str(project_path) if project_path else "")
     return Path(run.project_path).name == project_path.name
 
 
 def runs_of(project_path: Path | None) -> list[RunSummary]:
-    """Every run of a project, wherever runs are put by themselves, newest first; of one without a file for None."""
+    """Return the runs of a project in the default folders, newest first. None selects projects without a file."""
     folders = [runs_beside(project_path)] if project_path is not None else []
     own = own_runs()
-    found: list[RunSummary] = []
+    runs: list[RunSummary] = []
     for folder in dict.fromkeys([*folders, *([own] if own is not None else [])]):
         if folder.is_dir():
             with contextlib.suppress(UserError):
-                found += [run for run in list_runs(folder) if is_of(run, project_path)]
-    return in_order(found)
+                runs += [run for run in list_runs(folder) if is_of(run, project_path)]
+    return in_order(runs)
 
 
 def last_run(project_path: Path) -> RunFolder | None:
-    """The newest run of a project among those beside it, of a shipped one among those in the user's data, or None. Runs
-    of a project that was moved with them count.
+    """Return the newest run of a project, or None. Searches beside the project, for a shipped project in the user's
+    data directory. Runs that were moved together with their project are included.
 
-    Of thousands only those are read that can be the newest: no `run.json` was written before its run was made.
+    Reads only runs that can be the newest: the modification time of `run.json` is not earlier than the creation of
+    its run.
     """
-    written: list[tuple[float, str]] = []
+    candidates: list[tuple[float, str]] = []
     own = own_runs() if is_shipped(project_path) else None
     with contextlib.suppress(OSError):
         for entry in os.scandir(own or runs_beside(project_path)):
             with contextlib.suppress(OSError):
-                written.append((os.stat(f"{entry.path}/run.json").st_mtime, entry.path))
+                candidates.append((os.stat(f"{entry.path}/run.json").st_mtime, entry.path))
     best: tuple[float, str] | None = None
-    for when, path in sorted(written, reverse=True):
+    for when, path in sorted(candidates, reverse=True):
         if best is not None and when + CLOCKS_APART_S < best[0]:
             break
         with contextlib.suppress(UserError, OSError):
             info = RunFolder(Path(path)).read_info()
-            known = info.project_path or ""
-            if known == str(project_path) or (own is None and Path(known).name == project_path.name):
+            known_path = info.project_path or ""
+            if known_path == str(project_path) or (own is None and Path(known_path).name == project_path.name):
                 best = max(best or (-1.0, ""), (info.created, path))
     return RunFolder(Path(best[1])) if best is not None else None

@@ -1,9 +1,10 @@
-"""Runs that wait for their turn, in a folder of the user's: who can read it can see, order and work the queue.
+"""Queue of runs in a folder of the user. A process that can access the folder can list, reorder and run the entries.
 
     7.json  7.netwright  7.lock  ...  work.lock  leave
 
-An entry is its JSON file, which names the run's folder before there is one: a `run.json` there tells for good that the
-entry was trained, so that none is trained twice, whatever dies when. Who changes or trains an entry holds its lock.
+An entry is a JSON file. It names the run folder before that folder exists: a `run.json` there records that the entry
+was trained, so that no entry is trained twice, even after a crash. A process that changes or trains an entry holds its
+lock.
 """
 
 import contextlib
@@ -34,8 +35,8 @@ LEAVE = "leave"
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A run to be. `run_dir` is where, once it was begun; `state` how that goes: waiting, starting, running, one of the
-    ends of a run, or refused, with the reason. `after` is the folder of a run that has to end first."""
+    """Queued run. `run_dir` is its run folder, set when it starts; `state` is waiting, starting, running, one of the
+    end states of a run, or refused (see `reason`). `after` is the folder of a run that has to end first."""
 
     id: int
     title: str
@@ -44,26 +45,26 @@ class Entry:
     order: float = 0.0
     after: str = ""
     trust: bool = False
-    """Whether the project's own code may run: the user said so."""
+    """True if the user allowed the user code of the project to run."""
     state: str = "waiting"
     reason: str = ""
     run_dir: str = ""
     devices: tuple[str, ...] = ()
-    """The accelerators that it trains on."""
+    """Accelerators that the run uses."""
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more comes of it."""
+        """True if the entry has reached an end state."""
         return self.state in OVER
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it is still to be trained."""
+        """True if the entry has not been started."""
         return self.state == "waiting"
 
 
 def queue_folder() -> Path:
-    """Where the user's queue is. Raises `UserError` where the user has no home."""
+    """Return the folder of the user's queue. Raises `UserError` if the user has no home folder."""
     try:
         return state_folder() / "queue"
     except RuntimeError:
@@ -71,21 +72,21 @@ def queue_folder() -> Path:
 
 
 class Claim:
-    """An entry whose lock is held: only through it an entry changes."""
+    """Entry whose lock is held. Entries are modified only through a claim."""
 
     def __init__(self, queue: "Queue", entry: Entry) -> None:
         self._queue = queue
         self.entry = entry
 
     def change(self, **changes: Any) -> Entry:
-        """Write the entry with other values. Raises `UserError`."""
+        """Update values of the entry, write it and return it. Raises `UserError`."""
         self.entry = replace(self.entry, **changes)
         self._queue.write(self.entry)
         return self.entry
 
 
 class Queue:
-    """The queue in a folder: that of the user, unless another one is given."""
+    """Queue in `folder`, by default the folder of the user's queue."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or queue_folder()
@@ -93,34 +94,35 @@ class Queue:
     # ---- reading ----
 
     def entries(self) -> list[Entry]:
-        """All of them: those that were begun, oldest first, then those that wait, in their order. What is damaged is
-        left out."""
-        found = []
+        """Return all entries: first those that were started, then those that wait, each sorted by `order`. Damaged
+        entries are skipped."""
+        entries = []
         with contextlib.suppress(OSError):
             numbers = [int(name[:-5]) for name in os.listdir(self.folder) if _is_entry(name)]
-            found = [entry for number in numbers[:MOST_ENTRIES] if (entry := self.entry(number)) is not None]
-        return sorted(found, key=lambda entry: (entry.is_waiting, entry.order, entry.id))
+            entries = [entry for number in numbers[:MOST_ENTRIES] if (entry := self.entry(number)) is not None]
+        return sorted(entries, key=lambda entry: (entry.is_waiting, entry.order, entry.id))
 
     def entry(self, id: int) -> Entry | None:
-        """One entry as it is now, or None. One that nobody trains any more is lost, or waits again."""
+        """Return an entry with its current state, or None. An entry whose process is gone takes the state of its run,
+        or waits again if there is no run."""
         entry = self._read(id)
         if entry is None or entry.is_over or entry.is_waiting or self.is_held(id):
             return entry
-        entry = self._read(id)  # it may have ended, as it should, since it was read
+        entry = self._read(id)  # it may have ended normally after the first read
         return entry if entry is None or entry.is_over else _left(entry)
 
     def _read(self, id: int) -> Entry | None:
         try:
             data = json.loads(read_file(self.folder / f"{id}.json", ENTRY_LIMIT_BYTES))
-            given = {f.name: data[f.name] for f in fields(Entry) if f.name in data}
-            entry = Entry(**{**given, "id": id, "devices": tuple(map(str, given.get("devices", ())))})
+            values = {f.name: data[f.name] for f in fields(Entry) if f.name in data}
+            entry = Entry(**{**values, "id": id, "devices": tuple(map(str, values.get("devices", ())))})
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             return None
         is_sound = all(isinstance(getattr(entry, f.name), f.type) for f in fields(Entry) if isinstance(f.type, type))
         return entry if is_sound else None
 
     def project_text(self, id: int) -> str:
-        """The project of an entry, as it was when it was added. Raises `UserError`."""
+        """Return the text of the project that was stored when the entry was added. Raises `UserError`."""
         path = self.folder / f"{id}.netwright"
         try:
             return read_file(path, PROJECT_LIMIT_BYTES).decode("utf-8")
@@ -128,17 +130,17 @@ class Queue:
             raise UserError(f"The project of entry {id}, {path}, cannot be read: {error}.") from None
 
     def is_held(self, id: int) -> bool:
-        """Whether somebody changes or trains an entry."""
+        """Return whether a process holds the lock of an entry, to change or to train it."""
         return is_locked(self.folder / f"{id}.lock")
 
     def is_worked(self) -> bool:
-        """Whether a process goes through the queue."""
+        """Return whether a process is working through the queue."""
         return is_locked(self.folder / "work.lock")
 
     # ---- changing ----
 
     def add(self, project_text: str, title: str, **more: Any) -> Entry:
-        """Put a project at the end. Raises `UserError`."""
+        """Append a project to the queue and return its entry. Raises `UserError`."""
         try:
             self.folder.mkdir(0o700, parents=True, exist_ok=True)
             self.folder.chmod(0o700)
@@ -153,7 +155,7 @@ class Queue:
         return entry
 
     def _free_number(self) -> int:
-        """A number that nobody has; its lock's file is made."""
+        """Reserve an unused entry number by creating its lock file."""
         names = [name.partition(".")[0] for name in os.listdir(self.folder)]
         number = max((int(name) for name in names if _is_number(name)), default=0)
         while True:
@@ -163,7 +165,7 @@ class Queue:
                 return number
 
     def write(self, entry: Entry) -> None:
-        """Put an entry's file. Raises `UserError`."""
+        """Write the JSON file of an entry. Raises `UserError`."""
         try:
             write_json(self.folder / f"{entry.id}.json", asdict(entry))
         except OSError as error:
@@ -171,8 +173,8 @@ class Queue:
 
     @contextlib.contextmanager
     def claimed(self, id: int, patience_s: float = PATIENCE_S) -> Iterator[Claim]:
-        """Hold an entry, to change or to train it. Raises `UserError` where there is none, `RunError` where somebody
-        else holds it."""
+        """Lock an entry, to change or to train it. Raises `UserError` if there is no such entry, `RunError` if another
+        process holds its lock."""
         if self._read(id) is None:
             raise UserError(f"There is no entry {id} in the queue. `netwright-engine queue list` shows them.")
         busy = f"Entry {id} is being trained. To end it, stop its run."
@@ -182,14 +184,15 @@ class Queue:
             yield Claim(self, entry if entry.is_over or entry.is_waiting else _left(entry))
 
     def remove(self, id: int) -> None:
-        """Take an entry out; its run, if there is one, stays. Raises `UserError`, `RunError` while it is trained."""
+        """Delete an entry; its run folder, if any, stays. Raises `UserError`, and `RunError` while the entry is
+        trained."""
         with self.claimed(id):
             for ending in ("json", "netwright", "lock"):
                 with contextlib.suppress(FileNotFoundError):
                     (self.folder / f"{id}.{ending}").unlink()
 
     def remove_over(self) -> int:
-        """Take out those that have ended. Says how many."""
+        """Delete the entries that have ended. Returns the number of ended entries."""
         over = [entry.id for entry in self.entries() if entry.is_over]
         for id in over:
             with contextlib.suppress(UserError):
@@ -197,22 +200,23 @@ class Queue:
         return len(over)
 
     def move(self, id: int, to: int) -> None:
-        """Let an entry be the first (1), second ... of those that wait. Raises `UserError`."""
+        """Move a waiting entry to position `to` (1 is the first) among those that wait. Raises `UserError`."""
         waiting = [entry for entry in self.entries() if entry.is_waiting]
         if not any(entry.id == id for entry in waiting):
             raise UserError(f"Entry {id} does not wait. `netwright-engine queue list` shows which do.")
         others = [entry.order for entry in waiting if entry.id != id]
-        place = min(max(0, to - 1), len(others))
-        before = others[place - 1] if place else (others[0] - 2 if others else 0.0)
-        behind = others[place] if place < len(others) else before + 2
+        position = min(max(0, to - 1), len(others))
+        before = others[position - 1] if position else (others[0] - 2 if others else 0.0)
+        following = others[position] if position < len(others) else before + 2
         with self.claimed(id) as claim:
-            claim.change(order=(before + behind) / 2)
+            claim.change(order=(before + following) / 2)
 
     # ---- working ----
 
     @contextlib.contextmanager
     def at_work(self) -> Iterator[None]:
-        """Go through the queue: one process at a time does. Raises `RunError` where another one does already."""
+        """Hold the lock for working through the queue, one process at a time. Raises `UserError`, and `RunError` if
+        another process holds it."""
         try:
             self.folder.mkdir(0o700, parents=True, exist_ok=True)
         except OSError as error:
@@ -222,30 +226,30 @@ class Queue:
             yield
 
     def ask_to_leave(self) -> None:
-        """Whoever works the queue begins no more entries, and goes. What is under way goes on."""
+        """Ask the process that works through the queue to start no more entries and to exit. Active runs continue."""
         if self.is_worked():
             with contextlib.suppress(OSError):
                 write_atomically(self.folder / LEAVE, b"")
 
     def is_to_be_left(self) -> bool:
-        """Whether that was asked for."""
+        """Return whether `ask_to_leave` was called for the process at work."""
         return (self.folder / LEAVE).exists()
 
 
 def is_due(entry: Entry) -> bool:
-    """Whether an entry's time has come: it waits, and the run that it waits for has ended, or has made room: it is
-    paused and has given back its memory."""
+    """Return whether an entry can start: it waits, and the run in `after`, if any, has ended, or is paused and has
+    released its memory."""
     if not entry.is_waiting:
         return False
     folder = RunFolder(Path(entry.after))
     try:
         return not entry.after or not folder.info.is_file() or folder.state() in ENDS or folder.has_released()
     except (UserError, OSError):
-        return True  # a run that was deleted or damaged does not end any more
+        return True  # a deleted or damaged run will never end
 
 
 def _left(entry: Entry) -> Entry:
-    """An entry that was begun, and that nobody trains any more."""
+    """Return a started entry whose process is gone, with the state of its run: waiting again if there is no run."""
     folder = RunFolder(Path(entry.run_dir))
     try:
         has_run = bool(entry.run_dir) and folder.info.is_file()
@@ -267,7 +271,8 @@ def _is_entry(name: str) -> bool:
 
 @contextlib.contextmanager
 def _locked(path: Path, patience_s: float, busy: str) -> Iterator[None]:
-    """Hold a lock. Raises `RunError` with the text `busy` where somebody else keeps it, `UserError`."""
+    """Hold a file lock. Raises `RunError` with the text `busy` if another process holds it, `UserError` if it cannot be
+    locked."""
     try:
         lock = take_lock(path, patience_s=patience_s)
     except LockHeldError:
@@ -280,13 +285,13 @@ def _locked(path: Path, patience_s: float, busy: str) -> Iterator[None]:
         os.close(lock)
 
 
-# Kept so that Python does not complain of processes that are meant to outlive it.
+# Referenced so that Python does not warn about child processes that are meant to outlive it.
 _started: list["subprocess.Popen[bytes]"] = []
 
 
 def start(queue: Queue, module: str, *arguments: str) -> "subprocess.Popen[bytes]":
-    """Start a process of the queue in a session of its own: it outlives whoever started it, and prints into a log
-    beside the entries. Raises `UserError`."""
+    """Start a process of the queue in a new session, so that it outlives its parent. Its output goes to `work.log` in
+    the queue folder. Raises `UserError`."""
     _started[:] = [process for process in _started if process.poll() is None]
     try:
         queue.folder.mkdir(0o700, parents=True, exist_ok=True)
@@ -310,7 +315,7 @@ def start(queue: Queue, module: str, *arguments: str) -> "subprocess.Popen[bytes
 
 
 def start_work(queue: Queue, *arguments: str) -> None:
-    """See to it that somebody goes through the queue. Raises `UserError`."""
+    """Start a process that works through the queue unless there is one. Raises `UserError`."""
     with contextlib.suppress(OSError):
         (queue.folder / LEAVE).unlink(missing_ok=True)
     if not queue.is_worked():
@@ -318,5 +323,5 @@ def start_work(queue: Queue, *arguments: str) -> None:
 
 
 def start_entry(queue: Queue, id: int, *arguments: str) -> "subprocess.Popen[bytes]":
-    """Train an entry now, whatever else is under way. Raises `UserError`."""
+    """Start training an entry now, regardless of other active runs. Raises `UserError`."""
     return start(queue, "engine.launch.queued_run", str(queue.folder), str(id), *arguments)
