@@ -1,10 +1,10 @@
-"""The checkpoints of a run: which there are, which are whole, and which is gone on from. Needs no torch.
+"""Checkpoints of a run: list, verify, write and prune them. Does not import torch.
 
     checkpoints/000001200/   state.json  tensors.safetensors  manifest.json
 
-The first worker writes one beside, the coordinator logs it and renames it into place. So what was reported before a
-checkpoint is in the log whenever the checkpoint is there, and one that is there is whole unless somebody damages it,
-which its checksums tell.
+The first worker writes a checkpoint to a temporary folder; the coordinator logs it and renames it into place. Therefore
+everything reported before a checkpoint is in the log if the checkpoint exists, and an existing checkpoint is complete
+unless it was damaged later, which its checksums detect.
 """
 
 import contextlib
@@ -30,13 +30,14 @@ _NAME = re.compile(r"\d{9,}")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """One that is in place: its folder, and after how many iterations it was made."""
+    """Checkpoint in its final folder `path`, written after `iteration` iterations."""
 
     path: Path
     iteration: int
 
     def damage(self) -> str:
-        """What is wrong with it, in words, or nothing. Reads all of it."""
+        """Verify the checksums. Returns a description of the damage, or an empty text. Reads all files of the
+        checkpoint."""
         try:
             manifest = read_manifest(self.path)
             if manifest["iteration"] != self.iteration:
@@ -52,67 +53,68 @@ class Checkpoint:
 
 
 def place(folder: RunFolder, iteration: int) -> Path:
-    """Where the checkpoint after so many iterations stands."""
+    """Return the final folder of the checkpoint of an iteration."""
     return folder.checkpoints / f"{iteration:09d}"
 
 
 def beside(folder: RunFolder, iteration: int) -> Path:
-    """Where it is written before."""
+    """Return the temporary folder that the checkpoint of an iteration is first written to."""
     return folder.checkpoints / f".{iteration:09d}.tmp"
 
 
 def all_checkpoints(folder: RunFolder) -> list[Checkpoint]:
-    """Those in place, whole or not, newest first."""
+    """Return the checkpoints in their final folders, intact or not, newest first."""
     names: list[str] = []
     with contextlib.suppress(OSError):
         names = [name for name in os.listdir(folder.checkpoints) if _NAME.fullmatch(name)]
-    found = [Checkpoint(folder.checkpoints / name, int(name)) for name in names]
-    return sorted(found, key=lambda one: one.iteration, reverse=True)
+    checkpoints = [Checkpoint(folder.checkpoints / name, int(name)) for name in names]
+    return sorted(checkpoints, key=lambda one: one.iteration, reverse=True)
 
 
 def newest_whole(folder: RunFolder) -> tuple[Checkpoint | None, list[str]]:
-    """The newest one whose checksums hold, and in words what is wrong with those that are newer."""
-    refused: list[str] = []
-    for one in all_checkpoints(folder):
-        if not (damage := one.damage()):
-            return one, refused
-        refused.append(f"The checkpoint of iteration {one.iteration:,} is damaged ({damage}) and is not used.")
-    return None, refused
+    """Return the newest intact checkpoint, or None, and a message per newer checkpoint that is damaged."""
+    messages: list[str] = []
+    for checkpoint in all_checkpoints(folder):
+        if not (damage := checkpoint.damage()):
+            return checkpoint, messages
+        messages.append(f"The checkpoint of iteration {checkpoint.iteration:,} is damaged ({damage}) and is not used.")
+    return None, messages
 
 
 def put_in_place(folder: RunFolder, iteration: int, kept: int) -> None:
-    """Rename what was written beside, and remove all but the newest ones. Raises `OSError`.
+    """Rename a temporary checkpoint to its final folder and remove all but the `kept` newest ones. Raises `OSError`.
 
-    Those of later iterations are of a try that was given up, and go first.
+    Checkpoints of later iterations belong to an abandoned attempt and are removed as well.
     """
     target = place(folder, iteration)
-    if target.exists():  # of a try that was given up
+    if target.exists():  # of an abandoned attempt
         _remove(target)
     beside(folder, iteration).rename(target)
-    _flush(folder.checkpoints)  # before the older ones go
-    older = []
-    for one in all_checkpoints(folder):
-        if one.iteration > iteration:
-            _remove(one.path)
+    _flush(folder.checkpoints)  # before older checkpoints are removed
+    remaining = []
+    for checkpoint in all_checkpoints(folder):
+        if checkpoint.iteration > iteration:
+            _remove(checkpoint.path)
         else:
-            older.append(one)
-    for one in older[kept:]:
-        _remove(one.path)
+            remaining.append(checkpoint)
+    for checkpoint in remaining[kept:]:
+        _remove(checkpoint.path)
 
 
 def _remove(path: Path) -> None:
-    """Remove a checkpoint, which takes time: a crash meanwhile leaves none in place that is half."""
-    gone = path.with_name(f".{path.name}.gone.tmp")
+    """Remove a checkpoint. It is renamed first, so that a crash during removal leaves no partial checkpoint in
+    place."""
+    doomed = path.with_name(f".{path.name}.gone.tmp")
     with contextlib.suppress(OSError):
-        remove(gone)
+        remove(doomed)
     with contextlib.suppress(FileNotFoundError):
-        path.rename(gone)
+        path.rename(doomed)
     with contextlib.suppress(OSError):
-        remove(gone)
+        remove(doomed)
 
 
 def _flush(path: Path) -> None:
-    """Wait until the names in a folder are on the disk, where its file system knows that."""
+    """Flush the entries of a folder to disk (fsync), if its file system supports that."""
     with contextlib.suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY)
         try:
@@ -122,21 +124,22 @@ def _flush(path: Path) -> None:
 
 
 def write_manifest(path: Path, iteration: int) -> None:
-    """Write the checksums of the files that are there, and of themselves. Raises `OSError`."""
+    """Write the manifest: SHA-256 and size in bytes per file, and the SHA-256 of the manifest itself. Raises
+    `OSError`."""
     files = {name: {"sha256": _sha256(path / name), "bytes": (path / name).stat().st_size} for name in FILES}
     body = {"version": VERSION, "iteration": iteration, "files": files}
     write_json(path / MANIFEST, {**body, "sha256": _sha256_of(body)})
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """The manifest of a checkpoint. Raises `OSError`, and `UserError` where it is damaged or of a newer version."""
+    """Return the manifest of a checkpoint. Raises `OSError`, and `UserError` if it is damaged or of a newer version."""
     try:
         manifest = json.loads(read_file(path / MANIFEST, MANIFEST_LIMIT_BYTES))
         body = {key: value for key, value in manifest.items() if key != "sha256"}
         is_whole = (
             manifest["sha256"] == _sha256_of(body)
             and {type(manifest["version"]), type(manifest["iteration"])} == {int}
-            and {name: type(said["sha256"]) for name, said in manifest["files"].items()} == dict.fromkeys(FILES, str)
+            and {name: type(entry["sha256"]) for name, entry in manifest["files"].items()} == dict.fromkeys(FILES, str)
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         is_whole, manifest = False, {}

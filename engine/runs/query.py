@@ -1,10 +1,10 @@
-"""Finding runs: by words and conditions, and in an order. The window and the command line use the same.
+"""Filter and sort runs by words and conditions. Shared by the window and the command line.
 
-digits failed            both words stand somewhere: name, state, environment, tags, note, changes
-state:failed tag:paper   the state or a tag is this
-accuracy>0.9             of the test split, else of the validation split
-validation.loss<=0.2     of one part; epochs, iterations, seconds too
-training.max_epochs=30   an option has this value
+digits failed            contains both words: in name, state, environment, tags, note or changes
+state:failed tag:paper   has this state, has this tag
+accuracy>0.9             metric of the test split, else of the validation split
+validation.loss<=0.2     metric of one split; also epochs, iterations, seconds
+training.max_epochs=30   has this value of an option
 """
 
 import csv
@@ -39,7 +39,8 @@ SORT_KEYS = ("created", "name", "state", "environment", "run", *COUNTS)
 
 
 def score(run: RunSummary, name: str) -> float | None:
-    """Return a figure or count by its name: `validation.loss`; `loss` is of the test split, else of the validation."""
+    """Return a metric or count by name, such as `validation.loss`. Without a split (`loss`): of test, else
+    validation."""
     if name in COUNTS:
         return run.number(name)
     scores = run.scores
@@ -49,7 +50,7 @@ def score(run: RunSummary, name: str) -> float | None:
 
 
 def matching(runs: Iterable[RunSummary], text: str) -> list[RunSummary]:
-    """The runs for which every word or condition of the text holds."""
+    """Return the runs that meet every word and condition of the query text."""
     conditions = [_condition(word) for word in text.split()]
     return [run for run in runs if all(holds(run) for holds in conditions)]
 
@@ -57,12 +58,12 @@ def matching(runs: Iterable[RunSummary], text: str) -> list[RunSummary]:
 def _condition(word: str) -> Condition:
     name, colon, value = word.partition(":")
     if colon and value and name in ("state", "tag"):
-        wanted = value.casefold()
+        target = value.casefold()
         if name == "state":
-            return lambda run: run.state == wanted
-        return lambda run: any(tag.casefold() == wanted for tag in run.notes.tags)
-    if found := _CONDITION.fullmatch(word):
-        name, sign, value = found.groups()
+            return lambda run: run.state == target
+        return lambda run: any(tag.casefold() == target for tag in run.notes.tags)
+    if match := _CONDITION.fullmatch(word):
+        name, sign, value = match.groups()
         number = _number(value)
         if number is not None and not name.startswith(("training.", "data.", "environment.")):
             return _measured(name, _COMPARE[sign], number)
@@ -80,15 +81,15 @@ def _measured(name: str, compare: Callable[[float, float], bool], limit: float) 
 
 
 def _option(path: str, sign: str, value: str) -> Condition:
-    """By an option; of training figures too, which look the same (`training.loss<1`)."""
+    """Return a condition on an option, or on a training metric, which has the same form (`training.loss<1`)."""
     limit = _number(value)
 
     def holds(run: RunSummary) -> bool:
-        figure = score(run, path)
-        text = shown(run.options, path) if figure is None else ""
-        have = figure if figure is not None else _number(text)
-        if limit is not None and have is not None:
-            return _COMPARE[sign](have, limit)
+        metric = score(run, path)
+        text = shown(run.options, path) if metric is None else ""
+        actual = metric if metric is not None else _number(text)
+        if limit is not None and actual is not None:
+            return _COMPARE[sign](actual, limit)
         return sign == "=" and text.casefold() == value.casefold()
 
     return holds
@@ -99,9 +100,9 @@ def _said(word: str) -> Condition:
 
 
 def words_of(run: RunSummary) -> str:
-    """Everything that words are looked for in."""
-    said = (run.path.name, run.name, run.state, run.environment, *run.notes.tags, run.notes.note, run.reason)
-    return "\n".join((*said, *map(str, run.changes))).casefold()
+    """Return the case-folded text of a run that query words are searched in."""
+    texts = (run.path.name, run.name, run.state, run.environment, *run.notes.tags, run.notes.note, run.reason)
+    return "\n".join((*texts, *map(str, run.changes))).casefold()
 
 
 def _number(text: str) -> float | None:
@@ -113,18 +114,18 @@ def _number(text: str) -> float | None:
 
 @dataclass(frozen=True)
 class Order:
-    """What runs are sorted by, and whether the largest comes first."""
+    """Sort key of runs, and direction: descending if `is_down`."""
 
     key: str = "created"
     is_down: bool = True
 
     def sorted(self, runs: Sequence[RunSummary]) -> list[RunSummary]:
-        """The runs in this order; those without a value at the end, equal ones newest first."""
+        """Return the runs sorted: runs without a value last, ties newest first."""
         newest = sorted(runs, key=lambda run: (run.created, run.path.name), reverse=True)
         values = [(self._value(run), run) for run in newest]
-        known: list[tuple[Any, RunSummary]] = [pair for pair in values if pair[0] is not None]
-        known.sort(key=itemgetter(0), reverse=self.is_down)
-        return [run for _, run in known] + [run for value, run in values if value is None]
+        scored: list[tuple[Any, RunSummary]] = [pair for pair in values if pair[0] is not None]
+        scored.sort(key=itemgetter(0), reverse=self.is_down)
+        return [run for _, run in scored] + [run for value, run in values if value is None]
 
     def _value(self, run: RunSummary) -> float | str | None:
         match self.key:
@@ -145,15 +146,18 @@ class Order:
 
 
 def order_by(key: str, runs: Sequence[RunSummary], *, is_reversed: bool = False) -> Order:
-    """The order that a person names: times and figures begin with the largest, words and losses do not.
+    """Return the order for a sort key. Times, counts and metrics are descending; texts, losses and metrics that are
+    better low are ascending.
 
     Raises `UserError` for a key that no run has.
     """
-    figures = {name for run in runs for name in run.scores}
-    names = {*SORT_KEYS, *figures, *(name.partition(".")[2] for name in figures)}
+    metrics = {name for run in runs for name in run.scores}
+    names = {*SORT_KEYS, *metrics, *(name.partition(".")[2] for name in metrics)}
     if runs and key not in names:
         hint = did_you_mean(key, names)
-        listed = sorted(path_part(name) for name in names if len(name) <= 100)[:100]  # a stranger's may be any
+        listed = sorted(path_part(name) for name in names if len(name) <= 100)[
+            :100
+        ]  # names in foreign runs can be arbitrary
         raise UserError(f"--sort {key}: no run has that.{hint} Known are: {', '.join(listed)}.")
     is_word = key in ("name", "state", "environment", "run")
     is_down = not (is_word or key.endswith("loss") or is_better_low(key.rpartition(".")[2]))
@@ -165,7 +169,7 @@ _LAST = ("tags", "note", "reason", "changes")
 
 
 def score_names(runs: Iterable[RunSummary]) -> list[str]:
-    """The figures of quality that any of the runs has: validation, test, training; losses first."""
+    """Return the names of all losses and metrics in the runs, sorted by split (`SPLIT_PRIORITY`), loss first."""
     names = {name for run in runs for name in run.scores}
 
     def place(name: str) -> tuple[int, bool, str]:
@@ -176,30 +180,30 @@ def score_names(runs: Iterable[RunSummary]) -> list[str]:
 
 
 def option_names(runs: Iterable[RunSummary]) -> list[str]:
-    """The options that any of the runs names."""
+    """Return the sorted paths of all options in the runs."""
     return sorted({path for run in runs for path in run.options})
 
 
 def as_csv(runs: Sequence[RunSummary]) -> str:
-    """The runs with a header; numbers in full, times as ISO 8601."""
+    """Return the runs as CSV text with a header row. Times are in ISO 8601, numbers have 9 significant digits."""
     scores, options = score_names(runs), option_names(runs)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow((*_FIRST, *scores, *_LAST, *options))
     for run in runs:
         values = run.scores
         created = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(run.created)) if run.created else ""
         counts = (_cell(run.number(name)) for name in COUNTS)
-        said = (", ".join(run.notes.tags), run.notes.note, run.reason, "; ".join(map(str, run.changes)))
+        annotations = (", ".join(run.notes.tags), run.notes.note, run.reason, "; ".join(map(str, run.changes)))
         writer.writerow(
             (
                 *(run.path.name, run.name, run.state, created, run.environment, *counts),
                 *(_cell(values.get(name)) for name in scores),
-                *said,
+                *annotations,
                 *(shown(run.options, path) for path in options),
             )
         )
-    return text.getvalue()
+    return buffer.getvalue()
 
 
 def _cell(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""One run in short, read from the files of its folder."""
+"""Summary of a run, read from the files of its run folder."""
 
 import contextlib
 import json
@@ -31,21 +31,22 @@ from engine.runs.notes import FILE, Notes, notes_from, read_notes
 from engine.runs.options import NETWORK, Change, Options, changes, network_in, options_in
 
 DAMAGED = "damaged"
-"""The state of a run whose `run.json` cannot be read: it is listed, so that nothing vanishes silently."""
+"""State of a run whose `run.json` cannot be read. Such runs are listed, so that none disappears silently."""
 NO_NOTES = Notes()
 LIMIT_BYTES = {"run.json": 2**22, "result.json": 2**22, "project.netwright": 2**23}
 READ = ("run.json", "result.json", FILE, "project.netwright", "events.jsonl")
-"""The files that a summary is made of."""
+"""Files that a summary is computed from."""
 TAIL_BYTES = 2**16
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunSummary:
-    """What a list of runs tells about one.
+    """Summary of a run, as shown in a list of runs.
 
-    `name` is the project's, `created` is in seconds since the epoch, `environment` what was resolved. `result` is what
-    `result.json` holds, None where there is none; `so_far` then says the same of what the event log tells.
-    `options` and `network` are those of the frozen project; `changes` what differs from the run before.
+    `name` is the name of the project, `created` the creation time in seconds since the Unix epoch, `environment` the
+    resolved execution environment. `result` is the content of `result.json`, or None; in that case `so_far` holds the
+    same keys as far as the event log gives them. `options` and `network` are those of the frozen project; `changes`
+    are the differences from the previous run.
     """
 
     path: Path
@@ -62,7 +63,7 @@ class RunSummary:
     changes: tuple[Change, ...] = ()
 
     def write(self) -> dict[str, Any]:
-        """As JSON: what `runs --json` prints, a contract."""
+        """Return the summary as a JSON object, the stable format of `runs --json`."""
         return {
             "run_dir": str(self.path),
             "name": self.name,
@@ -80,26 +81,26 @@ class RunSummary:
 
     @property
     def measured(self) -> Mapping[str, Any]:
-        """The result, or what is known so far."""
+        """Result of the run, or the values so far if there is none."""
         return self.so_far if self.result is None else self.result
 
     @property
     def is_alive(self) -> bool:
-        """Whether the run goes on."""
+        """True if the run has not ended and is not damaged."""
         return self.state not in ENDS and self.state != DAMAGED
 
     @property
     def reason(self) -> str:
-        """Why it ended, in words."""
+        """Reason for the end of the run, or an empty text."""
         return str(self.measured.get("reason") or "")
 
     def number(self, name: str) -> float | None:
-        """`seconds`, `epochs` or `iterations`, where they are known."""
+        """Return `seconds`, `epochs` or `iterations`, or None if unknown."""
         return _number(self.measured.get(name))
 
     @cached_property
     def scores(self) -> dict[str, float]:
-        """Every figure of quality by split and name, such as `validation.loss`."""
+        """Losses and metrics by split and name, such as `validation.loss`."""
         return dict(self._scores())
 
     def _scores(self) -> Iterator[tuple[str, float]]:
@@ -115,7 +116,7 @@ class RunSummary:
 
 
 def summary_from(data: Mapping[str, Any]) -> RunSummary:
-    """The summary as `write` gave it. Raises `ValueError` for anything else."""
+    """Return the summary from the output of `write`. Raises `ValueError` for invalid data."""
     try:
         return RunSummary(
             path=Path(data["run_dir"]),
@@ -136,25 +137,26 @@ def summary_from(data: Mapping[str, Any]) -> RunSummary:
 
 
 def stamp_of(path: str) -> str:
-    """What changes when a file does that a summary is made of; empty where there is no run. Raises `OSError`."""
+    """Return a stamp of the modification times, sizes and inodes of the files in `READ`, or an empty text if there is
+    no run. Raises `OSError`."""
     parts = []
     for name in READ:
         try:
-            status = os.stat(f"{path}/{name}")
+            file_stat = os.stat(f"{path}/{name}")
         except (FileNotFoundError, NotADirectoryError):
             if name == "run.json":
                 return ""
             continue
-        if name == "run.json" and not stat.S_ISREG(status.st_mode):
+        if name == "run.json" and not stat.S_ISREG(file_stat.st_mode):
             return ""
-        parts.append(f"{name[:2]}{status.st_mtime_ns}:{status.st_size}:{status.st_ino}")
+        parts.append(f"{name[:2]}{file_stat.st_mtime_ns}:{file_stat.st_size}:{file_stat.st_ino}")
     return " ".join(parts)
 
 
 def read_summary(path: Path) -> RunSummary:
-    """The run in this folder, with the state that its files tell: `lost` is not known from them.
+    """Return the summary of the run in a folder. The state is the one in its files, which never is `lost`.
 
-    What is damaged counts as not said; a damaged `run.json` gives the state `damaged`. Raises `OSError`.
+    Damaged files are treated as missing; a damaged `run.json` gives the state `damaged`. Raises `OSError`.
     """
     data, result = _read(path, "run.json"), _read(path, "result.json")
     info = RunInfo.read(data or {})
@@ -175,7 +177,8 @@ def read_summary(path: Path) -> RunSummary:
 
 
 def with_state_now(run: RunSummary) -> RunSummary:
-    """The same, `lost` where nobody is at work on it, or as it has ended since it was read."""
+    """Return the summary with its current state: `lost` if its process is gone, or an end state reached since it was
+    read."""
     if not run.is_alive:
         return run
     try:
@@ -185,19 +188,19 @@ def with_state_now(run: RunSummary) -> RunSummary:
 
 
 def with_changes(runs: list[RunSummary]) -> list[RunSummary]:
-    """The runs, newest first, each with what differs from the one before it of the same project."""
-    before: dict[str, RunSummary] = {}
-    found = []
+    """Return the runs with their changes relative to the previous run of the same project. `runs`: newest first."""
+    previous_runs: dict[str, RunSummary] = {}
+    summaries = []
     for run in reversed(runs):
-        earlier = before.get(run.name)
-        if earlier is not None:
-            differing = tuple(changes(earlier.options, run.options))
-            if earlier.network and run.network and earlier.network != run.network:
-                differing = (Change(NETWORK, "", ""), *differing)
-            run = replace(run, changes=differing)
-        before[run.name] = run
-        found.append(run)
-    return found[::-1]
+        previous = previous_runs.get(run.name)
+        if previous is not None:
+            differences = tuple(changes(previous.options, run.options))
+            if previous.network and run.network and previous.network != run.network:
+                differences = (Change(NETWORK, "", ""), *differences)
+            run = replace(run, changes=differences)
+        previous_runs[run.name] = run
+        summaries.append(run)
+    return summaries[::-1]
 
 
 def _read(path: Path, name: str) -> dict[str, Any] | None:
@@ -205,7 +208,7 @@ def _read(path: Path, name: str) -> dict[str, Any] | None:
 
 
 def _so_far(path: Path) -> dict[str, Any]:
-    """What the end of an event log tells, in the words of a result."""
+    """Return the values in the tail of an event log, under the keys of a result."""
     found: dict[str, Any] = {}
     for event in standing(_tail(path)):
         match event:
@@ -239,7 +242,7 @@ def _number(value: Any) -> float | None:
 
 
 def format_metric(name: str, value: float) -> str:
-    """`accuracy 96.4 %`, `loss 0.113`."""
+    """Format a metric with its name, such as `accuracy 96.4 %` or `loss 0.113`."""
     if is_share(name) and math.isfinite(value):
         return f"{name} {100 * value:.1f} %"
     return f"{name} {value:.4g}"
