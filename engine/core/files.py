@@ -1,6 +1,6 @@
-"""Writing files so that a crash leaves the old one or the new one, never half of either; and opening those of others.
+"""Atomic file writes (after a crash the old or the new content is there, never a part) and safe reads.
 
-What a stranger calls a file may be a pipe, which nobody ever writes to, or a device without an end.
+A path in an untrusted folder may be a pipe that blocks forever, or a device without an end.
 """
 
 import contextlib
@@ -16,17 +16,18 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-"""The folder that holds `engine`, `app`, `docs` and `resources`."""
+"""Root folder, which holds `engine`, `app`, `docs` and `resources`."""
 
 
 def open_file(path: Path | str) -> BufferedReader:
-    """Open for reading what is a file indeed; a pipe is not waited for. Raises `OSError`, for all else too."""
+    """Open a regular file for reading, without blocking on a pipe. Raises `OSError`, also for anything but a regular
+    file."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        kind = os.fstat(descriptor).st_mode
-        if stat.S_ISDIR(kind):
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        if not stat.S_ISREG(kind):
+        if not stat.S_ISREG(mode):
             raise OSError(errno.EINVAL, "It is not a file but a device or a pipe", str(path))
         return open(descriptor, "rb")
     except BaseException:
@@ -35,9 +36,9 @@ def open_file(path: Path | str) -> BufferedReader:
 
 
 def read_file(path: Path | str, limit_bytes: int) -> bytes:
-    """The bytes of a file, of which no more than these are read. Raises `OSError`, for a larger one too."""
+    """Return the content of a file of at most `limit_bytes`. Raises `OSError`, also for a larger file."""
     with open_file(path) as file:
-        size = os.fstat(file.fileno()).st_size  # a buffer of the limit's size would cost more than the reading
+        size = os.fstat(file.fileno()).st_size  # a buffer of `limit_bytes` would cost more than the read
         data = file.read(min(size, limit_bytes) + 1)
     if len(data) > limit_bytes:
         raise OSError(errno.EFBIG, f"It has more than {limit_bytes:,} bytes", str(path))
@@ -45,14 +46,17 @@ def read_file(path: Path | str, limit_bytes: int) -> bytes:
 
 
 def write_atomically(path: Path, content: bytes, *, mode: int = 0o666, follow_link: bool = True) -> None:
-    """Write beside, flush to disk, rename. Raises `OSError`; nothing is left behind then.
+    """Write a temporary file in the same folder, flush it to disk and rename it. Raises `OSError`; no temporary file is
+    left.
 
-    A link keeps pointing where it does, and a file that is there keeps its permissions. Without `follow_link` a link is
-    replaced: nothing that a stranger put into a folder may lead out of it.
+    The target of a symbolic link is written, and an existing file keeps its permissions. Without `follow_link` the link
+    itself is replaced, so that a link in an untrusted folder cannot redirect the write.
     """
     path = Path(os.path.realpath(path)) if follow_link else path
-    beside = path.with_name(f".{secrets.token_hex(8)}.tmp")  # a name of its own: the file's may already be the longest
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    temporary = path.with_name(
+        f".{secrets.token_hex(8)}.tmp"
+    )  # not derived from the name, which may have maximum length
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with open(descriptor, "wb") as file:
             with contextlib.suppress(OSError):
@@ -60,15 +64,15 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o666, follow_li
             file.write(content)
             file.flush()
             os.fsync(descriptor)
-        os.replace(beside, path)
+        os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
-            beside.unlink()
+            temporary.unlink()
         raise
 
 
 def remove(path: Path) -> None:
-    """Remove a file, a folder with all in it, or a link, which is not followed. Raises `OSError`."""
+    """Remove a file, a folder with its content, or a symbolic link, which is not followed. Raises `OSError`."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -76,7 +80,7 @@ def remove(path: Path) -> None:
 
 
 def write_json(path: Path, value: Any, *, mode: int = 0o600, follow_link: bool = True) -> None:
-    """Write one JSON value atomically, as `write_atomically` does."""
+    """Write a value as JSON with `write_atomically`. Raises `OSError`."""
     text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
     write_atomically(path, text.encode("utf-8", "backslashreplace"), mode=mode, follow_link=follow_link)
 
@@ -85,27 +89,27 @@ DEPTH_LIMIT = 64
 
 
 def read_object(path: Path, limit_bytes: int, *, may_be_deep: bool = False) -> dict[str, Any] | None:
-    """The object in a file of at most so many bytes and 64 levels, or None where there is none, or it is damaged.
+    """Return the JSON object in a file of at most `limit_bytes` and `DEPTH_LIMIT` levels; None if missing or damaged.
 
-    `may_be_deep` leaves levels to who uses it: looking at all of a large object takes longer than reading it.
-    Raises `OSError` for a file that is there and cannot be read.
+    `may_be_deep` skips the check of the depth, which takes longer than reading for a large object.
+    Raises `OSError` for an existing file that cannot be read.
     """
     try:
         data = read_file(path, limit_bytes)
         value = json.loads(data)
-        if b"\\ud" in data.lower():  # half of a pair of characters, which no file and no screen takes
+        if b"\\ud" in data.lower():  # a lone surrogate cannot be written or displayed
             value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     except (FileNotFoundError, ValueError, RecursionError):
         return None
     except OSError as error:
-        if error.errno in (errno.EFBIG, errno.EINVAL, errno.EISDIR):  # too large, or no file
+        if error.errno in (errno.EFBIG, errno.EINVAL, errno.EISDIR):  # too large, or not a regular file
             return None
         raise
     return value if isinstance(value, dict) and (may_be_deep or not is_deeper(value, DEPTH_LIMIT)) else None
 
 
 def number_in(value: Any) -> float | None:
-    """A number of JSON as a float, or None for what is none, or has no place in a float."""
+    """Convert a JSON number to float, overflow to ±infinity. Returns None for other values and booleans."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     try:
@@ -115,14 +119,14 @@ def number_in(value: Any) -> float | None:
 
 
 def is_deeper(value: Any, levels: int) -> bool:
-    """Whether lists and objects lie in each other over more levels than these."""
+    """Return whether lists and dictionaries are nested more than `levels` deep."""
     layer = [value]
     for _ in range(levels):
         layer = [
             item
-            for one in layer
-            if isinstance(one, (dict, list))
-            for item in (one.values() if isinstance(one, dict) else one)
+            for parent in layer
+            if isinstance(parent, (dict, list))
+            for item in (parent.values() if isinstance(parent, dict) else parent)
         ]
         if not layer:
             return False

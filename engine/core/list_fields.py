@@ -1,4 +1,4 @@
-"""Fields of several numbers: sizes, weights, borders."""
+"""Fields that hold several numbers: sizes, weights, ranges, padding."""
 
 import math
 import re
@@ -10,7 +10,7 @@ from engine.core.fields import JSON, Bool, Choice, Choices, Field, FilePath, Flo
 
 
 class Ints(Field[tuple[int, ...]]):
-    """A list of whole numbers, such as the sizes of an array. A fixed `length` accepts one number for all places."""
+    """List of integers, such as the sizes of an array. With a fixed `length`, a single number sets all elements."""
 
     def __init__(
         self,
@@ -44,14 +44,14 @@ class Ints(Field[tuple[int, ...]]):
             value = self._spread(value)
         if not isinstance(value, (list, tuple)) or len(value) != (self.length or len(value)) or len(value) > 16:
             raise self.refuse(value)
-        one = Int(0, low=self.low, high=self.high)
+        element = Int(0, low=self.low, high=self.high)
         try:
-            return tuple(one.check(item) for item in value)
+            return tuple(element.check(item) for item in value)
         except FieldError:
             raise self.refuse(value) from None
 
     def _numbers(self, text: str) -> list[int] | int:
-        """The numbers of a typed text such as `3 × 3` or `0, 1`."""
+        """Parse typed text such as `3 × 3` or `0, 1`. Raises `FieldError`."""
         parts = text.lower().replace("×", " ").replace("x", " ").replace(",", " ").strip("[]() ").split()
         if len(parts) > 16 or not all(re.fullmatch(r"-?\d{1,12}", part) for part in parts):
             raise self.refuse(text)
@@ -73,7 +73,7 @@ class Ints(Field[tuple[int, ...]]):
 
 
 class Floats(Field[tuple[float, ...]]):
-    """A list of real numbers, such as a weight for each class, shown as `1, 2.5`."""
+    """List of real numbers, such as class weights, shown as `1, 2.5`."""
 
     MOST: Final = 10_000
 
@@ -92,9 +92,9 @@ class Floats(Field[tuple[float, ...]]):
             value = [value]
         if not isinstance(value, (list, tuple)) or len(value) > self.MOST:
             raise self.refuse(value)
-        one = Float(0.0, low=self.low)
+        element = Float(0.0, low=self.low)
         try:
-            return tuple(one.check(float(item) if isinstance(item, str) else item) for item in value)
+            return tuple(element.check(float(item) if isinstance(item, str) else item) for item in value)
         except (ValueError, FieldError):
             raise self.refuse(value) from None
 
@@ -110,7 +110,8 @@ class Floats(Field[tuple[float, ...]]):
 
 
 class Range(Floats):
-    """The two ends of a range, shown as `-20, 20`. With `is_symmetric` one number n may stand for -n, n."""
+    """Lower and upper limit of a range, shown as `-20, 20`. With `is_symmetric`, a single number n means (-|n|,
+    |n|)."""
 
     def __init__(
         self, default: tuple[float, float], *, low: float, high: float, is_symmetric: bool = False, **described: Any
@@ -133,7 +134,7 @@ class Range(Floats):
             ends = (-abs(ends[0]), abs(ends[0]))
         if len(ends) != 2 or not self.low <= ends[0] <= ends[1] <= self.high:
             raise self.refuse(value)
-        return tuple(end + 0.0 for end in ends)  # no -0, which is shown as one
+        return tuple(end + 0.0 for end in ends)  # turns -0.0 into 0.0
 
     def limits_schema(self) -> dict[str, JSON]:
         end = {"type": "number", "minimum": self.low, "maximum": self.high}
@@ -152,7 +153,8 @@ PaddingValue = str | tuple[int, ...]
 
 
 class Padding(Field[PaddingValue]):
-    """Border before a sliding window: a word (`same`, perhaps `causal`) or so many on both sides of each axis."""
+    """Padding of a convolution or pooling: a mode (`same`, for some layers `causal`) or a size per axis, for both
+    sides."""
 
     def __init__(
         self, default: PaddingValue | int, *, length: int, words: Sequence[str] = ("same",), **described: Any

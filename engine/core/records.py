@@ -1,4 +1,4 @@
-"""Immutable values with declared fields."""
+"""Immutable records with declared fields."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
@@ -10,11 +10,11 @@ MOST_ERRORS = 20
 
 
 class Record:
-    """An immutable value with declared fields. Values equal to their default are not stored, nor written.
+    """Immutable record with declared fields. Values equal to their default are neither stored nor written.
 
-    Subclasses declare fields as class attributes; `fields` maps their names in the order of declaration, inherited ones
-    first, in the order of the bases, and those without a group before those with one. Two records are equal if they
-    have the same type and the same values.
+    Subclasses declare fields as class attributes. `fields` maps names to fields in the order of declaration: inherited
+    fields first, in the order of the bases, and fields without a group before those with one. Records are equal if
+    their types and values are equal.
     """
 
     fields: ClassVar[Mapping[str, Field[Any]]] = {}
@@ -24,7 +24,7 @@ class Record:
         inherited = dict.fromkeys(name for base in cls.__bases__ for name in getattr(base, "fields", {}))
         declared: dict[str, Field[Any]] = {name: getattr(cls, name) for name in inherited}
         declared |= {name: value for name, value in vars(cls).items() if isinstance(value, Field)}
-        # A field without a group would seem, in a form, to belong to the group before it.
+        # In a form, a field without a group would appear to belong to the preceding group.
         cls.fields = dict(sorted(declared.items(), key=lambda item: bool(item[1].group)))
 
     def __init__(self, /, **values: object) -> None:
@@ -62,37 +62,39 @@ class Record:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self._values.items())})"
 
     def replace(self, /, **values: object) -> Self:
-        """The same record with other values. Raises `FieldErrors`."""
-        new = type(self)(**{**self._values, **values})
-        new._unknown = self._unknown
-        return new
+        """Return a copy of the record with some values replaced. Raises `FieldErrors`."""
+        record = type(self)(**{**self._values, **values})
+        record._unknown = self._unknown
+        return record
 
     def changed(self) -> dict[str, Any]:
-        """The values that differ from their defaults."""
+        """Return the values that differ from their defaults, by field name."""
         return {name: self._values[name] for name in self.fields if name in self._values}
 
     def is_changed(self, name: str) -> bool:
-        """Whether the field's value differs from its default."""
+        """Return whether the value of a field differs from its default."""
         return name in self._values
 
     def is_visible(self, name: str) -> bool:
-        """Whether the field applies, given the other values."""
+        """Return whether a field applies, given the other values of the record."""
         rule = self.fields[name].visible_when
         return rule is None or rule(self)
 
     def problems(self) -> list[FieldError]:
-        """What does not go together across fields. Each limit of one field is the field's own business."""
+        """Return the errors across fields: values that are incompatible. Limits of a single field are checked by the
+        field."""
         return []
 
     @classmethod
     def read(cls, data: object, where: str, *, keep_unknown: bool = False) -> Self:
-        """The record from JSON. `where` begins the path in errors; unknown keys are an error or are kept."""
+        """Return the record from a JSON object. `where` prefixes the paths in errors. Unknown keys are an error, or
+        kept with `keep_unknown`. Raises `FieldErrors`."""
         if not isinstance(data, dict):
             raise FieldErrors([FieldError(where, f"expected an object, received {quoted(data)}.")])
         unknown = {name: value for name, value in data.items() if name not in cls.fields}
         try:
             if unknown and not keep_unknown:
-                cls(**data)  # words the errors, all of them at once
+                cls(**data)  # raises all errors at once
             record = cls(**{name: value for name, value in data.items() if name in cls.fields})
         except FieldErrors as refused:
             raise FieldErrors(
@@ -102,19 +104,21 @@ class Record:
         return record
 
     def write(self) -> dict[str, JSON]:
-        """The record as JSON: what differs from the defaults, in the order of declaration, then what was not known."""
-        known = {name: self.fields[name].write(value) for name, value in self.changed().items()}
-        return {**known, **self._unknown}
+        """Return the record as JSON: values that differ from their defaults, in order of declaration, then unknown
+        keys."""
+        values = {name: self.fields[name].write(value) for name, value in self.changed().items()}
+        return {**values, **self._unknown}
 
     @classmethod
     def schema(cls) -> dict[str, JSON]:
-        """JSON Schema of the record."""
+        """Return the JSON Schema of the record."""
         properties = {name: field.schema() for name, field in cls.fields.items()}
         return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 def set_by_text(record: Record, name: str, text: str, where: str) -> Any:
-    """The record with one field set from typed text, for `--set`. Raises `UserError` that names the path."""
+    """Return the record with a field set from typed text, for `--set`. Raises `UserError` with the path of the
+    field."""
     field = record.fields.get(name)
     if field is None:
         hint = did_you_mean(name, record.fields) or f" The options of '{where}' are: {', '.join(record.fields)}."
@@ -126,5 +130,5 @@ def set_by_text(record: Record, name: str, text: str, where: str) -> Any:
 
 
 def all_problems(records: Iterable[tuple[str, Record]]) -> list[FieldError]:
-    """The cross-field problems of several records, with the section's name before each path."""
+    """Return the cross-field errors of several records; each path is prefixed with the name of its section."""
     return [FieldError(f"{where}.{e.path}", e.message) for where, record in records for e in record.problems()]

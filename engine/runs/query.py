@@ -155,9 +155,7 @@ def order_by(key: str, runs: Sequence[RunSummary], *, is_reversed: bool = False)
     names = {*SORT_KEYS, *metrics, *(name.partition(".")[2] for name in metrics)}
     if runs and key not in names:
         hint = did_you_mean(key, names)
-        listed = sorted(path_part(name) for name in names if len(name) <= 100)[
-            :100
-        ]  # names in foreign runs can be arbitrary
+        listed = sorted(path_part(name) for name in names if len(name) <= 100)[:100]  # foreign runs: any name
         raise UserError(f"--sort {key}: no run has that.{hint} Known are: {', '.join(listed)}.")
     is_word = key in ("name", "state", "environment", "run")
     is_down = not (is_word or key.endswith("loss") or is_better_low(key.rpartition(".")[2]))

@@ -209,23 +209,23 @@ def _read(path: Path, name: str) -> dict[str, Any] | None:
 
 def _so_far(path: Path) -> dict[str, Any]:
     """Return the values in the tail of an event log, under the keys of a result."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for event in standing(_tail(path)):
         match event:
             case Progress():
-                found |= {"iterations": event.iteration, "seconds": event.elapsed_s}
+                result |= {"iterations": event.iteration, "seconds": event.elapsed_s}
             case EpochEnded():
-                found["epochs"] = event.epoch
+                result["epochs"] = event.epoch
             case Points():
                 last = {
                     name: values[-1] for name, values in event.values.items() if isinstance(values, list) and values
                 }
                 if event.split == "training":
-                    found["loss"] = last.pop("loss", None)
-                    found["metrics"] = last
+                    result["loss"] = last.pop("loss", None)
+                    result["metrics"] = last
                 elif event.split in SPLIT_PRIORITY:
-                    found[event.split] = last
-    return found
+                    result[event.split] = last
+    return result
 
 
 def _tail(path: Path) -> Iterator[Event]:
