@@ -1,4 +1,4 @@
-"""Shared by the commands: reading a project with its settings, tables of text, JSON, examples for `--help`."""
+"""Helpers of the commands: project and settings arguments, text tables, JSON output, examples for `--help`."""
 
 import argparse
 import json
@@ -46,28 +46,28 @@ EXAMPLES = {
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """Leaves the lines of what stands below the options as they are."""
+    """Help formatter that keeps the line breaks of preformatted text, such as the examples."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        is_set = "\n  " in text
-        return text if is_set else super()._fill_text(text, width, indent)
+        is_preformatted = "\n  " in text
+        return text if is_preformatted else super()._fill_text(text, width, indent)
 
 
 def add_examples(command: argparse.ArgumentParser, name: str) -> None:
-    """Put the examples of this command below its options."""
+    """Add the examples of a command below its options in `--help`."""
     if name in EXAMPLES:
         command.formatter_class = HelpFormatter
         command.epilog = "\n".join(("examples:", *(f"  netwright-engine {line}" for line in EXAMPLES[name])))
 
 
 class Commands(Protocol):
-    """What argparse gives to add a command to (its own class is private)."""
+    """Protocol of the subparsers object of argparse, whose class is private."""
 
     def add_parser(self, name: str, *, help: str, description: str) -> argparse.ArgumentParser: ...
 
 
 def add_project(command: argparse.ArgumentParser) -> None:
-    """The project and its settings, for commands that take them."""
+    """Add the arguments `PROJECT` and `--set` to a command."""
     command.add_argument("project", type=Path, metavar="PROJECT", help="a project file (*.netwright)")
     command.add_argument(
         "--set",
@@ -80,13 +80,13 @@ def add_project(command: argparse.ArgumentParser) -> None:
 
 
 def add_trust(command: argparse.ArgumentParser) -> None:
-    """`--trust`, for commands that run code of the user's."""
-    text = "let the project's own code (custom layers, functions, hooks) run this time, with all your rights"
-    command.add_argument("--trust", action="store_true", help=text)
+    """Add `--trust` to a command that runs user code."""
+    description = "let the project's own code (custom layers, functions, hooks) run this time, with all your rights"
+    command.add_argument("--trust", action="store_true", help=description)
 
 
 def look_at_code(project: Project, base: Path, frozen: Mapping[str, Path] | None = None, *, trusted: bool) -> None:
-    """Read the text of the project's own code; with `--trust` it may run in this process and those it starts."""
+    """Read the user code of a project. If `trusted`, it may run in this process and its child processes."""
     from engine.project import user_code
 
     user_code.look(project, base, frozen)
@@ -95,30 +95,31 @@ def look_at_code(project: Project, base: Path, frozen: Mapping[str, Path] | None
 
 
 def read_project(path: Path, settings: Sequence[str]) -> tuple[Project, tuple[str, ...]]:
-    """The project with `--set` assignments applied, and notices: of its file, and of assignments without effect. Raises
-    `UserError` with every refusal at once."""
-    if os.path.isfile(path / "run.json"):  # of any path: one that is too long is no such file
+    """Return the project with the `--set` assignments applied, and notices about its file and about assignments without
+    effect. Raises `UserError` with all refused assignments."""
+    if os.path.isfile(path / "run.json"):  # False for invalid paths too, such as too long ones
         raise UserError(
             f"{path} is the folder of a run. `netwright-engine resume` goes on with it; "
             f"its project is {path / 'project.netwright'}."
         )
     opened = load(path)
     project = opened.project
-    refused: list[str] = []
+    messages: list[str] = []
     for setting in settings:
         try:
             project = set_option(project, setting)
         except FieldErrors as errors:
-            refused += [str(error) for error in errors.errors]
+            messages += [str(error) for error in errors.errors]
         except UserError as error:
-            refused.append(str(error))
-    if refused:
-        raise UserError("\n".join(refused))
+            messages.append(str(error))
+    if messages:
+        raise UserError("\n".join(messages))
     return project, (*opened.notices, *idle_settings(project, settings))
 
 
 def facts_of(project: Project, base: Path) -> DatasetInfo | None:
-    """What is known about the project's data, or None where it has none. Raises `UserError` for bad data."""
+    """Return the dataset info of a project, or None if it has no data or invalid data options. Raises `UserError` for
+    bad data."""
     if project.data.source == "none" or project.data.problems():
         return None
     from engine.data.load import facts
@@ -127,24 +128,24 @@ def facts_of(project: Project, base: Path) -> DatasetInfo | None:
 
 
 def refusal(said: Mapping[str, Any]) -> UserError:
-    """What a throw-away process has refused, with the exit code that belongs to it."""
-    kind = UnavailableError if said.get("exit_code") == EXIT_UNAVAILABLE else UserError
-    return kind(said["error"])
+    """Return the error of a child process, of the class that matches its exit code."""
+    error_type = UnavailableError if said.get("exit_code") == EXIT_UNAVAILABLE else UserError
+    return error_type(said["error"])
 
 
 def note(notices: Sequence[str]) -> None:
-    """A line for each on standard error."""
+    """Print each notice as a line on standard error."""
     for notice in notices:
         print(f"note: {notice}", file=sys.stderr)
 
 
 def print_json(value: Any) -> None:
-    """One JSON object on standard output, readable by every parser: ASCII, numbers that are not finite as strings."""
+    """Print a value as standard JSON on standard output: ASCII only, non-finite numbers as strings."""
     print(json.dumps(to_json(value), allow_nan=False))
 
 
 def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
-    """Lines with aligned columns; the columns with these numbers are aligned to the right."""
+    """Return lines with aligned columns. `right`: indexes of the right-aligned columns."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
 
     def cell(text: str, i: int) -> str:

@@ -1,4 +1,4 @@
-"""`follow RUN`, and the progress of a run in a terminal."""
+"""Command `follow RUN`, and the printer of the progress of a run in a terminal."""
 
 import argparse
 import contextlib
@@ -39,7 +39,7 @@ LINE_EVERY_S = 5.0
 
 
 class ProgressPrinter:
-    """Prints the events of one run as they come."""
+    """Prints the events of a run: a progress bar on a terminal, else a line every `LINE_EVERY_S` seconds."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
@@ -50,14 +50,14 @@ class ProgressPrinter:
         self._next_line = 0.0
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
+        """Print an event."""
         match event:
             case Started():
                 self._started = event
                 samples = ", ".join(f"{count:,} {part}" for part, count in event.samples.items() if count)
-                for words in (event.hardware, event.sentence, event.arithmetic):
-                    if words:
-                        self.say(words)
+                for sentence in (event.hardware, event.sentence, event.arithmetic):
+                    if sentence:
+                        self.say(sentence)
                 self.say(
                     f"{event.parameters:,} parameters; samples: {samples}; "
                     f"{plural(event.epochs, 'epoch')}, {plural(event.iterations, 'iteration')}"
@@ -93,11 +93,11 @@ class ProgressPrinter:
         self.say(f"at iteration {event.iteration:,}: {done_text(event)}, as requested")
 
     def _points(self, points: Points) -> None:
-        shown = ", ".join(format_metric(name, values[-1]) for name, values in points.values.items() if values)
+        metrics = ", ".join(format_metric(name, values[-1]) for name, values in points.values.items() if values)
         if points.split == "test":
-            self.say(f"test: {shown}")
+            self.say(f"test: {metrics}")
         else:
-            self._last[points.split] = shown if points.split == "training" else f"{points.split}: {shown}"
+            self._last[points.split] = metrics if points.split == "training" else f"{points.split}: {metrics}"
 
     def _progress(self, event: Progress) -> None:
         now = time.monotonic()
@@ -106,13 +106,13 @@ class ProgressPrinter:
         self._next_line = now + LINE_EVERY_S
         total = self._started.iterations if self._started else 0
         epochs = self._started.epochs if self._started else 0
-        curves = "  ".join(self._last.values())
-        facts = f"epoch {event.epoch}/{epochs}  {event.iteration:,}/{total:,}  {curves}"
-        tail = f"{event.samples_per_second:,.0f} samples/s  {format_duration(event.remaining_s)} left"
+        metrics = "  ".join(self._last.values())
+        position = f"epoch {event.epoch}/{epochs}  {event.iteration:,}/{total:,}  {metrics}"
+        throughput = f"{event.samples_per_second:,.0f} samples/s  {format_duration(event.remaining_s)} left"
         if self._is_terminal:
-            self._bar(event.iteration / total if total else 0.0, f"{facts}  {tail}")
+            self._bar(event.iteration / total if total else 0.0, f"{position}  {throughput}")
         else:
-            self.say(f"{facts}  {tail}")
+            self.say(f"{position}  {throughput}")
 
     def _bar(self, share: float, text: str) -> None:
         width = shutil.get_terminal_size().columns
@@ -127,12 +127,12 @@ class ProgressPrinter:
             self._bar_shown = False
 
     def say(self, text: str) -> None:
-        """Print one line, below a bar that may be there."""
+        """Print a text on a new line, below the progress bar if it is shown."""
         self._clear()
         self._write("\n".join(map(printable, text.split("\n"))) + "\n")
 
     def _write(self, text: str) -> None:
-        """A terminal that has gone is no reason to end a training."""
+        """Write to the stream. Errors are ignored, so that a closed terminal does not end the training."""
         with contextlib.suppress(OSError, ValueError):
             self._stream.write(text)
             self._stream.flush()
@@ -143,7 +143,7 @@ LOST = "lost: the engine of this run is gone without having ended it. netwright-
 
 
 def register(commands: Commands) -> None:
-    """Add the command."""
+    """Add the command `follow`."""
     text = "Show the progress of a run until it ends. Exits 0 if it finished, 3 if it failed, 130 if it was stopped."
     command = commands.add_parser("follow", help="show the progress of a run", description=text)
     command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
@@ -151,16 +151,16 @@ def register(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print events until the run has ended, or its coordinator is gone."""
+    """Print events until the run has ended or its coordinator is gone. Returns the exit code."""
     folder = open_run(arguments.folder)
     reader, printer = EventReader(folder), ProgressPrinter()
     state = ""
     while True:
-        ended_before = folder.state() in ENDS  # asked first, so that the last events are read after it
+        ended_before = folder.state() in ENDS  # queried before reading, so that the last events are read afterwards
         events = reader.read()
         for event in events:
             printer(event)
-            state = event.state if isinstance(event, Ended) else ""  # one that was resumed goes on behind its end
+            state = event.state if isinstance(event, Ended) else ""  # the log of a resumed run continues after `Ended`
         if ended_before and not events:
             break
         if not events:

@@ -1,7 +1,7 @@
-"""`netwright-engine`: Netwright without a screen, for terminals and CI.
+"""Command line program `netwright-engine`: Netwright without a window, for terminals and CI.
 
-Exit codes: 0 done; 1 a defect of ours; 2 the user's input is wrong; 3 the run failed; 4 a `--require` did not
-hold, or compared projects differ; 5 the environment asked for is not available here; 130 stopped on request.
+Exit codes: 0 done; 1 defect of Netwright; 2 invalid user input; 3 failed run; 4 a `--require` condition does not hold,
+or compared projects differ; 5 requested environment not available; 130 stopped on request.
 """
 
 import argparse
@@ -33,13 +33,13 @@ _MODULES = {
     "devices": ("devices",),
     "serve": ("serve",),
 }
-"""The modules of this package and the commands that each adds."""
+"""Modules of this package, with the commands that each registers."""
 COMMANDS = {command: module for module, commands in _MODULES.items() for command in commands}
 REPORT_TO = "Please report it, with the lines above, as an issue of the project."
 
 
 def parser(command: str = "") -> argparse.ArgumentParser:
-    """The parser with every command, or with this one, so that it does not wait for the modules of others."""
+    """Return the argument parser with all commands, or with `command` only, to avoid importing the other modules."""
     top = argparse.ArgumentParser(
         prog="netwright-engine",
         description="Check, train and export neural networks without a screen.",
@@ -48,19 +48,19 @@ def parser(command: str = "") -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"netwright-engine {VERSION}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    wanted = [command] if command in COMMANDS else [*COMMANDS]
-    for module in dict.fromkeys(COMMANDS[name] for name in wanted):
+    names = [command] if command in COMMANDS else [*COMMANDS]
+    for module in dict.fromkeys(COMMANDS[name] for name in names):
         importlib.import_module(f"engine.cli.{module}").register(commands)
-    for name, made in commands.choices.items():
-        add_examples(made, name)
+    for name, subparser in commands.choices.items():
+        add_examples(subparser, name)
     return top
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code. A user's mistake is one message, never a traceback."""
+    """Run a command and return its exit code. A user error prints a message, never a traceback."""
     with _forgiving_output() as lost:
         code = _run(argv)
-        if sys.stdout is not None:  # a caller may have closed it
+        if sys.stdout is not None:  # None if the caller closed it
             sys.stdout.flush()
         if lost and code == EXIT_DONE:
             print(f"netwright-engine: the output could not be written: {lost[0].strerror}.", file=sys.stderr)
@@ -69,13 +69,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def program() -> None:
-    """The command as a process of its own, which ends here.
+    """Entry point of the process: run the command and exit.
 
-    Where torch was loaded it ends at once: taking it down module by module takes as long as a small run.
+    If torch was imported, exits with `os._exit`, because a regular interpreter shutdown takes as long as a small run.
     """
     try:
         code = main()
-    except SystemExit as end:  # of the parser, which has said why
+    except SystemExit as end:  # from the argument parser, which has printed the reason
         code = end.code if isinstance(end.code, int) else EXIT_DONE
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, OSError, ValueError):
@@ -86,9 +86,9 @@ def program() -> None:
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    given = sys.argv[1:] if argv is None else list(argv)
+    tokens = sys.argv[1:] if argv is None else list(argv)
     try:
-        arguments, unknown = parser(given[0] if given else "").parse_known_args(given)
+        arguments, unknown = parser(tokens[0] if tokens else "").parse_known_args(tokens)
         if unknown:
             raise UserError(_not_understood(arguments, unknown))
         code: int = arguments.run(arguments)
@@ -96,14 +96,16 @@ def _run(argv: Sequence[str] | None) -> int:
     except UserError as error:
         from engine.core.fields import printable
 
-        words = "\n".join(map(printable, str(error).split("\n")))  # names of files may hold what terminals obey
-        print(f"netwright-engine: {words}", file=sys.stderr)
+        message = "\n".join(
+            map(printable, str(error).split("\n"))
+        )  # file names may contain terminal control characters
+        print(f"netwright-engine: {message}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         print("netwright-engine: stopped.", file=sys.stderr)
         return EXIT_STOPPED
-    except Exception as error:  # whatever is left is a defect of ours: say so, with the whole trace
-        if isinstance(error.__cause__, KeyboardInterrupt):  # Ctrl-C while Python 3.11 makes a class of fields
+    except Exception as error:  # any other exception is a defect of Netwright
+        if isinstance(error.__cause__, KeyboardInterrupt):  # Ctrl-C while Python 3.11 creates a class with fields
             print("netwright-engine: stopped.", file=sys.stderr)
             return EXIT_STOPPED
         traceback.print_exc()
@@ -112,7 +114,7 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _not_understood(arguments: argparse.Namespace, unknown: list[str]) -> str:
-    """What to say to words that the command does not take, and how an option of a project is given."""
+    """Return the error message for unknown arguments, with the `--set` form if one is an option of a project."""
     from engine.project.project import SECTIONS
 
     command = f"{arguments.command} {getattr(arguments, 'way', '')}".strip()
@@ -126,9 +128,9 @@ def _not_understood(arguments: argparse.Namespace, unknown: list[str]) -> str:
 
 
 class _Forgiving(io.FileIO):
-    """A stream that drops what it cannot write, so that neither a run nor its exit code depends on it.
+    """Output stream that drops data that cannot be written, so that a run and its exit code do not depend on it.
 
-    A reader may go at any time (`| head`), which is no failure; any other is put into `lost`.
+    A closed pipe (`| head`) is not an error; other errors are appended to `lost`.
     """
 
     def __init__(self, descriptor: int, lost: list[OSError]) -> None:
@@ -147,9 +149,10 @@ class _Forgiving(io.FileIO):
 
 @contextlib.contextmanager
 def _forgiving_output() -> Iterator[list[OSError]]:
-    """Standard output and error that forgive what cannot be written, or has no place in their encoding.
+    """Replace standard output and error by streams that ignore write errors and escape characters not in their
+    encoding.
 
-    Left alone where a test or another program has put something of its own in their place.
+    Yields the list of errors of standard output. Streams replaced by a test or another program are left unchanged.
     """
     before = sys.stdout, sys.stderr
     lost: list[OSError] = []

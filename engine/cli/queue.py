@@ -1,4 +1,4 @@
-"""`queue add | list | run | start | move | remove`: runs that wait for their turn, and going through them."""
+"""Command `queue add | list | run | start | move | remove`: manage and run the queue of runs."""
 
 import argparse
 from dataclasses import asdict
@@ -15,33 +15,37 @@ WORDS = {"waiting": "waits", "starting": "starts", "running": "trains"}
 
 
 def register(commands: Commands) -> None:
-    """Add the command."""
+    """Add the command `queue`."""
     text = (
         "Queue runs and train them one after the other. The queue is kept in your state folder and shared with the "
         "window; each entry is trained once, even if a process is killed meanwhile."
     )
     command = commands.add_parser("queue", help="train one project after another", description=text)
-    ways = command.add_subparsers(dest="way", required=True, metavar="WHAT")
+    subcommands = command.add_subparsers(dest="way", required=True, metavar="WHAT")
     _register_add(
-        ways.add_parser("add", help="add a project at the end", description="Add a project at the end of the queue.")
+        subcommands.add_parser(
+            "add", help="add a project at the end", description="Add a project at the end of the queue."
+        )
     )
-    listed = ways.add_parser("list", help="show what waits, trains, and has ended", description="Show the queue.")
+    listed = subcommands.add_parser(
+        "list", help="show what waits, trains, and has ended", description="Show the queue."
+    )
     listed.add_argument("--json", action="store_true", help="print one JSON object")
     listed.set_defaults(run=_list)
-    _register_run(ways.add_parser("run", help="train what waits", description="Train what waits, in its order."))
-    for name, done, text in (
+    _register_run(subcommands.add_parser("run", help="train what waits", description="Train what waits, in its order."))
+    for name, function, text in (
         ("start", _start, "train one now, in the background, whatever else is under way"),
         ("move", _move, "let one be trained earlier or later"),
         ("remove", _remove, "take some out; their runs stay"),
     ):
-        way = ways.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
-        many = "*" if name == "remove" else None
-        way.add_argument("id", type=int, nargs=many, metavar="NUMBER", help="as `queue list` shows it")
+        subcommand = subcommands.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
+        nargs = "*" if name == "remove" else None
+        subcommand.add_argument("id", type=int, nargs=nargs, metavar="NUMBER", help="as `queue list` shows it")
         if name == "move":
-            way.add_argument("--to", type=int, default=1, metavar="PLACE", help="1: the next one (default)")
+            subcommand.add_argument("--to", type=int, default=1, metavar="PLACE", help="1: the next one (default)")
         if name == "remove":
-            way.add_argument("--done", action="store_true", help="all that have ended")
-        way.set_defaults(run=done)
+            subcommand.add_argument("--done", action="store_true", help="all that have ended")
+        subcommand.set_defaults(run=function)
 
 
 def _register_add(command: argparse.ArgumentParser) -> None:
@@ -55,8 +59,8 @@ def _register_add(command: argparse.ArgumentParser) -> None:
 
 
 def _register_run(command: argparse.ArgumentParser) -> None:
-    what = "the number of runs at the same time; default: one per GPU that can be used, at least one"
-    command.add_argument("--at-once", type=int, default=0, metavar="N", help=what)
+    description = "the number of runs at the same time; default: one per GPU that can be used, at least one"
+    command.add_argument("--at-once", type=int, default=0, metavar="N", help=description)
     command.add_argument("--detach", action="store_true", help="run in the background")
     command.set_defaults(run=_run)
 
@@ -68,15 +72,15 @@ def _add(arguments: argparse.Namespace) -> int:
 
     project, _ = read_project(arguments.project, settings_of(arguments))
     refuse_workers(arguments.workers, project)
-    known = origin(arguments.project)
-    look_at_code(project, known.code_base, known.code, trusted=arguments.trust)
-    refuse_untrusted(project)  # now, and not when its turn has come
+    project_origin = origin(arguments.project)
+    look_at_code(project, project_origin.code_base, project_origin.code, trusted=arguments.trust)
+    refuse_untrusted(project)  # now, not when the entry starts
     if project.data.source == "none":
         raise UserError("The project has no data to learn from. Choose a data source first.")
     check(project).refuse_errors()
     path = arguments.project.resolve()
     after = str(open_run(arguments.after).path.resolve()) if arguments.after else ""
-    entry = Queue().add(dumps(project), known.name, project_path=str(path), after=after, trust=arguments.trust)
+    entry = Queue().add(dumps(project), project_origin.name, project_path=str(path), after=after, trust=arguments.trust)
     print_json(asdict(entry)) if arguments.json else print(entry.id)
     return EXIT_DONE
 
@@ -99,12 +103,12 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _state(entry: Entry) -> str:
-    words = WORDS.get(entry.state, entry.state)
-    return f"{words}: {entry.reason}" if entry.reason and entry.is_over else words
+    description = WORDS.get(entry.state, entry.state)
+    return f"{description}: {entry.reason}" if entry.reason and entry.is_over else description
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    """Train what waits. Ctrl-C asks the runs under way to stop; what was learned is kept."""
+    """Train the waiting entries. Ctrl-C requests the active runs to stop; their learned weights are kept."""
     if arguments.at_once < 0:
         raise UserError(f"--at-once {arguments.at_once}: expected 1 or more runs, or 0 for one a GPU.")
     queue = Queue()

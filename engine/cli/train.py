@@ -1,4 +1,4 @@
-"""`train PROJECT` and `resume RUN`: run a training in the foreground or detached, and report its outcome."""
+"""Commands `train PROJECT` and `resume RUN`: run a training in the foreground or detached and report its outcome."""
 
 import argparse
 import math
@@ -36,7 +36,7 @@ OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True)
 class Requirement:
-    """One condition. `split` is empty where the text names none: then the test split counts, else validation."""
+    """Condition of `--require`. With an empty `split` the test split is used if it has the metric, else validation."""
 
     text: str
     split: str
@@ -45,28 +45,28 @@ class Requirement:
     limit: float
 
     def value(self, result: Mapping[str, Any]) -> float | None:
-        """The number of the result that is meant, or None where the result has none."""
+        """Return the metric or loss in a result, or None if the result does not have it."""
         if self.split == "training":
-            found = result.get("loss") if self.name == "loss" else (result.get("metrics") or {}).get(self.name)
-            return None if found is None else float(found)
+            number = result.get("loss") if self.name == "loss" else (result.get("metrics") or {}).get(self.name)
+            return None if number is None else float(number)
         for split in [self.split] if self.split else ["test", "validation"]:
             if self.name in (result.get(split) or {}):
                 return float(result[split][self.name])
         return None
 
     def holds(self, result: Mapping[str, Any]) -> bool:
-        """Whether the result meets the condition; a missing number or NaN never does."""
+        """Return whether a result meets the condition. False for a missing value or NaN."""
         value = self.value(result)
         return value is not None and OPERATORS[self.sign](value, self.limit)
 
     def failure_text(self, result: Mapping[str, Any]) -> str:
-        """The condition and what was reached, in words."""
+        """Return a message with the condition and the value reached."""
         value = self.value(result)
         return f"required {self.text}, reached {'nothing' if value is None else f'{value:.6g}'}"
 
 
 def parse(text: str) -> Requirement:
-    """One requirement from its text. Raises `UserError`."""
+    """Parse a requirement such as `accuracy>=0.95`. Raises `UserError`."""
     match = re.fullmatch(r"\s*(?:(\w+)\.)?([\w-]*\w)\s*(>=|<=|>|<)\s*([-+.\deE]+)\s*", text)
     if match is None:
         raise UserError(f'--require "{text}": expected a condition such as "accuracy>=0.95" or "validation.loss<0.2".')
@@ -83,13 +83,13 @@ def parse(text: str) -> Requirement:
 
 
 def refuse_impossible(requirements: list[Requirement], facts: DatasetInfo, metrics: Sequence[str]) -> None:
-    """Raise `UserError` for a condition on something that this data will never give, before any training."""
+    """Raise `UserError` if a requirement is on a metric or split that the run does not have. Called before training."""
     names = ("loss", *metrics)
     for requirement in requirements:
         if requirement.name not in names:
             hint = did_you_mean(requirement.name, names)
-            known = f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
-            raise UserError(f'--require "{requirement.text}": this run has {known}, not {requirement.name}.{hint}')
+            available = f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
+            raise UserError(f'--require "{requirement.text}": this run has {available}, not {requirement.name}.{hint}')
         if requirement.split == "training" and not of_training(requirement.name):
             message = (
                 f"{requirement.name} is measured at validations and test alone. Require validation.{requirement.name}."
@@ -104,7 +104,7 @@ def refuse_impossible(requirements: list[Requirement], facts: DatasetInfo, metri
 
 
 def write_junit(path: Path, result: Mapping[str, Any], requirements: Sequence[Requirement]) -> None:
-    """One test case for the training itself and one for each requirement. Raises `UserError`."""
+    """Write a JUnit XML file with a test case for the training and one per requirement. Raises `UserError`."""
     finished = result["state"] == "finished"
     missed = [r for r in requirements if not (finished and r.holds(result))]
     suite = ElementTree.Element(
@@ -131,12 +131,12 @@ def write_junit(path: Path, result: Mapping[str, Any], requirements: Sequence[Re
 
 
 def _legal(text: str) -> str:
-    """The text without the characters that XML cannot hold in any form."""
+    """Replace characters that are not allowed in XML by question marks."""
     return re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "?", text)
 
 
 def add_outcome(command: argparse.ArgumentParser) -> None:
-    """The options about the end of a run."""
+    """Add the options about the outcome of a run: `--require`, `--json`, `--junit`, `--detach`."""
     command.add_argument(
         "--require",
         dest="requirements",
@@ -151,7 +151,8 @@ def add_outcome(command: argparse.ArgumentParser) -> None:
 
 
 def requirements_of(arguments: argparse.Namespace) -> list[Requirement]:
-    """What is required. Raises `UserError` for what cannot be understood, or could not be done at the end."""
+    """Return the requirements of the arguments. Raises `UserError` if one is invalid, if `--detach` excludes it, or if
+    the `--junit` file cannot be in that place."""
     requirements = [parse(text) for text in arguments.requirements]
     if arguments.detach and (requirements or arguments.junit is not None):
         raise UserError("--require and --junit need the end of the run, and --detach leaves before it. Leave one out.")
@@ -165,14 +166,14 @@ def requirements_of(arguments: argparse.Namespace) -> list[Requirement]:
 
 
 def refuse_never(requirements: list[Requirement], project: Project, path: Path) -> None:
-    """Raise `UserError` for a condition on something that a run of this project, in this file, will never give."""
+    """Raise `UserError` if a requirement is on a metric or split that a run of the project at `path` does not have."""
     facts = facts_of(project, origin(path).base) if requirements else None
     if facts is not None:
         refuse_impossible(requirements, facts, project.training.metrics_for(in_order(project.network, facts).task))
 
 
 def leave(folder: RunFolder, arguments: argparse.Namespace) -> int:
-    """Train in the background."""
+    """Start the training in a background process and print its run folder. Returns the exit code."""
     from engine.launch.detached_coordinator import start_detached
 
     start_detached(folder)
@@ -183,8 +184,8 @@ def leave(folder: RunFolder, arguments: argparse.Namespace) -> int:
 def see_through(
     folder: RunFolder, printer: ProgressPrinter, requirements: list[Requirement], arguments: argparse.Namespace
 ) -> int:
-    """Train here, say how it went, return the exit code. The file comes last: what it is told of is on screen if it
-    cannot be written."""
+    """Train in this process, print the outcome and return the exit code. The JUnit file is written last, so that the
+    outcome is printed even if it cannot be written."""
     from engine.launch.coordinator import coordinate, exit_code
 
     result = coordinate(folder, on_event=printer)
@@ -198,18 +199,18 @@ def see_through(
 
 
 def _summary(result: dict[str, Any]) -> None:
-    """The outcome, for a person."""
+    """Print the outcome as text."""
     print(f"{result['state']}{': ' + result['reason'] if result['reason'] else ''}")
-    done = f"{plural(result['epochs'], 'epoch')}, {plural(result['iterations'], 'iteration')}"
-    print(f"{done} in {format_duration(result['seconds'])}, {result['samples_per_second']:,.0f} samples/s")
+    totals = f"{plural(result['epochs'], 'epoch')}, {plural(result['iterations'], 'iteration')}"
+    print(f"{totals} in {format_duration(result['seconds'])}, {result['samples_per_second']:,.0f} samples/s")
     for split in ("validation", "test"):
         if result.get(split):
             print(f"{split}: " + ", ".join(format_metric(name, float(v)) for name, v in result[split].items()))
     if result.get("held_back_by"):
         print(result["held_back_by"])
     print(f"run: {result['run_dir']}")
-    if offer := result.get("offer"):
-        print(f"to go on with less memory: netwright-engine resume {shlex.quote(result['run_dir'])} --set {offer}")
+    if setting := result.get("offer"):
+        print(f"to go on with less memory: netwright-engine resume {shlex.quote(result['run_dir'])} --set {setting}")
 
 
 def register_train(commands: Commands) -> None:
@@ -230,13 +231,13 @@ def register_train(commands: Commands) -> None:
 
 
 def run_train(arguments: argparse.Namespace) -> int:
-    """Train, say how it went, return the exit code."""
+    """Prepare the run, train, print the outcome and return the exit code."""
     requirements = requirements_of(arguments)
     project, notices = read_project(arguments.project, settings_of(arguments))
     refuse_workers(arguments.workers, project)
     refuse_never(requirements, project, arguments.project)
-    known = origin(arguments.project)
-    look_at_code(project, known.code_base, known.code, trusted=arguments.trust)
+    project_origin = origin(arguments.project)
+    look_at_code(project, project_origin.code_base, project_origin.code, trusted=arguments.trust)
     from engine.launch.prepare import prepare
 
     folder = prepare(project, arguments.project.resolve(), arguments.run_dir)
@@ -251,7 +252,7 @@ def run_train(arguments: argparse.Namespace) -> int:
 
 
 def settings_of(arguments: argparse.Namespace) -> list[str]:
-    """What `--set` says, and the options that are short for it."""
+    """Return the `--set` assignments, including those from `--environment` and `--workers`."""
     settings = [*arguments.settings]
     if arguments.environment:
         settings.append(f"environment.target={arguments.environment}")
@@ -261,7 +262,7 @@ def settings_of(arguments: argparse.Namespace) -> list[str]:
 
 
 def refuse_workers(num_workers: int | None, project: Project) -> None:
-    """Raise `UserError` for a number of workers where it means nothing."""
+    """Raise `UserError` if a number of workers is given for an environment other than multi-cpu."""
     target = project.environment.target
     if num_workers is not None and target != "multi-cpu":
         raise UserError(
@@ -290,7 +291,7 @@ def register_resume(commands: Commands) -> None:
 
 
 def run_resume(arguments: argparse.Namespace) -> int:
-    """Go on, say how it went, return the exit code."""
+    """Resume the run, train, print the outcome and return the exit code."""
     folder = open_run(arguments.folder)
     folder = type(folder)(folder.path.absolute())
     settings = settings_of(arguments)
@@ -306,7 +307,7 @@ def run_resume(arguments: argparse.Namespace) -> int:
     if requirements:
         refuse_never(requirements, read_project(folder.project, settings)[0], folder.project)
     if arguments.trust:
-        trust.grant(folder.path)  # the run has copies of its code
+        trust.grant(folder.path)  # the run folder holds copies of the user code
     from engine.launch.resume import prepare_resume
 
     prepare_resume(folder, settings)
@@ -316,6 +317,6 @@ def run_resume(arguments: argparse.Namespace) -> int:
 
 
 def register(commands: Commands) -> None:
-    """Add the commands."""
+    """Add the commands `train` and `resume`."""
     register_train(commands)
     register_resume(commands)

@@ -53,9 +53,8 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o666, follow_li
     itself is replaced, so that a link in an untrusted folder cannot redirect the write.
     """
     path = Path(os.path.realpath(path)) if follow_link else path
-    temporary = path.with_name(
-        f".{secrets.token_hex(8)}.tmp"
-    )  # not derived from the name, which may have maximum length
+    # Not derived from the name of the file, which may have the maximum length.
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with open(descriptor, "wb") as file:

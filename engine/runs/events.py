@@ -1,8 +1,8 @@
-"""Every kind of event of a run, in one place. One event is one line of `events.jsonl`, at most 4 KiB.
+"""Event types of a run. Each event is a line of `events.jsonl` of at most 4 KiB.
 
-A line is `{"n", "time", "kind", **fields}`: numbered from 1 without a gap, time in seconds since the epoch.
-Numbers that are not finite are the strings "NaN", "Infinity" and "-Infinity". The docstring of each kind names every
-field of it; a test sees to that.
+A line is `{"n", "time", "kind", **fields}`: `n` counts from 1 without gaps, `time` is in seconds since the Unix epoch.
+Non-finite numbers are written as the strings "NaN", "Infinity" and "-Infinity". The docstring of each type describes
+all its fields, which a test verifies.
 """
 
 import json
@@ -16,31 +16,32 @@ LINE_LIMIT_BYTES = 4096
 State = Literal["starting", "running", "paused", "stopping", "finished", "stopped", "failed", "lost"]
 ENDS = ("finished", "stopped", "failed", "lost")
 SPLIT_PRIORITY = ("validation", "test", "training")
-"""The splits of the data, in the order in which their figures are shown."""
+"""Splits of the data, in the order in which their losses and metrics are shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """Base of all kinds. `n` and `time` are given by the log."""
+    """Base class of events. `n` and `time` are set by the log."""
 
     kind: ClassVar[str] = ""
     n: int = 0
     time: float = 0.0
 
     def write(self) -> dict[str, Any]:
-        """The event as JSON."""
+        """Return the event as a JSON object."""
         body = {f.name: to_json(getattr(self, f.name)) for f in fields(self) if f.name not in ("n", "time")}
         return {"n": self.n, "time": self.time, "kind": self.kind, **body}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Started(Event):
-    """Training begins.
+    """Training has started.
 
-    `environment` is what is used: `Placement.write()`; `hardware` says it in words. `epochs` and `iterations` are the
-    totals that are planned, `steps_per_epoch` the iterations of one epoch. `metric` is its name. `samples`
-    counts the samples of each split, `parameters` the learnable numbers of the network. `sentence` says why and how the
-    environment is used, `arithmetic` the batch over all workers and of one, the steps of an epoch and the rate.
+    `environment` is the execution environment as returned by `Placement.write()`, `hardware` its description. `epochs`
+    and `iterations` are the planned totals, `steps_per_epoch` the iterations per epoch. `metric` is the name of the
+    metric. `samples` is the number of samples per split, `parameters` the number of learnable parameters of the
+    network. `sentence` explains the choice and use of the environment; `arithmetic` gives the global batch size, the
+    batch size per worker, the steps per epoch and the learn rate.
     """
 
     kind: ClassVar[str] = "started"
@@ -58,7 +59,7 @@ class Started(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class StateChanged(Event):
-    """The run is in another `state`. `reason` says why, in words, where there is something to say."""
+    """The state of the run has changed to `state`. `reason` is an explanation, or empty."""
 
     kind: ClassVar[str] = "state"
     state: State
@@ -67,11 +68,11 @@ class StateChanged(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Points(Event):
-    """A batch of points of each curve. `values[name][i]` belongs to step `first_step` + i * `steps_apart` (from 1).
+    """Points of curves. `values[name][i]` is the value at step `first_step` + i * `steps_apart` (steps count from 1).
 
-    `split` is `training`, `validation` or `test`. Training points always carry `loss`, one value a step, averaged over
-    the global batch. The validation before the first step has step 0. More curves than a line holds (some hundred) go
-    on in further events with the same steps.
+    `split` is `training`, `validation` or `test`. Training points always include `loss`, one value per step,
+    averaged over the global batch. The validation before the first step has step 0. Curves that do not fit in a line
+    (some hundred) follow in further events with the same steps.
     """
 
     kind: ClassVar[str] = "points"
@@ -83,12 +84,12 @@ class Points(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Progress(Event):
-    """Where the run is: in `epoch` and `iteration` (both from 1), after `elapsed_s` seconds of training with
-    `remaining_s` expected. `rate` is the learn rate, `samples_per_second` the speed over all workers; `memory_bytes` is
-    summed over workers (on a GPU: of the device), `utilisation` the share of the processors, or of the GPUs' time, that
-    was busy since the last such event. `data_share` and `communication_share` are how much of the time of the steps
-    since then the first worker waited for data and for other workers. Shares are 0 to 1; NaN where they are not
-    measured."""
+    """Progress of the run: `epoch` and `iteration` (both from 1), `elapsed_s` seconds of training and the expected
+    remaining seconds `remaining_s`. `rate` is the learn rate, `samples_per_second` the throughput of all workers;
+    `memory_bytes` is summed over workers (on a GPU: of the device), `utilisation` the share of processors, or of GPU
+    time, that was busy since the previous event of this type. `data_share` and `communication_share` are the shares of
+    step time since then that the first worker waited for data and for other workers. Shares are in [0, 1], or NaN if
+    not measured."""
 
     kind: ClassVar[str] = "progress"
     epoch: int
@@ -105,9 +106,9 @@ class Progress(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Health(Event):
-    """How the layers are after this `iteration`, where that is watched. `layers` has for each, by its path of ids, the
-    norm of its gradient, the root mean square of its output, and the share of its units that gave zero for every
-    sample of the batch; -1 where there is no such figure. More layers than a line holds follow in further events."""
+    """Layer statistics after `iteration`, if watched. `layers` maps the path of ids of a layer to its gradient norm,
+    the root mean square of its output, and the share of its units whose output is zero for all samples of the batch; -1
+    for a statistic that does not exist. Layers that do not fit in a line follow in further events."""
 
     kind: ClassVar[str] = "health"
     iteration: int
@@ -116,7 +117,7 @@ class Health(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class EpochEnded(Event):
-    """The `epoch` (from 1) is complete after this `iteration`."""
+    """`epoch` (from 1) is complete after `iteration`."""
 
     kind: ClassVar[str] = "epoch"
     epoch: int
@@ -125,8 +126,8 @@ class EpochEnded(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Best(Event):
-    """A better network than before was found at this `iteration` and kept. `objective` is what it goes by on the
-    validation split (`loss`, or the metric), `value` what it reached there."""
+    """A new best network was found at `iteration` and saved. `objective` is the quantity that is compared on the
+    validation split (`loss` or the metric), `value` its value there."""
 
     kind: ClassVar[str] = "best"
     iteration: int
@@ -136,8 +137,8 @@ class Best(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Checkpointed(Event):
-    """The complete state of training after this `iteration`, in this `epoch`, is about to stand in `checkpoints/`: a
-    run that goes on from there goes on after this event. It took `seconds`."""
+    """A checkpoint of the training state after `iteration`, in `epoch`, is about to be renamed into `checkpoints/`: a
+    run resumed from it continues after this event. Writing it took `seconds`."""
 
     kind: ClassVar[str] = "checkpoint"
     iteration: int
@@ -147,9 +148,9 @@ class Checkpointed(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Resumed(Event):
-    """The run goes on from the checkpoint after `iteration` (0: from the beginning), for the `reason` given in words.
-    What was logged after the event number `after` and before this one is superseded: points, epochs, what was best, how
-    it ended. `restarts` counts how often the run has gone on by itself. A `started` event follows."""
+    """The run is resumed from the checkpoint of `iteration` (0: from the beginning). `reason` is an explanation.
+    Events after number `after` and before this one are superseded: points, epochs, the best network, the end.
+    `restarts` is the number of automatic restarts of the run. A `started` event follows."""
 
     kind: ClassVar[str] = "resumed"
     iteration: int
@@ -160,10 +161,10 @@ class Resumed(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Requested(Event):
-    """What was asked for was done after this `iteration`. `what` is `pause`, `release` (a paused run has given back its
-    memory: its workers have ended), `resume`, `stop`, `stop_after_epoch`, `checkpoint`, `validate`, `rate` (the new
-    learn rate is `value`), `epochs` (`value` is how many the run has now), `watch_gradient_norm` or `watch_layers`
-    (`value` 1: from now on, 0: no more)."""
+    """A request was carried out after `iteration`. `what` is `pause`, `release` (a paused run has released its memory:
+    its workers have ended), `resume`, `stop`, `stop_after_epoch`, `checkpoint`, `validate`, `rate` (`value` is the new
+    learn rate), `epochs` (`value` is the new number of epochs), `watch_gradient_norm` or `watch_layers` (`value` 1:
+    on, 0: off)."""
 
     kind: ClassVar[str] = "request"
     what: str
@@ -173,8 +174,7 @@ class Requested(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Refused(Event):
-    """What was asked for was not done, for the `reason` given in words, after this `iteration`. `what` is as in
-    `request`."""
+    """A request was refused after `iteration`. `reason` is an explanation; `what` is as in `request`."""
 
     kind: ClassVar[str] = "refused"
     what: str
@@ -184,7 +184,7 @@ class Refused(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Message(Event):
-    """Something a person should know: `severity` is `note` or `warning`, `text` says it."""
+    """Message to the user with `severity` `note` or `warning` and its `text`."""
 
     kind: ClassVar[str] = "message"
     severity: Literal["note", "warning"]
@@ -193,9 +193,9 @@ class Message(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Failed(Event):
-    """The run failed. `cause` says why in words; `worker` is its rank or -1; `detail` is the end of a traceback or log;
-    `defect` tells a defect of ours from a user's mistake or the machine's. `offer` is a setting with which the run may
-    go on, such as `training.gradient_accumulation=2`, where there is one."""
+    """The run failed. `cause` is an explanation; `worker` the rank of the worker, or -1; `detail` the end of a
+    traceback or log; `defect` is True for a defect of Netwright, False for a user error or a fault of the machine.
+    `offer` is a setting with which the run may be resumed, such as `training.gradient_accumulation=2`, or empty."""
 
     kind: ClassVar[str] = "failed"
     cause: str
@@ -207,8 +207,8 @@ class Failed(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Ended(Event):
-    """The last event. `state` is how it ended (finished, stopped, failed), `reason` why, in words, and `result` what
-    `result.json` holds."""
+    """The run has ended (last event). `state` is finished, stopped or failed, `reason` an explanation and `result` the
+    content of `result.json`."""
 
     kind: ClassVar[str] = "ended"
     state: State
@@ -237,32 +237,32 @@ KINDS: dict[str, type[Event]] = {
 }
 
 SUPERSEDED = (Points, Progress, Health, EpochEnded, Best, Failed, Ended)
-"""The kinds that no longer hold where the run went on from before them."""
+"""Event types that are superseded when the run is resumed from an earlier point."""
 
 
 def standing(events: Iterable[Event]) -> list[Event]:
-    """The events without what was superseded later."""
-    found: list[Event] = []
+    """Return the events except those that a later `Resumed` event supersedes."""
+    remaining: list[Event] = []
     after = math.inf
     for event in reversed(list(events)):
         if event.n <= after or not isinstance(event, SUPERSEDED):
-            found.append(event)
+            remaining.append(event)
         if isinstance(event, Resumed):
             after = min(after, event.after)
-    return found[::-1]
+    return remaining[::-1]
 
 
 @dataclass(frozen=True, kw_only=True)
 class UnknownEvent(Event):
-    """An event of a kind that this version does not know: readers pass over it."""
+    """Event of a kind unknown to this version. Readers skip it."""
 
     kind: ClassVar[str] = "unknown"
     body: Mapping[str, Any]
 
 
 def read_event(data: Mapping[str, Any]) -> Event:
-    """The event from its JSON. A kind or a set of fields that is not known gives an `UnknownEvent`, as do values that
-    no run writes: numbers beyond 64 bits, curves of something else than numbers."""
+    """Return the event from its JSON object. An unknown kind, missing fields or invalid values (integers beyond 64
+    bits, curves with values that are not numbers) give an `UnknownEvent`."""
     cls = KINDS.get(str(data.get("kind")))
     n, time = data.get("n", 0), data.get("time", 0.0)
     n, time = n if _is_count(n) and n >= 0 else 0, time if _is_time(time) else 0.0
@@ -270,23 +270,23 @@ def read_event(data: Mapping[str, Any]) -> Event:
         return UnknownEvent(n=n, time=time, body=data)
     kinds = _FORMS[cls]
     try:
-        given = {
+        values = {
             key: value if kinds[key] == (str,) else from_json(value)
             for key, value in data.items()
             if key in kinds and key not in ("n", "time")
         }
-        if not all(_fits(value, kinds[key]) for key, value in given.items()):
+        if not all(_fits(value, kinds[key]) for key, value in values.items()):
             return UnknownEvent(n=n, time=time, body=data)
-        event = cls(n=n, time=time, **given)
+        event = cls(n=n, time=time, **values)
     except TypeError:  # a field without a default is missing
         return UnknownEvent(n=n, time=time, body=data)
     return event if _is_sound(event) else UnknownEvent(n=n, time=time, body=data)
 
 
 LARGEST = 2**63
-"""No number of a run is larger; a stranger's may have thousands of digits, which have no place in a float."""
+"""Limit of integers. A foreign log may have numbers of thousands of digits, which cannot be converted to float."""
 LATEST = 2.5e11
-"""The year 9892: what lies behind is no time."""
+"""Limit of event times, in seconds since the Unix epoch (year 9892)."""
 
 
 def _is_count(value: Any) -> bool:
@@ -302,26 +302,26 @@ def _fits(value: Any, forms: tuple[type, ...]) -> bool:
 
 
 def _is_sound(event: Event) -> bool:
-    """Whether the inner values of an event are what readers take them for."""
+    """Return whether the nested values of an event have valid types and ranges."""
     if isinstance(event, Points):
         is_placed = event.split in SPLIT_PRIORITY and event.first_step >= 0 and event.steps_apart > 0
         return is_placed and all(map(_are_numbers, event.values.values()))
     if isinstance(event, Health):
-        return all(figures and _are_numbers(figures) for figures in event.layers.values())
+        return all(statistics and _are_numbers(statistics) for statistics in event.layers.values())
     if isinstance(event, Started):
         return all(_is_count(count) for count in event.samples.values())
     return not isinstance(event, Requested) or math.isfinite(event.value)
 
 
 def _are_numbers(values: Any) -> bool:
-    types = set(map(type, values)) if isinstance(values, list) else {list}
-    if types <= {float}:
+    item_types = set(map(type, values)) if isinstance(values, list) else {list}
+    if item_types <= {float}:
         return True
-    return types <= {float, int} and all(_is_count(value) for value in values if type(value) is int)
+    return item_types <= {float, int} and all(_is_count(value) for value in values if type(value) is int)
 
 
 def _form(annotation: Any) -> tuple[type, ...]:
-    """What values of a field look like in Python, by its declared type."""
+    """Return the Python types that a field accepts, by its annotation."""
     forms: dict[Any, tuple[type, ...]] = {float: (float, int), int: (int,), bool: (bool,), str: (str,)}
     if get_origin(annotation) is Literal:
         return (str,)
@@ -333,13 +333,13 @@ _FORMS: dict[type[Event], dict[str, tuple[type, ...]]] = {
 }
 
 POINTS_ROOM_BYTES = LINE_LIMIT_BYTES - 256
-"""What a line of points has for curves, beside number, time, kind, split and steps."""
+"""Bytes for curves in a line of points, without number, time, kind, split and steps."""
 VALUE_BYTES = 25
-"""The longest number, such as -1.2345678901234567e-308, and a comma."""
+"""Maximum length of a number, such as -1.2345678901234567e-308, and a comma."""
 
 
 def split_points(points: Points) -> Iterator[Points]:
-    """The same points as several events that each stay below the limit of a line."""
+    """Yield the points as events that each fit in a line of `LINE_LIMIT_BYTES`."""
     for names in _curves_of_a_line(list(points.values)):
         heads = sum(_head_bytes(name) for name in names)
         size = max(1, (POINTS_ROOM_BYTES - heads) // (VALUE_BYTES * len(names)))
@@ -350,12 +350,12 @@ def split_points(points: Points) -> Iterator[Points]:
 
 
 def _head_bytes(name: str) -> int:
-    """The name of a curve and its brackets."""
+    """Return the size in bytes of the name of a curve and its punctuation."""
     return len(json.dumps(name)) + 4
 
 
 def _curves_of_a_line(names: list[str]) -> Iterator[list[str]]:
-    """The curves in groups, of which each has room in one line with at least one value a curve."""
+    """Yield groups of curves that fit in a line with at least one value per curve."""
     group: list[str] = []
     room = POINTS_ROOM_BYTES
     for name in names:
@@ -370,15 +370,15 @@ def _curves_of_a_line(names: list[str]) -> Iterator[list[str]]:
 
 
 def split_health(health: Health) -> Iterator[Health]:
-    """The same figures as several events that each stay below the limit of a line."""
+    """Yield the layer statistics as events that each fit in a line of `LINE_LIMIT_BYTES`."""
     part: dict[str, list[float]] = {}
     room = POINTS_ROOM_BYTES
-    for id, figures in health.layers.items():
-        needed = _head_bytes(id) + VALUE_BYTES * len(figures)
+    for id, statistics in health.layers.items():
+        needed = _head_bytes(id) + VALUE_BYTES * len(statistics)
         if part and needed > room:
             yield Health(iteration=health.iteration, layers=part)
             part, room = {}, POINTS_ROOM_BYTES
-        part[id] = figures
+        part[id] = statistics
         room -= needed
     if part:
         yield Health(iteration=health.iteration, layers=part)
@@ -388,7 +388,7 @@ _NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def to_json(value: Any) -> Any:
-    """The value with numbers that are not finite as strings."""
+    """Return a value with non-finite numbers replaced by strings."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, Mapping):
@@ -400,7 +400,7 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(value: Any) -> Any:
-    """The value with the strings of `to_json` as numbers again."""
+    """Return a value with the strings of `to_json` converted back to numbers."""
     if isinstance(value, str):
         return _NON_FINITE.get(value, value)
     if isinstance(value, dict):

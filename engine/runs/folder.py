@@ -1,4 +1,4 @@
-"""A run is a folder, and the folder is the truth: who can read it can follow the run.
+"""Run folder: the files of a run. Any process that can read the folder can follow the run.
 
     project.netwright  run.json  events.jsonl  control/  run.lock  engine.log  best/ last/  result.json  metrics.json
 
@@ -27,20 +27,20 @@ from engine.runs.requests import FROM_USERS, refuse_unknown
 
 REQUEST_LIMIT_BYTES = 4096
 INFO_LIMIT_BYTES = 2**22
-"""Of `run.json` and `result.json`; those of a run have some KiB."""
+"""Maximum size of `run.json` and `result.json`, which usually have a few KiB."""
 LOCK_PATIENCE_S = 3.0
-"""Readers hold the lock for an instant, to see whether somebody has it; a long one where the machine is busy."""
+"""Readers hold the lock briefly to test whether it is taken; longer on a busy machine."""
 
 
 @dataclass(frozen=True)
 class RunFolder:
-    """The paths of one run, reading them, and asking it for something. What only its coordinator does stands below."""
+    """Paths of a run folder, reading its files, and sending requests. Functions of the coordinator are below."""
 
     path: Path
 
     @property
     def project(self) -> Path:
-        """The frozen copy of what is trained."""
+        """Frozen copy of the project."""
         return self.path / "project.netwright"
 
     @property
@@ -50,82 +50,83 @@ class RunFolder:
 
     @property
     def events(self) -> Path:
-        """The log of events."""
+        """Event log."""
         return self.path / "events.jsonl"
 
     @property
     def code(self) -> Path:
-        """Copies of the user's files of code, as they were when the run was prepared, by their hash."""
+        """Copies of the user code files from the preparation of the run, named by their hash."""
         return self.path / "code"
 
     @property
     def control(self) -> Path:
-        """Requests to the run."""
+        """Folder of requests to the run."""
         return self.path / "control"
 
     @property
     def lock(self) -> Path:
-        """Held while the coordinator lives."""
+        """Lock file, held by the coordinator while it lives."""
         return self.path / "run.lock"
 
     @property
     def log(self) -> Path:
-        """What all workers printed."""
+        """Output of all workers."""
         return self.path / "engine.log"
 
     @property
     def checkpoints(self) -> Path:
-        """Complete states of training, to go on from."""
+        """Folder of the checkpoints, which the run can be resumed from."""
         return self.path / "checkpoints"
 
     @property
     def best(self) -> Path:
-        """Weights of the best network by validation."""
+        """Folder of the weights with the best validation result."""
         return self.path / "best"
 
     @property
     def last(self) -> Path:
-        """Weights of the last iteration."""
+        """Folder of the weights of the last iteration."""
         return self.path / "last"
 
     def kept(self) -> Path | None:
-        """The folder of the weights that count as the result: what `run.json` says, else best, else last."""
-        kept = self.read_info().kept
-        candidates = [self.path / kept] if kept in ("best", "last") else [self.best, self.last]
+        """Return the folder of the resulting weights: as named in `run.json`, else best, else last; None if missing."""
+        kept_name = self.read_info().kept
+        candidates = [self.path / kept_name] if kept_name in ("best", "last") else [self.best, self.last]
         return next((path for path in candidates if path.is_dir()), None)
 
     @property
     def result(self) -> Path:
-        """Written once, at the end."""
+        """Result file, written once at the end of the run."""
         return self.path / "result.json"
 
     def read_info(self) -> RunInfo:
-        """Return `run.json`, or an empty record where it is not there yet. Raises `UserError` where it is damaged."""
+        """Return `run.json`, or an empty record if it does not exist yet. Raises `UserError` if it is damaged."""
         return RunInfo.read(_read_json(self.info) or {})
 
     def read_result(self) -> dict[str, Any] | None:
-        """`result.json`, once it is there."""
+        """Return the content of `result.json`, or None if it does not exist. Raises `UserError` if it is damaged."""
         return _read_json(self.result)
 
     def is_alive(self) -> bool:
-        """Whether a coordinator holds the lock."""
+        """Return whether a coordinator holds the lock."""
         return locks.is_locked(self.lock)
 
     def state(self) -> str:
-        """The state now: what `run.json` says, or `lost` where it says alive and nobody holds the lock."""
+        """Return the current state: that of `run.json`, or `lost` if that is not an end state and no process holds the
+        lock."""
         state = self.read_info().state
         if state in ENDS or self.is_alive():
             return state
-        state = self.read_info().state  # it may have ended, as it should, since it was read
+        state = self.read_info().state  # it may have ended normally after the first read
         return state if state in ENDS else "lost"
 
     def has_released(self) -> bool:
-        """Whether it is paused and has given back its memory. Raises `UserError`."""
+        """Return whether the run is paused and has released its memory. Raises `UserError`."""
         info = self.read_info()
         return info.state == "paused" and info.released
 
     def request(self, name: str, **values: float) -> None:
-        """Ask the run to do something, by a row of the table in `engine.runs.requests`. Raises `UserError`."""
+        """Send a request to the run. `name`: one of the table in `engine.runs.requests`. Raises `UserError`."""
         refuse_unknown(name)
         try:
             if self.control.is_symlink():
@@ -135,12 +136,12 @@ class RunFolder:
             raise UserError(f"The run in {self.path} cannot be asked to {name}: {error.strerror}.") from None
 
     def _turn(self) -> int:
-        """A number behind those of all requests that wait, also where the clock was set back meanwhile."""
-        heads = [name.partition("_")[0] for name in os.listdir(self.control)]
-        return max(time.time_ns(), *(int(head) + 1 for head in heads if head.isdecimal() and len(head) < 20), 0)
+        """Return a sequence number greater than those of all pending requests, even if the clock was set back."""
+        prefixes = [name.partition("_")[0] for name in os.listdir(self.control)]
+        return max(time.time_ns(), *(int(head) + 1 for head in prefixes if head.isdecimal() and len(head) < 20), 0)
 
     def take_requests(self) -> list[dict[str, Any]]:
-        """The requests that wait, oldest first; each is given once. Called by the coordinator."""
+        """Return and delete the pending requests, oldest first. Called by the coordinator."""
         try:
             files = sorted(f for f in self.control.iterdir() if f.suffix == ".json" and not f.name.startswith("."))
         except OSError:
@@ -170,29 +171,29 @@ def _read_json(path: Path) -> dict[str, Any] | None:
 
 
 def frozen_code(folder: RunFolder) -> dict[str, Path]:
-    """Where a run keeps its copy of each file of code, by the file's path in the project."""
+    """Return the path of the copy of each user code file in a run folder, by its path in the project."""
     files = folder.read_info().code
     return {file: folder.code / f"{re.sub('[^0-9a-f]', '', sha256)}.py" for file, sha256 in files.items()}
 
 
 def open_run(path: Path) -> RunFolder:
-    """The run in this folder. Raises `UserError` if there is none."""
+    """Return the run folder at `path`. Raises `UserError` if it holds no run."""
     folder = RunFolder(path)
     try:
         if folder.info.is_file():
             return folder
-        what = "is not a run: it has no run.json" if path.is_dir() else "is a file, not the folder of a run"
-        what = what if path.exists() else "does not exist"
+        problem = "is not a run: it has no run.json" if path.is_dir() else "is a file, not the folder of a run"
+        problem = problem if path.exists() else "does not exist"
     except OSError as error:
-        what = f"cannot be read: {error.strerror}"
-    raise UserError(f"{path} {what}. `netwright-engine runs` lists the runs of a folder.")
+        problem = f"cannot be read: {error.strerror}"
+    raise UserError(f"{path} {problem}. `netwright-engine runs` lists the runs of a folder.")
 
 
 def take_lock(folder: RunFolder) -> int:
     """Hold the run's lock until the returned descriptor is closed or the process ends.
 
-    A forked worker must close it first thing. Raises `RunError` if another engine holds it, and `UserError` where a run
-    would be written outside of its folder.
+    A forked worker must close the descriptor first. Raises `RunError` if another engine holds the lock or it cannot be
+    taken, and `UserError` if a link in the folder would redirect writes outside of it.
     """
     _refuse_links(folder)
     try:
@@ -200,27 +201,27 @@ def take_lock(folder: RunFolder) -> int:
     except locks.LockHeldError:
         raise RunError(f"Another engine is already at work on the run in {folder.path}.") from None
     except OSError as error:
-        way_out = "" if error.filename else " Name a folder on another disk."
-        raise RunError(f"The run in {folder.path} cannot be locked: {error.strerror}.{way_out}") from None
+        hint = "" if error.filename else " Name a folder on another disk."
+        raise RunError(f"The run in {folder.path} cannot be locked: {error.strerror}.{hint}") from None
 
 
 def _refuse_links(folder: RunFolder) -> None:
-    """What is written in a folder of a stranger's stays in it. Raises `UserError`."""
+    """Refuse links, devices and pipes, so that writes stay in an untrusted folder. Raises `UserError`."""
     try:
         entries = sorted(os.scandir(folder.path), key=lambda entry: entry.name)
     except OSError:
-        return  # locking says why
+        return  # taking the lock reports the error
     for entry in entries:
         if entry.is_symlink() or not (entry.is_file() or entry.is_dir()):
-            what = "a link" if entry.is_symlink() else "a device or a pipe"
+            kind = "a link" if entry.is_symlink() else "a device or a pipe"
             raise UserError(
-                f"{quoted(entry.name)} in the folder of the run {folder.path} is {what}. A run is written in its own "
+                f"{quoted(entry.name)} in the folder of the run {folder.path} is {kind}. A run is written in its own "
                 "folder only: remove it, or put what it leads to in its place."
             )
 
 
 def update_info(folder: RunFolder, **changes: Any) -> None:
-    """Replace some fields of the record in `run.json`, atomically."""
+    """Update fields of the record in `run.json`, atomically. Raises `UserError` and `OSError`."""
     write_info(folder, replace(folder.read_info(), **changes))
 
 
@@ -231,10 +232,10 @@ def write_info(folder: RunFolder, info: RunInfo) -> None:
 
 @dataclass(frozen=True)
 class Origin:
-    """What goes with a project's file.
+    """Folders and name that belong to a project file.
 
-    Relative paths of data start at `base`, those of code at `code_base`, unless `code` has a copy. New runs go beside
-    `runs_beside`, and are called `name`.
+    Relative paths of data are resolved against `base`, those of user code against `code_base` unless `code` has a copy.
+    New runs are created beside `runs_beside` and named `name`.
     """
 
     base: Path
@@ -245,11 +246,12 @@ class Origin:
 
 
 def origin(path: Path) -> Origin:
-    """Of a project's file. The copy that a run keeps trains again as the run did, with the code that it kept."""
+    """Return the origin of a project file. For the frozen copy in a run folder, it is that of the run, with its
+    code."""
     path = path.resolve()
     folder = RunFolder(path.parent)
     if path == folder.project and folder.info.is_file():
-        with contextlib.suppress(UserError):  # a damaged run.json: a project like any other
+        with contextlib.suppress(UserError):  # damaged run.json: treated as an ordinary project
             info = folder.read_info()
             if info.base and info.name:
                 # `runs/<time>_<name>/project.netwright`: the next run of it goes to the same `runs`.
