@@ -1,7 +1,7 @@
-"""What goes wrong through no defect of ours, in words for the person in front of the program.
+"""Errors that are not defects of Netwright, with messages for the user.
 
-A `UserError` names the thing, the limit, what was received and the way out. It is shown as it stands, in the window
-and on the command line, where it also decides the exit code. Anything else that escapes is a defect of ours.
+The message of a `UserError` names the object, the limit, the received value and a remedy. It is shown unchanged in the
+window and on the command line, where the class sets the exit code. Any other uncaught exception is a defect.
 """
 
 import difflib
@@ -19,25 +19,25 @@ EXIT_STOPPED = 130
 
 
 class UserError(Exception):
-    """The user's input is wrong: a file, an option, the data."""
+    """Invalid user input: a file, an option or the data."""
 
     exit_code: ClassVar[int] = EXIT_INPUT
 
 
 class UnavailableError(UserError):
-    """What was asked for is not to be had on this machine: an environment, a device."""
+    """Requested resource not available on this machine: an environment or a device."""
 
     exit_code: ClassVar[int] = EXIT_UNAVAILABLE
 
 
 class RunError(UserError):
-    """A run could not do its work, and its input is not (known to be) the reason."""
+    """Failure of a run that is not known to be caused by its input."""
 
     exit_code: ClassVar[int] = EXIT_RUN_FAILED
 
 
 class FieldError(UserError):
-    """One value of one field is refused. `path` is the key that `--set` takes, such as `training.max_epochs`."""
+    """Invalid value of a field. `path` is the key that `--set` takes, such as `training.max_epochs`."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(f"{path}: {message}" if path else message)
@@ -46,7 +46,7 @@ class FieldError(UserError):
 
 
 class FieldErrors(UserError):
-    """Several values are refused at once, so that a form or a file shows all of them."""
+    """Invalid values of several fields, collected so that a form or a file shows all of them."""
 
     def __init__(self, errors: Iterable[FieldError]) -> None:
         self.errors = tuple(errors)
@@ -54,7 +54,7 @@ class FieldErrors(UserError):
 
 
 class ShapeError(UserError):
-    """A layer cannot take what reaches it. `field` or `port` names what is at fault, where one is."""
+    """Input that does not fit a layer. `field` or `port` is the name of the cause, or None."""
 
     def __init__(self, message: str, *, field: str | None = None, port: str | None = None) -> None:
         super().__init__(message)
@@ -63,18 +63,18 @@ class ShapeError(UserError):
 
 
 class UnknownSizesError(ShapeError):
-    """What leaves a layer is not known yet, because it is code of the user's that was not measured. Only a warning."""
+    """Unknown output sizes of a layer of user code that was not measured. Reported as a warning only."""
 
 
 def plural(count: int, word: str) -> str:
-    """`1 sample`, `1,257 samples`."""
+    """Format a count with its noun, such as `1 sample` or `1,257 samples`."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """` Did you mean 'x'?` for the nearest of the known words (the first thousand of like length), or nothing."""
+    """Return ` Did you mean 'x'?` for the closest of the first 1000 known words of similar length, or an empty text."""
     if not 0 < len(word) <= 64:
-        return ""  # nobody mistypes that much, and comparing would take its time
-    alike = (name for name in known if 0.4 < len(name) / len(word) < 2.4)  # no other can be near enough
-    near = difflib.get_close_matches(word, islice(alike, 1000), n=1, cutoff=0.6)
-    return f" Did you mean '{near[0]}'?" if near else ""
+        return ""  # too long for a typing error, and slow to compare
+    candidates = (name for name in known if 0.4 < len(name) / len(word) < 2.4)  # other lengths cannot match
+    matches = difflib.get_close_matches(word, islice(candidates, 1000), n=1, cutoff=0.6)
+    return f" Did you mean '{matches[0]}'?" if matches else ""

@@ -1,4 +1,4 @@
-"""Typed fields that describe themselves: default, limits, unit, label, help, and when they apply."""
+"""Typed fields of records, with default, limits, unit, label, help text and visibility."""
 
 import json
 import math
@@ -17,13 +17,13 @@ QUOTE_LIMIT = 60
 
 
 def quoted(value: object) -> str:
-    """A received value, short enough for a message, and without characters that would disturb a terminal."""
+    """Format a value for an error message: at most `QUOTE_LIMIT` characters, without control characters."""
     text = printable(json.dumps(_excerpt(value, 3), default=str, ensure_ascii=False))
     return text if len(text) <= QUOTE_LIMIT else text[: QUOTE_LIMIT - 3] + "..."
 
 
 def _excerpt(value: object, depth: int) -> object:
-    """The beginning of a value that may be huge, or nested deeper than `json` can follow."""
+    """Truncate a value that may be huge, or nested too deep for `json`."""
     match value:
         case str():
             return value[: 2 * QUOTE_LIMIT]
@@ -39,7 +39,8 @@ def _excerpt(value: object, depth: int) -> object:
 
 
 def is_unicode(text: str) -> bool:
-    """Whether the text can be written as UTF-8: file names with foreign bytes, and halves of pairs, cannot."""
+    """Return whether a text can be encoded as UTF-8. False with lone surrogates, as in file names with invalid
+    bytes."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -48,12 +49,12 @@ def is_unicode(text: str) -> bool:
 
 
 def printable(text: str) -> str:
-    """The text with control characters, reversed writing and the like as escapes, as JSON has them."""
+    """Escape characters of a text that are not printable (control, bidirectional and others), as in JSON."""
     return text if text.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
 
 
 def path_part(name: str) -> str:
-    """A key from a file as a part of the path in a message: as it is, unless it is long or not printable."""
+    """Format a key from a file for the path in a message: unchanged, or quoted if it is long or not printable."""
     return name if len(name) <= QUOTE_LIMIT and name.isprintable() else quoted(name)
 
 
@@ -63,10 +64,10 @@ Visible = Callable[[Any], bool]
 
 
 class Field(Generic[T]):
-    """One declared value of a `Record`.
+    """Declared field of a `Record`.
 
-    `default` may be a function of the record, for defaults that follow another field (a rate that follows the solver).
-    `check` takes what JSON or a form gives and returns the value, or raises `FieldError` in words.
+    `default` may be a function of the record, for defaults that depend on another field (a learn rate on the solver).
+    `check` converts a value from JSON or a form, or raises `FieldError`.
     """
 
     name: str = ""
@@ -110,35 +111,35 @@ class Field(Generic[T]):
         raise AttributeError(f"{type(instance).__name__} is a value: use replace({self.name}=...).")
 
     def default_for(self, record: Any) -> T:
-        """The default, given the other values of the record."""
+        """Return the default, which may depend on the other values of the record."""
         default = self.default
         return default(record) if callable(default) else default
 
     def refuse(self, received: object, expects: str = "") -> FieldError:
-        """The error for a value that this field does not take; `expects` where there is more to say of this one."""
+        """Return the error for an invalid value. `expects` overrides the description of valid values."""
         return FieldError(self.name, f"expected {expects or self.expects}, received {quoted(received)}.")
 
     def check(self, value: object) -> T:
-        """The value, as JSON or a form gave it, in this field's own type."""
+        """Convert a value from JSON or a form to the type of the field. Raises `FieldError`."""
         raise NotImplementedError
 
     def write(self, value: T) -> JSON:
-        """The value as it stands in the project file."""
+        """Return the value as JSON for the project file."""
         return value
 
     def parse(self, text: str) -> T:
-        """The value from text as a person types it, on the command line or in a form."""
+        """Parse typed text, from the command line or a form. Raises `FieldError`."""
         try:
             return self.check(json.loads(text))
         except (ValueError, RecursionError):
             return self.check(text)
 
     def show(self, value: T) -> str:
-        """The value as a person would type it."""
+        """Format the value as the user would type it."""
         return str(value)
 
     def schema(self) -> dict[str, JSON]:
-        """JSON Schema of this field."""
+        """Return the JSON Schema of the field."""
         described: dict[str, JSON] = {"title": self.label, **self.limits_schema()}
         if self.help:
             described["description"] = self.help
@@ -147,17 +148,17 @@ class Field(Generic[T]):
         return described
 
     def limits_schema(self) -> dict[str, JSON]:
-        """Type and limits for the JSON Schema."""
+        """Return type and limits for the JSON Schema."""
         return {}
 
 
 _LONG = 1e8
 NO_LIMIT = 2**31 - 1
-"""The highest number where no other is said; it is told only to those who go beyond."""
+"""Default upper limit. It appears only in the error for a larger number."""
 
 
 class Int(Field[int]):
-    """A whole number within limits."""
+    """Integer within limits, both inclusive."""
 
     def __init__(
         self, default: int | Callable[[Any], int], *, low: int = 0, high: int = NO_LIMIT, **described: Any
@@ -187,7 +188,7 @@ def _is_above(number: object, high: int) -> bool:
 
 
 class Float(Field[float]):
-    """A real number within limits; `above` excludes its end. Infinity is taken only where `infinite` says so."""
+    """Real number within limits; `above` is an exclusive lower limit. Infinity is accepted only if `infinite`."""
 
     def __init__(
         self,
@@ -237,7 +238,7 @@ class Float(Field[float]):
         if math.isinf(value):
             return "Inf"
         short = f"{value:.12g}"
-        if abs(value) >= _LONG:  # zeros in a row are hard to count
+        if abs(value) >= _LONG:  # long rows of zeros are hard to read
             digits, _, power = f"{value:.11e}".partition("e")
             short = min(short, f"{digits.rstrip('0').rstrip('.')}e{int(power)}", key=len)
         return short if float(short) == value else repr(value)
@@ -254,7 +255,7 @@ class Float(Field[float]):
 
 
 class Bool(Field[bool]):
-    """Yes or no."""
+    """Boolean value."""
 
     expects = "true or false"
 
@@ -273,9 +274,9 @@ class Bool(Field[bool]):
 
 
 class Choice(Field[str]):
-    """One of a list of words. `notes` says what each word means; `offered` which of them go with a record's other
-    values, where not all do: the form greys the others, and the record's `problems` say why. `removed` are words of
-    older versions, each with what to do instead."""
+    """Choice of one option. `notes` describes the options. `offered` returns the options that are compatible with the
+    other values of a record: the form disables the others, and `problems` of the record gives the reason. `removed`
+    maps options of older versions to a hint about the replacement."""
 
     def __init__(
         self,
@@ -313,7 +314,7 @@ class Choice(Field[str]):
 
 
 class Choices(Field[tuple[str, ...]]):
-    """One or more words of a list, in an order that counts; each once. `notes` says what each word means."""
+    """Choice of one or more options, ordered, without duplicates. `notes` describes the options."""
 
     def __init__(
         self,
@@ -354,7 +355,7 @@ class Choices(Field[tuple[str, ...]]):
 
 
 class Text(Field[str]):
-    """Free text of one line."""
+    """Text of a single line."""
 
     expects = "a text of at most 4,096 characters without line breaks"
 
@@ -373,7 +374,7 @@ class Text(Field[str]):
 
 
 class FilePath(Text):
-    """Where something lies: a file or a folder. Relative paths start at the project's folder."""
+    """Path of a file or a folder. Relative paths are resolved against the folder of the project."""
 
     def __init__(
         self,

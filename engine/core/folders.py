@@ -1,4 +1,4 @@
-"""The folders of the user that Netwright keeps its files in, where each platform expects them.
+"""User folders of Netwright, in the standard locations of each platform.
 
 On Linux they follow the XDG base directories: `$XDG_CONFIG_HOME/netwright`, else `~/.config/netwright`, and so on.
 All functions raise `RuntimeError` for a user without a home folder, as in some containers. platformdirs is imported
@@ -18,21 +18,21 @@ def config_folder() -> Path:
 
 
 def data_folder() -> Path:
-    """Return the folder of what the user has made: runs of projects without a file, presets, blocks."""
+    """Return the folder of user data: runs of projects without a file, presets, blocks."""
     from platformdirs import user_data_dir
 
     return _checked(user_data_dir(_NAME, appauthor=False))
 
 
 def state_folder() -> Path:
-    """Return the folder of what outlives a restart without being the user's work: the queue, recovery files."""
+    """Return the folder of persistent state that is not user data: the queue, recovery files."""
     from platformdirs import user_state_dir
 
     return _checked(user_state_dir(_NAME, appauthor=False))
 
 
 def cache_folder() -> Path:
-    """Return the folder of what can be computed again."""
+    """Return the cache folder, for data that can be recomputed."""
     from platformdirs import user_cache_dir
 
     return _checked(user_cache_dir(_NAME, appauthor=False))

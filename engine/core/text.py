@@ -1,4 +1,4 @@
-"""Figures as text for people: durations, sizes in bytes, percentages."""
+"""Text formats of numbers: durations, sizes in bytes, percentages."""
 
 import math
 

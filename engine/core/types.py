@@ -1,15 +1,15 @@
-"""What flows along a connection: named axes with sizes, the batch implied, and the kind of number.
+"""Tensor type of a connection: named axes with sizes, without the batch axis, and the kind of number.
 
 | layout    | axes      | meaning                                      |
 |-----------|-----------|----------------------------------------------|
-| features  | C         | one vector a sample                          |
+| features  | C         | one vector per sample                        |
 | image     | C H W     |                                              |
 | volume    | C D H W   |                                              |
 | sequence  | T C       | steps first, then channels (batch first)     |
 | tokens    | T         | a sequence of indices, kind `index`          |
 
-A size is a number or a `Symbol`, whose value is known only when the network runs. Arithmetic on a symbol gives a fresh
-symbol; two sizes clash only where both are known.
+A size is an integer or a `Symbol`, whose value is known only at run time. Arithmetic on a symbol gives a new symbol;
+two sizes clash only if both are known.
 """
 
 import math
@@ -24,7 +24,7 @@ Kind = Literal["real", "index", "complex"]
 
 @dataclass(frozen=True)
 class Symbol:
-    """A size that is known only at run time, such as the length of a sequence."""
+    """Size that is known only at run time, such as the length of a sequence."""
 
     name: str
 
@@ -40,20 +40,20 @@ NAMES = {axes: name for name, axes in LAYOUTS.items()} | {("T",): "tokens"}
 
 
 def derive(rule: Callable[..., int], *sizes: Size) -> Size:
-    """A size computed from others: a number where all are known, else a fresh symbol."""
+    """Compute a size from others: `rule(*sizes)` if all are known, else a new symbol."""
     if all(isinstance(size, int) for size in sizes):
         return rule(*sizes)
-    known = next(size for size in sizes if isinstance(size, Symbol))
-    return Symbol(known.name if known.name.endswith("'") else known.name + "'")
+    symbol = next(size for size in sizes if isinstance(size, Symbol))
+    return Symbol(symbol.name if symbol.name.endswith("'") else symbol.name + "'")
 
 
 def clash(a: Size, b: Size) -> bool:
-    """Whether two sizes are known to differ."""
+    """Return whether two sizes are both known and differ."""
     return isinstance(a, int) and isinstance(b, int) and a != b
 
 
 def with_article(words: str) -> str:
-    """`an image`, `a sequence`; features and tokens are many and have no article."""
+    """Prefix the indefinite article: `an image`, `a sequence`; none for the plurals features and tokens."""
     if words.endswith(("features", "tokens")):
         return words
     return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
@@ -61,7 +61,7 @@ def with_article(words: str) -> str:
 
 @dataclass(frozen=True)
 class TensorType:
-    """The type of one tensor, without its batch axis: `axes` in torch's order, one size each, and the kind."""
+    """Type of a tensor without its batch axis: `axes` in the order of torch, a size per axis, and the kind."""
 
     axes: tuple[str, ...]
     sizes: tuple[Size, ...]
@@ -69,32 +69,32 @@ class TensorType:
 
     @property
     def layout(self) -> str:
-        """`image`, `sequence`, ..., or the axes themselves where they have no common name."""
+        """Name of the layout, such as `image`, or the names of the axes if they form no named layout."""
         return NAMES.get(self.axes, " ".join(self.axes))
 
     @property
     def rank(self) -> int:
-        """Number of axes without the batch."""
+        """Number of axes without the batch axis."""
         return len(self.axes)
 
     def __getitem__(self, axis: str) -> Size:
         return self.sizes[self.axes.index(axis)]
 
     def has(self, axis: str) -> bool:
-        """Whether there is an axis of this name."""
+        """Return whether the tensor has an axis of this name."""
         return axis in self.axes
 
     def dim(self, axis: str) -> int:
-        """The dimension of an axis in the batched torch tensor (the batch is 0)."""
+        """Return the dimension of an axis in the batched torch tensor (the batch axis is 0)."""
         return self.axes.index(axis) + 1
 
     @property
     def spatial(self) -> tuple[str, ...]:
-        """The axes a window slides over: H W, D H W, or T."""
+        """Spatial axes, which a convolution slides over: H W, D H W, or T."""
         return tuple(axis for axis in self.axes if axis in "DHWT")
 
     def known(self, axis: str, why: str) -> int:
-        """The size of an axis that must be a number. Raises `ShapeError`, which says why it must."""
+        """Return the size of an axis. Raises `ShapeError` with the reason `why` if the size is unknown."""
         size = self[axis]
         if isinstance(size, Symbol):
             raise ShapeError(f"The size of axis {axis} is not known before the network runs, but {why}.")
@@ -102,32 +102,32 @@ class TensorType:
 
     @property
     def channels(self) -> int:
-        """The number of channels, which layers with weights must know."""
+        """Number of channels, required by layers with weights. Raises `ShapeError` if unknown."""
         if not self.has("C"):
             raise ShapeError(f"Expected an input with channels, received {self}.")
         return self.known("C", "the number of channels decides the size of the weights")
 
     @property
     def count(self) -> int | None:
-        """Numbers per sample, or None where a size is unknown."""
+        """Number of elements per sample, or None if a size is unknown."""
         return math.prod(s for s in self.sizes if isinstance(s, int)) if self.is_known else None
 
     @property
     def is_known(self) -> bool:
-        """Whether every size is a number."""
+        """True if all sizes are known."""
         return all(isinstance(size, int) for size in self.sizes)
 
     def with_sizes(self, **sizes: Size) -> "TensorType":
-        """The same axes with some other sizes."""
+        """Return a type of kind real with the same axes and some sizes replaced."""
         return TensorType(self.axes, tuple(sizes.get(a, s) for a, s in zip(self.axes, self.sizes, strict=True)), "real")
 
     @property
     def is_open(self) -> bool:
-        """Whether it is a sequence whose length is known only when the network runs, and may differ by sample."""
+        """True for a sequence whose length is known only at run time, and may differ between samples."""
         return self.has("T") and isinstance(self["T"], Symbol)
 
     def opened(self) -> "TensorType":
-        """The same sequence with any length."""
+        """Return the type with a symbolic sequence length."""
         return TensorType(self.axes, tuple(Symbol("T") if a == "T" else s for a, s in self._named), self.kind)
 
     @property
@@ -135,12 +135,12 @@ class TensorType:
         return tuple(zip(self.axes, self.sizes, strict=True))
 
     def fits(self, other: "TensorType") -> bool:
-        """Whether the axes are the same and no two sizes are known to differ."""
-        same = self.axes == other.axes
-        return same and not any(clash(a, b) for a, b in zip(self.sizes, other.sizes, strict=True))
+        """Return whether the axes are equal and no sizes clash."""
+        has_same_axes = self.axes == other.axes
+        return has_same_axes and not any(clash(a, b) for a, b in zip(self.sizes, other.sizes, strict=True))
 
     def short(self) -> str:
-        """`8 × 28 × 28`, for the label of a connection."""
+        """Return the sizes as text, such as `8 × 28 × 28`, for the label of a connection."""
         return " × ".join(f"{size:,}" if isinstance(size, int) else str(size) for size in self.sizes)
 
     def __str__(self) -> str:
@@ -149,25 +149,25 @@ class TensorType:
 
 
 def features(channels: Size) -> TensorType:
-    """A vector of this many numbers per sample."""
+    """Return the type of a feature vector: (C,)."""
     return TensorType(("C",), (channels,))
 
 
 def image(channels: Size, height: Size, width: Size) -> TensorType:
-    """An image, channels first."""
+    """Return the type of an image, channels first: (C, H, W)."""
     return TensorType(("C", "H", "W"), (channels, height, width))
 
 
 def volume(channels: Size, depth: Size, height: Size, width: Size) -> TensorType:
-    """A volume, channels first."""
+    """Return the type of a volume, channels first: (C, D, H, W)."""
     return TensorType(("C", "D", "H", "W"), (channels, depth, height, width))
 
 
 def sequence(steps: Size, channels: Size) -> TensorType:
-    """A sequence of vectors, steps first."""
+    """Return the type of a sequence of vectors, steps first: (T, C)."""
     return TensorType(("T", "C"), (steps, channels))
 
 
 def tokens(steps: Size) -> TensorType:
-    """A sequence of indices."""
+    """Return the type of a sequence of indices: (T,)."""
     return TensorType(("T",), (steps,), "index")
