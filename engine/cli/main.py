@@ -96,9 +96,8 @@ def _run(argv: Sequence[str] | None) -> int:
     except UserError as error:
         from engine.core.fields import printable
 
-        message = "\n".join(
-            map(printable, str(error).split("\n"))
-        )  # file names may contain terminal control characters
+        # File names may contain terminal control characters.
+        message = "\n".join(map(printable, str(error).split("\n")))
         print(f"netwright-engine: {message}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:

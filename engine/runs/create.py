@@ -1,4 +1,4 @@
-"""Making the folder of a new run: where it goes, and what is in it when it begins."""
+"""Create the folder of a new run: its location and its initial files."""
 
 import contextlib
 import hashlib
@@ -17,26 +17,27 @@ from engine.runs.folder import RunFolder
 from engine.runs.info import RunInfo
 
 SHIPPED = ROOT / "resources"
-"""Examples and templates lie there."""
+"""Folder of the shipped examples and templates."""
 
 
 def runs_beside(project_path: Path) -> Path:
-    """The folder for the runs of a project."""
+    """Return the folder for the runs of a project, beside its file."""
     return project_path.parent / "runs"
 
 
 def is_shipped(project_path: Path) -> bool:
-    """Whether a project is an example or a template that came with Netwright."""
+    """Return whether a project is an example or a template shipped with Netwright."""
     return project_path.resolve().is_relative_to(SHIPPED)
 
 
 def new_path(project_path: Path | None, name: str) -> Path:
-    """Where a new run goes: `runs/<time>_<name>` beside the project, or in the user's data directory: for a project
-    without a file, beside which nobody may write, or which was shipped, where runs would go with the next version."""
+    """Return the path of a new run: `runs/<time>_<name>` beside the project. In the user's data directory if the
+    project has no file, is in a folder that is not writable, or is shipped, where an update would delete its runs.
+    Raises `RunError`."""
     label = re.sub(r"[^\w-]+", "-", name).strip("-")[:40] or "untitled"
     stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
     bases = [runs_beside(project_path)] if project_path and not is_shipped(project_path) else []
-    with contextlib.suppress(RuntimeError):  # nobody's home, as in some containers
+    with contextlib.suppress(RuntimeError):  # no home folder, as in some containers
         bases.append(data_folder() / "runs")
     for base in bases:
         with contextlib.suppress(OSError):
@@ -49,15 +50,15 @@ def new_path(project_path: Path | None, name: str) -> Path:
 
 
 def _free(path: Path) -> Path:
-    found, number = path, 1
-    while found.exists():
+    candidate, number = path, 1
+    while candidate.exists():
         number += 1
-        found = path.with_name(f"{path.name}_{number}")
-    return found
+        candidate = path.with_name(f"{path.name}_{number}")
+    return candidate
 
 
 def new_folder(project_path: Path | None, name: str) -> Path:
-    """A new, empty folder for a run: of several that start in the same second none takes that of another.
+    """Create an empty folder for a new run. Runs that start in the same second get different folders.
 
     Raises `RunError`.
     """
@@ -73,23 +74,23 @@ def new_folder(project_path: Path | None, name: str) -> Path:
 
 
 def create(path: Path, project_text: str, info: RunInfo, code: Iterable[bytes] = ()) -> RunFolder:
-    """Make the folder of a new run, private to the user, with copies of its code. It must be absent or empty.
+    """Create the folder of a new run, private to the user, with copies of its user code. It must be absent or empty.
 
     Raises `UserError`.
     """
     folder = RunFolder(path)
     try:
-        was_there = path.is_dir()
-        if path.exists() and not was_there:
+        existed = path.is_dir()
+        if path.exists() and not existed:
             raise UserError(f"{path} is a file. A run needs a folder of its own: name one that is absent or empty.")
         path.mkdir(0o700, parents=True, exist_ok=True)
         if any(path.iterdir()):
             raise UserError(f"{path} is not empty. A run needs a folder of its own: name one that is absent or empty.")
-        folder.control.mkdir(0o700)  # fails for all but the first of several that found the folder empty
+        folder.control.mkdir(0o700)  # fails for concurrent callers that also found the folder empty
         try:
             _fill(folder, project_text, info, code)
-        except BaseException:  # a half-made run would keep the folder from being used again
-            _clear(folder, keep_folder=was_there)
+        except BaseException:  # an incomplete run would block the folder
+            _clear(folder, keep_folder=existed)
             raise
     except FileExistsError:
         raise UserError(f"{path} is not empty: another run is just being made there. Name another folder.") from None
@@ -99,8 +100,8 @@ def create(path: Path, project_text: str, info: RunInfo, code: Iterable[bytes] =
 
 
 def _not_writable(path: Path, error: OSError) -> RunError:
-    way_out = "Make room there, or name another folder with --run-dir."
-    return RunError(f"The run folder {path} cannot be written: {error.strerror}. {way_out}")
+    hint = "Make room there, or name another folder with --run-dir."
+    return RunError(f"The run folder {path} cannot be written: {error.strerror}. {hint}")
 
 
 def _fill(folder: RunFolder, project_text: str, info: RunInfo, code: Iterable[bytes]) -> None:
@@ -115,7 +116,7 @@ def _fill(folder: RunFolder, project_text: str, info: RunInfo, code: Iterable[by
 
 
 def _clear(folder: RunFolder, *, keep_folder: bool) -> None:
-    """Remove what `_fill` made."""
+    """Remove the files and folders created by `_fill`."""
     with contextlib.suppress(OSError):
         for file in (folder.info, folder.events, folder.lock, folder.project):
             file.unlink(missing_ok=True)

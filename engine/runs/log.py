@@ -1,4 +1,4 @@
-"""The log of a run's events: written by its coordinator, read by whoever follows it. One JSON object a line."""
+"""Event log of a run: written by its coordinator, read by followers. One JSON object per line."""
 
 import contextlib
 import errno
@@ -28,12 +28,12 @@ class EventLog:
 
     @property
     def is_in_place(self) -> bool:
-        """Whether there still is a log where this one was opened; no, where its folder was moved or deleted."""
+        """Return whether the log still exists at its path; False if its folder was moved or deleted."""
         try:
             self._path.stat()
         except (FileNotFoundError, NotADirectoryError):
             return False
-        except OSError:  # of a file system that does not answer nothing can be told
+        except OSError:  # the file system does not answer: assume that it exists
             return True
         return True
 
@@ -60,7 +60,7 @@ class EventLog:
         event = replace(event, n=self._n + 1, time=round(time.time(), 3))
         line = _line(event.write())
         written = os.write(self._descriptor, line)
-        if written != len(line):  # the disk is full: leave no half line behind
+        if written != len(line):  # disk full: remove the partial line
             os.ftruncate(self._descriptor, os.fstat(self._descriptor).st_size - written)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self._n += 1
@@ -72,7 +72,7 @@ class EventLog:
 
 
 def _line(body: dict[str, Any]) -> bytes:
-    """The line of an event, within the limit."""
+    """Return the encoded line of an event, within the size limit."""
     line = _encoded(body)
     while len(line) > LINE_LIMIT_BYTES:
         name = max((key for key, value in body.items() if isinstance(value, str)), key=lambda key: len(body[key]))
@@ -87,14 +87,14 @@ def _line(body: dict[str, Any]) -> bytes:
 
 def _encoded(body: dict[str, Any]) -> bytes:
     text = json.dumps(body, separators=(",", ":"), ensure_ascii=False) + "\n"
-    return text.encode("utf-8", "backslashreplace")  # what UTF-8 cannot hold becomes an escape, which JSON knows
+    return text.encode("utf-8", "backslashreplace")  # lone surrogates become JSON escapes
 
 
 class EventReader:
-    """Reads new events of a run, from the start or from where it was.
+    """Reads the new events of a run, incrementally from the start of its log.
 
-    A half-written last line waits for its rest, and is then read again from its beginning: who writes the log cuts half
-    a line off before it goes on.
+    A partial last line is left until it is complete, and then read from its beginning: the writer truncates a partial
+    line before it continues a log.
     """
 
     def __init__(self, folder: RunFolder, limit_bytes: int = 2**20) -> None:
@@ -102,14 +102,14 @@ class EventReader:
         self._limit = max(limit_bytes, TAIL_BYTES)
         self._offset = 0
         self._is_within = False
-        """Whether the offset lies in a line of more than `TAIL_BYTES`, which is none of ours."""
+        """True if the offset is within a line of more than `TAIL_BYTES`, which is skipped as invalid."""
 
     def read(self) -> list[Event]:
-        """The events that came since the last call, at most about `limit_bytes` of them. Damaged lines are left out."""
+        """Return the events since the last call, at most about `limit_bytes` of the log. Damaged lines are skipped."""
         return [event for line in self.lines() if (event := event_in(line)) is not None]
 
     def lines(self) -> list[bytes]:
-        """The lines that came since the last call, for who has no time to understand all of them at once."""
+        """Return the lines since the last call, for callers that parse them later in parts."""
         try:
             with open_file(self._path) as file:
                 file.seek(self._offset)
@@ -128,14 +128,14 @@ class EventReader:
 
 
 def event_in(line: bytes) -> Event | None:
-    """The event that a line of the log holds, or None where it is damaged."""
+    """Parse a line of the log. Returns None if it is damaged."""
     with contextlib.suppress(ValueError, RecursionError, AttributeError):
         return read_event(json.loads(line))
     return None
 
 
 def read_all(folder: RunFolder) -> list[Event]:
-    """All events of a run so far."""
+    """Return all events of a run so far."""
     reader, found = EventReader(folder), []
     while events := reader.read():
         found += events

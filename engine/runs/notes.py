@@ -1,4 +1,4 @@
-"""What a person says about a run: a note and tags, in a small file of their own in the run's folder.
+"""Note and tags of a run, written by the user and stored in a file in the run folder.
 
 notes.json    {"note": "too high a rate", "tags": ["paper", "try again"]}
 """
@@ -18,46 +18,48 @@ LONGEST_NOTE, LONGEST_TAG, MOST_TAGS = 4000, 40, 20
 
 @dataclass(frozen=True)
 class Notes:
-    """A note, and tags without repetition in alphabetical order."""
+    """Note and tags of a run. Tags are unique and in alphabetical order."""
 
     note: str = ""
     tags: tuple[str, ...] = ()
 
     def write(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return note and tags as a JSON object."""
         return {"note": self.note, "tags": list(self.tags)}
 
 
 def read_notes(run: RunFolder) -> Notes:
-    """What is noted about a run."""
+    """Return note and tags of a run. Raises `OSError` if the file exists and cannot be read."""
     return notes_from(read_object(run.path / FILE, LIMIT_BYTES))
 
 
 def notes_from(data: Any) -> Notes:
-    """What the file says. What is damaged in it, or too long, counts as not said."""
+    """Return note and tags from JSON. Invalid values are dropped, too long ones truncated."""
     if not isinstance(data, dict):
         return Notes()
     note, tags = data.get("note", ""), data.get("tags", [])
-    known = [tag for tag in tags if isinstance(tag, str) and _is_tag(tag)] if isinstance(tags, list) else []
-    return Notes(note[:LONGEST_NOTE] if isinstance(note, str) else "", _ordered(known)[:MOST_TAGS])
+    valid_tags = [tag for tag in tags if isinstance(tag, str) and _is_tag(tag)] if isinstance(tags, list) else []
+    return Notes(note[:LONGEST_NOTE] if isinstance(note, str) else "", _ordered(valid_tags)[:MOST_TAGS])
 
 
 def write_notes(run: RunFolder, *, note: str | None = None, tags: tuple[str, ...] | None = None) -> None:
-    """Put another note or other tags to a run; None leaves what is there. Raises `UserError`."""
-    known = read_notes(run)
-    said = Notes(known.note if note is None else _checked_note(note), known.tags if tags is None else _checked(tags))
+    """Set the note or the tags of a run; None leaves them unchanged. Raises `UserError`."""
+    current = read_notes(run)
+    notes = Notes(
+        current.note if note is None else _checked_note(note), current.tags if tags is None else _checked(tags)
+    )
     path = run.path / FILE
     try:
-        if said == Notes():
+        if notes == Notes():
             path.unlink(missing_ok=True)
         else:
-            write_json(path, said.write(), follow_link=False)
+            write_json(path, notes.write(), follow_link=False)
     except OSError as error:
         raise UserError(f"The notes of the run in {run.path} cannot be written: {error.strerror}.") from None
 
 
 def tags_in(text: str) -> tuple[str, ...]:
-    """The tags in a line of text, between commas."""
+    """Split a text at commas into tags."""
     return tuple(tag.strip() for tag in text.split(",") if tag.strip())
 
 

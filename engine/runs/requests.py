@@ -1,11 +1,11 @@
-"""What a run can be asked while it is under way, in one table. Needs no torch.
+"""Table of the requests to an active run. Does not import torch.
 
-A row says what a request is called, which values go with it, who may ask, in which states the window offers it, and how
-it is shown. Written as a file into the run's folder, it is `{"do": "set", "rate": 0.01}`. The command line's commands,
-the window's menu and what travels between workers follow from the table; `engine.training.control` obeys. To add a
-request, add a row and the line there that obeys it.
+A row defines the name of a request, its values, its senders, the states in which the window offers it, and its texts. A
+request is a file in the run folder, such as `{"do": "set", "rate": 0.01}`. The commands of the command line, the menu
+of the window and the numbers sent between workers are derived from the table; `engine.training.control` carries
+requests out. To add a request, add a row here and its handling there.
 
-All workers obey at the same step: the pending requests of the first worker travel as numbers within the all-reduce of a
+All workers apply requests at the same step: the pending requests of the first worker are part of the all-reduce at a
 report point.
 """
 
@@ -17,12 +17,12 @@ from engine.core.errors import UserError
 from engine.runs.events import Requested
 
 LARGEST = 1e12
-"""The limit of every number in a request, so that sums and products stay finite."""
+"""Limit of the numbers in a request, so that sums and products stay finite."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RequestField:
-    """A value that goes with a request. `what` names it in the events `request` and `refused`."""
+    """Value of a request. `what` names it in the events `request` and `refused`."""
 
     name: str
     what: str
@@ -44,7 +44,7 @@ class RequestField:
         raise NotImplementedError
 
     def merge(self, before: float, value: float) -> float:
-        """Return what two requests in a row come to."""
+        """Return the combined value of two consecutive requests."""
         return value
 
     def text(self, value: float) -> str:
@@ -72,7 +72,7 @@ class Number(RequestField):
     is_factor: bool = False
     is_whole: bool = False
     resets: str = ""
-    """The field that no longer counts once this one is set."""
+    """Field that this one cancels when it is set."""
 
     def read(self, value: Any) -> float:
         number = float(value) if type(value) in (int, float) and abs(value) < LARGEST else 0.0
@@ -87,7 +87,7 @@ class Number(RequestField):
         return f"{value:g}"
 
     def refuse_outside(self, value: float) -> None:
-        """Raise `UserError` for a number that no run takes."""
+        """Raise `UserError` for an invalid number."""
         if not (self.read(value) and value < 1e9):
             raise UserError(f"{self.option} {value:g}: expected a number above 0, and below 1e9.")
 
@@ -117,11 +117,11 @@ class RequestType:
     """The coordinator asks the workers, a worker asks the others; only a user's requests come as files."""
     fields: tuple[RequestField, ...] = ()
     states: tuple[str, ...] = ("running", "paused")
-    """The states of a run in which the window offers it."""
+    """States of a run in which the window offers the request."""
     needs_workers: bool = True
-    """Whether a run that has released its memory obeys only once it goes on."""
+    """True if a run that has released its memory applies the request only after it resumes."""
     cancels: str = ""
-    """The request that no longer counts once this one comes."""
+    """Request that this one cancels."""
     done: str = ""
     """What the run has done, in words."""
     label: str = ""
@@ -284,7 +284,7 @@ class PendingRequests:
 
     @classmethod
     def of(cls, *requests: Mapping[str, Any]) -> "PendingRequests":
-        """Return what these requests come to, in their order."""
+        """Return the combination of the requests, in their order."""
         pending = NOTHING
         for request in requests:
             pending = pending.add(request)
@@ -301,7 +301,7 @@ class PendingRequests:
         return self.values.get(slot, default)
 
     def add(self, request: Mapping[str, Any]) -> "PendingRequests":
-        """Return these with one more request, as it stands in a file. What means nothing is passed over."""
+        """Return the pending requests with another one, given as the JSON of its file. Invalid parts are ignored."""
         name = request.get("do")
         row = BY_NAME.get(name) if isinstance(name, str) else None
         if row is None:
@@ -323,7 +323,7 @@ class PendingRequests:
 
     @classmethod
     def from_numbers(cls, numbers: Sequence[float]) -> "PendingRequests":
-        """Return what `to_numbers` gave."""
+        """Return the pending requests from the output of `to_numbers`."""
         return cls({slot: number for slot, number in zip(SLOTS, numbers, strict=True) if number})
 
 

@@ -1,4 +1,4 @@
-"""Moving runs to the desktop's trash, from where the desktop restores them; never one that is at work."""
+"""Move runs to the trash of the desktop, from which they can be restored. Active runs are refused."""
 
 import os
 from collections.abc import Callable
@@ -14,10 +14,10 @@ WAY_OUT = "Delete the folder yourself if it shall go."
 
 
 def move_run_to_trash(run: RunFolder, move: Callable[[Path], None] | None = None) -> None:
-    """Move the folder of a run to the trash; its lock is held meanwhile, so that nobody can resume it.
+    """Move the folder of a run to the trash, holding its lock so that it cannot be resumed meanwhile.
 
-    `move` does the moving, by default Send2Trash. Raises `UserError` if the run is at work, or there is no trash that
-    takes it: nothing is ever deleted for good.
+    `move` moves a folder to the trash, by default with Send2Trash. Raises `UserError` if the run is active or cannot be
+    moved to the trash: it is never deleted permanently.
     """
     lock = _lock(run)
     try:
@@ -32,13 +32,13 @@ def move_run_to_trash(run: RunFolder, move: Callable[[Path], None] | None = None
 
 def _send_to_trash(path: Path) -> None:
     """Move a folder to the trash of its disk. Raises `OSError`."""
-    from send2trash import send2trash  # it looks up the user's trash when it is imported
+    from send2trash import send2trash  # looks up the trash of the user on import
 
     send2trash(os.path.abspath(path))
 
 
 def _lock(run: RunFolder) -> int | None:
-    """Hold the run's lock, where it has one that can be held. Raises `UserError` if the run is, or may be, at work."""
+    """Take the lock of a run, None if it cannot be locked. Raises `UserError` if the run is, or may be, active."""
     try:
         return take_lock(run.lock, create=False)
     except LockHeldError:
@@ -46,7 +46,7 @@ def _lock(run: RunFolder) -> int | None:
     except OSError:
         if not run.lock.exists():
             return None
-    # A file system without locks: only a final state tells that nobody is at work.
+    # File system without locks: only an end state shows that no process is active.
     state = ""
     with suppress(UserError):
         state = run.read_info().state
