@@ -89,7 +89,7 @@ def as_json(project: Project, result: CheckResult, problems: list[Problem]) -> d
 
 
 def _stages(project: Project, result: CheckResult) -> Stages | None:
-    """Those that a run would have, as far as the number of workers is known."""
+    """Return the pipeline stages of a run, or None if not a pipeline or the number of workers is unknown."""
     workers = asked_workers(project.environment)
     if not has_stages(project.environment) or not (workers or project.environment.stages.strip()):
         return None
@@ -97,7 +97,7 @@ def _stages(project: Project, result: CheckResult) -> Stages | None:
 
 
 def _stage_lines(project: Project, result: CheckResult) -> Iterator[str]:
-    """A line for each stage of a pipeline."""
+    """Yield a line per pipeline stage."""
     stages = _stages(project, result)
     if stages is None:
         return

@@ -15,11 +15,11 @@ from engine.project.file import load
 from engine.project.project import Project
 
 GIT_CHANGED = 7
-"""What git hands to an external diff: path, then file, hash and mode before, then after."""
+"""Number of arguments of an external diff of git: path, then file, hash and mode of the old and the new side."""
 GIT_RENAMED = 9
 """For a renamed file its new path and a few lines about that follow."""
 LARGEST_BYTES = 2**26
-"""Of a file that is compared by lines."""
+"""Maximum size of a file that is compared by lines."""
 
 LARGEST_BYTES = 2**26
 
@@ -59,7 +59,7 @@ def as_json(found: Comparison) -> dict[str, object]:
 
 
 def as_text(found: Comparison) -> list[str]:
-    """One line for each difference."""
+    """Return a line per difference."""
     return [str(difference) for difference in found.differences] or ["The projects are equal."]
 
 
@@ -93,7 +93,7 @@ def _head(path: str, renamed_to: str, old: Path, new: Path) -> str:
 
 
 def _is_nothing(path: Path) -> bool:
-    """Git's name for the other side of a file that was added or deleted."""
+    """Return whether the path is the null device, which git passes for a missing side."""
     return str(path) == os.devnull
 
 
@@ -102,7 +102,7 @@ def _project(path: Path) -> Project:
 
 
 def _as_lines(old: Path, new: Path, path: str) -> list[str]:
-    """The difference by lines, for a file that is no project: half merged, or changed by hand."""
+    """Return a unified diff, for a file that is not a valid project."""
     texts: list[list[str]] = []
     for side in (old, new):
         try:

@@ -31,7 +31,7 @@ def register(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the options that are meant."""
+    """Print the options that match the words."""
     found = meant(arguments.words)
     if not found:
         words = " ".join(arguments.words)
@@ -46,14 +46,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def everything() -> Iterator[Named]:
-    """Every option, by section and name as `--set` takes it."""
+    """Yield all options with their `--set` paths."""
     for section, kind in SECTIONS.items():
         for name, field in kind.fields.items():
             yield f"{section}.{name}", field
 
 
 def meant(words: list[str]) -> list[Named]:
-    """Those that have all of the words; the one option alone whose name it is."""
+    """Return the options that contain all words, or only the option with exactly this name."""
     wanted = [_as_name(word) for word in words]
     exact = [(name, field) for name, field in everything() if wanted in ([name], [name.partition(".")[2]])]
     return exact or [
@@ -70,19 +70,19 @@ def _as_name(word: str) -> str:
 
 
 def _text(name: str, field: Field[Any]) -> str:
-    """All that is searched."""
+    """Return the lower-case text of an option that is searched."""
     return f"{name}\n{field.label}\n{field.help}\n{' '.join(choices(field))}".lower()
 
 
 def choices(field: Field[Any]) -> dict[str, str]:
-    """What may be chosen, with what each means."""
+    """Return the choices of a field with their descriptions; empty for other fields."""
     if not isinstance(field, (Choice, Choices)):
         return {}
     return {option: field.notes.get(option, "") for option in field.options}
 
 
 def _in_short(field: Field[Any]) -> str:
-    """The first words of the help, up to what is said of the default."""
+    """Return the beginning of the help text, up to the note on the default."""
     return re.split(r"; default|\. |; MATLAB|; torch", field.help or field.label)[0]
 
 

@@ -64,7 +64,7 @@ def run_runs(arguments: argparse.Namespace) -> int:
 
 
 def _rows(runs: list[RunSummary]) -> list[tuple[str, ...]]:
-    """A header and a row a run; tags where there are any."""
+    """Return a header row and a row per run; with a column of tags if any run has tags."""
     rows = [("run", "state", "when", "environment", "epochs", "time", "result", "tags", "changes"), *map(_row, runs)]
     if not any(run.notes.tags for run in runs):
         rows = [(*row[:7], row[8]) for row in rows]
@@ -75,18 +75,18 @@ def _row(run: RunSummary) -> tuple[str, ...]:
     epochs, seconds = run.number("epochs"), run.number("seconds")
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created)) if run.created else ""
     changed = "; ".join(map(str, run.changes))
-    told = (
+    cells = (
         *(run.path.name, run.state, when, run.environment, "" if epochs is None else f"{epochs:.0f}"),
         "" if seconds is None else format_duration(seconds),
         _result(run),
         ", ".join(run.notes.tags),
         changed if len(changed) <= LONGEST_CHANGES else f"{changed[: LONGEST_CHANGES - 1]}…",
     )
-    return tuple(printable(cell)[:LONGEST_CELL] for cell in told)  # a stranger wrote some of them
+    return tuple(printable(cell)[:LONGEST_CELL] for cell in cells)  # a stranger wrote some of them
 
 
 def _result(run: RunSummary) -> str:
-    """The figures of the test split, else of the validation split."""
+    """Return the metrics of the test split, else of the validation split, as text."""
     scores = run.scores
     for part in ("test.", "validation."):
         of_part = {name.removeprefix(part): value for name, value in scores.items() if name.startswith(part)}

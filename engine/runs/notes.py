@@ -34,7 +34,7 @@ def read_notes(run: RunFolder) -> Notes:
 
 
 def notes_from(data: Any) -> Notes:
-    """Return note and tags from JSON. Invalid values are dropped, too long ones truncated."""
+    """Return note and tags from JSON. Invalid values are ignored, a long note is truncated."""
     if not isinstance(data, dict):
         return Notes()
     note, tags = data.get("note", ""), data.get("tags", [])

@@ -1,4 +1,4 @@
-"""The options of a run as its frozen project names them, and how they differ from those of another run."""
+"""Options in the frozen project of a run, and their differences from those of another run."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from engine.core.files import DEPTH_LIMIT, is_deeper
 from engine.project.project import SECTIONS
 
 Options = Mapping[str, Any]
-"""Values as JSON by their `--set` paths, such as `training.max_epochs`; what is not there has its default."""
+"""Values as JSON by their `--set` paths, such as `training.max_epochs`; absent options have their defaults."""
 
 NETWORK = "network"
 LONGEST_VALUE = 60
@@ -22,7 +22,7 @@ _PLACES = ("at", "frames", "comments")
 
 @dataclass(frozen=True)
 class Change:
-    """An option that is not what it was before, in words; of the network only that it is another one."""
+    """Difference of an option between two runs, as text. For `NETWORK`, only that the networks differ."""
 
     option: str
     before: str
@@ -35,26 +35,26 @@ class Change:
 
     @property
     def short(self) -> str:
-        """The option's name; the section is said where it is not the one of training."""
+        """Name of the option, without its section if that is training."""
         return self.option.removeprefix("training.")
 
     def write(self) -> dict[str, str]:
-        """As JSON."""
+        """Return the difference as a JSON object."""
         return {"option": self.option, "before": self.before, "after": self.after}
 
 
 def options_in(project: Any) -> dict[str, Any]:
-    """The options in the JSON of a project file, whatever its version; nothing for what is no project."""
-    found: dict[str, Any] = {}
+    """Return the options in the JSON of a project file of any version; empty if it is not a project."""
+    options: dict[str, Any] = {}
     for section in SECTIONS:
         values = project.get(section) if isinstance(project, dict) else None
         if isinstance(values, dict) and not is_deeper(values, DEPTH_LIMIT):
-            found |= {f"{section}.{name}": value for name, value in values.items()}
-    return found
+            options |= {f"{section}.{name}": value for name, value in values.items()}
+    return options
 
 
 def network_in(project: Any) -> str:
-    """A fingerprint of the network in the JSON of a project file; where layers stand does not count."""
+    """Return a hash of the network in the JSON of a project file, independent of the layout."""
     network = project.get("network") if isinstance(project, dict) else None
     try:
         return _fingerprint(json.dumps(network)) if network else ""
@@ -64,7 +64,7 @@ def network_in(project: Any) -> str:
 
 @lru_cache(16)
 def _fingerprint(network: str) -> str:
-    """Kept for a few: the runs of a project often have the same network."""
+    """Return the hash of a network. Cached, as runs of a project often have the same network."""
     text = json.dumps(_without_places(json.loads(network)), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -76,12 +76,12 @@ def _without_places(value: Any) -> Any:
 
 
 def changes(before: Options, after: Options) -> Iterator[Change]:
-    """What is another value in the second, in the order of the options."""
+    """Yield the options whose values differ, in the order of `in_order`."""
     differing = [path for path in {*before, *after} if before.get(path, _ABSENT) != after.get(path, _ABSENT)]
     for path in in_order(differing):
-        was, now = shown(before, path), shown(after, path)
-        if was != now:
-            yield Change(path, was, now)
+        old_value, new_value = shown(before, path), shown(after, path)
+        if old_value != new_value:
+            yield Change(path, old_value, new_value)
 
 
 def in_order(paths: Iterable[str]) -> list[str]:
