@@ -18,7 +18,7 @@ from engine.network.network import Layer, Network, Port
 from engine.network.problems import Problem, Severity
 
 Given = Mapping[str, TensorType | None]
-"""What enters a block, by the id of the block input that stands for the port."""
+"""Types that enter a block, by the id of the block input that represents the port."""
 
 
 @dataclass(frozen=True)
@@ -31,38 +31,38 @@ class LayerShapes:
     parameters: int
     flops: int
     ports: tuple[str, ...] = ("out",)
-    """The names of the output ports; of the ports inside a block none."""
+    """Names of the output ports; empty for the ports inside a block."""
     inner: tuple[TensorType, ...] = ()
-    """Of a block: what leaves each layer inside, in all copies."""
+    """Output types of each layer inside a block, in all copies; only for blocks."""
 
     def at(self, port: str) -> TensorType:
-        """What leaves the output port of this name."""
+        """Return the type at the output port of this name."""
         return self.outputs[self.ports.index(port)] if len(self.ports) > 1 else self.outputs[0]
 
     @property
     def is_port(self) -> bool:
-        """Whether this is a port of a block: a name for what another layer gives."""
+        """Return whether this is a port of a block, which only names the output of another layer."""
         return not self.ports
 
     @property
     def output(self) -> TensorType:
-        """What leaves the first output port; of a layer that has none, what it ends."""
+        """Return the type at the first output port; for a layer without output ports, its input type."""
         return self.outputs[0]
 
 
 @dataclass(frozen=True)
 class Inside:
-    """What is known of a block: the analysis of each copy in a row, and what leaves its outputs, where known."""
+    """Analysis of a block: one analysis per copy in sequence, and the types at its outputs, where known."""
 
     copies: tuple["Analysis", ...]
     outputs: tuple[TensorType | None, ...]
     repeat: int = 1
-    """How many copies there are to be; after one with errors none is looked at."""
+    """Number of copies of the block; the copies behind one with errors are not analysed."""
     is_bypassed: bool = False
-    """Whether data goes past all of it; what is known then counts nowhere, and nothing is wrong with it."""
+    """Return whether the block is bypassed; its contents then neither count nor cause problems."""
 
     def problems(self, block: Layer) -> Iterator[Problem]:
-        """The problems of the first copy that has any, as the network around the block tells them."""
+        """Return the problems of the first copy that has any, with paths as in the network around the block."""
         if self.is_bypassed:
             return
         number = next((n for n, copy in enumerate(self.copies) if copy.problems), None)
@@ -75,15 +75,16 @@ class Inside:
 
 @dataclass(frozen=True)
 class Analysis:
-    """Shapes by layer id, where they are known, and problems. Only the first layer of a broken chain complains."""
+    """Shapes by layer id, where known, and problems. Only the first layer of an invalid chain reports a problem."""
 
     shapes: Mapping[str, LayerShapes]
     problems: tuple[Problem, ...]
     inside: Mapping[str, Inside] = field(default_factory=dict)
-    """Of the blocks, by id, those with errors and those that nothing feeds included."""
+    """Analyses of the blocks by id, including blocks with errors and blocks without connected inputs."""
 
     def all_shapes(self) -> Iterator[tuple[str, LayerShapes]]:
-        """The shapes of every layer except blocks, by id path: `stage/conv`, and in a repeated block `stage/2/conv`."""
+        """Return the shapes of all layers except blocks, by id path: `stage/conv`, and in a repeated block
+        `stage/2/conv`."""
         for id, shapes in self.shapes.items():
             if id not in self.inside or self.inside[id].is_bypassed:
                 yield id, shapes
@@ -95,42 +96,42 @@ class Analysis:
 
     @property
     def parameters(self) -> int:
-        """Learnable numbers of the whole network."""
+        """Return the number of learnable parameters of the network."""
         return sum(f.parameters for f in self.shapes.values())
 
     @property
     def flops(self) -> int:
-        """FLOPs per sample, forward."""
+        """Return the FLOPs per sample of the forward pass."""
         return sum(f.flops for f in self.shapes.values())
 
     @property
     def has_errors(self) -> bool:
-        """Whether any problem keeps the network from being built."""
+        """Return whether the network has errors that keep it from being built."""
         return any(p.severity == "error" for p in self.problems)
 
     def type_at(self, port: Port) -> TensorType | None:
-        """What leaves this output port, where it is known."""
+        """Return the type at an output port, or None where it is not known."""
         shapes = self.shapes.get(port.layer)
         return shapes.at(port.name) if shapes else None
 
     def problems_of(self, layer: str) -> tuple[Problem, ...]:
-        """The problems of one layer, by its id, and of what is inside it."""
+        """Return the problems of a layer, by its id, including those of layers inside it."""
         return tuple(p for p in self.problems if p.path[0] == layer)
 
 
 def _shapes_of(type: LayerType, inputs: tuple[TensorType, ...]) -> LayerShapes | ShapeError:
-    """The answer for these inputs: remembered where it is the rules', looked up anew where it was measured."""
+    """Return the shapes for these inputs: from the cache for declared rules, computed anew where sizes are measured."""
     return _infer_shapes(type, inputs) if type.is_measured else _cached_shapes(type, inputs)
 
 
 @lru_cache(maxsize=20_000)
 def _cached_shapes(type: LayerType, inputs: tuple[TensorType, ...]) -> LayerShapes | ShapeError:
-    """The rules' answer. Values in, values out: safe to remember."""
+    """Return the shapes that the layer type's rules give, cached: the arguments and the result are immutable values."""
     return _infer_shapes(type, inputs)
 
 
 def _infer_shapes(type: LayerType, inputs: tuple[TensorType, ...]) -> LayerShapes | ShapeError:
-    """What is known about a layer, or what does not fit."""
+    """Infer the shapes of a layer, or the problem that prevents it."""
     try:
         outputs = type.output_types(*inputs)
         weights = type.weights(*inputs)
@@ -143,12 +144,14 @@ def _infer_shapes(type: LayerType, inputs: tuple[TensorType, ...]) -> LayerShape
 
 
 def copy_path(id: str, number: int, count: int) -> str:
-    """A copy of a block in paths of ids and of names: the block itself where there is one, else with its number."""
+    """Return the name of a copy of a block in paths of ids and of names: the block's own for one copy, else with its
+    number."""
     return id if count == 1 else f"{id}/{number}"
 
 
 def inside(block: Block, inputs: tuple[TensorType | None, ...]) -> Inside:
-    """The analysis of every copy of a block that is fed with these; remembered, unless a layer in it is measured."""
+    """Return the analysis of every copy of a block with these input types; cached, unless a layer inside is
+    measured."""
     return _inside(block, inputs) if block.is_measured else _cached_inside(block, inputs)
 
 
@@ -191,9 +194,10 @@ def _too_many_outputs(outputs: int, inputs: int) -> Problem:
 
 
 def analyse(network: Network, given: Given | None = None) -> Analysis:
-    """Types, parameters, work and problems of the network by itself; data and options: `engine.project.check`.
+    """Analyse the types, parameters, FLOPs and problems of a network; data and options are checked in
+    `engine.project.check`.
 
-    Of the network inside a block `given` says what enters it, as far as that is known.
+    For the network inside a block, `given` holds the types that enter it, where known.
     """
     shapes: dict[str, LayerShapes] = {}
     blocks: dict[str, Inside] = {}
@@ -234,7 +238,7 @@ def _type_at(shapes: Mapping[str, LayerShapes], source: Port | None) -> TensorTy
 
 
 def _block_shapes(layer: Layer, inputs: tuple[TensorType, ...], found: Inside) -> LayerShapes | ShapeError | None:
-    """The sum of all that is inside, once it is sound and every output is known."""
+    """Return the shapes of a block: the sum over its layers, once it has no errors and every output type is known."""
     if layer.bypassed:
         return _shapes_of(layer.effective_type, inputs)
     outputs = tuple(type for type in found.outputs if type is not None)
@@ -262,7 +266,7 @@ def _unconnected(layer: Layer, missing: list[str]) -> Problem:
 
 
 def _cycle_problems(network: Network) -> list[Problem]:
-    """One problem for all layers of a cycle, at the first of them."""
+    """Return one problem for all layers of a cycle, at the first of them."""
     cycle = [network.layers[id] for id in network.layers if id in network.cyclic]
     if not cycle:
         return []
@@ -272,7 +276,7 @@ def _cycle_problems(network: Network) -> list[Problem]:
 
 
 def _whole_problems(network: Network) -> list[Problem]:
-    """What is wrong with the network as a whole."""
+    """Return the problems of the network as a whole."""
     if not network.layers:
         return [Problem("error", "", "", "", "The network has no layers. Add an input layer first.")]
     if not network.inputs:
@@ -281,7 +285,7 @@ def _whole_problems(network: Network) -> list[Problem]:
 
 
 def _inner_problems(network: Network) -> list[Problem]:
-    """What is wrong inside a block as a whole: it gives nothing, reads data by itself, or has loose ends."""
+    """Return the problems of a block's contents as a whole: no output, its own input layer, or unconnected ports."""
     problems = []
     if not any(isinstance(layer.type, BlockOutput) for layer in network.layers.values()):
         problems.append(Problem("error", "", "", "", "The block has no output. Add a block output and connect it."))
@@ -310,12 +314,12 @@ def type_at(network: Network, path: str) -> LayerType:
 
 
 def is_frozen(type: LayerType) -> bool:
-    """Whether training leaves the weights of a layer as they are."""
+    """Return whether training leaves the weights of a layer unchanged."""
     return bool(getattr(type, "frozen", False))
 
 
 def is_in_frozen(network: Network, path: Sequence[str]) -> bool:
-    """Whether a block on the path (ids from the outside in) is frozen, so that nothing in the last one learns."""
+    """Return whether a block on the path (ids from the outermost in) is frozen, so that its layers do not learn."""
     if not path:
         return False
     block = network.layers[path[0]].type
@@ -324,27 +328,28 @@ def is_in_frozen(network: Network, path: Sequence[str]) -> bool:
 
 
 def frozen_parameters(network: Network, analysis: Analysis) -> int:
-    """Learnable numbers that training leaves as they are."""
+    """Return the number of parameters that training leaves unchanged."""
     with_weights = ((path, shapes.parameters) for path, shapes in analysis.all_shapes() if shapes.parameters)
     return sum(count for path, count in with_weights if is_frozen(type_at(network, path)))
 
 
 def output_softmaxes(network: Network) -> frozenset[str]:
-    """Id paths of the softmax layers whose result is an output of the network, those at the end of a block included.
+    """Return the id paths of the softmax layers whose result is an output of the network, including those at the end
+    of a block.
 
-    Training with cross-entropy leaves them out, because the loss holds a softmax of its own; exports keep them.
+    Training with cross-entropy omits them, because the loss includes a softmax; exports keep them.
     """
     return folded(network, dict.fromkeys(network.output_ports, "softmax"))
 
 
 def folded(network: Network, keys: Mapping[Port, str]) -> frozenset[str]:
-    """Id paths of the layers of these types (a softmax, a sigmoid) whose result leaves at these outputs."""
+    """Return the id paths of the layers of these types (a softmax, a sigmoid) whose result leaves at these outputs."""
     ends = (_layer_at(network, port, key) for port, key in keys.items())
     return frozenset(end for end in ends if end)
 
 
 def _layer_at(network: Network, port: Port, key: str) -> str:
-    """The id path of the layer of this type whose result leaves here, or nothing."""
+    """Return the id path of the layer of this type whose result leaves at this port, or None."""
     port = _effective_end(network, port)
     type = network.layers[port.layer].effective_type
     if not isinstance(type, Block):
@@ -364,7 +369,7 @@ def _uses(network: Network, port: Port) -> list[Port]:
 
 
 def _effective_end(network: Network, port: Port) -> Port:
-    """The port whose result leaves at an output: that port, or what feeds it past bypassed layers alone."""
+    """Return the port whose result leaves at an output: that port, or its source behind bypassed layers alone."""
     while network.layers[port.layer].bypassed and network.incoming[port.layer]:
         (source,) = network.incoming[port.layer].values()
         if len(network.outgoing[source.layer]) != 1:

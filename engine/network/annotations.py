@@ -1,4 +1,5 @@
-"""Edits of frames and comments: pure functions from a layout to a new one. Raise `UserError` if impossible."""
+"""Edit frames and comments: pure functions from a layout to a new one. They raise `UserError` for an impossible
+edit."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
@@ -26,46 +27,46 @@ Annotation = Frame | Comment
 _Annotation = TypeVar("_Annotation", Frame, Comment)
 
 TITLE_HEIGHT = 28.0
-"""The strip at the top of a frame in which its title stands."""
+"""Height of the strip at the top of a frame that holds its title."""
 ROOM = 24.0
-"""How far a new frame is from the layers in it."""
+"""Distance between a new frame and the layers in it."""
 _GAP = 8.0
-"""What is left between a frame and the layers beside it; the grid of the canvas."""
+"""Distance between a frame and the layers beside it; the grid of the canvas."""
 LEAST: BoxSize = (64.0, 48.0)
 COMMENT_SIZE: BoxSize = (200.0, 88.0)
 
 
 class Mark(NamedTuple):
-    """Which frame or which comment is meant; both count their ids for themselves."""
+    """Reference to a frame or a comment; both are numbered separately."""
 
     kind: Kind
     id: str
 
 
 def every(layout: Layout) -> tuple[Annotation, ...]:
-    """All of them, from back to front."""
+    """Return all frames or all comments, from back to front."""
     return (*layout.frames, *layout.comments)
 
 
 def marks(layout: Layout) -> tuple[Mark, ...]:
-    """Which they are, from back to front."""
+    """Return references to all frames and comments, from back to front."""
     frames = (Mark("frame", frame.id) for frame in layout.frames)
     return (*frames, *(Mark("comment", comment.id) for comment in layout.comments))
 
 
 def find(layout: Layout, mark: Mark) -> Annotation | None:
-    """What is meant, if it is there."""
+    """Return the frame or comment that a reference names, if it exists."""
     group: tuple[Annotation, ...] = layout.frames if mark.kind == "frame" else layout.comments
     return next((one for one in group if one.id == mark.id), None)
 
 
 def words(annotation: Annotation) -> str:
-    """The title of a frame, the text of a comment."""
+    """Return the title of a frame or the text of a comment."""
     return annotation.title if isinstance(annotation, Frame) else annotation.text
 
 
 def add_frame(layout: Layout, at: Position, size: BoxSize, title: str = "", tone: Tone = "grey") -> tuple[Layout, Mark]:
-    """The layout with one more frame, before the others, and which it is."""
+    """Return the layout with one more frame in front of the others, and a reference to it."""
     _refuse_more(layout.frames, "frames")
     id = new_id({frame.id for frame in layout.frames})
     frame = Frame(id, at, _at_least(size), _short_enough(title, TITLE_LIMIT, "title of a frame"), tone)
@@ -75,7 +76,7 @@ def add_frame(layout: Layout, at: Position, size: BoxSize, title: str = "", tone
 def add_comment(
     layout: Layout, at: Position, text: str = "", size: BoxSize = COMMENT_SIZE, tone: Tone = "yellow"
 ) -> tuple[Layout, Mark]:
-    """The layout with one more comment, before the others, and which it is."""
+    """Return the layout with one more comment in front of the others, and a reference to it."""
     _refuse_more(layout.comments, "comments")
     id = new_id({comment.id for comment in layout.comments})
     comment = Comment(id, at, _at_least(size), _short_enough(text, TEXT_LIMIT, "text of a comment"), tone)
@@ -83,7 +84,7 @@ def add_comment(
 
 
 def remove(layout: Layout, gone: Collection[Mark]) -> Layout:
-    """The layout without these; the layers in a frame stay."""
+    """Return the layout without these frames and comments; the layers in a frame stay."""
     frames, comments = _ids(gone, "frame"), _ids(gone, "comment")
     return replace(
         layout,
@@ -93,7 +94,7 @@ def remove(layout: Layout, gone: Collection[Mark]) -> Layout:
 
 
 def reword(layout: Layout, mark: Mark, text: str) -> Layout:
-    """The layout with another title of a frame, or text of a comment."""
+    """Return the layout with another title of a frame or text of a comment."""
     if mark.kind == "frame":
         title = _short_enough(" ".join(text.split()), TITLE_LIMIT, "title of a frame")
         return replace(layout, frames=tuple(replace(f, title=title) if f.id == mark.id else f for f in layout.frames))
@@ -102,7 +103,7 @@ def reword(layout: Layout, mark: Mark, text: str) -> Layout:
 
 
 def recolour(layout: Layout, chosen: Collection[Mark], tone: Tone) -> Layout:
-    """The layout with these in another tone."""
+    """Return the layout with these frames and comments in another colour."""
     frames, comments = _ids(chosen, "frame"), _ids(chosen, "comment")
     return replace(
         layout,
@@ -112,7 +113,7 @@ def recolour(layout: Layout, chosen: Collection[Mark], tone: Tone) -> Layout:
 
 
 def resize(layout: Layout, mark: Mark, at: Position, size: BoxSize) -> Layout:
-    """The layout with one of another size; what stands in a frame stays where it is."""
+    """Return the layout with a frame or comment of another size; the contents of a frame stay where they are."""
     size = _at_least(size)
     if mark.kind == "frame":
         return replace(
@@ -124,7 +125,7 @@ def resize(layout: Layout, mark: Mark, at: Position, size: BoxSize) -> Layout:
 
 
 def move(layout: Layout, chosen: Collection[Mark], step: Position) -> Layout:
-    """The layout with these elsewhere, and nothing else (see `standing_in` for what goes with a frame)."""
+    """Return the layout with these at other positions; the contents of a frame stay (see `standing_in`)."""
     frames, comments = _ids(chosen, "frame"), _ids(chosen, "comment")
 
     def moved(one: _Annotation) -> _Annotation:
@@ -138,7 +139,7 @@ def move(layout: Layout, chosen: Collection[Mark], step: Position) -> Layout:
 
 
 def to_front(layout: Layout, chosen: Collection[Mark]) -> Layout:
-    """The layout with these before the others of their kind."""
+    """Return the layout with these in front of the others of their kind."""
     frames, comments = _ids(chosen, "frame"), _ids(chosen, "comment")
     return replace(
         layout,

@@ -1,4 +1,4 @@
-"""The catalog of layer types by key and family, and placeholders for unknown ones."""
+"""Catalog of layer types by key and family, and placeholders for unknown types."""
 
 import importlib
 import pkgutil
@@ -18,7 +18,7 @@ _NOT_FAMILIES = {"addons", "base", "catalog", "names", "placeholder", "reference
 
 @cache
 def built_in() -> dict[str, type[LayerType]]:
-    """The layer types of Netwright itself by their keys, in the order of families and then of declaration."""
+    """Return Netwright's own layer types by key, in the order of families and then of declaration."""
     for found in pkgutil.iter_modules(engine.layers.__path__):
         if found.name not in _NOT_FAMILIES:
             importlib.import_module(f"engine.layers.{found.name}")
@@ -28,32 +28,32 @@ def built_in() -> dict[str, type[LayerType]]:
 
 
 def in_order(types: Mapping[str, type[LayerType]]) -> dict[str, type[LayerType]]:
-    """Layer types in the order of families and then as they were."""
+    """Return layer types ordered by family, in stable order within a family."""
     return dict(sorted(types.items(), key=lambda item: FAMILIES.index(item[1].family)))
 
 
 @cache
 def add_ons() -> tuple[AddOn, ...]:
-    """The installed packages that bring layer types, loaded; those that could not be say why."""
+    """Load the installed packages that provide layer types; those that cannot be loaded hold the reason."""
     built_in()  # before them: a key that both have is refused to the add-on
     return addons.load()
 
 
 @cache
 def catalog() -> dict[str, type[LayerType]]:
-    """Every layer type by its key, those of add-ons too, in the order of families and then of declaration."""
+    """Return all layer types by key, including those of add-ons, in the order of families and then of declaration."""
     theirs = {key: REGISTRY[key] for add_on in add_ons() for key in add_on.types}
     return in_order({**built_in(), **theirs})
 
 
 def add_on_of(target: str) -> AddOn | None:
-    """The add-on whose package a qualified name lies in, if there is one."""
+    """Return the add-on whose package contains a qualified name, or None."""
     package = target.partition(".")[0]
     return next((add_on for add_on in add_ons() if add_on.types and package in add_on.packages), None)
 
 
 def layer_type(key: str) -> type[LayerType]:
-    """The layer type with this key. Raises `UserError`, which offers the nearest one."""
+    """Return the layer type with this key. Raises `UserError`, which suggests the nearest key."""
     found = catalog().get(key)
     if found is None:
         raise UserError(f"There is no layer type '{key}'.{did_you_mean(key, catalog())}")
@@ -61,7 +61,7 @@ def layer_type(key: str) -> type[LayerType]:
 
 
 class Passing(LayerType):
-    """Passes its input on. It has no calls: nothing of it is in the built module or the source."""
+    """Pass the input on. The type has no calls: neither the built module nor the source contains it."""
 
     label = "Bypassed layer"
     family = "Utility"
@@ -74,7 +74,7 @@ class Passing(LayerType):
 
 
 class Placeholder(LayerType):
-    """Stands in for a layer type that is not installed. It keeps its fields and ports, so that saving loses nothing."""
+    """Stand-in for a layer type that is not installed. It keeps the fields and ports, so that saving loses nothing."""
 
     label = "Unknown layer"
     family = "Utility"

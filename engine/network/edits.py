@@ -1,4 +1,4 @@
-"""Every edit of a network: a pure function from a network to a new one. Raises `UserError` if it is impossible."""
+"""Edit a network: pure functions from a network to a new one. They raise `UserError` for an impossible edit."""
 
 import re
 import secrets
@@ -13,7 +13,7 @@ from engine.network.network import Connection, Layer, Network, Port, bypass_refu
 
 
 def new_id(taken: Collection[str]) -> str:
-    """An id that no layer of the network has."""
+    """Return an id that no layer of the network has."""
     while True:
         id = secrets.token_hex(3)
         if id not in taken:
@@ -21,7 +21,7 @@ def new_id(taken: Collection[str]) -> str:
 
 
 def add_layer(network: Network, type: LayerType, name: str = "", *, id: str = "") -> tuple[Network, Layer]:
-    """The network with one more layer, and that layer. Without a name it gets the next free one of its type."""
+    """Return the network with one more layer, and that layer. Without a name it gets the next free name of its type."""
     if name:
         refuse_name(name, network.by_name)
     layer = Layer(id or new_id(network.layers), name or free_name(default_name(type), network.by_name), type)
@@ -29,7 +29,7 @@ def add_layer(network: Network, type: LayerType, name: str = "", *, id: str = ""
 
 
 def default_name(type: LayerType) -> str:
-    """The name a new layer of this type starts with: the key without its dimension, shortened where usual."""
+    """Return the base name of a new layer of this type: the key without its dimension, shortened where usual."""
     short = {"fully_connected": "fc", "batch_norm": "bn", "max_pool2d": "pool", "image_input": "image"}
     return short.get(type.key, type.key.removesuffix("1d").removesuffix("2d").removesuffix("3d"))
 
@@ -41,7 +41,7 @@ def refuse_name(name: str, taken: Collection[str]) -> None:
 
 
 def rename(network: Network, id: str, name: str) -> Network:
-    """The network with one layer under another name."""
+    """Return the network with one layer renamed."""
     layer = network.layers[id]
     if layer.name == name:
         return network
@@ -50,7 +50,8 @@ def rename(network: Network, id: str, name: str) -> Network:
 
 
 def set_fields(network: Network, id: str, values: Mapping[str, object]) -> Network:
-    """The network with other field values in one layer. Connections to ports that are no longer there are cut."""
+    """Return the network with other field values in one layer. Connections to ports that no longer exist are
+    removed."""
     layer = network.layers[id]
     changed = replace(layer, type=layer.type.replace(**values))
     before, after = layer.type, changed.type
@@ -66,7 +67,7 @@ def set_fields(network: Network, id: str, values: Mapping[str, object]) -> Netwo
 
 
 def remove_layers(network: Network, ids: Collection[str]) -> Network:
-    """The network without these layers and their connections."""
+    """Return the network without these layers and their connections."""
     gone = set(ids)
     layers = {id: layer for id, layer in network.layers.items() if id not in gone}
     kept = (c for c in network.connections if c.source.layer not in gone and c.target.layer not in gone)
@@ -74,10 +75,11 @@ def remove_layers(network: Network, ids: Collection[str]) -> Network:
 
 
 def remove_and_heal(network: Network, ids: Collection[str]) -> Network:
-    """The network without these layers; what fed one of them feeds what it fed, where that is clear and fits.
+    """Return the network without these layers, with their sources connected to their targets where that is unambiguous
+    and the types fit.
 
-    It is clear where a removed layer has one connected input and uses one output. A connection that its new source
-    does not fit is not made.
+    It is unambiguous where a removed layer has one connected input and uses one output. A connection whose target does
+    not accept its new source is not made.
     """
     gone = set(ids)
     kept: list[Connection] = []
@@ -95,7 +97,7 @@ def remove_and_heal(network: Network, ids: Collection[str]) -> Network:
 
 
 def _feeder(network: Network, source: Port, gone: Collection[str]) -> Port | None:
-    """The port that feeds this one through layers that go, or None where it is not clear which."""
+    """Return the port that feeds this one through removed layers, or None where it is ambiguous."""
     passed: set[str] = set()
     while source.layer in gone:
         feeds = network.incoming[source.layer]
@@ -108,7 +110,7 @@ def _feeder(network: Network, source: Port, gone: Collection[str]) -> Port | Non
 
 
 def _impossible(network: Network, connections: Collection[Connection]) -> list[Connection]:
-    """Those of the connections whose target does not take what arrives, as far as that is known."""
+    """Return the connections whose target does not accept the type at the source, as far as types are known."""
     shapes = analyse(network).shapes
     found = []
     for connection in connections:
@@ -121,7 +123,7 @@ def _impossible(network: Network, connections: Collection[Connection]) -> list[C
 
 
 def set_bypassed(network: Network, ids: Collection[str], bypassed: bool) -> Network:
-    """The network with layers that pass their input on, or do their work again."""
+    """Return the network with layers bypassed or no longer bypassed."""
     for id in ids:
         layer = network.layers[id]
         if bypassed and (why := bypass_refusal(layer.type)) is not None:
@@ -132,9 +134,9 @@ def set_bypassed(network: Network, ids: Collection[str], bypassed: bool) -> Netw
 
 
 def replace_type(network: Network, id: str, type: type[LayerType]) -> Network:
-    """The network with one layer as another type. Values of fields that both have are kept where they are accepted, the
-    name where it was given by hand, and the connections for which there is still a port: of the same name, else at the
-    same place."""
+    """Return the network with another type for one layer. Values of shared fields are kept where the new type accepts
+    them, the name where a user gave it, and the connections whose port still exists: of the same name, else at the
+    same position."""
     layer = network.layers[id]
     new = type(**_common_values(layer.type, type))
     name = layer.name
@@ -155,7 +157,7 @@ def replace_type(network: Network, id: str, type: type[LayerType]) -> Network:
 
 
 def _common_values(old: LayerType, new: type[LayerType]) -> dict[str, object]:
-    """The values of the fields that both types have, as far as the new one accepts them."""
+    """Return the values of the fields that both types have, where the new type accepts them."""
     values: dict[str, object] = dict(old.write()) if isinstance(old, Placeholder) else {}
     values |= {name: getattr(old, name) for name in old.fields}
     accepted: dict[str, object] = {}
@@ -169,14 +171,15 @@ def _common_values(old: LayerType, new: type[LayerType]) -> dict[str, object]:
 
 
 def _port_map(before: tuple[str, ...], after: tuple[str, ...]) -> dict[str, str]:
-    """For each port that goes on existing, its name afterwards."""
+    """Return the new name of each port that continues to exist."""
     kept = {name: name for name in before if name in after}
     free = [name for name in after if name not in kept]
     return kept | dict(zip((name for name in before if name not in kept), free, strict=False))
 
 
 def connection_refusal(network: Network, source: Port, target: Port) -> str | None:
-    """Why these two ports cannot be connected, in words, or None. A taken input port is no reason: it is replaced."""
+    """Return the reason why these two ports cannot be connected, or None. A connected input port is no reason: its
+    connection is replaced."""
     start, end = network.layers.get(source.layer), network.layers.get(target.layer)
     if start is None or end is None:
         return "One end of the connection is not in the network."
@@ -192,7 +195,7 @@ def connection_refusal(network: Network, source: Port, target: Port) -> str | No
 
 
 def _reaches(network: Network, start: str, goal: str) -> bool:
-    """Whether data from `start` arrives at `goal`."""
+    """Return whether `goal` is downstream of `start`."""
     seen: set[str] = set()
     waiting = [start]
     while waiting:
@@ -206,7 +209,7 @@ def _reaches(network: Network, start: str, goal: str) -> bool:
 
 
 def connect(network: Network, source: Port, target: Port) -> Network:
-    """The network with one more connection; it takes the place of what fed the target port before."""
+    """Return the network with one more connection, which replaces the previous one at the target port."""
     if (why := connection_refusal(network, source, target)) is not None:
         raise UserError(why)
     kept = tuple(c for c in network.connections if c.target != target)
@@ -214,18 +217,19 @@ def connect(network: Network, source: Port, target: Port) -> Network:
 
 
 def disconnect(network: Network, connections: Collection[Connection]) -> Network:
-    """The network without these connections."""
+    """Return the network without these connections."""
     gone = set(connections)
     return Network(network.layers, tuple(c for c in network.connections if c not in gone))
 
 
 def part(network: Network, ids: Collection[str]) -> Network:
-    """The chosen layers and the connections among them: what copying takes along."""
+    """Return the selected layers and the connections among them, as copying needs them."""
     return remove_layers(network, set(network.layers) - set(ids))
 
 
 def paste(network: Network, clip: Network) -> tuple[Network, dict[str, str]]:
-    """The network with the layers of another one under free names and new ids; and the new id for each old one."""
+    """Return the network with the layers of another one pasted under free names and new ids; and the new id by old
+    id."""
     layers = dict(network.layers)
     names = set(network.by_name)
     new_ids: dict[str, str] = {}
