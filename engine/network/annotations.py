@@ -1,5 +1,4 @@
-"""Edit frames and comments: pure functions from a layout to a new one. They raise `UserError` for an impossible
-edit."""
+"""Edit frames and comments: pure functions from a layout to a new one, which raise `UserError` if impossible."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
@@ -149,7 +148,7 @@ def to_front(layout: Layout, chosen: Collection[Mark]) -> Layout:
 
 
 def to_back(layout: Layout, chosen: Collection[Mark]) -> Layout:
-    """The layout with these behind the others of their kind."""
+    """Return the layout with these behind the others of their kind."""
     frames, comments = _ids(chosen, "frame"), _ids(chosen, "comment")
     return replace(
         layout,
@@ -159,8 +158,8 @@ def to_back(layout: Layout, chosen: Collection[Mark]) -> Layout:
 
 
 def standing_in(layout: Layout, chosen: Collection[Mark]) -> tuple[frozenset[str], frozenset[Mark]]:
-    """What goes along when these move: the layers and comments whose middle is in one of the frames, the smaller
-    frames that are whole in one, and themselves."""
+    """Return the items that move along with these: themselves, the layers and comments whose centre is in one of the
+    frames, and the smaller frames that lie entirely in one."""
     frames = [frame for frame in layout.frames if Mark("frame", frame.id) in chosen]
     layers: set[str] = set()
     along = set(chosen)
@@ -172,7 +171,7 @@ def standing_in(layout: Layout, chosen: Collection[Mark]) -> tuple[frozenset[str
 
 
 def is_within(annotation: Annotation, at: Position, size: BoxSize) -> bool:
-    """Whether one is whole inside a box."""
+    """Return whether an item lies entirely inside a box."""
     (x, y), (width, height) = annotation.at, annotation.size
     return at[0] <= x and at[1] <= y and x + width <= at[0] + size[0] and y + height <= at[1] + size[1]
 
@@ -183,7 +182,8 @@ def _holds(frame: Frame, at: Position, size: BoxSize) -> bool:
 
 
 def around(layout: Layout, ids: Collection[str], chosen: Collection[Mark] = ()) -> tuple[Position, BoxSize]:
-    """Corner and size of a frame around layers, comments and frames, with room. Raises `UserError` without any."""
+    """Return corner and size of a frame around layers, comments and frames, with a margin. Raises `UserError` for an
+    empty selection."""
     boxes = [(*layout.at(id), NODE_WIDTH, NODE_HEIGHT) for id in ids]
     boxes += [(*one.at, *one.size) for mark in chosen if (one := find(layout, mark)) is not None]
     if not boxes:
@@ -196,8 +196,8 @@ def around(layout: Layout, ids: Collection[str], chosen: Collection[Mark] = ()) 
 def frame_around(
     layout: Layout, ids: Collection[str], chosen: Collection[Mark] = (), title: str = "", tone: Tone = "grey"
 ) -> tuple[Layout, Mark]:
-    """The layout with a frame around layers, comments and frames, behind those frames; what stands too near above and
-    below makes room. Raises `UserError` without any."""
+    """Return the layout with a frame around layers, comments and frames, behind those frames; items too close above
+    and below are moved away. Raises `UserError` for an empty selection."""
     layout, mark = add_frame(layout, *around(layout, ids, chosen), title, tone)
     if any(one.kind == "frame" for one in chosen):
         layout = to_back(layout, {mark})
@@ -205,8 +205,8 @@ def frame_around(
 
 
 def make_room(layout: Layout, mark: Mark, ids: Collection[str]) -> Layout:
-    """The layout with layers elsewhere that stand above or below the layers `ids`, and touch the frame around them:
-    rows are opened there, so that no other layer hides the title."""
+    """Return the layout with those layers moved that stand above or below the layers `ids` and touch the frame around
+    them: space is opened there, so that no other layer hides the title."""
     frame = next((one for one in layout.frames if mark == ("frame", one.id)), None)
     inside = [layout.at(id)[1] for id in ids]
     if frame is None or not inside:
@@ -226,7 +226,8 @@ def make_room(layout: Layout, mark: Mark, ids: Collection[str]) -> Layout:
 
 
 def _opened(layout: Layout, from_y: float, lack: float, without: Mark) -> Layout:
-    """All that begins at a height or below it goes down; a frame across it grows."""
+    """Return the layout with everything that begins at or below a height moved down; a frame across that height
+    grows."""
     places = {id: (x, y + lack) for id, (x, y) in layout.positions.items() if y >= from_y}
     below = [mark for mark in marks(layout) if mark != without and (one := find(layout, mark)) and one.at[1] >= from_y]
     across = [
@@ -243,7 +244,7 @@ def _whole(lack: float) -> float:
 
 
 def part(layout: Layout, chosen: Collection[Mark]) -> tuple[tuple[Frame, ...], tuple[Comment, ...]]:
-    """These frames and comments: what copying takes along."""
+    """Return the layout of these frames and comments only, as copying needs it."""
     frames, comments = _ids(chosen, "frame"), _ids(chosen, "comment")
     return (
         tuple(one for one in layout.frames if one.id in frames),
@@ -252,7 +253,8 @@ def part(layout: Layout, chosen: Collection[Mark]) -> tuple[tuple[Frame, ...], t
 
 
 def paste(layout: Layout, clip: Layout, step: Position) -> tuple[Layout, frozenset[Mark]]:
-    """The layout with the frames and comments of another one, so far aside and under ids of their own; and which."""
+    """Return the layout with the frames and comments of another one added at an offset and under new ids; and
+    references to them."""
     added: set[Mark] = set()
     for frame in clip.frames:
         _refuse_more(layout.frames, "frames")

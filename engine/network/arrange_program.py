@@ -1,4 +1,4 @@
-"""Automatic layout in a process of its own: the outline as JSON on standard input, positions on standard output.
+"""Automatic layout in a separate process: the outline as JSON on standard input, positions on standard output.
 
 python -m engine.network.arrange_program
 """
@@ -13,12 +13,12 @@ from engine.network.layout import Position
 
 
 def request(shape: Outline) -> bytes:
-    """What the process is given."""
+    """Return the JSON text that the process receives."""
     return json.dumps(asdict(shape), ensure_ascii=True, separators=(",", ":")).encode()
 
 
 def answer(shape: Outline, told: bytes) -> dict[str, Position]:
-    """The places that the process told. Raises `ValueError` if it told anything else."""
+    """Return the positions that the process wrote. Raises `ValueError` for any other output."""
     try:
         places = [(float(x), float(y)) for x, y in json.loads(told)]
     except TypeError as error:
@@ -27,7 +27,7 @@ def answer(shape: Outline, told: bytes) -> dict[str, Position]:
 
 
 def main() -> None:
-    """Read an outline, and write the places of its layers in the same order."""
+    """Read an outline, and write the positions of its layers in the same order."""
     given: dict[str, Any] = json.load(sys.stdin)
     links, unseen = (tuple(tuple(row) for row in given[key]) for key in ("links", "unseen"))
     names, hints, first = (tuple(given[key]) for key in ("names", "hints", "first"))

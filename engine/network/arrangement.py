@@ -23,18 +23,18 @@ ROW = 60.0
 COLUMN = 208.0
 GRID = 8.0
 _ACROSS = 72.0
-"""From row to row where the network flows to the right."""
+"""Distance between rows where the network flows to the right."""
 _ALONG = 272.0
-"""From column to column there: room for a size on the connection."""
+"""Distance between columns where the network flows to the right: room for a size label on the connection."""
 _LEAST = 4
 _FAR = 3
 
 
 @dataclass(frozen=True)
 class Outline:
-    """The shape of a network: layers, each after what feeds it, and what they feed by number.
+    """Graph of a network by number: layers, each after its sources, and the targets of each.
 
-    `unseen` are connections that only say what belongs together. `hints` are places across the flow, from before.
+    `unseen` are connections that only keep components together. `hints` are previous positions across the flow.
     """
 
     names: tuple[str, ...]
@@ -42,13 +42,13 @@ class Outline:
     unseen: tuple[tuple[int, ...], ...]
     hints: tuple[float, ...]
     first: tuple[int, ...]
-    """The layers in the order of the network."""
+    """Return the layers in the order of the network."""
     flow: Flow = "down"
 
 
 def placed(network: Network, layout: Layout) -> Layout:
-    """The layout, or one of our own where all layers stand on one spot: nobody said where, as in a file by hand. What
-    is inside blocks too."""
+    """Return the layout, or an automatic one where all layers have the same position because none was stored, as in a
+    file written by hand. Layouts inside blocks are included."""
     if len(network.layers) > 1 and len({layout.at(id) for id in network.layers}) == 1:
         layout = arrange(network, layout)
     for id, layer in network.layers.items():
@@ -60,13 +60,15 @@ def placed(network: Network, layout: Layout) -> Layout:
 
 
 def arrange(network: Network, layout: Layout | None = None, flow: Flow | None = None) -> Layout:
-    """A layout of all layers. Where nothing else decides, layers keep their order across the flow from `layout`."""
+    """Return a layout of all layers. Where nothing else decides, layers keep their order across the flow from
+    `layout`."""
     old = layout or Layout()
     return arranged(old, positions(outline(network, old, flow)), flow)
 
 
 def arranged(old: Layout, places: dict[str, Position], flow: Flow | None = None) -> Layout:
-    """The layout with all layers elsewhere; frames and comments go along, and other layers make room for frames."""
+    """Return the layout with all layers at new positions; frames and comments follow, and other layers make room for
+    frames."""
     frames, comments = carried(old, places)
     layout = replace(old, positions=places, frames=frames, comments=comments, flow=flow or old.flow)
     for frame in sorted(frames, key=lambda one: one.at[1]):
@@ -76,7 +78,7 @@ def arranged(old: Layout, places: dict[str, Position], flow: Flow | None = None)
 
 
 def outline(network: Network, layout: Layout, flow: Flow | None = None) -> Outline:
-    """The shape of a network, without the connections that would close a cycle."""
+    """Return the graph of a network, without the connections that would close a cycle."""
     known = set(network.order)
     order = [*network.order, *(id for id in network.layers if id not in known)]
     number = {id: v for v, id in enumerate(order)}
@@ -99,7 +101,7 @@ def outline(network: Network, layout: Layout, flow: Flow | None = None) -> Outli
 
 
 def positions(shape: Outline) -> dict[str, Position]:
-    """Places for all layers of an outline, parts that are not connected side by side."""
+    """Return positions of all layers of an outline, with unconnected components side by side."""
     is_down = shape.flow == "down"
     along, across, size = (ROW, COLUMN, NODE_WIDTH) if is_down else (_ALONG, _ACROSS, NODE_HEIGHT)
     start = 0.0
@@ -120,7 +122,7 @@ def positions(shape: Outline) -> dict[str, Position]:
 
 
 def _parts(shape: Outline) -> list[list[int]]:
-    """The layers of each connected part, sources first; parts in the order of their first layer."""
+    """Return the layers of each connected component, sources first; components in the order of their first layer."""
     near: dict[int, list[int]] = defaultdict(list)
     for links in (shape.links, shape.unseen):
         for v, targets in enumerate(links):
@@ -142,7 +144,8 @@ def _parts(shape: Outline) -> list[list[int]]:
 
 
 def _graph(part: list[int], shape: Outline) -> Graph:
-    """One connected part: its layers in rows, and a way-point in every row that a connection passes."""
+    """Return the graph of one connected component: its layers in rows, and a way-point in every row that a connection
+    passes."""
     number = {one: v for v, one in enumerate(part)}
     row = [0] * len(part)
     for v, one in enumerate(part):
@@ -159,7 +162,7 @@ def _graph(part: list[int], shape: Outline) -> Graph:
 
 
 def align(layout: Layout, ids: Collection[str], edge: Edge) -> dict[str, Position]:
-    """Places at which the layers share an edge or a middle: that of the whole group."""
+    """Return positions at which the layers share an edge or a centre: that of the whole group."""
     places = {id: layout.at(id) for id in ids}
     axis = 0 if edge in ("left", "centre", "right") else 1
     values = [at[axis] for at in places.values()]
@@ -170,7 +173,7 @@ def align(layout: Layout, ids: Collection[str], edge: Edge) -> dict[str, Positio
 
 
 def distribute(layout: Layout, ids: Collection[str], direction: Direction) -> dict[str, Position]:
-    """Places with equal steps from the first to the last layer, which stay; the order stays too."""
+    """Return positions with equal distances from the first to the last layer, which stay; the order stays too."""
     axis = 0 if direction == "horizontally" else 1
     ordered = sorted(ids, key=lambda id: (layout.at(id)[axis], layout.at(id)[1 - axis]))
     first, last = layout.at(ordered[0])[axis], layout.at(ordered[-1])[axis]
@@ -185,7 +188,7 @@ def distribute(layout: Layout, ids: Collection[str], direction: Direction) -> di
 
 
 def arrange_part(network: Network, layout: Layout, ids: Collection[str]) -> dict[str, Position]:
-    """Places for some layers as `arrange` gives them, around the middle that they had."""
+    """Return positions of some layers as `arrange` computes them, around their previous centre."""
     chosen = set(ids)
     inner = Network(
         {id: layer for id, layer in network.layers.items() if id in chosen},
@@ -200,13 +203,14 @@ def arrange_part(network: Network, layout: Layout, ids: Collection[str]) -> dict
 
 
 def _centre_of(layout: Layout, ids: Collection[str]) -> Position:
-    """The middle of the box around the corners of the layers."""
+    """Return the centre of the box around the corners of the layers."""
     xs, ys = zip(*(layout.at(id) for id in ids), strict=True)
     return (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
 
 
 def carried(old: Layout, places: Mapping[str, Position]) -> tuple[tuple[Frame, ...], tuple[Comment, ...]]:
-    """The frames around the same layers as before, and the comments beside the layer that they were nearest to."""
+    """Return the layout with frames around the same layers as before, and comments beside the layer they were nearest
+    to."""
     known = {id: at for id, at in old.positions.items() if id in places}
     if not known:
         return old.frames, old.comments
@@ -217,7 +221,7 @@ def carried(old: Layout, places: Mapping[str, Position]) -> tuple[tuple[Frame, .
 
 
 def _framed(frame: Frame, was: Mapping[str, Position], places: Mapping[str, Position]) -> Frame:
-    """As far around its layers as it was; an empty one goes with the nearest layer."""
+    """Return the frame with the same margins around its layers as before; an empty frame follows the nearest layer."""
     left, top = frame.at
     right, bottom = left + frame.size[0], top + frame.size[1]
     inside = [
@@ -238,7 +242,7 @@ def _beside(comment: Comment, was: Mapping[str, Position], places: Mapping[str, 
 
 
 def _shift(middle: Position, was: Mapping[str, Position], places: Mapping[str, Position]) -> Position:
-    """How far the layer goes that is nearest to a point."""
+    """Return the displacement of the layer that is nearest to a point."""
 
     def distance(id: str) -> float:
         x, y = was[id]
@@ -259,11 +263,11 @@ def _around(places: Mapping[str, Position], ids: list[str]) -> _Box:
 
 @lru_cache(maxsize=8)
 def repeated(network: Network) -> frozenset[Connection]:
-    """What leaves a layer that is nowhere the main feed and has several takers far below.
+    """Return the output ports that are shown as names at several distant inputs, and are nowhere the main input.
 
-    Such are masks, position indices, an embedding of the time: whatever takes them has another feed that comes on a
-    longer way. Far is three layers on the longest way. A way around a block is none of these, as it begins with what
-    the block is fed, nor is what an encoder hands to all of a decoder.
+    Examples are masks, position indices and an embedding of the time: each layer they feed has another input on a
+    longer path. Distant means three layers on the longest path. A shortcut around a block is not included, as it
+    begins at the block's input, nor is the output of an encoder that feeds all of a decoder.
     """
     found: set[Connection] = set()
     depth: dict[str, int] | None = None
@@ -280,13 +284,13 @@ def repeated(network: Network) -> frozenset[Connection]:
 
 
 def _is_aside(network: Network, depth: dict[str, int], connection: Connection) -> bool:
-    """Whether something else that feeds the same layer comes on a longer way."""
+    """Return whether another input of the same layer arrives on a longer path."""
     target, own = connection.target.layer, depth[connection.source.layer]
     return target in depth and any(depth[source.layer] > own for source in network.incoming[target].values())
 
 
 def _depths(network: Network) -> dict[str, int]:
-    """How many layers the longest way from an input has before each layer; none for those on a cycle."""
+    """Return the number of layers before each layer on the longest path from an input; none for layers on a cycle."""
     depth: dict[str, int] = {}
     for id in network.order:
         feeds = network.incoming[id].values()

@@ -1,4 +1,4 @@
-"""A layer that holds a network of its own, and the two that stand for its ports inside."""
+"""A layer that contains a network, and the two layers that represent its ports inside."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -12,9 +12,9 @@ from engine.layers.weighted import Weighted, freeze_field
 if TYPE_CHECKING:
     from engine.network.network import Network
 LAYER_LIMIT = 20_000
-"""Layers of a whole network, every copy of a block counted."""
+"""Largest number of layers of a whole network, with every copy of a block counted."""
 DEPTH_LIMIT = 8
-"""Blocks inside each other."""
+"""Largest depth of nested blocks."""
 SOLVERS = {
     "euler": "Euler: first order, one evaluation per step (MATLAB's ode1)",
     "midpoint": "Midpoint: second order, two evaluations per step",
@@ -94,13 +94,13 @@ class Block(LayerType):
         self._hash = hash(self._key)
 
     def _too_large(self) -> tuple[str, str]:
-        """The field that makes it too large, and why that is, in words."""
+        """Return the field that makes the block too large, and the reason in words."""
         what = f"{self.size:,} layers in all copies; a network has at most {LAYER_LIMIT:,}."
         return "repeat", f"{what} Repeat it less often."
 
     @property
     def evaluations(self) -> int:
-        """How often each copy is computed for one sample."""
+        """Return the number of evaluations of each copy per sample."""
         return 1
 
     @property
@@ -109,7 +109,7 @@ class Block(LayerType):
         return True
 
     def shape_error(self, given: tuple[TensorType, ...], outputs: tuple[TensorType, ...]) -> str:
-        """Why a sound network inside does not make a sound block, in words, or nothing."""
+        """Return the reason why a valid inner network does not make a valid block, or an empty text."""
         return ""
 
     def replace(self, /, **values: object) -> Self:
@@ -118,36 +118,36 @@ class Block(LayerType):
         return new
 
     def with_network(self, network: "Network") -> Self:
-        """The block with another network inside."""
+        """Return the block with another inner network."""
         new = type(self)(network, **self._values)
         new._unknown = self._unknown
         return new
 
     @cached_property
     def size(self) -> int:
-        """Layers of all copies, those of blocks inside counted as often as they stand there."""
+        """Return the number of layers of all copies, with those of nested blocks counted once per copy."""
         inner = (layer.type for layer in self.network.layers.values())
         return self.repeat * sum(type.size if isinstance(type, Block) else 1 for type in inner)
 
     @cached_property
     def depth(self) -> int:
-        """How many blocks stand in each other here, this one included."""
+        """Return the depth of nesting, this block included."""
         inner = (layer.type for layer in self.network.layers.values())
         return 1 + max((type.depth for type in inner if isinstance(type, Block)), default=0)
 
     @cached_property
     def is_measured(self) -> bool:
-        """Whether a layer inside, however deep, is."""
+        """Return whether the sizes of any layer inside, at any depth, are measured."""
         return any(layer.type.is_measured for layer in self.network.layers.values())
 
     @cached_property
     def has_weights(self) -> bool:
-        """Whether a layer inside, however deep, may learn."""
+        """Return whether any layer inside, at any depth, may have learnable weights."""
         inner = (layer.type for layer in self.network.layers.values())
         return any(type.has_weights if isinstance(type, Block) else isinstance(type, Weighted) for type in inner)
 
     def ids(self, kind: type[BlockInput] | type[BlockOutput]) -> tuple[str, ...]:
-        """The ids of the inner layers that are its inputs, or its outputs, in the order of the ports."""
+        """Return the ids of the inner layers that are its inputs, or its outputs, in the order of the ports."""
         return self._port_ids[kind is BlockOutput]
 
     @cached_property
@@ -190,7 +190,7 @@ class Block(LayerType):
 
 
 def _passing() -> "Network":
-    """What a new block holds: its input is its output."""
+    """Return the network of a new block: its input is its output."""
     from engine.network.network import Connection, Layer, Network, Port
 
     layers = {
@@ -237,7 +237,7 @@ class NeuralOde(Block):
 
     @cached_property
     def size(self) -> int:
-        """Layers of all evaluations: each stands in the built module."""
+        """Return the number of layers of all evaluations: each is in the built module."""
         return self.evaluations * super().size
 
     def _too_large(self) -> tuple[str, str]:

@@ -14,13 +14,13 @@ from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Comment, Frame, Layou
 from engine.network.network import Connection, Layer, Network, Port, bypass_refusal, free_name
 
 Path = Sequence[str]
-"""Ids of the blocks that stand in each other, from the outside in; empty for the network itself."""
+"""Ids of nested blocks, from the outermost in; empty for the network itself."""
 _ROW = 90.0
 _Written = TypeVar("_Written", Frame, Comment)
 
 
 def network_in(network: Network, path: Path) -> Network:
-    """The network inside the block at the end of the path. Raises `UserError` if there is none."""
+    """Return the network inside the block at the end of the path. Raises `UserError` if there is none."""
     for id in path:
         layer = network.layers.get(id)
         if layer is None or not isinstance(layer.type, Block):
@@ -30,7 +30,7 @@ def network_in(network: Network, path: Path) -> Network:
 
 
 def known_path(network: Network, path: Path) -> tuple[str, ...]:
-    """As much of the path as still leads into blocks."""
+    """Return the longest beginning of the path that leads to an existing block."""
     known: list[str] = []
     for id in path:
         layer = network.layers.get(id)
@@ -42,7 +42,7 @@ def known_path(network: Network, path: Path) -> tuple[str, ...]:
 
 
 def path_of(network: Network, names: str) -> tuple[str, ...]:
-    """The path of a block that is told by names, `stage/block`. Raises `UserError` if there is none."""
+    """Return the path of a block by its names, `stage/block`. Raises `UserError` if there is none."""
     path: list[str] = []
     for name in names.split("/") if names else ():
         blocks = {layer.name: layer for layer in network.layers.values() if isinstance(layer.type, Block)}
@@ -59,7 +59,7 @@ def _where(names: str, path: Path) -> str:
 
 
 def names_of(network: Network, path: Path) -> tuple[str, ...]:
-    """The names of the blocks on the path."""
+    """Return the names of the blocks on the path."""
     names = []
     for id in path:
         layer = network.layers[id]
@@ -70,7 +70,7 @@ def names_of(network: Network, path: Path) -> tuple[str, ...]:
 
 
 def analysis_in(analysis: Analysis, path: Path) -> Analysis:
-    """The analysis of what is inside the block at the end of the path, in its first copy."""
+    """Return the analysis inside the block at the end of the path, in its first copy."""
     for id in path:
         if id not in analysis.inside:
             return Analysis({}, ())
@@ -79,9 +79,9 @@ def analysis_in(analysis: Analysis, path: Path) -> Analysis:
 
 
 def with_network_in(network: Network, path: Path, inner: Network) -> Network:
-    """The network with another one inside a block. Connections follow ports that got another name, and go with those
-    that are gone; a block that can no longer be bypassed works again. Raises `UserError` where the block would grow too
-    large or too deep."""
+    """Return the network with another one inside a block. Connections follow renamed ports, and are removed with
+    removed ports; a block that can no longer be bypassed becomes active again. Raises `UserError` where the block
+    would become too large or too deep."""
     if not path:
         return inner
     id, *rest = path
@@ -108,20 +108,21 @@ def with_network_in(network: Network, path: Path, inner: Network) -> Network:
 
 
 def _renamed_ports(before: Block, after: Block, kind: type[BlockInput] | type[BlockOutput]) -> dict[str, str]:
-    """The new name of each port that is still there."""
+    """Return the new name of each port that still exists."""
     there = set(after.ids(kind))
     return {before.network.layers[id].name: after.network.layers[id].name for id in before.ids(kind) if id in there}
 
 
 _COLUMN, _STEP = 272.0, 72.0
-"""Where the network flows to the right."""
+"""Whether the network flows to the right."""
 
 
 def group(network: Network, layout: Layout, ids: Collection[str], name: str = "") -> tuple[Network, Layout, str]:
-    """The network with these layers inside a new block, in its place, and the block's id.
+    """Return the network with these layers replaced by a new block that contains them, and the block's id.
 
-    Each output outside that feeds them becomes one input of the block, each of theirs that is used outside, or by
-    nothing, one output. Raises `UserError` for what cannot be inside, and where the block would feed itself.
+    Each output outside that feeds them becomes one input of the block; each of their outputs that is used outside, or
+    unused, becomes one output. Raises `UserError` for layers that cannot be inside a block, and where the block would
+    feed itself.
     """
     chosen = {id: network.layers[id] for id in network.layers if id in set(ids)}
     _refuse_group(chosen)
@@ -150,7 +151,7 @@ def group(network: Network, layout: Layout, ids: Collection[str], name: str = ""
 
 
 def fixed_layers(network: Network, ids: Collection[str]) -> dict[str, Layer]:
-    """Those of some layers that cannot be inside a block: inputs of the network, and ports of the block around it."""
+    """Return the layers among these that cannot be inside a block: network inputs, and ports of the enclosing block."""
     chosen = {id: network.layers[id] for id in network.layers if id in set(ids)}
     is_fixed = {
         id: layer.type.is_input or isinstance(layer.type, BlockInput | BlockOutput) for id, layer in chosen.items()
@@ -159,10 +160,10 @@ def fixed_layers(network: Network, ids: Collection[str]) -> dict[str, Layer]:
 
 
 def ungroup(network: Network, layout: Layout, id: str) -> tuple[Network, Layout, tuple[str, ...]]:
-    """The network with what is inside a block in its place, each copy of it, and the ids of those layers.
+    """Return the network with a block replaced by its contents, every copy of them, and the ids of those layers.
 
-    Frames and comments come out with the first copy. Raises `UserError` for a layer that is no block, and for one that
-    is bypassed: what is inside would do its work again.
+    Frames and comments come out with the first copy. Raises `UserError` for a layer that is not a block, and for a
+    bypassed block, whose contents would become active again.
     """
     block = _refuse_ungroup(network.layers[id])
     inner_layout = layout.within([id])
@@ -197,7 +198,7 @@ def ungroup(network: Network, layout: Layout, id: str) -> tuple[Network, Layout,
 
 @dataclass(frozen=True)
 class _Box:
-    """Where some layers stand, from edge to edge."""
+    """Bounding box of some layers."""
 
     left: float
     top: float
@@ -206,7 +207,7 @@ class _Box:
 
     @property
     def middle(self) -> Position:
-        """Where a layer stands that has the same middle."""
+        """Return the position of a layer with the same centre."""
         return (self.left + self.right - NODE_WIDTH) / 2, (self.top + self.bottom - NODE_HEIGHT) / 2
 
 
@@ -226,7 +227,7 @@ def _refuse_group(chosen: Mapping[str, Layer]) -> None:
 
 
 def _leaving(network: Network, chosen: Mapping[str, Layer]) -> list[Port]:
-    """The outputs of these layers that are used by others, or by nothing."""
+    """Return the outputs of these layers that other layers use, or that are unused."""
     loose = set(network.output_ports)
     uses = {c.source for c in network.connections if c.source.layer in chosen and c.target.layer not in chosen}
     return [
@@ -238,7 +239,7 @@ def _leaving(network: Network, chosen: Mapping[str, Layer]) -> list[Port]:
 
 
 def _with_inputs(inner: Network, network: Network, chosen: Mapping[str, Layer]) -> tuple[Network, dict[Port, Layer]]:
-    """What is to be inside with an input layer for each output outside that feeds it."""
+    """Return the inner network with an input layer for each output outside that feeds it."""
     feeds = dict.fromkeys(
         c.source for c in network.connections if c.target.layer in chosen and c.source.layer not in chosen
     )
@@ -252,7 +253,7 @@ def _with_inputs(inner: Network, network: Network, chosen: Mapping[str, Layer]) 
 
 
 def _with_outputs(inner: Network, gives: Iterable[Port]) -> tuple[Network, dict[Port, Layer]]:
-    """What is to be inside with an output layer for each of its outputs that leaves it."""
+    """Return the inner network with an output layer for each of its outputs that leaves it."""
     outputs: dict[Port, Layer] = {}
     for port in gives:
         inner, outputs[port] = edits.add_layer(inner, BlockOutput(), free_name("output", inner.by_name))
@@ -261,7 +262,7 @@ def _with_outputs(inner: Network, gives: Iterable[Port]) -> tuple[Network, dict[
 
 
 def _places_of_ports(box: _Box, inputs: Iterable[Layer], outputs: Iterable[Layer], flow: str) -> dict[str, Position]:
-    """Inputs in a line before the layers, outputs in one behind them."""
+    """Return positions of the inputs in a line before the layers, and of the outputs behind them."""
     if flow == "down":
         width = NODE_WIDTH + 24
         above = {layer.id: (box.left + n * width, box.top - _ROW) for n, layer in enumerate(inputs)}
@@ -273,7 +274,7 @@ def _places_of_ports(box: _Box, inputs: Iterable[Layer], outputs: Iterable[Layer
 
 
 def _refuse_ungroup(layer: Layer) -> Block:
-    """The block, if it can become its layers again."""
+    """Return the block. Raises `UserError` if it cannot be ungrouped."""
     if not isinstance(layer.type, Block):
         raise UserError(f"'{layer.name}' is no block.")
     if not layer.type.gives_what_leaves:
@@ -284,8 +285,8 @@ def _refuse_ungroup(layer: Layer) -> Block:
 
 
 def _freed_layers(network: Network, id: str, block: Block, kept: Network) -> tuple[Network, list[dict[str, str]]]:
-    """The network with the layers `kept` of a block, each copy fed by the one before, in the place of the block; and
-    for each copy the new ids by the old ones."""
+    """Return the network with a block replaced by its layers `kept`, each copy fed by the previous one; and for each
+    copy the new ids by the old ones."""
     ins, outs = block.ids(BlockInput), block.ids(BlockOutput)
     sources: list[Port | None] = [network.incoming[id].get(port) for port in block.input_ports()]
     result = edits.remove_layers(network, {id})
@@ -316,6 +317,6 @@ def _freed_layers(network: Network, id: str, block: Block, kept: Network) -> tup
 
 
 def _freed(one: _Written, others: Sequence[Frame | Comment], dx: float, dy: float) -> _Written:
-    """A frame or a comment from inside a block among those around it."""
+    """Return a frame or a comment from inside a block, placed among those outside."""
     taken = {other.id for other in others}
     return replace(one, id=edits.new_id(taken) if one.id in taken else one.id, at=(one.at[0] + dx, one.at[1] + dy))

@@ -61,7 +61,7 @@ def layer_type(key: str) -> type[LayerType]:
 
 
 class Passing(LayerType):
-    """Pass the input on. The type has no calls: neither the built module nor the source contains it."""
+    """Passes its input on. It has no calls: nothing of it is in the built module or the source."""
 
     label = "Bypassed layer"
     family = "Utility"
@@ -74,7 +74,7 @@ class Passing(LayerType):
 
 
 class Placeholder(LayerType):
-    """Stand-in for a layer type that is not installed. It keeps the fields and ports, so that saving loses nothing."""
+    """Stands in for a layer type that is not installed. It keeps its fields and ports, so that saving loses nothing."""
 
     label = "Unknown layer"
     family = "Utility"
