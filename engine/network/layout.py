@@ -14,14 +14,14 @@ BoxSize = tuple[float, float]
 Tone = Literal["grey", "blue", "green", "yellow", "orange", "red", "violet"]
 
 Flow = Literal["down", "right"]
-"""Where a network goes from its inputs; ports are on the edges of a layer across it."""
+"""Direction in which a network flows from its inputs; ports are on the edges of a layer across it."""
 FLOWS: tuple[Flow, ...] = ("down", "right")
 
 TONES: tuple[Tone, ...] = ("grey", "blue", "green", "yellow", "orange", "red", "violet")
 TITLE_LIMIT = 200
 TEXT_LIMIT = 10_000
 COUNT_LIMIT = 2_000
-"""How many frames, and how many comments, a network may have."""
+"""Largest number of frames, and of comments, of a network."""
 
 NODE_WIDTH = 176.0
 NODE_HEIGHT = 42.0
@@ -29,7 +29,7 @@ NODE_HEIGHT = 42.0
 
 @dataclass(frozen=True)
 class Frame:
-    """A coloured rectangle with a title, behind layers that belong together: those that stand in it move with it."""
+    """A coloured rectangle with a title behind layers that belong together; the layers in it move with it."""
 
     id: str
     at: Position
@@ -37,7 +37,7 @@ class Frame:
     title: str = ""
     tone: Tone = "grey"
     unknown: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """What a newer version wrote."""
+    """Keys that a newer version wrote."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class Comment:
 
 @dataclass(frozen=True)
 class Layout:
-    """The top left corner of each layer, in canvas units, by the layer's id; frames and comments, from back to front;
-    and the layouts inside blocks, by the block's id."""
+    """Positions of layers by id (top left corner, in canvas units), frames and comments from back to front, and the
+    layouts inside blocks by the block's id."""
 
     positions: Mapping[str, Position] = field(default_factory=dict)
     frames: tuple[Frame, ...] = ()
@@ -67,42 +67,42 @@ class Layout:
         return id(self)
 
     def moved(self, positions: Mapping[str, Position]) -> "Layout":
-        """The same layout with some layers elsewhere."""
+        """Return the layout with some layers at other positions."""
         return replace(self, positions={**self.positions, **positions})
 
     def without(self, ids: Iterable[str]) -> "Layout":
-        """The same layout without these layers."""
+        """Return the layout without these layers."""
         gone = set(ids)
         kept = {id: at for id, at in self.positions.items() if id not in gone}
         return replace(self, positions=kept, inside={id: v for id, v in self.inside.items() if id not in gone})
 
     def part(self, ids: Iterable[str]) -> "Layout":
-        """Where these layers stand, with what is inside them; neither frames nor comments."""
+        """Return the positions of these layers, with the layouts inside them, without frames and comments."""
         chosen = set(ids)
         places = {id: at for id, at in self.positions.items() if id in chosen}
         inside = {id: layout for id, layout in self.inside.items() if id in chosen}
         return Layout(places, inside=inside, flow=self.flow)
 
     def at(self, id: str) -> Position:
-        """Where a layer stands; the origin if nobody said."""
+        """Return the position of a layer; the origin if none is stored."""
         return self.positions.get(id, (0.0, 0.0))
 
     def within(self, path: Sequence[str]) -> "Layout":
-        """The layout inside the block at the end of a path of ids; this one, where the path is empty."""
+        """Return the layout inside the block at the end of a path of ids; this layout for an empty path."""
         layout = self
         for id in path:
             layout = layout.inside.get(id, _EMPTY)
         return layout
 
     def with_inside(self, path: Sequence[str], layout: "Layout") -> "Layout":
-        """The same layout with another one inside the block at the end of a path of ids."""
+        """Return the layout with another one inside the block at the end of a path of ids."""
         if not path:
             return layout
         id, *rest = path
         return replace(self, inside={**self.inside, id: self.within([id]).with_inside(rest, layout)})
 
     def written(self, id: str) -> list[Any]:
-        """The position as it stands in the project file: whole numbers where they are whole."""
+        """Return the position as the project file holds it: integers where the coordinates are whole."""
         return numbers(self.at(id))
 
 
@@ -110,13 +110,13 @@ _EMPTY = Layout()
 
 
 def numbers(values: Iterable[float]) -> list[Any]:
-    """Numbers as they stand in the project file: without decimals where they are whole, else with two at most."""
+    """Return numbers as the project file holds them: without decimals where whole, else with at most two."""
     return [int(v) if float(v).is_integer() else round(v, 2) for v in values]
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Ids of layers and connections that came, went, or (layers only) are no longer what they were."""
+    """Ids of added and removed layers and connections, and of changed layers."""
 
     added: frozenset[str] = frozenset()
     removed: frozenset[str] = frozenset()
@@ -129,7 +129,7 @@ class Difference:
 
 
 def difference(before: Network, after: Network) -> Difference:
-    """What turns one network into the other."""
+    """Return the difference between two networks."""
     if before is after:
         return Difference()
     old, new = before.layers, after.layers
@@ -146,7 +146,7 @@ def difference(before: Network, after: Network) -> Difference:
 
 
 def moved(before: Layout, after: Layout) -> frozenset[str]:
-    """Ids of the layers that stand elsewhere now; one that nobody placed stands at the origin."""
+    """Return the ids of the layers whose positions differ; a layer without a stored position is at the origin."""
     if before.positions is after.positions:
         return frozenset()
     ids = after.positions.keys() | before.positions.keys()

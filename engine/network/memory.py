@@ -35,7 +35,7 @@ _STATES = {"sgdm": 1, "adam": 2, "adamw": 2, "nadam": 2, "rmsprop": 1}
 
 @dataclass(frozen=True)
 class StepOptions:
-    """The training options that decide how much memory a step takes."""
+    """The training options that determine the memory of a step."""
 
     micro_batches: int = 1
     precision: str = "fp32"
@@ -44,13 +44,13 @@ class StepOptions:
 
     @property
     def is_rough(self) -> bool:
-        """Whether the estimate goes by a rule of thumb."""
+        """Return whether the estimate uses a rule of thumb."""
         return self.precision in _HALVES or self.recomputing != "off"
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes of a training step at a batch size. Without `is_whole` there is more: some size is not known."""
+    """Bytes of a training step at a batch size. Without `is_whole` it is a lower bound: some size is not known."""
 
     batch: int
     activations: int
@@ -62,27 +62,27 @@ class Memory:
 
     @property
     def total(self) -> int:
-        """All of it."""
+        """Return the sum in bytes."""
         return self.activations + self.weights + self.gradients + self.optimizer
 
     def describe(self) -> str:
-        """`28 MiB at batch 128`, or `at least ...` where a size is not known, `about ...` by a rule of thumb."""
+        """Return `28 MiB at batch 128`, or `at least ...` where a size is not known, `about ...` by a rule of thumb."""
         return f"{self.hedge}{format_bytes(self.total)} at batch {self.batch:,}"
 
     @property
     def hedge(self) -> str:
-        """What is said before a figure that is not exact."""
+        """Return the words before a figure that is not exact."""
         return "about " if self.is_whole and self.is_rough else "" if self.is_whole else "at least "
 
 
 def activation_bytes(shapes: LayerShapes, batch: int) -> int | None:
-    """What is kept of what leaves one layer, or None where a size is not known."""
+    """Return the bytes kept of one layer's outputs, or None where a size is not known."""
     counts = [(type.count, _BYTES[type.kind]) for type in shapes.inner or shapes.outputs]
     return None if any(n is None for n, _ in counts) else sum(batch * n * size for n, size in counts if n is not None)
 
 
 def optimizer_states(solver: str, momentum: float = 0.9, history: int = 10, parameters: int = 0) -> int:
-    """How many numbers the solver keeps for each learnable one; `lbfgs` at most."""
+    """Return the number of values that the solver keeps per learnable parameter; for `lbfgs` the largest number."""
     if solver == "lm":
         return 4 * parameters
     if solver == "lbfgs":
@@ -91,9 +91,10 @@ def optimizer_states(solver: str, momentum: float = 0.9, history: int = 10, para
 
 
 def all_known(network: Network, analysis: Analysis) -> bool:
-    """Whether every layer has shapes, also inside blocks, and no error is left: only then sums are all there is.
+    """Return whether every layer has shapes, also inside blocks, and there are no errors: only then are the sums
+    complete.
 
-    Of an empty network nothing is missing.
+    True for an empty network.
     """
     if network.layers and analysis.has_errors:
         return False
@@ -116,9 +117,10 @@ def training_memory(
     is_all_known: bool | None = None,
     step: StepOptions = StepOptions(),
 ) -> Memory:
-    """The estimate for a whole network; `states` as `optimizer_states` says, `frozen` numbers of it do not learn.
+    """Return the memory estimate of a whole network; `states` as in `optimizer_states`, `frozen`: parameters that do
+    not learn.
 
-    `is_all_known` is what `all_known` says; without it errors alone decide.
+    `is_all_known` is the result of `all_known`; without it errors alone decide.
     """
     micro_batch, scale = -(-batch // step.micro_batches), 2 if step.precision == "fp64" else 1
     counted = [shapes for shapes in analysis.shapes.values() if not shapes.is_port]
@@ -140,5 +142,5 @@ def training_memory(
 
 
 def _held(shapes: LayerShapes, batch: int, step: StepOptions) -> int | None:
-    """What is held of one layer; of a block that is computed again what leaves it."""
+    """Return the bytes held for one layer; for a recomputed block those of its outputs."""
     return activation_bytes(replace(shapes, inner=()) if step.recomputing == "blocks" else shapes, batch)

@@ -1,7 +1,7 @@
 """The network as a value: layers and connections. An edit (`engine.network.edits`) makes a new one.
 
-Layers are known by an id that is given once; connections join ids, so renaming touches nothing else. Where layers stand
-on the canvas is a value of its own (`engine.network.layout`).
+Layers have ids that never change; connections join ids, so renaming affects nothing else. Positions of layers on the
+canvas are a separate value (`engine.network.layout`).
 """
 
 import keyword
@@ -28,25 +28,25 @@ class Layer:
     name: str
     type: LayerType
     bypassed: bool = False
-    """Whether its input goes past it, as if it were not there. Values and connections stay."""
+    """Whether the layer is bypassed: its input passes unchanged. Values and connections stay."""
 
     def renamed(self, name: str) -> Self:
-        """The same layer under another name."""
+        """Return the layer under another name."""
         return replace(self, name=name)
 
     @property
     def effective_type(self) -> LayerType:
-        """What the layer does: what its type says, or nothing where it is bypassed."""
+        """Return the type that takes effect: the layer's own, or an identity where it is bypassed."""
         return _PASSING if self.bypassed else self.type
 
     @property
     def label(self) -> str:
-        """What kind of layer it is, and that it is bypassed, for a table."""
+        """Return the label of the layer's type, with a note that it is bypassed, for a table."""
         return f"{self.type.label} (bypassed)" if self.bypassed else self.type.label
 
     @property
     def type_key(self) -> str:
-        """The key of the type, also where the type is not known."""
+        """Return the key of the type, also where the type is not known."""
         return self.type.type_key if isinstance(self.type, Placeholder) else self.type.key
 
 
@@ -60,7 +60,8 @@ class Port:
 
 @dataclass(frozen=True, order=True)
 class Connection:
-    """From an output port to an input port. An input port takes one connection, an output port any number."""
+    """Connection from an output port to an input port. An input port has at most one connection, an output port any
+    number."""
 
     source: Port
     target: Port
@@ -68,7 +69,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class Network:
-    """Layers by id, in the order they were added, and connections. Both are never changed in place."""
+    """Layers by id, in the order in which they were added, and connections. Neither is changed in place."""
 
     layers: Mapping[str, Layer]
     connections: tuple[Connection, ...] = ()
@@ -78,15 +79,15 @@ class Network:
 
     @classmethod
     def empty(cls) -> "Network":
-        """A network without layers."""
+        """Return a network without layers."""
         return cls({})
 
     def __len__(self) -> int:
         return len(self.layers)
 
     def with_layer(self, layer: Layer) -> "Network":
-        """The network with one layer in another form, all ports being as before. What is known about the connections
-        still holds and is handed on, so that typing in a field of a large network costs little."""
+        """Return the network with one layer changed and all ports as before. Cached facts about the connections stay
+        valid and are passed on, so that typing in a field of a large network is cheap."""
         new = Network({**self.layers, layer.id: layer}, self.connections)
         for name in ("incoming", "outgoing", "order", "cyclic"):
             if name in self.__dict__:
@@ -95,12 +96,12 @@ class Network:
 
     @cached_property
     def by_name(self) -> dict[str, Layer]:
-        """Layers by name."""
+        """Return the layers by name."""
         return {layer.name: layer for layer in self.layers.values()}
 
     @cached_property
     def incoming(self) -> dict[str, dict[str, Port]]:
-        """For each layer, what feeds each of its connected input ports."""
+        """Return for each layer the source of each connected input port."""
         found: dict[str, dict[str, Port]] = {id: {} for id in self.layers}
         for connection in self.connections:
             found[connection.target.layer][connection.target.name] = connection.source
@@ -108,7 +109,7 @@ class Network:
 
     @cached_property
     def outgoing(self) -> dict[str, list[Connection]]:
-        """For each layer, the connections that leave it."""
+        """Return for each layer its outgoing connections."""
         found: dict[str, list[Connection]] = {id: [] for id in self.layers}
         for connection in self.connections:
             found[connection.source.layer].append(connection)
@@ -116,7 +117,7 @@ class Network:
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """Ids so that every layer comes after what feeds it. Layers on a cycle, and behind one, are missing."""
+        """Return the ids in topological order. Layers on a cycle, and downstream of one, are missing."""
         waiting = {id: len({p.layer for p in feeds.values()}) for id, feeds in self.incoming.items()}
         ready = [id for id, count in waiting.items() if count == 0]
         ready.reverse()
@@ -132,7 +133,7 @@ class Network:
 
     @cached_property
     def cyclic(self) -> frozenset[str]:
-        """Ids of the layers that are on a cycle, or between two."""
+        """Return the ids of the layers that are on a cycle, or between two."""
         left = set(self.layers) - set(self.order)
         while dead := {id for id in left if not any(c.target.layer in left for c in self.outgoing[id])}:
             left -= dead
@@ -140,26 +141,26 @@ class Network:
 
     @cached_property
     def inputs(self) -> tuple[Layer, ...]:
-        """The input layers, in the order they were added."""
+        """Return the input layers, in the order in which they were added."""
         return tuple(layer for layer in self.layers.values() if layer.type.is_input)
 
     @cached_property
     def output_ports(self) -> tuple[Port, ...]:
-        """Output ports that nothing uses: the network's outputs, named after their layers."""
+        """Return the unconnected output ports: the network's outputs, named after their layers."""
         used = {c.source for c in self.connections}
         ports = (Port(id, port) for id in self.order for port in self.layers[id].type.output_ports())
         loose = (port for port in ports if port not in used)
         return tuple(port for port in loose if port.name not in self.layers[port.layer].type.side_ports())
 
     def layer(self, name: str) -> Layer:
-        """The layer with this name. Raises `UserError`."""
+        """Return the layer with this name. Raises `UserError`."""
         if name not in self.by_name:
             raise UserError(f"There is no layer '{name}' in the network.")
         return self.by_name[name]
 
 
 def name_refusal(name: str, taken: Iterable[str] = ()) -> str | None:
-    """Why this cannot be a layer's name, in words, or None."""
+    """Return the reason why this cannot be a layer's name, or None."""
     if len(name) > NAME_LIMIT:
         return f"A layer's name has at most {NAME_LIMIT} characters; this one has {len(name):,}."
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or keyword.iskeyword(name):
@@ -171,7 +172,7 @@ def name_refusal(name: str, taken: Iterable[str] = ()) -> str | None:
 
 
 def bypass_refusal(type: LayerType) -> str | None:
-    """Why a layer of this type cannot be bypassed, in words, or None."""
+    """Return the reason why a layer of this type cannot be bypassed, or None."""
     count = len(type.input_ports())
     if count == 1 and len(type.output_ports()) == 1:
         return None
@@ -181,7 +182,7 @@ def bypass_refusal(type: LayerType) -> str | None:
 
 
 def free_name(base: str, taken: Iterable[str]) -> str:
-    """`base` with the lowest number that is free, such as `conv_3`."""
+    """Return `base` with the lowest unused number, such as `conv_3`."""
     used = set(taken)
     base = re.sub(r"_\d+$", "", base)[: NAME_LIMIT - 8]
     number = next(n for n in range(1, len(used) + 2) if f"{base}_{n}" not in used)

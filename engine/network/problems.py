@@ -10,7 +10,7 @@ Severity = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True)
 class Fix:
-    """An edit that removes a problem: what the button says, and a function from a project to a new one."""
+    """An edit that removes a problem: the text of the button, and a function from a project to a new one."""
 
     label: str
     edit: Callable[[Any], Any]
@@ -18,9 +18,9 @@ class Fix:
 
 @dataclass(frozen=True)
 class Problem:
-    """`layer` is the layer's id (empty for the whole project), `name` its name, `field` a field or port.
+    """A problem: `layer` is the layer's id (empty for the whole project), `name` its name, `field` a field or port.
 
-    Of a layer inside a block both are paths: `stage/conv`.
+    For a layer inside a block both are paths: `stage/conv`.
     """
 
     severity: Severity
@@ -32,15 +32,15 @@ class Problem:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The ids of the blocks that lead to the layer, and its own."""
+        """Return the ids of the blocks that lead to the layer, and its own."""
         return tuple(self.layer.split("/"))
 
     def lifted(self, id: str, name: str) -> "Problem":
-        """The problem as the network around the block with this id and name tells it."""
+        """Return the problem with its paths as seen from the network around the block with this id and name."""
         if not self.layer:
             return dataclasses.replace(self, layer=id, name=name)
         return dataclasses.replace(self, layer=f"{id}/{self.layer}", name=f"{name}/{self.name}")
 
     def write(self) -> dict[str, str]:
-        """The problem as `check --json` prints it."""
+        """Return the problem as `check --json` prints it."""
         return {"severity": self.severity, "layer": self.name, "field": self.field, "message": self.message}

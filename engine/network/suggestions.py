@@ -1,6 +1,7 @@
-"""Layer types that fit an open output, an open input, or the place of a layer, decided by the types' own rules.
+"""Layer types that fit an open output, an open input, or the position of a layer, decided by the types' own rules.
 
-A result holds every type that has the ports for it, with the reason why it does not fit, or an empty text if it does.
+A result holds every type that has the required ports, with the reason why it does not fit, or an empty text if it
+does.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,20 +14,20 @@ from engine.network.catalog import catalog
 from engine.network.network import Network, Port
 
 SuggestedTypes = Mapping[str, str]
-"""By key: why the type does not fit, or nothing."""
+"""By key, the reason why the type does not fit, or an empty text."""
 
 # What may arrive at a layer that is not connected yet: enough to learn what it makes of it.
 _SAMPLES = (features(64), image(8, 32, 32), sequence(16, 64), tokens(16), volume(8, 16, 16, 16))
 
 
 def takers(given: TensorType | None) -> SuggestedTypes:
-    """The types that can be fed by an output, for what leaves it (None: not known)."""
+    """Return the types that an output can feed, for the type at the output (None: not known)."""
     types = {key: type() for key, type in catalog().items()}
     return {key: refusal(type, [given] * len(type.input_ports())) for key, type in types.items() if type.input_ports()}
 
 
 def feeders(target: LayerType, port: str, known: Mapping[str, TensorType]) -> SuggestedTypes:
-    """The types that can feed an input port of a layer; `known` is what arrives at its other ports."""
+    """Return the types that can feed an input port of a layer; `known` holds the types at its other ports."""
     samples = [*known.values(), *_SAMPLES]
     # Beside an input whose type is known, sizes are a matter of the new layer's values: its kind of data decides.
     alike = {(one.axes, one.kind) for one in known.values() if _takes(target, port, known, one)}
@@ -43,7 +44,7 @@ def feeders(target: LayerType, port: str, known: Mapping[str, TensorType]) -> Su
 
 
 def substitutes(network: Network, analysis: Analysis, id: str) -> SuggestedTypes:
-    """The other types that can stand in the place of a layer."""
+    """Return the other types that can replace a layer."""
     layer = network.layers[id]
     feeds = network.incoming[id]
     arriving = [analysis.type_at(feeds[name]) for name in layer.type.input_ports() if name in feeds]
@@ -66,14 +67,14 @@ def substitutes(network: Network, analysis: Analysis, id: str) -> SuggestedTypes
 
 
 def known_inputs(network: Network, analysis: Analysis, target: Port) -> dict[str, TensorType]:
-    """What arrives at the other ports of a port's layer."""
+    """Return the types at the other ports of a port's layer."""
     feeds = network.incoming[target.layer]
     types = {name: analysis.type_at(source) for name, source in feeds.items() if name != target.name}
     return {name: type for name, type in types.items() if type is not None}
 
 
 def refusal(type: LayerType, given: Sequence[TensorType | None]) -> str:
-    """Why a layer does not take what arrives, or nothing; what is not known is no reason."""
+    """Return the reason why a layer does not accept these inputs, or an empty text; unknown inputs are no reason."""
     if type.is_measured:
         return ""
     known = [one for one in given if one is not None]
@@ -87,7 +88,7 @@ def refusal(type: LayerType, given: Sequence[TensorType | None]) -> str:
 
 
 def _results(type: LayerType, samples: Iterable[TensorType]) -> list[TensorType]:
-    """What a layer can give, for some of what it can be given."""
+    """Return the possible outputs of a layer, for some of its possible inputs."""
     count = len(type.input_ports())
     found: list[TensorType] = []
     for sample in samples if count else (None,):

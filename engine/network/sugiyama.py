@@ -15,20 +15,20 @@ _LANE = 12.0
 
 
 class Graph:
-    """Layers as numbers, in rows; numbers from `real` on are way-points of long connections."""
+    """Graph of layers as numbers, in rows; numbers from `real` on are way-points of long connections."""
 
     def __init__(self, names: list[str], row: list[int], hint: list[float]) -> None:
         self.names = names
         self.real = len(names)
         self.row = row
         self.hint = hint
-        """Where each one stood from left to right before."""
+        """Positions from left to right in the previous layout."""
         self.down: list[list[int]] = [[] for _ in names]
         self.up: list[list[int]] = [[] for _ in names]
         self.rows: list[list[int]] = []
 
     def way_point(self, above: int, row: int) -> int:
-        """A point that a connection passes, below one of its points or its layer."""
+        """Return a new way-point of a connection, below its previous way-point or its layer."""
         v = len(self.row)
         self.row.append(row)
         self.hint.append(self.hint[above])
@@ -38,13 +38,14 @@ class Graph:
         return v
 
     def join(self, above: int, below: int) -> None:
-        """Connect two that are in neighbouring rows."""
+        """Connect two nodes in neighbouring rows."""
         self.down[above].append(below)
         self.up[below].append(above)
 
 
 def ordered(graph: Graph) -> None:
-    """Fill `graph.rows`: sorts each row by what it is connected to, back and forth, and keeps the best of it."""
+    """Fill `graph.rows`: sort each row by its neighbours, downwards and upwards, and keep the order with the fewest
+    crossings."""
     starts: tuple[Callable[[], list[int]], ...] = (
         lambda: sorted(range(len(graph.row)), key=lambda v: graph.hint[v]),
         lambda: _depth_first(graph, others_left=False),
@@ -66,10 +67,10 @@ def _rows(graph: Graph, order: list[int]) -> list[list[int]]:
 
 
 def _depth_first(graph: Graph, *, others_left: bool) -> list[int]:
-    """Everything in the order in which one walks down from the first row: neighbours stay together.
+    """Return the nodes in depth-first order from the first row, so that neighbours stay together.
 
-    Long ways come last, so they stand right of what they go around. With `others_left` what leaves the other inputs,
-    such as a mask for many layers, goes down on the left of everything.
+    Long connections come last, so they are right of the layers they pass. With `others_left` the connections of the
+    other inputs, such as a mask for many layers, are left of everything.
     """
     seen = [False] * len(graph.row)
     found = []
@@ -87,7 +88,7 @@ def _depth_first(graph: Graph, *, others_left: bool) -> list[int]:
 
 
 def _swept(graph: Graph, rows: list[list[int]]) -> tuple[int, list[list[int]]]:
-    """The fewest crossings that sorting each row after its neighbours gives, and the rows."""
+    """Return the fewest crossings that sorting each row by its neighbours gives, and the rows."""
     place = [0.0] * len(graph.row)
     for row in rows:
         for index, v in enumerate(row):
@@ -113,7 +114,7 @@ def _swept(graph: Graph, rows: list[list[int]]) -> tuple[int, list[list[int]]]:
 
 
 def _sort(row: list[int], near: list[list[int]], place: list[float]) -> None:
-    """Sorts a row by the middle of what each one is connected to; one without connections keeps its place."""
+    """Sort a row by the mean position of each node's neighbours; a node without connections keeps its position."""
     width = len(row)
     keys = {}
     for index, v in enumerate(row):
@@ -126,7 +127,7 @@ def _sort(row: list[int], near: list[list[int]], place: list[float]) -> None:
 
 
 def _swap(graph: Graph, rows: list[list[int]], place: list[float]) -> None:
-    """Exchanges neighbours in a row wherever that takes crossings away."""
+    """Exchange neighbours in a row wherever that reduces the crossings."""
     for row in rows:
         for index in range(len(row) - 1):
             a, b = row[index], row[index + 1]
@@ -137,7 +138,7 @@ def _swap(graph: Graph, rows: list[list[int]], place: list[float]) -> None:
 
 
 def _between(near: list[list[int]], place: list[float], left: int, right: int) -> int:
-    """Crossings of the connections of two neighbours, in this order."""
+    """Return the crossings of the connections of two neighbouring nodes, in this order."""
     if not near[left] or not near[right]:
         return 0
     if len(near[left]) == len(near[right]) == 1:
@@ -154,7 +155,7 @@ def _between(near: list[list[int]], place: list[float], left: int, right: int) -
 
 
 def crossings(graph: Graph, rows: list[list[int]]) -> int:
-    """How many pairs of connections cross."""
+    """Return the number of crossing pairs of connections."""
     place = {v: index for row in rows for index, v in enumerate(row)}
     total = 0
     for row, below in pairwise(rows):
@@ -171,7 +172,7 @@ def crossings(graph: Graph, rows: list[list[int]]) -> int:
 
 
 def columns(graph: Graph, column: float) -> list[float]:
-    """The middle of each layer and way-point from left to right."""
+    """Return the centre of each layer and way-point from left to right."""
     xs = [0.0] * len(graph.row)
     for row in graph.rows:
         for v, x in zip(row, _spread([0.0] * len(row), [1.0] * len(row), _gaps(graph, row, column)), strict=True):
@@ -189,7 +190,7 @@ def columns(graph: Graph, column: float) -> list[float]:
 
 
 def _gaps(graph: Graph, row: list[int], column: float) -> list[float]:
-    """The least distances between neighbours of a row: a lane for a connection fits between two layers."""
+    """Return the least distances between neighbours of a row: a lane for a connection fits between two layers."""
     found = []
     for left, right in pairwise(row):
         layers = (left < graph.real) + (right < graph.real)
@@ -198,7 +199,7 @@ def _gaps(graph: Graph, row: list[int], column: float) -> list[float]:
 
 
 def _main_steps(graph: Graph) -> set[tuple[int, int]]:
-    """The connections on the ways through most layers: where two ways are equal, both count."""
+    """Return the connections on the longest paths: where two paths are equally long, both count."""
     count = len(graph.row)
     height = [0] * count
     depth = [0] * count
@@ -220,7 +221,7 @@ def _main_steps(graph: Graph) -> set[tuple[int, int]]:
 
 
 def _main_paths(steps: set[tuple[int, int]]) -> dict[int, int]:
-    """For each layer the one below it on a main path; where a path forks or joins, it ends."""
+    """Return for each layer the next one on a main path; a path ends where it forks or joins."""
     below: dict[int, list[int]] = defaultdict(list)
     above: dict[int, list[int]] = defaultdict(list)
     for v, u in steps:
@@ -237,7 +238,7 @@ def _settle(
     steps: set[tuple[int, int]],
     xs: list[float],
 ) -> None:
-    """Moves a row towards what it is connected to."""
+    """Move the nodes of a row towards their neighbours in the other rows."""
     wishes, weights = [], []
     for v in row:
         total = weight = 0.0
@@ -258,7 +259,8 @@ def _settle(
 
 
 def _spread(wishes: list[float], weights: list[float], gaps: list[float]) -> list[float]:
-    """The places nearest to the wishes (by weighted squares) that keep the gaps: neighbours in conflict are pooled."""
+    """Return the positions nearest to the desired ones (weighted least squares) that keep the gaps, by pooling
+    neighbours in conflict."""
     shift = 0.0
     shifts = []
     pools: list[tuple[float, float, int]] = []  # weight, mean, how many
@@ -275,7 +277,7 @@ def _spread(wishes: list[float], weights: list[float], gaps: list[float]) -> lis
 
 
 def _straighten(graph: Graph, main: dict[int, int], column: float, xs: list[float]) -> None:
-    """Puts each main path exactly upright where its neighbours leave room."""
+    """Straighten each main path where its neighbours leave room."""
     room: list[tuple[float, float]] = [(float("-inf"), float("inf"))] * len(xs)
     heads = set(main) - set(main.values())
     for head in sorted(heads, key=lambda v: graph.row[v]):

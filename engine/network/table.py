@@ -1,4 +1,4 @@
-"""The layers of a network as rows of a table (those inside blocks below their block), search, and counts as text."""
+"""The layers of a network as rows of a table (layers inside a block below it), search, and counts as text."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ _STEPS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k"))
 
 @dataclass(frozen=True)
 class TableRow:
-    """A layer by its id path and by the path of names, and what is known of it: of a repeated block's in one copy."""
+    """A layer by its id path and name path, with its shapes where known; of a repeated block, in one copy."""
 
     id: str
     path: str
@@ -24,7 +24,8 @@ class TableRow:
 
     @property
     def label(self) -> str:
-        """What kind of layer it is, how often a block is repeated, and that it is bypassed."""
+        """Return the label of the layer's type, the number of copies of a repeated block, and a note if it is
+        bypassed."""
         type = self.layer.type
         return (
             f"{self.layer.label} × {type.repeat:,}" if isinstance(type, Block) and type.repeat > 1 else self.layer.label
@@ -32,9 +33,10 @@ class TableRow:
 
 
 def table_rows(network: Network, analysis: Analysis) -> Iterator[TableRow]:
-    """All layers in the order of the data, those on a cycle and behind it at the end; ports of blocks are none.
+    """Return all layers in topological order, those on a cycle and downstream of it at the end; ports of blocks are
+    omitted.
 
-    The row of a block sums up all its copies; below it stand the layers of the first.
+    The row of a block sums all its copies; below it are the layers of the first copy.
     """
     ordered = set(network.order)
     for id in (*network.order, *(id for id in network.layers if id not in ordered)):
@@ -50,10 +52,10 @@ def table_rows(network: Network, analysis: Analysis) -> Iterator[TableRow]:
 
 
 def find_layers(network: Network, problems: Iterable[Problem], text: str) -> list[str]:
-    """Ids of the layers in which every word of the text occurs, in the order of the data. Case does not count.
+    """Return the ids of the layers that contain every word of the text, in topological order, ignoring case.
 
-    A layer is searched by its name, the label, key and family of its type, and the severity and message of its
-    problems. No text finds nothing.
+    The search covers a layer's name, the label, key and family of its type, and the severity and message of its
+    problems. An empty text matches nothing.
     """
     words = text.lower().split()
     if not words:
@@ -74,7 +76,7 @@ def find_layers(network: Network, problems: Iterable[Problem], text: str) -> lis
 
 
 def short_count(number: int) -> str:
-    """A count in at most five characters and a letter: 584, 9,216, 15.7 k, 1.2 M."""
+    """Return a count as at most five characters and a letter: 584, 9,216, 15.7 k, 1.2 M."""
     for limit, letter in _STEPS:
         if number >= limit * (1 if letter == "k" else 0.99995):
             value = number / (1e3 if letter == "k" else limit)
@@ -83,7 +85,7 @@ def short_count(number: int) -> str:
 
 
 def layers_text(network: Network, *, has_word: bool = True) -> str:
-    """`3 layers`; with blocks among them also how many there are in all: `15 layers (70 with those in blocks)`."""
+    """Return `3 layers`; with blocks also the total number: `15 layers (70 with those in blocks)`."""
     count = len(network)
     word = "" if not has_word else " layer" if count == 1 else " layers"
     has_blocks = any(isinstance(layer.type, Block) for layer in network.layers.values())
@@ -91,7 +93,8 @@ def layers_text(network: Network, *, has_word: bool = True) -> str:
 
 
 def num_layers(network: Network) -> int:
-    """All layers, for a block those that it holds, in every copy; ports of blocks do not count."""
+    """Return the number of layers, with the contents of each copy of a block in place of the block; ports of blocks do
+    not count."""
     return sum(_num_layers(layer.type) for layer in network.layers.values())
 
 
