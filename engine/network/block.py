@@ -105,7 +105,7 @@ class Block(LayerType):
 
     @property
     def gives_what_leaves(self) -> bool:
-        """Whether what leaves the network inside leaves the block as it is."""
+        """Return whether the outputs of the inner network are the outputs of the block as they are."""
         return True
 
     def shape_error(self, given: tuple[TensorType, ...], outputs: tuple[TensorType, ...]) -> str:

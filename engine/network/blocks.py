@@ -114,7 +114,7 @@ def _renamed_ports(before: Block, after: Block, kind: type[BlockInput] | type[Bl
 
 
 _COLUMN, _STEP = 272.0, 72.0
-"""Whether the network flows to the right."""
+"""Distance between columns, and between layers in one, where the network flows to the right."""
 
 
 def group(network: Network, layout: Layout, ids: Collection[str], name: str = "") -> tuple[Network, Layout, str]:

@@ -14,10 +14,10 @@ NOWHERE = Port("", "")
 
 @dataclass(frozen=True)
 class Wanted:
-    """One output of a network and the target it is to give.
+    """An output of a network and the target that it predicts.
 
-    `number` is the place of the target in the data, `type` that of the output. `has_lengths` says that the built
-    network gives the lengths of this output behind its tensors.
+    `number` is the index of the target in the data, `type` that of the output. `has_lengths` says that the built
+    network returns the lengths of this output after its tensors.
     """
 
     name: str
@@ -29,12 +29,12 @@ class Wanted:
 
     @property
     def is_binary(self) -> bool:
-        """Whether one channel tells two classes apart: the logit of the second one."""
+        """Return whether one channel separates two classes: the logit of the second class."""
         return self.facts.task == "classes" and len(self.facts.classes) == 2 and self.type["C"] == 1
 
     @property
     def folds(self) -> str:
-        """The key of the layer that the loss holds itself, so that it is left out at this output in training: softmax,
+        """Return the key of the layer that the loss includes, so that training omits it at this output: softmax,
         sigmoid or none."""
         if self.facts.task == "numbers":
             return ""
@@ -42,9 +42,10 @@ class Wanted:
 
 
 def match_inputs(network: Network, facts: DatasetInfo) -> dict[str, InputInfo]:
-    """Which input of the data feeds which input layer, by the layer's id: by name where all names agree, else in order.
+    """Return the index of the data's input for each input layer, by the layer's id: by name where all names match,
+    else in order.
 
-    Shorter than the network's inputs where the data has fewer.
+    It has fewer entries than the network has inputs where the data has fewer.
     """
     layers = network.inputs
     by_name = {i.name: i for i in facts.inputs}
@@ -54,20 +55,20 @@ def match_inputs(network: Network, facts: DatasetInfo) -> dict[str, InputInfo]:
 
 
 def alone(*targets: TargetInfo) -> tuple[Wanted, ...]:
-    """Outputs that are just what these targets want, in this order."""
+    """Return outputs that match exactly these targets, in this order."""
     return tuple(Wanted(facts.name, facts, facts.type, number) for number, facts in enumerate(targets))
 
 
 def output_name(network: Network, port: Port) -> str:
-    """The name of an output: that of its layer, with the port where several leave the layer."""
+    """Return the name of an output: that of its layer, with the port where a layer has several outputs."""
     layer = network.layers[port.layer]
     return f"{layer.name}_{port.name}" if len(layer.type.output_ports()) > 1 else layer.name
 
 
 def match_targets(network: Network, facts: DatasetInfo) -> dict[Port, int]:
-    """The number of the target that each output is to give: by name where all names agree, else in order.
+    """Return the index of the target of each output: by name where all names match, else in order.
 
-    Shorter than the network's outputs where the data has fewer targets.
+    It has fewer entries than the network has outputs where the data has fewer targets.
     """
     ports, by_name = network.output_ports, {target.name: number for number, target in enumerate(facts.targets)}
     names = [output_name(network, port) for port in ports]
@@ -77,7 +78,8 @@ def match_targets(network: Network, facts: DatasetInfo) -> dict[Port, int]:
 
 
 def in_order(network: Network, facts: DatasetInfo) -> DatasetInfo:
-    """The facts with the targets in the order of the outputs that give them; that of the first is the main one."""
+    """Return the dataset info with the targets in the order of the outputs that predict them; the first output's
+    target is the main one."""
     if len(facts.targets) == 1:
         return facts
     numbers = list(match_targets(network, facts).values())
@@ -86,7 +88,8 @@ def in_order(network: Network, facts: DatasetInfo) -> DatasetInfo:
 
 
 def wanted_of(network: Network, analysis: Analysis, facts: DatasetInfo, *, is_padded: bool) -> tuple[Wanted, ...]:
-    """Each output in the network's order. `is_padded`: the network is built for sequences of different lengths."""
+    """Return the outputs with their targets in the network's order. `is_padded`: the network is built for sequences of
+    different lengths."""
     matched = match_targets(network, facts)
     types = {port: analysis.shapes[port.layer].at(port.name) for port in matched}
     return tuple(
@@ -96,18 +99,19 @@ def wanted_of(network: Network, analysis: Analysis, facts: DatasetInfo, *, is_pa
 
 
 def folding(wanted: Sequence[Wanted]) -> Mapping[Port, str]:
-    """For each output the layer that training leaves out there; exports keep it."""
+    """Return for each output the layer that training omits there; exports keep it."""
     return {one.port: one.folds for one in wanted if one.folds}
 
 
 def said_of(options: LossOptions, wanted: Wanted) -> str:
-    """The name under which the options say something of this output: its own, else that of its target, or nothing."""
+    """Return the name under which the options mention this output: its own, else that of its target, or an empty
+    text."""
     return next((name for name in (wanted.name, wanted.facts.name) if name in options.named_losses), "")
 
 
 def loss_of(options: LossOptions, wanted: Wanted) -> tuple[str, float]:
-    """The loss of an output and how much it counts: what is said of this output, else the loss of all where it fits
-    the target, else the one that follows from the target."""
+    """Return the loss of an output and its weight: the loss chosen for this output, else the loss of all outputs where
+    it fits the target, else the default loss of the target."""
     task = wanted.facts.task
     name, weight = options.named_losses.get(said_of(options, wanted), ("", 1.0))
     if not name and task in LOSS_TASKS.get(options.loss, ()):

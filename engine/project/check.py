@@ -1,4 +1,4 @@
-"""All checks of a project before it trains: its network, its options, and its data if that is known."""
+"""All checks of a project before training: its network, its options, and its data if known."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -39,14 +39,15 @@ from engine.project.training import TrainingOptions, batch_size, training_length
 from engine.project.user_code import with_code_fix
 
 MOST_WEIGHTS = 5_000
-"""Each iteration solves for all weights at once: memory grows with their square, time with their cube."""
+"""Parameter limit of Levenberg-Marquardt: an iteration solves for all weights at once, with memory growing by their
+square and time by their cube."""
 DATA = "data"
-"""The field of a problem with the data itself."""
+"""Field name of a problem with the data itself."""
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The analysis of the network, the problems of the whole project, errors first, and what was known of the data."""
+    """The analysis of the network, the problems of the whole project, errors first, and the dataset info, if known."""
 
     analysis: Analysis
     problems: tuple[Problem, ...]
@@ -54,23 +55,24 @@ class CheckResult:
 
     @property
     def errors(self) -> tuple[Problem, ...]:
-        """The problems that keep the project from training."""
+        """Return the problems that keep the project from training."""
         return tuple(p for p in self.problems if p.severity == "error")
 
     @property
     def option_warnings(self) -> tuple[Problem, ...]:
-        """Training options that are not what they seem; a run begins all the same."""
+        """Return the warnings about training options; they do not keep a run from starting."""
         return tuple(p for p in self.problems if p.severity == "warning" and p.field.startswith("training."))
 
     def refuse_errors(self) -> None:
-        """Raise `UserError` with all errors, one a line, if there are any."""
+        """Raise `UserError` with all errors, one per line, if there are any."""
         if self.errors:
             raise UserError("\n".join(describe(problem) for problem in self.errors[:20]))
 
 
 def check(project: Project, facts: DatasetInfo | None = None, refusal: str = "") -> CheckResult:
-    """All problems of a project. Without facts, what depends on the data is left out, with a note; `refusal` is why
-    there are none although data is chosen: files that are not there, or cannot be read."""
+    """Check a project and return all its problems. Without dataset info, checks that depend on the data are omitted,
+    with a note; `refusal` is the reason why it is missing although data is chosen: files that do not exist or cannot
+    be read."""
     analysis = analyse(project.network)
     problems = [_with_channel_fix(project, analysis, problem) for problem in analysis.problems]
     problems += _option_problems(project)
@@ -89,7 +91,7 @@ def check(project: Project, facts: DatasetInfo | None = None, refusal: str = "")
 
 
 def describe(problem: Problem) -> str:
-    """One line: `conv_1, kernel: The window reaches ...`."""
+    """Return a problem as one line: `conv_1, kernel: The window reaches ...`."""
     where = ", ".join(part for part in (problem.name, problem.field) if part)
     return f"{where}: {problem.message}" if where else problem.message
 
@@ -101,8 +103,8 @@ def result_in(result: CheckResult, path: Path) -> CheckResult:
 
 
 def memory_of(project: Project, analysis: Analysis, facts: DatasetInfo | None = None) -> Memory:
-    """What a training step takes with the project's options, over all workers. Solvers that take all samples at once
-    take those of the training split; where nobody knows them, at least a mini-batch."""
+    """Return the memory of a training step with the project's options, over all workers. Full-batch solvers use the
+    size of the training split; where it is not known, the mini-batch size as a lower bound."""
     options = project.training
     states = optimizer_states(options.solver, options.momentum, options.history_size, analysis.parameters)
     network, frozen = project.network, frozen_parameters(project.network, analysis)
@@ -119,7 +121,7 @@ def memory_of(project: Project, analysis: Analysis, facts: DatasetInfo | None = 
 
 
 def metric_problems(options: TrainingOptions, facts: DatasetInfo) -> Iterator[Problem]:
-    """Errors of the metrics, given the data."""
+    """Return the errors of the metrics, given the data."""
     known = options.metrics_for(facts.task)
     for name in known:
         if facts.task not in METRICS[name].tasks:
@@ -138,7 +140,7 @@ def metric_problems(options: TrainingOptions, facts: DatasetInfo) -> Iterator[Pr
 
 
 def least_squares_problems(project: Project, analysis: Analysis, facts: DatasetInfo | None) -> Iterator[Problem]:
-    """Nothing where another solver was chosen."""
+    """Return the problems of the Levenberg-Marquardt solver; empty for other solvers."""
     if project.training.solver != "lm":
         return
     if facts is not None and (why := _no_regression(facts)):
@@ -165,7 +167,8 @@ def _no_regression(facts: DatasetInfo) -> str:
 
 
 def _dependent(network: Network, analysis: Analysis) -> Iterator[Problem]:
-    """Layers whose output for a sample is not a matter of that sample and the weights alone; each outer one once."""
+    """Return the layers whose output for a sample depends on more than that sample and the weights; each outermost
+    layer once."""
     seen: set[str] = set()
     for path, _ in analysis.all_shapes():
         type, (outer, *_) = type_at(network, path), path.split("/")
@@ -194,7 +197,8 @@ def _with_channel_fix(project: Project, analysis: Analysis, problem: Problem) ->
 
 
 def _advice(project: Project, analysis: Analysis, facts: DatasetInfo | None) -> Iterator[Problem]:
-    """Warnings about the network and what is inside its blocks; what is said without naming a layer is said once."""
+    """Return the warnings about the network and the contents of its blocks; a message without a layer's name appears
+    once."""
     said: set[str] = set()
     for path in ((), *block_paths(project.network)):
         for problem in advice(project_in(project, path), analysis_in(analysis, path), facts):
@@ -255,7 +259,7 @@ def _data_problems(project: Project, analysis: Analysis, facts: DatasetInfo) -> 
 
 
 def _warmup_problem(options: TrainingOptions, samples: int) -> Iterator[Problem]:
-    """A warm-up that the run ends before."""
+    """Return a problem if the run ends before its warm-up does."""
     total = training_length(options, samples).total_steps if samples else 0
     if options.is_visible("warmup_iterations") and 0 < total <= options.warmup_iterations:
         message = (
@@ -266,7 +270,7 @@ def _warmup_problem(options: TrainingOptions, samples: int) -> Iterator[Problem]
 
 
 def _resizing(project: Project, wanted: TensorType, given: TensorType) -> str:
-    """How pictures get the size that a layer takes, where nothing but that is in the way."""
+    """Return how images are resized to the size that a layer takes, where only their size is in the way."""
     if project.data.source != "images" or wanted.layout != "image" or given.layout != "image":
         return ""
     size = wanted["H"]
@@ -275,7 +279,7 @@ def _resizing(project: Project, wanted: TensorType, given: TensorType) -> str:
 
 
 def _input_fix(layer: Layer, given: TensorType) -> Fix | None:
-    """The edit that gives the input layer the sizes of the data, where its kind of layer can have them."""
+    """Return the edit that sets the input layer's sizes to those of the data, where its type can have them."""
     values: dict[str, object] | None = None
     sizes: Mapping[str, object] = dict(zip(given.axes, given.sizes, strict=True))
     match layer.type, given.layout:
@@ -299,7 +303,7 @@ def _batch_fix(training: int) -> Fix | None:
 
 
 def _output_problems(project: Project, analysis: Analysis, facts: DatasetInfo | None) -> Iterator[Problem]:
-    """What is wrong with the ends of the network. Without data any single output will do."""
+    """Return the problems of the network's outputs. Without data any single output is accepted."""
     network = project.network
     yield from idle_inputs(network)
     if (problem := several_networks(network, facts)) is not None:

@@ -1,4 +1,4 @@
-"""Warnings about networks that can be built and will hardly learn what is meant, and the edits that repair them.
+"""Warnings about networks that can be built but are unlikely to learn as intended, and the edits that repair them.
 
 Each rule looks only at the layers of its kind, so that a network of thousands costs little at every keystroke.
 """
@@ -21,7 +21,7 @@ SAFE_BATCH = 16
 
 
 def advice(project: Project, analysis: Analysis, facts: DatasetInfo | None) -> Iterator[Problem]:
-    """All warnings about the inside of the network, and how it goes with the training options."""
+    """Return all warnings about the inside of the network and its combination with the training options."""
     kinds: dict[str, list[Layer]] = defaultdict(list)
     for id in analysis.shapes:
         layer = project.network.layers[id]
@@ -36,7 +36,7 @@ def advice(project: Project, analysis: Analysis, facts: DatasetInfo | None) -> I
 
 
 def _next(network: Network, layer: Layer, *families: str) -> list[Layer]:
-    """What a layer feeds, seen through layers of these families."""
+    """Return the layers that a layer feeds, skipping layers of these families."""
     found, seen = [], set()
     waiting = [connection.target.layer for connection in network.outgoing[layer.id]]
     while waiting:
@@ -50,7 +50,8 @@ def _next(network: Network, layer: Layer, *families: str) -> list[Layer]:
 
 
 def _softmax(project: Project, analysis: Analysis, facts: DatasetInfo | None, layer: Layer) -> Iterator[Problem]:
-    """A softmax belongs at the end, once: what comes behind it gets probabilities, where it wants any numbers."""
+    """Warn about a softmax inside the network: the layers behind it receive probabilities instead of unbounded
+    values."""
     network = project.network
     behind = _next(network, layer, "Utility")
     again = [other for other in behind if other.type.key in ("softmax", "log_softmax")]
@@ -77,7 +78,7 @@ def _softmax(project: Project, analysis: Analysis, facts: DatasetInfo | None, la
 
 
 def _hides_logits(project: Project, facts: DatasetInfo | None, layer: Layer) -> bool:
-    """Whether only activations, dropout and the like stand between a softmax and the end of a classifier."""
+    """Return whether only activations, dropout and similar layers are between a softmax and the end of a classifier."""
     network = project.network
     loss = project.training.loss
     is_class = loss in CLASS_LOSSES or (loss == "auto" and (facts is None or facts.task == "classes"))
@@ -87,7 +88,8 @@ def _hides_logits(project: Project, facts: DatasetInfo | None, layer: Layer) -> 
 
 
 def _linear_pair(network: Network, layer: Layer) -> Iterator[Problem]:
-    """Two fully connected layers with nothing between them that bends. A bottleneck before a wider one is meant."""
+    """Warn about two fully connected layers without a nonlinearity between them, except a bottleneck before a wider
+    layer."""
     leaving = network.outgoing[layer.id]
     if len(leaving) != 1:
         return
@@ -105,7 +107,7 @@ def _outputs(layer: Layer) -> int:
 
 
 def _huge(network: Network, analysis: Analysis, layer: Layer) -> Iterator[Problem]:
-    """A fully connected layer whose matrix outweighs everything else."""
+    """Warn about a fully connected layer with most of the network's weights."""
     facts = analysis.shapes[layer.id]
     rows, columns = facts.weights["weight"]
     if rows * columns <= HUGE_WEIGHTS:
@@ -127,7 +129,8 @@ def _huge(network: Network, analysis: Analysis, layer: Layer) -> Iterator[Proble
 def _small_batches(
     project: Project, analysis: Analysis, facts: DatasetInfo | None, norms: list[Layer]
 ) -> Iterator[Problem]:
-    """Statistics over one sample say nothing. Workers join theirs, so only the global batch counts, not its shares."""
+    """Warn about batch statistics over one sample. Workers combine theirs, so the global batch counts, not its
+    shares."""
     options = project.training
     samples = facts.samples.get("training", 0) if facts else 0
     batch = batch_size(options, samples)

@@ -1,4 +1,4 @@
-"""Random changes of images that do not go with the data. Standard library only."""
+"""Checks of image augmentation and mixing against the data. Standard library only."""
 
 from collections.abc import Iterator
 
@@ -12,9 +12,9 @@ from engine.project.project import Project
 
 
 def augmentation_problems(project: Project, facts: DatasetInfo, analysis: Analysis | None = None) -> Iterator[Problem]:
-    """Errors: no images to change, colours that are none, a border or a fill that does not fit them, targets of pixels
-    that would not stay with their pixels, targets that cannot be mixed. What depends on the outputs of the network
-    takes its analysis."""
+    """Return the errors of augmentation: data without images, colour changes of images without colours, a border or
+    fill that does not fit them, pixel targets that would not follow their pixels, targets that cannot be mixed. Checks
+    that depend on the outputs of the network use its analysis."""
     options = project.training
     changes = options.augments
     if not changes:
@@ -61,7 +61,7 @@ def augmentation_problems(project: Project, facts: DatasetInfo, analysis: Analys
 
 
 def _unmixable(project: Project, facts: DatasetInfo, analysis: Analysis | None) -> str:
-    """Why samples cannot be mixed, or nothing."""
+    """Return the reason why samples cannot be mixed, or an empty text."""
     other = next((given for given in facts.inputs if given.type.layout != "image"), None)
     if other is not None:
         beside = f"'{other.name}', {other.type}"
@@ -78,7 +78,7 @@ def _unmixable(project: Project, facts: DatasetInfo, analysis: Analysis | None) 
 
 
 def _problem(project: Project, field: str, message: str, *reset: str) -> Problem:
-    """An error of an option, and the edit that sets these back to their defaults."""
+    """Return an error of an option, with the edit that resets these options to their defaults."""
     fields = type(project.training).fields
     values = {name: fields[name].default for name in reset}
     label = "Set it back" if len(reset) == 1 else "Set them back"

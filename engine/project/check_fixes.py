@@ -13,19 +13,19 @@ from engine.network.problems import Fix, Problem
 from engine.project.project import Project
 
 _ROW = 60.0
-"""How far below each other layers stand; `engine.network.arrangement` has the same."""
+"""Vertical distance between layers; the same as in `engine.network.arrangement`."""
 _DECIDING = ("filters", "outputs", "hidden_units")
 _PASSING = ("Activation", "Normalisation", "Pooling", "Utility")
 Values = Mapping[str, Mapping[str, int]]
 
 
 def named(layer: Layer) -> str:
-    """A layer as messages say it."""
+    """Return the name of a layer as messages show it."""
     return f"'{layer.name}'"
 
 
 def fields(label: str, values: Mapping[str, Mapping[str, object]]) -> Fix:
-    """Give layers, by their ids, other field values."""
+    """Return a fix that sets field values of layers, by their ids."""
 
     def edit(project: Project) -> Project:
         network = project.network
@@ -37,7 +37,7 @@ def fields(label: str, values: Mapping[str, Mapping[str, object]]) -> Fix:
 
 
 def option(label: str, **values: object) -> Fix:
-    """Give training options other values."""
+    """Return a fix that sets training options."""
 
     def edit(project: Project) -> Project:
         return replace(project, training=project.training.replace(**values))
@@ -46,7 +46,7 @@ def option(label: str, **values: object) -> Fix:
 
 
 def removal(network: Network, ids: Collection[str]) -> Fix:
-    """Remove layers with all their connections."""
+    """Return a fix that removes layers with all their connections."""
     names = [layer.name for id, layer in network.layers.items() if id in ids]
     label = f"Remove {names[0]}" if len(names) == 1 else f"Remove {len(names):,} layers"
 
@@ -58,7 +58,7 @@ def removal(network: Network, ids: Collection[str]) -> Fix:
 
 
 def healing(layer: Layer) -> Fix:
-    """Take a layer out; what fed it feeds what it fed."""
+    """Return a fix that removes a layer and connects its source to its targets."""
 
     def edit(project: Project) -> Project:
         network = edits.remove_and_heal(project.network, {layer.id})
@@ -68,7 +68,7 @@ def healing(layer: Layer) -> Fix:
 
 
 def insertion(key: str, into: Connection) -> Fix:
-    """Put a layer of a type into a connection, and make room: what stands at the target or below it moves down."""
+    """Return a fix that inserts a layer of a type into a connection; layers at or below the target move down."""
     type = layer_type(key)()
 
     def edit(project: Project) -> Project:
@@ -84,7 +84,7 @@ def insertion(key: str, into: Connection) -> Fix:
 
 
 def with_channel_fix(network: Network, analysis: Analysis, problem: Problem) -> Problem:
-    """The problem with an edit that solves it, if its layer joins inputs whose channels differ."""
+    """Return the problem with an edit that solves it, if its layer joins inputs with different channels."""
     layer = network.layers.get(problem.layer)
     if layer is None or layer.type.family != "Combination" or problem.severity != "error":
         return problem
@@ -93,7 +93,8 @@ def with_channel_fix(network: Network, analysis: Analysis, problem: Problem) -> 
 
 
 def _fix(network: Network, analysis: Analysis, layer: Layer) -> Fix | None:
-    """The first change that makes the inputs fit and breaks nothing elsewhere: tried, not only thought of."""
+    """Return the first edit that makes the inputs fit and causes no error elsewhere; each candidate is applied and
+    analysed."""
     feeds = network.incoming[layer.id]
     given = {port: analysis.type_at(source) for port, source in feeds.items()}
     sizes = {port: type["C"] for port, type in given.items() if type is not None and type.has("C")}
@@ -107,7 +108,8 @@ def _fix(network: Network, analysis: Analysis, layer: Layer) -> Fix | None:
 
 
 def _values(network: Network, sources: list[Port], wanted: int) -> Values:
-    """The field values that give all these outputs so many channels; none where one of them is decided nowhere."""
+    """Return the field values that give all these outputs this number of channels; none if no field determines one of
+    them."""
     values: dict[str, dict[str, int]] = {}
     for source in sources:
         decided = _deciding(network, network.layers[source.layer])
@@ -119,7 +121,8 @@ def _values(network: Network, sources: list[Port], wanted: int) -> Values:
 
 
 def _deciding(network: Network, layer: Layer) -> tuple[Layer, str] | None:
-    """The layer and the field that decide how many channels leave here, up through layers that pass them on."""
+    """Return the layer and the field that determine the number of channels at a port, upstream through layers that
+    keep it."""
     while True:
         for field in _DECIDING:
             if field in layer.effective_type.fields:
@@ -144,7 +147,7 @@ def _solves(network: Network, analysis: Analysis, layer: Layer, values: Values) 
 
 
 def _label(network: Network, values: Values) -> str:
-    """`Set filters of skip to 16`."""
+    """Return the text of the button: `Set filters of skip to 16`."""
     ((id, given), *rest) = values.items()
     ((field, wanted),) = given.items()
     where = f"{field.replace('_', ' ')} of {network.layers[id].name}" if not rest else f"{len(values)} layers"

@@ -19,7 +19,8 @@ WAY_OUT = "Give the sequence input a length, cut or fill all sequences to one le
 
 
 def lowered(layer: Layer, shapes: LayerShapes) -> Lowered:
-    """The calls of a layer that some sequence of any length enters. Raises `ShapeError` where it cannot be padded."""
+    """Return the calls of a layer, some of whose inputs are sequences of any length. Raises `ShapeError` where they
+    cannot be padded."""
     type = layer.effective_type
     try:
         if not type.__module__.startswith("engine.") and not _says(type):
@@ -38,12 +39,12 @@ def _says(type: LayerType) -> bool:
 
 
 def is_padded(shapes: LayerShapes) -> bool:
-    """Whether some sequence of any length enters."""
+    """Return whether any input is a sequence of any length."""
     return any(x.is_open for x in shapes.inputs)
 
 
 def problems(network: Network, analysis: Analysis) -> Iterator[Problem]:
-    """An error for each layer, in blocks too, that cannot take sequences of different lengths."""
+    """Return an error for each layer, also in blocks, that does not support sequences of different lengths."""
     for id, shapes in analysis.shapes.items():
         layer = network.layers[id]
         if isinstance(layer.effective_type, Block):
@@ -59,11 +60,11 @@ def problems(network: Network, analysis: Analysis) -> Iterator[Problem]:
 def length_problems(
     network: Network, analysis: Analysis, fed: Mapping[str, InputInfo], *, is_masked: bool = True
 ) -> Iterator[Problem]:
-    """Errors that only the data's lengths bring: a window longer than the sequence, too few positions, a layer that
-    cannot tell padding from data.
+    """Return errors that depend on the data's lengths: a window longer than the sequence, too few positions, a layer
+    that cannot distinguish padding from data.
 
-    `fed` is what the data gives each input layer, `is_masked` whether no layer is to see padding. A layer that has an
-    error anyhow is left out.
+    `fed` holds the type that the data gives each input layer, `is_masked` whether padding is masked. A layer with
+    other errors is omitted.
     """
     known = {problem.layer for problem in analysis.problems if problem.severity == "error"}
     found = [*_of_length(network, fed, min), *_of_length(network, fed, max)]
@@ -78,7 +79,7 @@ def length_problems(
 def _of_length(
     network: Network, fed: Mapping[str, InputInfo], pick: Callable[[tuple[int, int]], int]
 ) -> Iterator[Problem]:
-    """The errors once each input has the length of the data, or of its shortest or longest sequence."""
+    """Return the errors with each input of the length of the data, or of its shortest or longest sequence."""
     measured = network
     for id, given in fed.items():
         type, length = network.layers[id].type, dict(zip(given.type.axes, given.type.sizes, strict=True)).get("T")
@@ -92,7 +93,7 @@ def _of_length(
 
 
 def sequence_problems(project: Project, facts: DatasetInfo) -> Iterator[Problem]:
-    """Options of sequences that do not go with the data or the network."""
+    """Return the problems of sequence options that do not fit the data or the network."""
     options, network = project.training, project.network
     fed = match_inputs(network, facts)
     tasks = {target.task for target in facts.targets}
