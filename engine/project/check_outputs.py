@@ -29,11 +29,13 @@ WAYS = {
 }
 _DECIDING = ("outputs", "filters")
 _MANY = 8
-"""With more outputs than this the network is still being drawn: which of them is meant cannot be guessed."""
+"""Largest number of outputs for which a fix is offered; beyond it the network is still being drawn, and the intended
+output is unclear."""
 
 
 def output_count_problem(network: Network, facts: DatasetInfo) -> Problem | None:
-    """Fewer outputs than the data has targets. More are the business of `several_outputs`."""
+    """Return an error if the network has fewer outputs than the data has targets. For more outputs see
+    `several_outputs`."""
     ports = [port for port in network.output_ports if not network.layers[port.layer].type.is_input]
     if not ports or len(ports) >= len(facts.targets):
         return None
@@ -47,7 +49,7 @@ def output_count_problem(network: Network, facts: DatasetInfo) -> Problem | None
 
 
 def output_problems(project: Project, analysis: Analysis, facts: DatasetInfo) -> Iterator[Problem]:
-    """What keeps outputs from giving their targets, one output after the other."""
+    """Return the problems that keep outputs from predicting their targets, output by output."""
     network = project.network
     for port, number in match_targets(network, facts).items():
         if not network.layers[port.layer].type.is_input:
@@ -80,7 +82,7 @@ def _of_one(
 
 
 def _activations(layer: Layer, output: TensorType, target: TargetInfo) -> Iterator[Problem]:
-    """A softmax or a sigmoid at the end that does not go with the target."""
+    """Return the problem of a softmax or a sigmoid at the end that does not fit the target."""
     key, message = layer.effective_type.key, ""
     if key in ("softmax", "log_softmax"):
         if target.task == "numbers":
@@ -96,7 +98,7 @@ def _activations(layer: Layer, output: TensorType, target: TargetInfo) -> Iterat
 
 
 def _places(project: Project, port: Port, output: TensorType, facts: DatasetInfo, target: TargetInfo) -> Problem | None:
-    """Another number of pixels or steps than the target has."""
+    """Return the problem of an output with another number of pixels or steps than the target."""
     layer = project.network.layers[port.layer]
     if target.task == "transcripts":
         return _too_short(project, port, facts, target)
@@ -122,7 +124,8 @@ def _places(project: Project, port: Port, output: TensorType, facts: DatasetInfo
 
 
 def _too_short(project: Project, port: Port, facts: DatasetInfo, target: TargetInfo) -> Problem | None:
-    """Fewer steps than the longest transcript has classes: no alignment is possible."""
+    """Return the problem of an output with fewer steps than the longest transcript has classes: no alignment is
+    possible."""
     layer, steps = project.network.layers[port.layer], _steps(project.network, port, facts)
     longest = target.lengths[1] if target.lengths else 0
     if not isinstance(steps, int) or steps >= longest:
@@ -135,7 +138,7 @@ def _too_short(project: Project, port: Port, facts: DatasetInfo, target: TargetI
 
 
 def _steps(network: Network, port: Port, facts: DatasetInfo) -> object:
-    """The steps of an output once every sequence input has the length of the longest sequence of its data."""
+    """Return the steps of an output with every sequence input at the length of the longest sequence of its data."""
     for id, given in match_inputs(network, facts).items():
         type = network.layers[id].type
         length = (
@@ -148,7 +151,8 @@ def _steps(network: Network, port: Port, facts: DatasetInfo) -> object:
 
 
 def _channels(project: Project, port: Port, output: TensorType, target: TargetInfo) -> Problem:
-    """Another number of channels than the target has classes, numbers or labels."""
+    """Return the problem of an output with another number of channels than the target has classes, numbers or
+    labels."""
     layer, wanted = project.network.layers[port.layer], target.outputs
     what = {"classes": "classes", "labels": "labels", "transcripts": "classes and the blank"}
     named = what.get(target.task, "response" if wanted == 1 else "responses")
@@ -164,8 +168,8 @@ def _channels(project: Project, port: Port, output: TensorType, target: TargetIn
 
 
 def _deciding(network: Network, port: Port) -> tuple[tuple[str, ...], Layer] | None:
-    """The layer whose field `outputs` or `filters` decides the channels that leave here, and the path of the blocks
-    that it is in: up through layers of one input and equal channels, and into blocks that are not repeated."""
+    """Return the layer whose field `outputs` or `filters` determines the channels at this port, and the path of its
+    blocks: upstream through layers with one input and unchanged channels, and into blocks that are not repeated."""
     while True:
         layer = network.layers[port.layer]
         type = layer.effective_type
@@ -183,7 +187,7 @@ def _deciding(network: Network, port: Port) -> tuple[tuple[str, ...], Layer] | N
 
 
 def loss_problems(project: Project, analysis: Analysis, facts: DatasetInfo) -> Iterator[Problem]:
-    """Losses that do not go with the targets, and names of outputs that are none."""
+    """Return the problems of losses that do not fit the targets, and of names that are not outputs."""
     options, chosen = project.training, project.training.loss
     tasks = tuple(dict.fromkeys(target.task for target in facts.targets))
     named = options.named_losses
@@ -250,12 +254,12 @@ def _details(project: Project, wanted: tuple[Wanted, ...]) -> Iterator[Problem]:
 
 
 def _severity(facts: DatasetInfo | None) -> Severity:
-    """What keeps a network from training is an error once there is data to train with."""
+    """Return the severity: an error once there is data to train with."""
     return "warning" if facts is None else "error"
 
 
 def idle_inputs(network: Network) -> Iterator[Problem]:
-    """Inputs that lead nowhere."""
+    """Return warnings about inputs that no output depends on."""
     for layer in network.inputs:
         if not network.outgoing[layer.id]:
             fix = check_fixes.removal(network, {layer.id}) if len(network) > 1 else None
@@ -264,7 +268,7 @@ def idle_inputs(network: Network) -> Iterator[Problem]:
 
 
 def nothing_learns(network: Network, analysis: Analysis, facts: DatasetInfo | None) -> Problem | None:
-    """A network whose weights are all frozen. What a custom layer learns is not known here."""
+    """Return the problem of a network whose weights are all frozen. Weights of a custom layer are not known here."""
     has_custom = any(layer.type.family == "Custom" for layer in network.layers.values())
     count = analysis.parameters
     if not count or analysis.has_errors or has_custom or frozen_parameters(network, analysis) < count:
@@ -282,7 +286,7 @@ def nothing_learns(network: Network, analysis: Analysis, facts: DatasetInfo | No
 
 
 def several_networks(network: Network, facts: DatasetInfo | None) -> Problem | None:
-    """A project that holds networks without a connection between them, each with an input of its own."""
+    """Return the problem of a project with several unconnected networks, each with its own input."""
     parts = _parts(network) if len(network.inputs) > 1 else []
     if len(parts) < 2:
         return None
@@ -303,7 +307,7 @@ def _part_text(network: Network, part: list[str]) -> str:
 
 
 def _parts(network: Network) -> list[list[str]]:
-    """The layers of each connected part that has an input and more than one layer, in the order of the data."""
+    """Return the layers of each connected component that has an input and more than one layer, in topological order."""
     near: dict[str, list[str]] = {id: [] for id in network.layers}
     for connection in network.connections:
         near[connection.source.layer].append(connection.target.layer)
@@ -324,7 +328,8 @@ def _parts(network: Network) -> list[list[str]]:
 
 
 def several_outputs(network: Network, facts: DatasetInfo | None) -> Problem | None:
-    """Outputs beyond the targets of the data, or beside the main one, which is the one that most layers lead to."""
+    """Return the problems of outputs beyond the data's targets; the main output is the one with the most layers
+    upstream."""
     ports = [port for port in network.output_ports if not network.layers[port.layer].type.is_input]
     if len(ports) < 2 or (facts is not None and len(ports) <= len(facts.targets)):
         return None
@@ -349,7 +354,7 @@ def several_outputs(network: Network, facts: DatasetInfo | None) -> Problem | No
 
 
 def _upstream(network: Network, id: str) -> set[str]:
-    """A layer and everything that feeds it, at any distance."""
+    """Return a layer and all layers upstream of it."""
     seen: set[str] = set()
     waiting = [id]
     while waiting:

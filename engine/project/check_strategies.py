@@ -1,4 +1,4 @@
-"""Which training options do not go with which way of dividing the work."""
+"""Checks of training options against the parallel strategy."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ _PARTS = {"fully-sharded": "shards", "pipeline": "stages"}
 
 
 def strategy_problems(environment: EnvironmentOptions, training: TrainingOptions) -> Iterator[FieldError]:
-    """What cannot be meant together."""
+    """Return the problems of combinations of strategy and training options."""
     strategy = environment.strategy
     if strategy not in ("fully-sharded", "local-sgd", "pipeline") or environment.target in ("cpu", "gpu"):
         return
@@ -45,14 +45,15 @@ def _pipeline_problems(environment: EnvironmentOptions, training: TrainingOption
 
 
 def pieces_of_batch(environment: EnvironmentOptions, accumulated: int, workers: int) -> int:
-    """In how many pieces a batch is computed, where gradient accumulation asks for so many."""
+    """Return the number of micro-batches per batch, where gradient accumulation uses this many."""
     if environment.strategy != "pipeline" or workers == 1:
         return accumulated
     return max(accumulated, environment.pipeline_pieces or 2 * workers)
 
 
 def stages_of(network: Network, analysis: Analysis, environment: EnvironmentOptions, workers: int) -> Stages:
-    """The stages of a pipeline of so many workers. Raises `UserError` where the network cannot be cut so."""
+    """Return the stages of a pipeline with this many workers. Raises `UserError` where the network cannot be divided
+    so."""
     if not environment.stages.strip():
         return balanced_stages(network, analysis, workers)
     stages = stages_by_hand(network, analysis, environment.stages)
@@ -62,7 +63,7 @@ def stages_of(network: Network, analysis: Analysis, environment: EnvironmentOpti
 
 
 def wrong_count(stages: int, workers: int) -> str:
-    """Why so many workers cannot have so many stages, or nothing."""
+    """Return the reason why this number of workers does not fit this number of stages, or an empty text."""
     if stages == workers:
         return ""
     return (

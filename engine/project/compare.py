@@ -1,8 +1,7 @@
-"""The difference of two projects as a person reads it: layers, their fields, connections, options.
+"""The differences of two projects in readable form: layers, their fields, connections, options.
 
-Layers are matched by id, which survives renaming. Where two files were made apart from each other their ids say
-nothing; then layers match that have the same name and type. What is inside blocks is told with paths:
-`stage/conv.filters`.
+Layers are matched by id, which survives renaming. Where two files were created independently and their ids are
+unrelated, layers with the same name and type match. The contents of blocks have paths: `stage/conv.filters`.
 """
 
 import json
@@ -51,10 +50,10 @@ _Ends = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that is not the same: what happened to what, as a person would type the values.
+    """One difference: the kind of change and the item, with values as a user would type them.
 
-    `old` and `new` are the ids of the layers it is about, in the first and in the second project, as paths for those
-    inside blocks (`stage/conv`); a connection has the layer it leads to, and the connection there.
+    `old` and `new` are the ids of the layers concerned, in the first and in the second project, as paths for those
+    inside blocks (`stage/conv`); a connection has its target layer, and the connection there.
     """
 
     kind: Kind
@@ -68,21 +67,20 @@ class Difference:
 
     @property
     def sign(self) -> str:
-        """`+`, `-` or `~`."""
+        """Return `+`, `-` or `~`."""
         return _SIGNS.get(self.kind, "~")
 
     def __str__(self) -> str:
         return f"{self.sign} {_WORDS[self.kind].format(name=self.name, before=self.before, after=self.after)}"
 
     def write(self) -> dict[str, str]:
-        """The difference as JSON."""
+        """Return the difference as JSON."""
         return {"kind": self.kind, "name": self.name, "before": self.before, "after": self.after}
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All differences, and which layer of the first project is which of the second, by id paths. It is true where they
-    differ."""
+    """All differences, and the matching layers of both projects by id paths. It is true where the projects differ."""
 
     differences: tuple[Difference, ...]
     partners: Mapping[str, str]
@@ -91,13 +89,13 @@ class Comparison:
         return bool(self.differences)
 
     def counts(self) -> dict[str, int]:
-        """How many there are of each kind that occurs."""
+        """Return the number of differences of each kind that occurs."""
         found = {kind: sum(d.kind == kind for d in self.differences) for kind in KINDS}
         return {kind: count for kind, count in found.items() if count}
 
 
 def compare(before: Project, after: Project, *, with_layout: bool = False) -> Comparison:
-    """What turns one project into the other; where layers stand, frames and comments count only if asked for."""
+    """Compare two projects; positions, frames and comments only on request."""
     partners = dict(_partners(before.network, after.network))
     found = [*_network(before.network, after.network), *_kept_unread(before, after, partners)]
     for section in SECTIONS:
@@ -109,7 +107,7 @@ def compare(before: Project, after: Project, *, with_layout: bool = False) -> Co
 
 
 def _partners(before: Network, after: Network) -> Iterator[tuple[str, str]]:
-    """Which layer is which by id paths, those inside blocks included."""
+    """Return the matching layers by id paths, including those inside blocks."""
     for old, new in matched(before, after).items():
         yield old, new
         inner = _both_blocks(before.layers[old], after.layers[new])
@@ -118,14 +116,14 @@ def _partners(before: Network, after: Network) -> Iterator[tuple[str, str]]:
 
 
 def _both_blocks(old: Layer, new: Layer) -> tuple[Network, Network] | None:
-    """What is inside two layers, where both are blocks."""
+    """Return the contents of two layers, where both are blocks."""
     if isinstance(old.type, Block) and isinstance(new.type, Block):
         return old.type.network, new.type.network
     return None
 
 
 def _lifted(difference: Difference, old: Layer, new: Layer) -> Difference:
-    """A difference inside a block as the network around the block tells it."""
+    """Return a difference inside a block with paths as seen from the network around the block."""
     kind, name = difference.kind, f"{new.name}/{difference.name}"
     if kind == "ordered":
         name = f"{difference.name} of {new.name}"
@@ -141,7 +139,7 @@ def _lifted(difference: Difference, old: Layer, new: Layer) -> Difference:
 
 
 def matched(before: Network, after: Network) -> dict[str, str]:
-    """For each layer that is in both networks, by its id in the first, its id in the second."""
+    """Return for each layer that is in both networks, by its id in the first, its id in the second."""
     pairs: dict[str, str] = {}
     shared = [id for id in before.layers if id in after.layers]
     alike = [id for id in shared if _are_alike(before.layers[id], after.layers[id])]
@@ -157,7 +155,7 @@ def matched(before: Network, after: Network) -> dict[str, str]:
 
 
 def _namesakes(before: Network, after: Network) -> Iterator[tuple[str, str]]:
-    """The ids of the layers that have one name and one type, in both networks."""
+    """Return the ids of the layers with equal name and type in both networks."""
     for id, layer in before.layers.items():
         other = after.by_name.get(layer.name)
         if other is not None and other.type_key == layer.type_key:
@@ -188,7 +186,7 @@ def _network(before: Network, after: Network) -> Iterator[Difference]:
 
 
 def _entries(network: Network) -> list[str]:
-    """What takes in what comes: input layers, and the ports of a block."""
+    """Return the layers where data enters: input layers, and the ports of a block."""
     return [id for id, layer in network.layers.items() if layer.type.is_input or isinstance(layer.type, BlockInput)]
 
 
@@ -212,7 +210,7 @@ def _layer(old: Layer, new: Layer) -> Iterator[Difference]:
 
 
 def _describe_layer(layer: Layer) -> str:
-    """The type and its values that are not the defaults: `conv2d: filters 8, kernel 5 × 5`."""
+    """Return the type and its non-default values: `conv2d: filters 8, kernel 5 × 5`."""
     if isinstance(layer.type, Placeholder):
         return printable(layer.type_key)
     shown = [f"{name} {_shown(layer.type, name)}" for name in layer.type.changed()]
@@ -222,7 +220,7 @@ def _describe_layer(layer: Layer) -> str:
 
 
 def _record(path: str, old: Record, new: Record, old_id: str, new_id: str) -> Iterator[Difference]:
-    """Fields that have other values, defaults that follow another field included where they apply."""
+    """Return the fields with different values, including defaults that follow another field, where they apply."""
     for name in dict.fromkeys((*old.fields, *new.fields)):
         if name not in old.fields or name not in new.fields:  # of code of the user's, whose fields have changed
             was, now = (_shown(r, name) if name in r.changed() else "nothing" for r in (old, new))
@@ -249,7 +247,7 @@ def _value(path: str, old: object, new: object, old_id: str, new_id: str) -> Ite
 
 
 def _json(path: str, old: Mapping[str, Any], new: Mapping[str, Any], old_id: str, new_id: str) -> Iterator[Difference]:
-    """Keys that this version cannot read: those of a layer of unknown type, or of a newer version."""
+    """Return keys that this version cannot read: those of a layer of unknown type, or of a newer version."""
     for key in dict.fromkeys((*old, *new)):
         if key not in old or key not in new or old[key] != new[key]:
             was, now = (_json_text(side[key]) if key in side else "nothing" for side in (old, new))
@@ -262,7 +260,7 @@ def _json_text(value: object) -> str:
 
 
 def _kept_unread(before: Project, after: Project, pairs: Mapping[str, str]) -> Iterator[Difference]:
-    """What a newer version wrote about the network and its layers."""
+    """Return the keys of the network and its layers that a newer version wrote."""
     yield from _json("network.", before.unknown_in_network, after.unknown_in_network, "", "")
     for old, new in pairs.items():
         kept = before.unknown_in_layers.get(old, {}), after.unknown_in_layers.get(new, {})
@@ -271,7 +269,7 @@ def _kept_unread(before: Project, after: Project, pairs: Mapping[str, str]) -> I
 
 
 def _name_path(network: Network, path: str) -> str:
-    """The names of the blocks on a path of ids and of the layer at its end."""
+    """Return the names of the blocks on a path of ids and of the layer at its end."""
     *outer, id = path.split("/")
     return "/".join((*names_of(network, outer), network_in(network, outer).layers[id].name))
 
@@ -292,7 +290,7 @@ def _connections(before: Network, after: Network, pairs: Mapping[str, str]) -> I
 
 
 def _port_names(before: Network, after: Network, pairs: Mapping[str, str]) -> Iterator[tuple[tuple[str, str], str]]:
-    """The new name of each port of a block: it was renamed inside, and is told there."""
+    """Return the new name of each port of a block; a renamed port is reported inside the block."""
     for old, new in pairs.items():
         inner = _both_blocks(before.layers[old], after.layers[new])
         if inner is not None:
@@ -302,13 +300,13 @@ def _port_names(before: Network, after: Network, pairs: Mapping[str, str]) -> It
 
 
 def _ends(connection: Connection) -> _Ends:
-    """A connection as words, which are found faster in a set of thousands."""
+    """Return a connection as texts, which are hashed faster than ports in a set of thousands."""
     source, target = connection.source, connection.target
     return source.layer, source.name, target.layer, target.name
 
 
 def _translated(connection: Connection, ids: Mapping[str, str], names: Mapping[tuple[str, str], str]) -> _Ends | None:
-    """The same connection in the other network, if both of its layers are there."""
+    """Return the same connection in the other network, if both of its layers exist there."""
     source, source_port, target, target_port = _ends(connection)
     if source not in ids or target not in ids:
         return None
@@ -332,7 +330,7 @@ def _route(network: Network, connection: Connection) -> str:
 def _order(
     what: str, old: Iterable[str], new: Iterable[str], after: Network, pairs: Mapping[str, str]
 ) -> Iterator[Difference]:
-    """Whether what goes in, or comes out, does so in another order: for who calls the network that is a change."""
+    """Return a difference if the order of inputs or outputs changed, which callers of the network depend on."""
     olds = [pairs[id] for id in old if id in pairs]
     news = [id for id in new if id in set(pairs.values())]
     if olds != news and sorted(olds) == sorted(news):
@@ -341,7 +339,7 @@ def _order(
 
 
 def _layout(before: Network, after: Network, old: Layout, new: Layout) -> Iterator[Difference]:
-    """What stands elsewhere, and frames and comments, inside blocks too."""
+    """Return differences of positions, frames and comments, also inside blocks."""
     yield from _value("flow", old.flow, new.flow, "", "")
     for what, writer in (("frame", _frames), ("comment", _comments)):
         was, now = writer(old), writer(new)

@@ -12,15 +12,15 @@ from engine.project.project import Project
 from engine.project.training import TrainingOptions
 
 MOST_OF_FREE = 0.5
-"""So much of the free memory data may take that is held by itself; the rest is for the network."""
+"""Largest share of the free memory for data that `auto` holds in memory; the rest is for the network."""
 COPIES_BYTES = {"images": 5}
-"""What a number takes while it is held: as it was read, and in single precision. Of arrays both may be four bytes."""
+"""Bytes per number held in memory: as read, and in single precision. For arrays both may take four bytes."""
 
 
 @dataclass(frozen=True)
 class Loading:
-    """How the data of a run is loaded by each of its workers. `held_bytes` is what one takes to hold all of it, as far
-    as facts can tell; `free_bytes` what was free, of memory or of the device, for the copies of all workers."""
+    """How each worker of a run loads the data. `held_bytes` is the estimated memory for holding all of it in one
+    worker; `free_bytes` the free memory, of the host or of the device, for the copies of all workers."""
 
     is_streamed: bool
     held_bytes: int
@@ -30,7 +30,7 @@ class Loading:
     because: str = ""
 
     def sentence(self) -> str:
-        """`Held in memory while training: 1.2 GiB; 12 GiB are free.`"""
+        """Return `Held in memory while training: 1.2 GiB; 12 GiB are free.`"""
         size = format_bytes(self.held_bytes * self.workers)
         copies = f" for {self.workers} workers" if self.workers > 1 else ""
         free = format_bytes(self.free_bytes)
@@ -41,7 +41,7 @@ class Loading:
         return f"Streamed while training: held in memory it takes {size}{copies}; {free} are free{on}."
 
     def write(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the value as JSON."""
         return asdict(self)
 
     @classmethod
@@ -56,14 +56,14 @@ class Loading:
 
 
 def held_bytes(source: str, facts: DatasetInfo) -> int:
-    """What it takes to hold all samples: inputs as they were read and in single precision, targets that are maps."""
+    """Return the bytes for holding all samples: inputs as read and in single precision, and targets that are maps."""
     numbers = sum(_numbers(given.type.sizes, given.lengths) for given in facts.inputs)
     maps = sum(_numbers(target.type.sizes[1:], None) for target in facts.targets if target.per in ("pixel", "voxel"))
     return sum(facts.samples.values()) * (numbers * COPIES_BYTES.get(source, 8) + 2 * maps)
 
 
 def _numbers(sizes: Sequence[object], lengths: tuple[int, int] | None) -> int:
-    """Return the count of numbers per sample; of sequences, that of the longest."""
+    """Return the count of numbers per sample; for sequences, that of the longest."""
     longest = lengths[1] if lengths else 1
     count = 1
     for size in sizes:
@@ -72,7 +72,7 @@ def _numbers(sizes: Sequence[object], lengths: tuple[int, int] | None) -> int:
 
 
 def resident_because(options: TrainingOptions, facts: DatasetInfo) -> str:
-    """Why the samples can only be held in memory; empty where they can be streamed."""
+    """Return the reason why the samples can only be held in memory; empty where they can be streamed."""
     if facts.resident_because:
         return facts.resident_because
     if options.is_full_batch:
@@ -84,7 +84,7 @@ def resident_because(options: TrainingOptions, facts: DatasetInfo) -> str:
 
 
 def loading_problems(project: Project, facts: DatasetInfo) -> Iterator[Problem]:
-    """Streaming that is asked for and cannot be."""
+    """Return the problems of streaming where it is requested and impossible."""
     because = resident_because(project.training, facts)
     if project.data.is_visible("loading") and project.data.loading == "stream" and because:
         message = f"The data cannot be streamed: {because}. Choose auto or memory, or change that."
@@ -100,8 +100,8 @@ def loading(
     workers: int = 1,
     device_bytes: int = 0,
 ) -> Loading:
-    """How a run loads its data, with so many workers on a machine with so much free memory; `device_bytes`: what the
-    smallest of their devices has, where they have some, each its own."""
+    """Return how a run loads its data, given the number of workers and the free memory of the machine; `device_bytes`:
+    memory of their smallest device, where each has its own."""
     held = held_bytes(data.source, facts)
     because = resident_because(training, facts)
     wish = data.loading if data.is_visible("loading") else "auto"

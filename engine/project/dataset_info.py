@@ -1,4 +1,4 @@
-"""What is known about a data source without loading it: sizes of the splits, input types, targets."""
+"""Facts about a data source without loading it: sizes of the splits, input types, targets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,8 +9,8 @@ from engine.core.types import Symbol, TensorType, features
 Task = Literal["classes", "numbers", "labels", "transcripts"]
 SPLITS = ("training", "validation", "test")
 IGNORED = -100
-"""Stands in class targets where nothing counts: in what is marked so, and behind the end of a sequence. Targets of
-numbers and of labels have NaN there. torch's ignore_index."""
+"""Value of class targets that the loss ignores: masked positions, and padding behind the end of a sequence. Targets of
+numbers and labels have NaN there. The same as torch's ignore_index."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class InputInfo:
     lengths: tuple[int, int] | None = None
 
     def short(self) -> str:
-        """The sizes: `8 × 28 × 28`, and `3 to 40 × 2` where sequences have 3 to 40 steps."""
+        """Return the sizes: `8 × 28 × 28`, and `3 to 40 × 2` where sequences have 3 to 40 steps."""
         return _short(self.type, self.lengths)
 
 
@@ -57,27 +57,28 @@ class TargetInfo:
 
     @property
     def outputs(self) -> int:
-        """How many channels the output has to have."""
+        """Return the number of channels that the output must have."""
         return self.type.channels
 
     @property
     def per(self) -> str:
-        """What has a target of its own: `sample`, `step`, `pixel` or `voxel`."""
+        """Return the unit that has its own target: `sample`, `step`, `pixel` or `voxel`."""
         if self.task == "transcripts":
             return "sample"
         return {"features": "sample", "sequence": "step", "image": "pixel"}.get(self.type.layout, "voxel")
 
     @property
     def is_one_class(self) -> bool:
-        """Whether each sample belongs to one class, so that samples can be counted by it."""
+        """Return whether each sample belongs to one class, so that samples can be counted by class."""
         return self.task == "classes" and self.per == "sample"
 
     def short(self) -> str:
-        """The sizes: `3`, `5 × 28 × 28`, and `3 to 40 × 2` where sequences have 3 to 40 steps."""
+        """Return the sizes: `3`, `5 × 28 × 28`, and `3 to 40 × 2` where sequences have 3 to 40 steps."""
         return _short(self.type, self.lengths if self.task != "transcripts" else None)
 
     def spoken(self) -> str:
-        """In words: `3 classes`, `5 classes per pixel`, `2 numbers`, `4 labels`, `transcripts of 26 classes`."""
+        """Return a description: `3 classes`, `5 classes per pixel`, `2 numbers`, `4 labels`, `transcripts of 26
+        classes`."""
         if self.task == "transcripts":
             return f"transcripts of {len(self.classes):,} classes"
         count = self.outputs
@@ -87,22 +88,22 @@ class TargetInfo:
 
 
 def classes_of(*names: str, name: str = "y") -> tuple[TargetInfo, ...]:
-    """One target: one of these classes per sample."""
+    """Return a target of one of these classes per sample."""
     return (TargetInfo(name, features(len(names)), "classes", names),)
 
 
 def numbers_of(count: int = 1, name: str = "y") -> tuple[TargetInfo, ...]:
-    """One target: `count` numbers per sample."""
+    """Return a target of `count` numbers per sample."""
     return (TargetInfo(name, features(count), "numbers"),)
 
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What the window and `check` need to know about the data.
+    """Facts about the data that the window and `check` need.
 
-    `samples` counts each of training, validation and test. There is at least one target. `notes` are findings worth a
-    line each (files left out, columns encoded). `resident_because` says why the samples can only be held in memory;
-    empty where they can be read batch by batch.
+    `samples` counts those of training, validation and test. There is at least one target. `notes` are messages of one
+    line each (files left out, columns encoded). `resident_because` is the reason why the samples can only be held in
+    memory; empty where they can be read batch by batch.
     """
 
     inputs: tuple[InputInfo, ...]
@@ -113,21 +114,22 @@ class DatasetInfo:
 
     @property
     def task(self) -> Task:
-        """What the first target asks for."""
+        """Return the task of the first target."""
         return self.targets[0].task
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Names of the first target's classes or labels, in the order of their numbers; empty for numbers."""
+        """Return the names of the first target's classes or labels, in the order of their numbers; empty for
+        numbers."""
         return self.targets[0].classes
 
     @property
     def outputs(self) -> int:
-        """How many channels the first output has to have."""
+        """Return the number of channels that the first output must have."""
         return self.targets[0].outputs
 
     def write(self) -> dict[str, Any]:
-        """As JSON, for the answers of `serve`."""
+        """Return the value as JSON, for the answers of `serve`."""
         return {
             "inputs": [
                 {"name": i.name, **_write_type(i.type, i.lengths), "columns": list(i.columns)} for i in self.inputs
@@ -149,7 +151,7 @@ class DatasetInfo:
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> "DatasetInfo":
-        """From JSON that `write` made."""
+        """Return the value from JSON that `write` made."""
         inputs = tuple(
             InputInfo(i["name"], _read_type(i), tuple(i.get("columns", ())), _read_lengths(i)) for i in data["inputs"]
         )

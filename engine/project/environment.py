@@ -11,7 +11,7 @@ from engine.project.pipeline_stages import read_stages
 STRATEGIES = ("auto", "data-parallel", "fully-sharded", "local-sgd", "pipeline")
 TARGETS = ("auto", "cpu", "multi-cpu", "gpu", "multi-gpu", "parallel")
 SEVERAL = ("multi-cpu", "multi-gpu")
-"""Targets with several workers on this machine."""
+"""Targets that use several workers on this machine."""
 
 
 def _target(*names: str) -> Any:
@@ -194,7 +194,7 @@ class EnvironmentOptions(Record):
     )
 
     def problems(self) -> list[FieldError]:
-        """Combinations that cannot be meant."""
+        """Return the errors of options that contradict each other."""
         found = []
         if len(set(self.devices)) != len(self.devices):
             found.append(FieldError("devices", f"each device can be named once, received {list(self.devices)}."))

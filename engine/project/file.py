@@ -1,7 +1,7 @@
-"""The project file, read and written.
+"""Read and write the project file.
 
-Reading goes text -> plain records -> migrations -> the value, executes nothing from the file, and reports what is wrong
-with a path and a way out. Writing is stable (one layer and one connection a line) and atomic.
+Reading goes text -> plain records -> migrations -> the value, executes nothing from the file, and reports errors with
+a path and a remedy. Writing is stable (one layer and one connection per line) and atomic.
 """
 
 import errno
@@ -31,14 +31,14 @@ DEPTH_LIMIT = 64
 
 @dataclass(frozen=True)
 class Opened:
-    """A project as it was read, and what the person should be told about the reading."""
+    """A project as read from a file, and the notices for the user."""
 
     project: Project
     notices: tuple[str, ...] = ()
 
 
 def load(path: Path) -> Opened:
-    """Read a project file. Raises `UserError` for whatever is wrong with it."""
+    """Read a project file. Raises `UserError` for any error in it."""
     try:
         data = _read_bytes(path)
     except FileNotFoundError:
@@ -121,7 +121,7 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _is_deeper(value: dict[str, Any] | list[Any], limit: int) -> bool:
-    """Whether lists and objects stand in each other deeper than that; asked level by level, without recursion."""
+    """Return whether lists and objects are nested deeper than a limit; checked level by level, without recursion."""
     level: list[Any] = [value]
     for _ in range(limit):
         inner = (item for v in level for item in (v.values() if isinstance(v, dict) else v))
@@ -165,7 +165,7 @@ def _read(data: Mapping[str, Any], version: tuple[int, int]) -> Project:
 
 
 def save(project: Project, path: Path) -> None:
-    """Write a project file, atomically. Raises `UserError` if that cannot be done; the old file is then untouched."""
+    """Write a project file atomically. Raises `UserError` if that fails; the old file is then unchanged."""
     try:
         if path.exists() and not os.access(path, os.W_OK):  # replacing it would work, but is not what was meant
             raise PermissionError(errno.EACCES, "the file is write-protected")
@@ -175,7 +175,7 @@ def save(project: Project, path: Path) -> None:
 
 
 def dumps(project: Project) -> str:
-    """The project as the text of its file."""
+    """Return the project as the text of its file."""
     network = write_network(project.network, project.layout, project.unknown_in_layers)
     lines = [f'{{"netwright": {json.dumps(list(project.version))}']
     lines.append(f' "network": {_network({**network, **project.unknown_in_network}, " ")}')
@@ -187,7 +187,7 @@ def dumps(project: Project) -> str:
 
 
 def _network(network: Mapping[str, Any], indent: str) -> str:
-    """A line for each layer, connection, frame and comment; what is inside a block is indented."""
+    """Write each layer, connection, frame and comment on a line; the contents of a block are indented."""
     text = ""
     for key, value in network.items():
         is_listed = key in NETWORK_KEYS and isinstance(value, list)

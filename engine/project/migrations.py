@@ -1,7 +1,8 @@
-"""From older project files to today's: one small function a step, on plain records, before any live class is met.
+"""Migrate older project files to the current format: one small function per version step, on plain records, before any
+class of the program is constructed.
 
-Same major and newer minor opens with a notice and keeps what it does not know. A newer major is refused. An older file
-is migrated step by step; each step has a golden file in `tests/golden/`.
+A file of the same major and a newer minor version opens with a notice and keeps unknown keys. A newer major version is
+refused. An older file is migrated step by step; each step has a golden file in `tests/golden/`.
 """
 
 from collections.abc import Callable
@@ -12,11 +13,11 @@ from engine.core.fields import quoted
 
 FORMAT = (1, 0)
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
-"""From this major version to the next one."""
+"""Migrations by major version, each to the next version."""
 
 
 def migrate(data: dict[str, Any]) -> tuple[dict[str, Any], tuple[int, int], list[str]]:
-    """The data in today's form, the version it keeps when saved, and notices. Raises `UserError`."""
+    """Return the data in the current format, the version it keeps when saved, and notices. Raises `UserError`."""
     version = data["netwright"]
     whole = isinstance(version, list) and len(version) == 2 and all(type(v) is int and 0 <= v < 10**6 for v in version)
     if not whole or version[0] < 1:

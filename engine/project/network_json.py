@@ -36,15 +36,15 @@ UnknownInLayers = Mapping[str, Mapping[str, Any]]
 
 
 def read_network(data: object, *, keep_unknown: bool = False) -> tuple[Network, Layout]:
-    """The network and its layout from their JSON. Raises `FieldErrors`; also used for pasting from text."""
+    """Return the network and its layout from their JSON. Raises `FieldErrors`; also used for pasting from text."""
     return NetworkReader(keep_unknown).read(data)
 
 
 class NetworkReader:
-    """Reads layers and connections, and gathers what is wrong with them (the first twenty).
+    """Reader of layers and connections, which collects the errors (the first twenty).
 
-    What a newer version wrote is in `unknown`, by id path in `unknown_in_layers`; of a block's network under the
-    block's key `network`.
+    Keys of a newer version are in `unknown`, and by id path in `unknown_in_layers`; those of a block's network under
+    the block's key `network`.
     """
 
     def __init__(self, keep_unknown: bool, where: str = "network", depth: int = 0) -> None:
@@ -60,7 +60,7 @@ class NetworkReader:
         self.unknown_in_layers: dict[str, dict[str, Any]] = {}
 
     def read(self, data: object) -> tuple[Network, Layout]:
-        """The value. Raises `FieldErrors`."""
+        """Return the network and its layout. Raises `FieldErrors`."""
         try:
             if not isinstance(data, dict):
                 raise FieldError(self.where, f"expected an object, received {quoted(data)}.")
@@ -81,7 +81,7 @@ class NetworkReader:
         return Network(self.layers, tuple(connections)), Layout(self.positions, frames, comments, self.inside, flow)
 
     def _unknown(self, where: str, data: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, Any]:
-        """What a newer version wrote here. In a file of our own version it is an error."""
+        """Keep keys of a newer version. In a file of the current version they are errors."""
         unknown = {key: value for key, value in data.items() if key not in known}
         if unknown and not self.keep_unknown:
             key = next(iter(unknown))
@@ -90,7 +90,7 @@ class NetworkReader:
         return unknown
 
     def _refuse_too_many_copies(self) -> None:
-        """Each block for itself is small enough; all of them together need not be."""
+        """Report blocks that are each small enough, but too large together."""
         blocks = {layer.name: layer.type.size for layer in self.layers.values() if isinstance(layer.type, Block)}
         count = len(self.layers) - len(blocks) + sum(blocks.values())
         if count > LAYER_LIMIT:
@@ -130,7 +130,7 @@ class NetworkReader:
         return connections
 
     def _is_enough(self) -> bool:
-        """Whether so much is wrong that the rest need not be read; says so once."""
+        """Return whether there are enough errors to stop reading; reports so once."""
         if len(self.errors) < MOST_ERRORS:
             return False
         self.errors = [*self.errors[:MOST_ERRORS], FieldError("", "... and perhaps more: the rest was not read.")]
@@ -208,7 +208,8 @@ class NetworkReader:
 
 
 def write_network(network: Network, layout: Layout, unknown: UnknownInLayers | None = None) -> dict[str, Any]:
-    """Network and layout as JSON: also what copying puts on the clipboard. `unknown` is what a newer version wrote."""
+    """Return network and layout as JSON, which is also the clipboard format. `unknown` holds the keys of a newer
+    version."""
     return _write(network, layout, unknown or {}, "")
 
 
@@ -217,7 +218,7 @@ Annotation = TypeVar("Annotation", Frame, Comment)
 
 
 def read_frames(where: str, data: object, *, keep_unknown: bool = False) -> tuple[Frame, ...]:
-    """The frames. Raises `FieldError`."""
+    """Return the frames. Raises `FieldError`."""
 
     def read(where: str, row: Mapping[str, Any]) -> Frame:
         title = _text(f"{where}.title", row.get("title", ""), TITLE_LIMIT)
@@ -229,7 +230,7 @@ def read_frames(where: str, data: object, *, keep_unknown: bool = False) -> tupl
 
 
 def read_comments(where: str, data: object, *, keep_unknown: bool = False) -> tuple[Comment, ...]:
-    """The comments. Raises `FieldError`."""
+    """Return the comments. Raises `FieldError`."""
 
     def read(where: str, row: Mapping[str, Any]) -> Comment:
         text = _text(f"{where}.text", row.get("text", ""), TEXT_LIMIT)
@@ -241,19 +242,19 @@ def read_comments(where: str, data: object, *, keep_unknown: bool = False) -> tu
 
 
 def write_frame(frame: Frame) -> dict[str, Any]:
-    """The frame as a row of the file."""
+    """Return the frame as a row of the file."""
     row = {"id": frame.id, "at": numbers(frame.at), "size": numbers(frame.size), "title": frame.title}
     return {**row, "tone": frame.tone, **frame.unknown}
 
 
 def write_comment(comment: Comment) -> dict[str, Any]:
-    """The comment as a row of the file."""
+    """Return the comment as a row of the file."""
     row = {"id": comment.id, "at": numbers(comment.at), "size": numbers(comment.size), "text": comment.text}
     return {**row, "tone": comment.tone, **comment.unknown}
 
 
 def read_position(where: str, value: object) -> Position:
-    """A point of the canvas. Raises `FieldError`."""
+    """Return a point of the canvas. Raises `FieldError`."""
     match value:
         case [int() | float() as x, int() | float() as y] if abs(x) <= FURTHEST and abs(y) <= FURTHEST:
             if not isinstance(x, bool) and not isinstance(y, bool):
@@ -278,7 +279,7 @@ def _rows(where: str, data: object, read: Callable[[str, Mapping[str, Any]], Ann
 
 
 def _unknown(where: str, row: Mapping[str, Any], known: tuple[str, ...], keep: bool) -> Mapping[str, Any]:
-    """What a newer version wrote here. In a file of our own version it is an error."""
+    """Keep keys of a newer version. In a file of the current version they are errors."""
     unknown = {key: value for key, value in row.items() if key not in known}
     for key in unknown if not keep else ():
         raise FieldError(f"{where}.{path_part(key)}", f"there is no such key.{did_you_mean(key, known)}")
@@ -324,9 +325,9 @@ def _bypassed(where: str, value: object, type: LayerType) -> bool:
 
 
 def _ports_used(links: list[Any]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Input and output ports that connections name, by layer name: the ports of a layer of unknown type.
+    """Return the input and output ports that connections name, by layer name: the ports of a layer of unknown type.
 
-    Its first port, which connections need not name, is called "": what its real name is we cannot know.
+    Its first port, which connections need not name, is called "", because its real name is not known.
     """
     found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for link in links:
