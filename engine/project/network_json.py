@@ -81,7 +81,7 @@ class NetworkReader:
         return Network(self.layers, tuple(connections)), Layout(self.positions, frames, comments, self.inside, flow)
 
     def _unknown(self, where: str, data: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, Any]:
-        """Keep keys of a newer version. In a file of the current version they are errors."""
+        """Return the keys of a newer version. Raises `FieldError` for them in a file of the current version."""
         unknown = {key: value for key, value in data.items() if key not in known}
         if unknown and not self.keep_unknown:
             key = next(iter(unknown))

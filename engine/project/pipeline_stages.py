@@ -1,7 +1,6 @@
-"""Pipeline stages: which worker computes which layer, as written in the options or balanced by cost.
+"""Pipeline stages: which worker computes which layer, as set in the options or balanced by cost.
 
-A layer that is not named is in the latest stage of those that feed it, so naming the first layer of each stage is
-enough.
+A layer that is not named is in the latest stage of its sources, so naming the first layer of each stage is enough.
 """
 
 import re
@@ -17,26 +16,26 @@ from engine.network.analysis import Analysis, is_frozen, type_at
 from engine.network.network import Network
 
 Cost = Callable[[str], int]
-"""What a layer costs, by its id."""
+"""Cost of a layer, by its id."""
 _BYTES = {"real": 4, "index": 8, "complex": 8}
 _NEVER = (float("inf"), 0)
 
 
 @dataclass(frozen=True)
 class Stages:
-    """For each layer by id its stage, from 0; `shares` of the work, 1 together."""
+    """Stage of each layer by id, from 0; `shares` of the work add up to 1."""
 
     of: Mapping[str, int]
     shares: tuple[float, ...]
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Return the number of stages."""
         return len(self.shares)
 
     @property
     def sentence(self) -> str:
-        """Such as `2 stages: 3 and 4 layers (40 % and 60 % of the work).`"""
+        """Return a sentence such as `2 stages: 3 and 4 layers (40 % and 60 % of the work).`"""
         sizes = [sum(stage == number for stage in self.of.values()) for number in range(self.count)]
         layers, work = (
             _listed([f"{n:,}" for n in sizes]),
@@ -47,8 +46,8 @@ class Stages:
 
 @dataclass(frozen=True)
 class Fault:
-    """Why a network cannot be cut so, in words. `layer` is the one it is about, by id, where it is about one, and
-    `stage`, from 0, the one in which that layer would do no harm."""
+    """Reason why a network cannot be divided into these stages. `layer` is the id of the layer concerned, if any, and
+    `stage`, from 0, the stage in which that layer would be valid."""
 
     message: str
     layer: str = ""
@@ -61,7 +60,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def read_stages(text: str) -> dict[str, int]:
-    """From `conv_2: 2, fc: 3` to numbers by name, as they were written (from 1). Raises `UserError`."""
+    """Return numbers by name from `conv_2: 2, fc: 3`, as written (from 1). Raises `UserError`."""
     found: dict[str, int] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         match = re.fullmatch(r"(\w+)(/[\w/]+)?\s*:\s*([1-9]\d{0,3})", part)
@@ -77,8 +76,8 @@ def read_stages(text: str) -> dict[str, int]:
 
 
 def assigned(network: Network, said: Mapping[str, int]) -> dict[str, int]:
-    """The stage of each layer by id, from 0, where these numbers are written down by name; whether they can be meant
-    is what `faults` says. Layers on a cycle are missing."""
+    """Return the stage of each layer by id, from 0, given these numbers by name; `faults` checks whether they are
+    valid. Layers on a cycle are missing."""
     found: dict[str, int] = {}
     for id in network.order:
         name = network.layers[id].name
@@ -87,13 +86,13 @@ def assigned(network: Network, said: Mapping[str, int]) -> dict[str, int]:
 
 
 def _latest(network: Network, id: str, found: Mapping[str, int]) -> int:
-    """The latest stage of those that feed a layer."""
+    """Return the latest stage among the sources of a layer."""
     return max((found[port.layer] for port in network.incoming[id].values()), default=0)
 
 
 def written(network: Network, of: Mapping[str, int]) -> str:
-    """What `assigned` reads as these stages, with as few names as can be. A layer that has none in `of` is where the
-    latest is that feeds it."""
+    """Return the text that `assigned` reads as these stages, with as few names as possible. A layer that is not in
+    `of` is in the latest stage of its sources."""
     found: dict[str, int] = {}
     parts: list[str] = []
     for id in network.order:
@@ -107,8 +106,8 @@ def written(network: Network, of: Mapping[str, int]) -> str:
 
 
 def faults(network: Network, analysis: Analysis, said: Mapping[str, int]) -> Iterator[Fault]:
-    """Why a network cannot be cut as it is written down: a layer is not there, a connection would lead backwards, a
-    stage has no layer or nothing to learn."""
+    """Return the reasons why a network cannot be divided as written: a layer does not exist, a connection would lead
+    backwards, a stage has no layer or no learnable weights."""
     for name in said:
         if name not in network.by_name:
             yield Fault(f"there is no layer '{name}' to be in a stage.{did_you_mean(name, network.by_name)}")
@@ -129,7 +128,7 @@ def faults(network: Network, analysis: Analysis, said: Mapping[str, int]) -> Ite
 
 
 def _backwards(network: Network, id: str, found: Mapping[str, int]) -> Iterator[Fault]:
-    """A connection to a layer from a later stage."""
+    """Return a fault for a connection to a layer from a later stage."""
     latest, name = _latest(network, id, found), network.layers[id].name
     if found[id] < latest:
         feeds = (port.layer for port in network.incoming[id].values())
@@ -142,7 +141,7 @@ def _backwards(network: Network, id: str, found: Mapping[str, int]) -> Iterator[
 
 
 def stages_by_hand(network: Network, analysis: Analysis, text: str) -> Stages:
-    """The stages that are written down, such as `conv_2: 2, fc: 3`. Raises `UserError` with the first of the faults."""
+    """Return the stages as written, such as `conv_2: 2, fc: 3`. Raises `UserError` with the first of the faults."""
     said = read_stages(text)
     for fault in faults(network, analysis, said):
         raise UserError(fault.message)
@@ -150,7 +149,7 @@ def stages_by_hand(network: Network, analysis: Analysis, text: str) -> Stages:
 
 
 def stages(found: Mapping[str, int], cost: Callable[[str], int]) -> Stages:
-    """Stages with their shares of what the layers cost."""
+    """Return stages with their shares of the layers' cost."""
     sums = [0] * (max(found.values(), default=0) + 1)
     for id, stage in found.items():
         sums[stage] += cost(id)
@@ -159,20 +158,20 @@ def stages(found: Mapping[str, int], cost: Callable[[str], int]) -> Stages:
 
 
 def work(analysis: Analysis, id: str) -> int:
-    """FLOPs of a layer per sample; 0 where nothing is known of it."""
+    """Return the FLOPs of a layer per sample; 0 where they are not known."""
     shapes = analysis.shapes.get(id)
     return shapes.flops if shapes else 0
 
 
 def learning_layers(network: Network, analysis: Analysis) -> set[str]:
-    """The layers, a block counted as one, of which some weight learns."""
+    """Return the layers with learnable weights, a block counted as one layer."""
     paths = ((path, shapes.parameters) for path, shapes in analysis.all_shapes() if shapes.parameters)
     return {path.partition("/")[0] for path, _ in paths if not is_frozen(type_at(network, path))}
 
 
 def balanced_stages(network: Network, analysis: Analysis, count: int, cost: Cost | None = None) -> Stages:
-    """So many stages that all cost about as much: have as much to do, unless a layer's cost is given otherwise; the
-    shares are always those of the work. Raises `UserError` where there are not enough layers."""
+    """Return this number of stages of about equal cost: FLOPs, unless a layer's cost is given otherwise; the shares
+    are always those of FLOPs. Raises `UserError` where there are not enough layers."""
     cost = cost or partial(work, analysis)
     order = network.order
     learning = enough_learning(network, analysis, count)
@@ -189,7 +188,7 @@ def balanced_stages(network: Network, analysis: Analysis, count: int, cost: Cost
 
 
 def enough_learning(network: Network, analysis: Analysis, count: int) -> set[str]:
-    """The layers of which some weight learns. Raises `UserError` where they are too few for so many stages."""
+    """Return the layers with learnable weights. Raises `UserError` where they are too few for the number of stages."""
     learning = learning_layers(network, analysis)
     if len(learning) < count:
         fewer = f"{plural(len(learning), 'worker')} at most, or " if len(learning) > 1 else ""
@@ -201,8 +200,8 @@ def enough_learning(network: Network, analysis: Analysis, count: int) -> set[str
 
 
 def _least_most(costs: Sequence[int], learns: Sequence[int], count: int) -> int:
-    """What the largest of so many stages must at least cost, by halving; the sums of all layers before each place are
-    given. Each stage has a layer that learns: there are as many of those as stages."""
+    """Return the least possible cost of the largest stage, by bisection; the sums of all layers before each position
+    are given. Each stage has a layer with learnable weights: there are as many of those as stages."""
     own = [after - before for before, after in pairwise(costs)]
     low, high = max(-(-costs[-1] // count), *own), costs[-1]
     latest = _latest_begins(learns)
@@ -216,7 +215,8 @@ def _least_most(costs: Sequence[int], learns: Sequence[int], count: int) -> int:
 
 
 def _latest_begins(learns: Sequence[int]) -> list[int]:
-    """Where a stage that ends at each place must at the latest begin to have a layer that learns; -1: nowhere."""
+    """Return for each position the latest begin of a stage that ends there and has a layer with learnable weights; -1:
+    none."""
     found, begin = [], -1
     for end, number in enumerate(learns):
         while begin + 1 < end and learns[begin + 1] < number:
@@ -226,7 +226,7 @@ def _latest_begins(learns: Sequence[int]) -> list[int]:
 
 
 def _earliest_begins(costs: Sequence[int], most: int) -> list[int]:
-    """Where a stage that ends at each place may at the earliest begin to cost no more than this."""
+    """Return for each position the earliest begin of a stage that ends there and costs no more than this."""
     found, begin = [], 0
     for cost in costs:
         while cost - costs[begin] > most:
@@ -236,7 +236,7 @@ def _earliest_begins(costs: Sequence[int], most: int) -> list[int]:
 
 
 def _can_be(earliest: Sequence[int], latest: Sequence[int], count: int) -> bool:
-    """Whether so many stages in a row end at the last place."""
+    """Return whether this number of stages in sequence can end at the last position."""
     ends_there = [1] + [0] * (len(earliest) - 1)
     for _ in range(count):
         before = [0, *accumulate(ends_there)]
@@ -248,9 +248,8 @@ def _can_be(earliest: Sequence[int], latest: Sequence[int], count: int) -> bool:
 def _cheapest_cuts(
     costs: Sequence[int], learns: Sequence[int], crossing: Sequence[int], count: int, most: int
 ) -> tuple[list[int], float]:
-    """Where to cut so that no stage costs more than this and the fewest bytes cross, and how many. By dynamic
-    programming over the layers that are left of each cut; the best begin of a stage is the least in a window that only
-    moves on."""
+    """Return the cuts, and their number, such that no stage costs more than this and the fewest bytes cross. Dynamic
+    programming over the layers before each cut; the best begin of a stage is the minimum in a sliding window."""
     earliest, latest = _earliest_begins(costs, most), _latest_begins(learns)
     best: list[tuple[float, int]] = [(0.0, 0)] + [_NEVER] * (len(costs) - 1)
     ways = []
@@ -268,7 +267,7 @@ def _cheapest_cuts(
 def _with_one_more(
     best: Sequence[tuple[float, int]], crossing: Sequence[int], earliest: Sequence[int], latest: Sequence[int]
 ) -> list[tuple[float, int]]:
-    """For each place the fewest bytes of so many stages and one that ends there, and where that one begins."""
+    """Return for each position the fewest bytes with one more stage that ends there, and the begin of that stage."""
     found: list[tuple[float, int]] = []
     window: deque[tuple[float, int]] = deque()
     entered = 0

@@ -47,13 +47,13 @@ def _is_name(name: str) -> bool:
 
 
 class Presets:
-    """The presets of this user, all in one file, which is read anew each time: another window may have written it."""
+    """The user's presets, all in one file, which is read each time, because another window may have written it."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
 
     def read(self) -> dict[str, TrainingOptions]:
-        """All of them by name, in the order of names; empty where there is no file. Raises `UserError`."""
+        """Return all presets by name, in the order of names; empty where there is no file. Raises `UserError`."""
         try:
             given = json.loads(read_file(self.file, SIZE_LIMIT).decode("utf-8"))
             sections = dict(sorted(given["presets"].items(), key=lambda item: str(item[0]).casefold()))
@@ -70,7 +70,7 @@ class Presets:
             raise UserError(f"{self.file} is not a file of presets. Move it away, or repair it.") from error
 
     def save(self, name: str, options: TrainingOptions) -> None:
-        """Keep the options under this name, in place of others that had it. Raises `UserError`."""
+        """Save the options under this name, and replace a preset of that name. Raises `UserError`."""
         name = name.strip()
         if not _is_name(name):
             raise UserError("A preset needs a name of 1 to 60 characters.")
@@ -82,7 +82,7 @@ class Presets:
         self._write({**known, name: options})
 
     def delete(self, name: str) -> None:
-        """Forget one. Raises `UserError`."""
+        """Delete a preset. Raises `UserError`."""
         self._write({known: options for known, options in self.read().items() if known != name})
 
     def _write(self, presets: Mapping[str, TrainingOptions]) -> None:
@@ -95,13 +95,14 @@ class Presets:
 
 
 def as_json(**sections: Record) -> str:
-    """The sections of the project file with what differs from the defaults."""
+    """Return the sections of the project file with the options that differ from the defaults."""
     written = {name: record.write() for name, record in sections.items()}
     return json.dumps({name: values for name, values in written.items() if values}, indent=2, ensure_ascii=False)
 
 
 def as_arguments(**sections: Record) -> str:
-    """`--set section.name=value` for what differs from the defaults, quoted for the shell of this machine."""
+    """Return `--set section.name=value` for the options that differ from the defaults, quoted for the shell of this
+    machine."""
     words = []
     for section, record in sections.items():
         for name, value in record.changed().items():

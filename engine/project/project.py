@@ -1,4 +1,4 @@
-"""The project as a value: a network, where its layers stand, and the options of training it."""
+"""The project as a value: a network, the positions of its layers, and the options for training it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ ACCELERATIONS: Mapping[str, str] = {
     "shared-memory": "Workers on the CPU sum gradients through shared memory instead of gloo",
     "placement-trials": "A run of some length on the CPU tries processes and threads at its start",
 }
-"""What can be switched off of what makes training faster without changing its numbers; each with its meaning."""
+"""Accelerations of training that do not change its numbers and can be switched off, each with its description."""
 
 
 class RunOptions(Record):
@@ -72,10 +72,10 @@ SECTIONS: Mapping[str, type[Record]] = {
 
 @dataclass(frozen=True)
 class Project:
-    """Network, where its layers stand, data, training options, environment, how runs are kept alive.
+    """Network, layout, data, training options, environment, run options.
 
-    What a newer version wrote and this one does not know is kept and written back: `unknown` sections, keys
-    `unknown_in_network`, and `unknown_in_layers` by the layer's id.
+    Unknown content of a newer version is kept and written back: `unknown` sections, keys `unknown_in_network`, and
+    `unknown_in_layers` by the layer's id.
     """
 
     network: Network = field(default_factory=Network.empty)
@@ -90,24 +90,24 @@ class Project:
     unknown_in_layers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
 
     def section(self, name: str) -> Record:
-        """The options of one section, by its key in the file."""
+        """Return the options of one section, by its key in the file."""
         record: Record = getattr(self, name)
         return record
 
     def with_section(self, name: str, record: Record) -> "Project":
-        """The project with other options in one section."""
+        """Return the project with other options in one section."""
         changes: dict[str, Any] = {name: record}
         return replace(self, **changes)
 
     def option_problems(self) -> list[FieldError]:
-        """What does not go together within the options."""
+        """Return the errors of options that contradict each other."""
         found = all_problems((name, self.section(name)) for name in SECTIONS)
         found += strategy_problems(self.environment, self.training)
         return found
 
 
 def set_option(project: Project, assignment: str) -> Project:
-    """The project with one `--set section.name=value` applied. Raises `UserError` that names what is wrong."""
+    """Return the project with one `--set section.name=value` applied. Raises `UserError` that names the error."""
     path, equals, text = assignment.partition("=")
     section, dot, name = path.strip().partition(".")
     if not equals or not dot:
@@ -121,14 +121,15 @@ def set_option(project: Project, assignment: str) -> Project:
 
 
 def project_in(project: Project, path: Path) -> Project:
-    """The project with the network and the layout inside a block. Raises `UserError` if there is no such block."""
+    """Return the project with the network and the layout inside a block. Raises `UserError` if there is no such
+    block."""
     if not path:
         return project
     return replace(project, network=network_in(project.network, path), layout=project.layout.within(path))
 
 
 def with_project_in(project: Project, path: Path, inner: Project) -> Project:
-    """The project after what is inside a block, or any option, was changed. Raises `UserError`."""
+    """Return the outer project after an edit inside a block, or of any option. Raises `UserError`."""
     if not path:
         return inner
     network = blocks.with_network_in(project.network, path, inner.network)
@@ -136,7 +137,7 @@ def with_project_in(project: Project, path: Path, inner: Project) -> Project:
 
 
 def block_paths(network: Network, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The path of every block, outer ones first."""
+    """Return the path of every block, outer blocks first."""
     for id, layer in network.layers.items():
         if isinstance(layer.type, Block):
             yield (*path, id)
@@ -144,7 +145,7 @@ def block_paths(network: Network, path: tuple[str, ...] = ()) -> Iterator[tuple[
 
 
 def lifted(project: Project, path: Path, problem: Problem) -> Problem:
-    """A problem that was found inside a block, as the whole project tells it; its fix works from there too."""
+    """Return a problem from inside a block with paths as in the whole project; its fix applies to the whole project."""
     for id, name in zip(reversed(path), reversed(names_of(project.network, path)), strict=True):
         problem = problem.lifted(id, name)
     fix = problem.fix
@@ -158,9 +159,9 @@ def lifted(project: Project, path: Path, problem: Problem) -> Problem:
 
 
 def lowered(problem: Problem, path: Path) -> Problem | None:
-    """A problem of the whole project as it is told inside a block, or None where it is not about what is there.
+    """Return a problem of the whole project with paths as inside a block, or None where it concerns another part.
 
-    What is deeper inside is told at the block it is in.
+    A problem in a nested block is reported at that block.
     """
     depth = len(path)
     if not problem.layer:

@@ -1,4 +1,4 @@
-"""Options without effect: because of other options, or because of the data."""
+"""Options without effect, because of other options or because of the data."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,11 +18,11 @@ _OF_SEQUENCES = (
 )
 _OF_CLASSES = ("class_weighting", "class_weights", "label_smoothing", "metric_average")
 _SEEN_BY_AUTO = ("threads", "strategy", "averaging_interval", "gradient_compression", "pipeline_pieces", "cpu_offload")
-"""What `auto` obeys although its form does not show it."""
+"""Options that `auto` takes into account although its form does not show them."""
 
 
 def unused_options(facts: DatasetInfo | None) -> frozenset[str]:
-    """Names of options that nothing of this data asks for; none where the data is not known."""
+    """Return the names of options that do not apply to this data; none where the data is not known."""
     if facts is None:
         return frozenset()
     tasks = {target.task for target in facts.targets}
@@ -46,7 +46,8 @@ def unused_options(facts: DatasetInfo | None) -> frozenset[str]:
 
 
 def idle_settings(project: Project, settings: Sequence[str]) -> Iterator[str]:
-    """A sentence for each `section.name=value` of these that has no effect, with what it would go with."""
+    """Return a sentence for each of these `section.name=value` settings without effect, with the options that would
+    enable it."""
     for setting in dict.fromkeys(settings):
         section, _, name = setting.partition("=")[0].strip().partition(".")
         record = project.section(section)
@@ -59,7 +60,7 @@ def idle_settings(project: Project, settings: Sequence[str]) -> Iterator[str]:
 
 
 def _goes_with(record: Record, name: str) -> Iterator[str]:
-    """The other values of one other option that would give this one a meaning, as they are set."""
+    """Return the values of one other option that would enable this one, as settings."""
     for other, field in record.fields.items():
         if other == name or not isinstance(field, Choice | Bool):
             continue

@@ -1,6 +1,6 @@
-"""The learn rate as a pure function of the step: a resumed run has the rate it would have had, and a form can draw it.
+"""The learn rate as a pure function of the step: a resumed run continues with the same rate, and a form can plot it.
 
-Only the plateau schedule depends on more, on how often the validations have lowered the rate so far.
+Only the plateau schedule depends on more: the number of drops by validations so far.
 """
 
 import functools
@@ -63,21 +63,21 @@ def _scheduled(options: TrainingOptions, step: int, steps_per_epoch: int, total_
 
 
 def _phase_at(options: TrainingOptions, step: int, steps_per_epoch: int) -> tuple[int, int]:
-    """Which phase of the chain the step falls into, and the step at which that begins."""
+    """Return the phase of the chain that contains the step, and the step at which the phase begins."""
     starts = [at for at in begins(options.schedule_chain, steps_per_epoch) if at <= step]
     return len(starts) - 1, int(starts[-1])
 
 
 @functools.lru_cache(maxsize=64)
 def of_phase(options: TrainingOptions, phase: Phase, length: int) -> TrainingOptions:
-    """The options of a run that is this phase alone, of so many steps."""
+    """Return the options of a run that consists of this phase alone, with this number of steps."""
     own = {name: options.fields[name].parse(value) for name, value in phase.changes}
     warmup = length if phase.schedule == "warmup" else 0
     return options.replace(schedule=phase.schedule, schedule_chain=(), warmup_iterations=warmup, **own)
 
 
 def plateau_begin(options: TrainingOptions, steps_per_epoch: int) -> int | None:
-    """After how many steps the validations begin to count for the plateau schedule; None where there is none."""
+    """Return the step from which validations count for the plateau schedule; None without such a schedule."""
     if "plateau" not in options.schedules or not options.is_visible("schedule"):
         return None
     if options.schedule != "chain":
@@ -87,12 +87,12 @@ def plateau_begin(options: TrainingOptions, steps_per_epoch: int) -> int | None:
 
 
 def plateau_options(options: TrainingOptions) -> TrainingOptions:
-    """Those of the plateau schedule, which a phase may have for itself."""
+    """Return the options of the plateau schedule, which a phase may set for itself."""
     return of_phase(options, options.schedule_chain[-1], 1) if options.schedule == "chain" else options
 
 
 def _factor(options: TrainingOptions, n: int, steps_per_epoch: int, length: int, drops: int) -> float:
-    """`n` steps after the warm-up, `length` steps in all after it."""
+    """Return the factor `n` steps after the warm-up, of `length` steps after it in all."""
     match options.schedule:
         case "piecewise":
             periods = n // steps_per_epoch // options.learn_rate_drop_period
@@ -116,7 +116,7 @@ def _factor(options: TrainingOptions, n: int, steps_per_epoch: int, length: int,
 
 
 def _cosine(options: TrainingOptions, n: int, steps_per_epoch: int, length: int) -> float:
-    """Half a cosine, over the rest of the run or over each of the periods, which may grow."""
+    """Return half a cosine over the rest of the run, or over each of the restart periods, which may grow."""
     period = options.restart_period * steps_per_epoch or length
     if options.restart_period == 0:
         n = min(n, length)
@@ -129,7 +129,7 @@ def _cosine(options: TrainingOptions, n: int, steps_per_epoch: int, length: int)
 
 
 def _one_cycle(options: TrainingOptions, n: int, length: int) -> float:
-    """Up over the rising share, then down; the last step has the lowest rate."""
+    """Return the factor: up over the rising share, then down; the last step has the lowest rate."""
     start = 1.0 / options.one_cycle_start_divisor
     top, last = options.one_cycle_rise * length - 1.0, max(1.0, length - 1.0)
     if n <= top and top > 0:
@@ -138,5 +138,5 @@ def _one_cycle(options: TrainingOptions, n: int, length: int) -> float:
 
 
 def _between(start: float, end: float, share: float) -> float:
-    """Along half a cosine."""
+    """Return the interpolation along half a cosine."""
     return end + (start - end) * (1.0 + math.cos(math.pi * share)) / 2.0

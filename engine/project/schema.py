@@ -1,4 +1,4 @@
-"""The JSON Schema of the project file, made from the declared fields.
+"""The JSON Schema of the project file, generated from the declared fields.
 
 `python -m engine.project.schema` writes it to `resources/schema/`; a test compares the two.
 """
@@ -19,7 +19,7 @@ PATH = ROOT / "resources" / "schema" / "project.schema.json"
 
 
 def schema() -> dict[str, Any]:
-    """The schema as JSON."""
+    """Return the schema as JSON."""
     port = {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*(:[A-Za-z0-9_]+)?$"}
     layers = {
         "type": "array",
@@ -69,7 +69,7 @@ _POINT = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems
 
 
 def _annotations(words: str, limit: int) -> dict[str, Any]:
-    """The list of frames, or of comments."""
+    """Return the schema of the list of frames, or of comments."""
     properties = {
         "id": {"type": "string", "minLength": 1, "maxLength": 64},
         "at": _POINT,
@@ -82,7 +82,7 @@ def _annotations(words: str, limit: int) -> dict[str, Any]:
 
 
 def _fields_of(key: str) -> dict[str, Any]:
-    """The rule that ties the fields of a layer to its type."""
+    """Return the rule that makes the fields of a layer depend on its type."""
     return {
         "if": {"properties": {"type": {"const": key}}},
         "then": {"properties": {"fields": built_in()[key].schema()}},
@@ -90,7 +90,7 @@ def _fields_of(key: str) -> dict[str, Any]:
 
 
 def text() -> str:
-    """The schema as the text of its file."""
+    """Return the schema as the text of its file."""
     return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
 
 

@@ -1,6 +1,6 @@
 """The pipeline stages of a project: problems, memory per stage, and edits.
 
-They are stored as text in `environment.stages`, by layer name, which can also be written by hand.
+They are stored as text in `environment.stages`, by layer name, which can also be edited by hand.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -33,18 +33,18 @@ Rule = Literal["work", "memory"]
 
 
 def has_stages(environment: EnvironmentOptions) -> bool:
-    """Whether a run has stages, if it has several workers."""
+    """Return whether a run has stages, if it has several workers."""
     return environment.strategy == "pipeline" and environment.target in SEVERAL
 
 
 def asked_workers(environment: EnvironmentOptions) -> int:
-    """How many workers are asked for; 0 where that is left to the machine."""
+    """Return the requested number of workers; 0 where it depends on the machine."""
     return environment.num_workers if environment.target == "multi-cpu" else len(environment.devices)
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What there is to see: the stages, if there are any; whether they are automatic; why there are none."""
+    """The stages to show, if there are any; whether they are automatic; the reason if there are none."""
 
     stages: Stages | None = None
     is_automatic: bool = True
@@ -52,7 +52,7 @@ class Shown:
 
 
 def shown_stages(project: Project, analysis: Analysis, workers: int) -> Shown:
-    """The stages as they are written down, also where they cannot be meant, else those of so many workers."""
+    """Return the stages as written, even if invalid, else balanced stages for the number of workers."""
     text = project.environment.stages
     try:
         if text.strip():
@@ -67,7 +67,8 @@ def shown_stages(project: Project, analysis: Analysis, workers: int) -> Shown:
 
 
 def stage_problems(project: Project, analysis: Analysis) -> Iterator[Problem]:
-    """Why a network without errors cannot be cut into its stages, as far as the number of workers is known."""
+    """Return the reasons why a network without errors cannot be divided into its stages, as far as the number of
+    workers is known."""
     environment = project.environment
     if not has_stages(environment) or analysis.has_errors or environment.problems():
         return  # other errors are to be put right first
@@ -96,7 +97,8 @@ def _problem(message: str, layer: str = "", name: str = "", fix: Fix | None = No
 
 
 def _moving(id: str, stage: int) -> Callable[[Project], Project]:
-    """Only this layer: those that it feeds say themselves where they cannot stay."""
+    """Return the stages with only this layer moved; layers that it feeds report a problem of their own if they cannot
+    stay."""
 
     def edit(project: Project) -> Project:
         found = assigned(project.network, read_stages(project.environment.stages))
@@ -106,8 +108,8 @@ def _moving(id: str, stage: int) -> Callable[[Project], Project]:
 
 
 def put(project: Project, analysis: Analysis, ids: Collection[str], stage: int, workers: int) -> Project:
-    """Layers of the outermost network in a stage, from 0. All others stay where they are shown, but for those that a
-    connection would lead backwards from or to: they go along."""
+    """Put layers of the outermost network in a stage, from 0. All others keep the stage that is shown, except those
+    from or to which a connection would lead backwards: they are moved too."""
     network = project.network
     shown = shown_stages(project, analysis, workers).stages
     found = dict.fromkeys(network.order, 0) | (dict(shown.of) if shown else {})
@@ -123,18 +125,18 @@ def put(project: Project, analysis: Analysis, ids: Collection[str], stage: int, 
 
 
 def balanced(project: Project, analysis: Analysis, workers: int, rule: Rule = "work") -> Project:
-    """So many stages of equal cost, written down. Raises `UserError` where there cannot be so many."""
+    """Write this number of stages of equal cost. Raises `UserError` where it is not possible."""
     cost = None if rule == "work" else held_by_layer(project, analysis, workers)
     return _with(project, balanced_stages(project.network, analysis, workers, cost).of)
 
 
 def cleared(project: Project) -> Project:
-    """The stages left to the engine, which balances them when a run begins."""
+    """Return the options with automatic stages, which the engine balances when a run begins."""
     return replace(project, environment=project.environment.replace(stages=""))
 
 
 def with_pipeline(project: Project) -> Project:
-    """The pipeline chosen, on the workers that were asked for or else on those of the CPU."""
+    """Return the options with the pipeline strategy, on the requested workers or else on those of the CPU."""
     target = project.environment.target
     several = target if target in SEVERAL else "multi-cpu"
     return replace(project, environment=project.environment.replace(target=several, strategy="pipeline"))
@@ -145,8 +147,8 @@ def _with(project: Project, of: Mapping[str, int]) -> Project:
 
 
 def held_by_layer(project: Project, analysis: Analysis, workers: int) -> Cost:
-    """Bytes that each layer takes in a pipeline: weights, gradients, what the solver remembers, and what is kept of its
-    output of as many pieces of a batch as a stage holds at once, on the average."""
+    """Return the bytes per layer in a pipeline: weights, gradients, the solver's state, and the kept outputs of as
+    many micro-batches as a stage holds at once, on average."""
     training = project.training
     pieces = pieces_of_batch(with_pipeline(project).environment, training.gradient_accumulation, workers)
     at_once = -(-training.mini_batch_size // pieces) * (min(pieces, workers) + 1) // 2
@@ -160,8 +162,8 @@ def held_by_layer(project: Project, analysis: Analysis, workers: int) -> Cost:
 
 
 def stage_bytes(project: Project, analysis: Analysis, stages: Stages) -> list[int]:
-    """Bytes that the worker of each stage is expected to take. The first holds what is kept of as many pieces of a
-    batch as there are stages, the last of one."""
+    """Return the expected bytes of the worker of each stage. The first holds the activations of as many micro-batches
+    as there are stages, the last those of one."""
     training = project.training
     pieces = pieces_of_batch(with_pipeline(project).environment, training.gradient_accumulation, stages.count)
     states = optimizer_states(training.solver, training.momentum, training.history_size, analysis.parameters)
@@ -176,9 +178,9 @@ def stage_bytes(project: Project, analysis: Analysis, stages: Stages) -> list[in
 
 
 def with_stages_kept(before: Project, after: Project) -> Project:
-    """A project whose network was edited, with each layer in the stage in which it was, whatever it is called now and
-    whatever feeds it. A new layer is where the latest is that feeds it; what was grouped stays in its stage, and so
-    does what comes out of a block."""
+    """Return a project after an edit of its network, with each layer in its previous stage, under any new name and
+    with any new sources. A new layer is in the latest stage of its sources; grouped layers stay in their stage, and so
+    do the layers of an ungrouped block."""
     text, was, now = before.environment.stages, before.network, after.network
     if not text.strip() or after.environment.stages != text or now is was:
         return after
@@ -200,7 +202,7 @@ def _names(network: Network) -> list[tuple[str, str]]:
 
 
 def _regrouped(was: Network, now: Network, of: Mapping[str, int]) -> dict[str, int]:
-    """The stages of new blocks that hold layers which had some, and of the layers that came out of a block."""
+    """Return the stages of new blocks that contain layers with a stage, and of the layers of ungrouped blocks."""
     found: dict[str, int] = {}
     added = [id for id in now.layers if id not in was.layers]
     left = [id for id in was.layers if id not in now.layers]

@@ -1,4 +1,4 @@
-"""Whether the responses can be normalised: the one layer that gives them their units back must stand at the end."""
+"""Checks whether the responses can be normalised: the one layer that restores their units must be at the end."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,14 +13,14 @@ from engine.project.dataset_info import DatasetInfo
 from engine.project.project import Project
 
 LARGE, LARGE_FOR_GRADIENTS = 1_000.0, 100.0
-"""Responses of this size and above make the squared error so large that usual learn rates hardly go with it; the lower
-one is for sgdm, whose steps are as large as the gradients."""
+"""Sizes of responses from which the squared error is too large for usual learn rates; the lower one is for sgdm, whose
+steps are proportional to the gradients."""
 _BELOW = 60.0
 _OPTION = "training.normalize_targets"
 
 
 def fitted_outputs(network: Network) -> dict[int, str]:
-    """For the number of each output whose units are given back by fitted numbers, the id of that layer."""
+    """Return by the number of each output whose units a fitted layer restores, the id of that layer."""
     ends = ((number, network.layers[port.layer]) for number, port in enumerate(network.output_ports))
     return {number: layer.id for number, layer in ends if _is_fitted(layer.effective_type)}
 
@@ -30,7 +30,7 @@ def _is_fitted(type: object) -> bool:
 
 
 def target_scale_problems(project: Project, facts: DatasetInfo | None) -> Iterator[Problem]:
-    """Nothing where responses stay as they are."""
+    """Return the problems of normalised responses; empty where they are not normalised."""
     network, is_on = project.network, project.training.normalize_targets
     if facts is not None and facts.task != "numbers" and is_on:
         message = f"The data asks for {facts.targets[0].spoken()}, which have no units to normalise. Switch it off."
@@ -49,7 +49,8 @@ def target_scale_problems(project: Project, facts: DatasetInfo | None) -> Iterat
 
 
 def _large(project: Project, facts: DatasetInfo, end: Port) -> Iterator[Problem]:
-    """Responses in units that make them large: the loss of the first steps is then huge, and soon infinite."""
+    """Return a warning about responses in units that make them large: the loss of the first steps is very large, and
+    soon infinite."""
     target, type = facts.targets[0], project.network.layers[end.layer].effective_type
     solver = project.training.solver
     can_be_normalised = solver != "lm" and type.key != "softmax" and not isinstance(type, InverseNorm)
@@ -63,7 +64,7 @@ def _large(project: Project, facts: DatasetInfo, end: Port) -> Iterator[Problem]
 
 
 def _normalising(end: Port) -> Fix:
-    """Switch the option on, with the layer that it needs."""
+    """Return the fix that switches the option on and adds the layer that it requires."""
 
     def edit(project: Project) -> Project:
         return _appended(replace(project, training=project.training.replace(normalize_targets=True)), end)
@@ -72,7 +73,7 @@ def _normalising(end: Port) -> Fix:
 
 
 def _misplaced(network: Network, facts: DatasetInfo | None) -> Iterator[Problem]:
-    """Layers whose numbers cannot be fitted, because they do not give responses."""
+    """Return errors for layers that cannot be fitted, because they do not give responses."""
     ends = set(fitted_outputs(network).values())
     for layer in network.layers.values():
         if isinstance(layer.effective_type, Block) and _holds_fitted(layer.effective_type):
@@ -93,12 +94,12 @@ def _holds_fitted(block: Block) -> bool:
 
 
 def _appending(end: Port) -> Fix:
-    """Put the layer behind the last one."""
+    """Return the fix that puts the layer behind the last one."""
     return Fix("Append an inverse normalisation", lambda project: _appended(project, end))
 
 
 def _appended(project: Project, end: Port) -> Project:
-    """With the layer behind the last one."""
+    """Return the network with the layer behind the last one."""
     network, layer = edits.add_layer(project.network, InverseNorm(numbers="fitted"))
     x, y = project.layout.at(end.layer)
     layout = project.layout.moved({layer.id: (x, y + _BELOW)})

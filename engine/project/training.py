@@ -1,6 +1,6 @@
-"""Training options: MATLAB's names in snake_case, its defaults where it has them, torch's words for the rest.
+"""Training options: MATLAB's names in snake_case, its defaults where it has them, torch's names for the rest.
 
-Each group has a file of its own in `engine.project.options`; what goes across groups is said here.
+Each group has a file of its own in `engine.project.options`; this file holds the checks across groups.
 """
 
 import math
@@ -43,7 +43,7 @@ class TrainingOptions(
     """How the network is trained, the section `training` of the project file. Groups come in the order of the bases."""
 
     def problems(self) -> list[FieldError]:
-        """Combinations that cannot be meant: those within each group, and those across groups."""
+        """Return the errors of options that contradict each other, within each group and across groups."""
         found = super().problems()
         if self.is_full_batch and math.isfinite(self.gradient_threshold):
             message = f"the solver {self.solver} needs gradients as they are. Set it to Inf, or choose another solver."
@@ -68,7 +68,7 @@ class TrainingOptions(
 
 @dataclass(frozen=True)
 class TrainingLength:
-    """Samples per batch over all workers, steps per epoch, epochs; an epoch of a full-batch solver is one iteration."""
+    """Batch size over all workers, steps per epoch, epochs; an epoch of a full-batch solver is one iteration."""
 
     batch: int
     steps_per_epoch: int
@@ -77,24 +77,24 @@ class TrainingLength:
 
     @property
     def total_steps(self) -> int:
-        """Iterations of the whole run, unless something ends it early."""
+        """Return the number of iterations of the whole run, unless it ends early."""
         return self.steps_per_epoch * self.epochs
 
     @property
     def all_done(self) -> str:
-        """Why a run ends that went all the way."""
+        """Return the reason for the end of a run that was not stopped early."""
         what = plural(self.epochs, "iteration" if self.is_full_batch else "epoch")
         return f"{'all ' if self.epochs > 1 else ''}{what} done"
 
 
 def batch_size(options: TrainingOptions, samples: int | None) -> int:
-    """Samples of a full batch over all workers. The solvers that take all samples at once have no other batch; where
-    nobody knows yet how many there are, the mini-batch stands in."""
+    """Return the batch size over all workers. Full-batch solvers use the number of training samples; where it is not
+    known, the mini-batch size."""
     return samples if options.is_full_batch and samples else options.mini_batch_size
 
 
 def training_length(options: TrainingOptions, samples: int) -> TrainingLength:
-    """For so many training samples, at least one."""
+    """Return the training length for this number of training samples, at least one."""
     if options.is_full_batch:
         return TrainingLength(samples, 1, options.max_iterations, is_full_batch=True)
     whole, rest = divmod(samples, options.mini_batch_size)
