@@ -1,8 +1,8 @@
 """Predicts memory and step time for each environment and strategy, and recommends one.
 
-Memory comes from the analysis; time from a few steps of one worker's shard on made-up samples, plus the measured cost
-of all-reduce. Data loading, metrics and contention between workers are left out. A shard that is expected to exceed the
-memory is timed with fewer samples, and the time is scaled.
+Memory comes from the analysis; time from a few steps of one worker's shard on synthetic samples, plus the measured
+cost of all-reduce. Data loading, metrics and contention between workers are omitted. A shard whose prediction exceeds
+the memory is timed with fewer samples, and the time is scaled.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +24,7 @@ from engine.project.stage_edits import stage_bytes
 
 WAYS = ("data-parallel", "fully-sharded", "local-sgd", "pipeline")
 _UNTRIED = ("data-parallel", "", "fully-sharded", "local-sgd", "pipeline")
-"""In which order they are advised where no time is known."""
+"""Order of recommendation where no time is known."""
 NOTES = {
     "fully-sharded": "less memory for weights, more communication",
     "local-sgd": "other numbers than one worker gives",
@@ -32,15 +32,15 @@ NOTES = {
 }
 PIECEWISE = "batch normalisation takes the statistics of each piece"
 _BETWEEN_GPUS_S, _BETWEEN_GPUS_BYTES_S = 5e-5, 1e10
-"""What adding up over two GPUs takes, about: PCIe 4.0 over nccl. Nothing like it was measured here."""
+"""Approximate cost of an all-reduce over two GPUs: PCIe 4.0 over nccl. It was not measured here."""
 Probe = Callable[[int, str, int], float | None]
-"""Seconds of a step of so many samples on a device, with so many threads; None where that cannot be tried."""
+"""Seconds per step for a number of samples on a device, with a number of threads; None where it cannot be measured."""
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """One target and strategy, with what is predicted for it. `room` are the bytes that a worker has, 0: not known;
-    `seconds` None where nothing could be tried; `is_exact` whether the numbers are those of one worker."""
+    """A target and strategy with its prediction. `room`: bytes available to a worker, 0 if not known; `seconds`: None
+    where no time could be measured; `is_exact`: whether the numbers are those of one worker."""
 
     target: str
     strategy: str
@@ -53,17 +53,17 @@ class Forecast:
 
     @property
     def name(self) -> str:
-        """As the options call it."""
+        """Return the name as in the options."""
         return f"{self.target}, {self.strategy}" if self.strategy else self.target
 
     @property
     def fits(self) -> bool:
-        """Whether a worker's memory is enough, by the prediction."""
+        """Return whether a worker's memory is predicted to be sufficient."""
         return not self.room or self.memory_bytes <= self.room
 
     @property
     def step(self) -> str:
-        """The time of a step in words."""
+        """Return the time of a step as text."""
         if self.seconds is None:
             return "not known"
         return f"{1000 * self.seconds:.3g} ms" if self.seconds < 0.9995 else f"{self.seconds:.3g} s"
@@ -87,7 +87,7 @@ def forecasts(project: Project, inventory: DeviceInventory, probe: Probe) -> Ite
 
 
 def _asked(given: EnvironmentOptions, target: str, strategy: str) -> EnvironmentOptions:
-    """The options as they are where they are about this target, else the defaults."""
+    """Return the options as they are where they concern this target, else the defaults."""
     kept = given.replace(target=target) if given.target == target else EnvironmentOptions(target=target)
     kept = kept.replace(stages=given.stages, pipeline_pieces=given.pipeline_pieces)
     return kept.replace(strategy=strategy, averaging_interval=given.averaging_interval) if strategy else kept
@@ -111,7 +111,7 @@ class _Prediction:
         self._room = self._device_room // self._count if is_shared else self._device_room
 
     def forecast(self) -> Forecast:
-        """All of it. Raises `UserError` for stages that cannot be."""
+        """Return the forecast. Raises `UserError` for impossible stages."""
         strategy = self._environment.strategy if self._count > 1 else ""
         if strategy == "pipeline":
             return self._pipeline()
@@ -135,16 +135,17 @@ class _Prediction:
         return Forecast(self._target, strategy, self._count, held, seconds, self._room, note, is_exact)
 
     def _shard(self, memory: Memory) -> int:
-        """Bytes of a worker that holds a part of each weight; all but the activations is on the CPU where that was
-        asked for."""
+        """Return the bytes of a worker that holds a shard of each weight; with offloading, all but the activations is
+        on the CPU."""
         gathered = 8 * max(facts.parameters for facts in self._analysis.shapes.values())  # a layer and its gradients
         own = (memory.total - memory.activations) // self._count
         is_elsewhere = self._environment.cpu_offload and self._most.device != "cpu"
         return memory.activations + gathered + (0 if is_elsewhere else own)
 
     def _pipeline(self) -> Forecast:
-        """Each turn takes as long as a piece in the largest stage, and the first piece goes through all of them before
-        the last worker has begun; what goes on and comes back is told in each turn."""
+        """Return the prediction of a pipeline: each turn takes as long as a micro-batch in the largest stage, and the
+        first micro-batch passes all stages before the last worker begins; activations and gradients are sent in each
+        turn."""
         training, network = self._project.training, self._project.network
         stages = stages_of(network, self._analysis, self._environment, self._count)
         pieces = pieces_of_batch(self._environment, training.gradient_accumulation, self._count)
@@ -159,7 +160,7 @@ class _Prediction:
         return Forecast(self._target, "pipeline", self._count, held, seconds, self._room, note, is_exact)
 
     def _all_reduce_s(self, count: int, *, through_memory: bool = False) -> float:
-        """Seconds in which so many bytes are added up over the workers, or sent to the next."""
+        """Return the seconds for an all-reduce of these bytes over the workers, or for sending them to the next."""
         if self._most.device == "cpu":
             return all_reduce_s(count, through_memory=through_memory)
         return _BETWEEN_GPUS_S + count / _BETWEEN_GPUS_BYTES_S
@@ -169,7 +170,7 @@ class _Prediction:
         return memory_of(replace(self._project, training=share), self._analysis)
 
     def _seconds(self, samples: int) -> float | None:
-        """Of a step of one worker with the whole network, tried with as many samples as fit."""
+        """Return the seconds per step of one worker with the whole network, measured with as many samples as fit."""
         tried = samples
         while self._device_room and self._memory(tried).total > self._device_room:
             if tried == 1:
@@ -180,18 +181,18 @@ class _Prediction:
 
 
 def _normalises(project: Project, analysis: Analysis) -> bool:
-    """Whether statistics of a batch are taken somewhere."""
+    """Return whether any layer computes batch statistics."""
     return any(type_at(project.network, path).key == "batch_norm" for path, _ in analysis.all_shapes())
 
 
 def best_of(found: Sequence[Forecast]) -> Forecast | None:
-    """The fastest that fits; one that gives other numbers only where no other one fits."""
+    """Return the fastest forecast that fits; one with different numbers only where no other fits."""
     fitting = [forecast for forecast in found if forecast.fits]
     return min([forecast for forecast in fitting if forecast.is_exact] or fitting, key=_slowness, default=None)
 
 
 def advice(found: Sequence[Forecast]) -> str:
-    """One sentence: which of these is best, and why."""
+    """Return one sentence: the best forecast, and the reason."""
     if not found:
         return "No environment that fits these options is available here."
     best = best_of(found)
@@ -214,7 +215,7 @@ def advice(found: Sequence[Forecast]) -> str:
 
 
 def _slowness(forecast: Forecast) -> tuple[bool, float, int]:
-    """Where nothing is known of the time, what is tried and tested goes before."""
+    """Return the sort key; where no time is known, the order of recommendation decides."""
     return forecast.seconds is None, forecast.seconds or 0.0, _UNTRIED.index(forecast.strategy)
 
 
@@ -231,7 +232,7 @@ def _warning(forecast: Forecast) -> str:
 
 
 def _too_large(forecast: Forecast) -> str:
-    """Why it does not fit."""
+    """Return the reason why it does not fit."""
     faster = "" if forecast.seconds is None else "would be faster, and "
     memory, room = format_bytes(forecast.memory_bytes), format_bytes(forecast.room)
     return f"{faster}is not expected to fit: it needs {memory} of {room}"

@@ -16,16 +16,16 @@ from engine.project.project import Project
 from engine.project.training import TrainingOptions, batch_size, training_length
 
 _LATENCY_S, _BYTES_S = 2.5e-4, 1.1e9
-"""What adding up the gradients of two workers over gloo takes: so long, and so many bytes per second more. Measured on
-two cores with 4 B to 4 MB (benchmarks/sums.py)."""
+"""Cost of an all-reduce of the gradients of two workers over gloo: seconds of latency, and bytes per second. Measured
+on two cores with 4 B to 4 MB (benchmarks/sums.py)."""
 _SHARED_LATENCY_S, _SHARED_BYTES_S = 3e-5, 3e9
 """The same through shared memory."""
 _FLOPS_S = 2e10
-"""What one core of today does in the layers of a network, forward and backward; a fraction of its matrix products."""
+"""FLOP/s of one current core in the layers of a network, forward and backward; a fraction of its matrix products."""
 
 
 def rate_factor(environment: EnvironmentOptions, workers: int) -> float:
-    """What the learn rates are multiplied by with so many workers."""
+    """Return the factor of the learn rates for this number of workers."""
     if not environment.is_visible("learn_rate_scaling"):
         return 1.0
     match environment.learn_rate_scaling:
@@ -40,9 +40,9 @@ def rate_factor(environment: EnvironmentOptions, workers: int) -> float:
 def placement_text(
     placement: Placement, project: Project, samples: int | None, analysis: Analysis | None = None
 ) -> str:
-    """The batch and the rate for a training split of so many samples, if that is known, and whether one process is
-    expected to be faster; of a pipeline what its stages are. `analysis` is that of the network, where it is at hand.
-    Raises `UserError` for a network that cannot be cut into the stages."""
+    """Return the batch and the rate for a training split of this size, if it is known, and whether one process is
+    expected to be faster; for a pipeline also its stages. `analysis` is that of the network, where available. Raises
+    `UserError` for a network that cannot be divided into the stages."""
     said = f"{batch_text(placement, project.environment, project.training, samples)} {_crowd(placement)}".rstrip()
     if _has_stages(placement, project.environment):
         return f"{said} {_stages(placement, project, analysis or analyse(project.network))}".rstrip()
@@ -54,7 +54,7 @@ def placement_text(
 
 
 def _crowd(placement: Placement) -> str:
-    """What to do where workers have to take turns on the cores, or nothing."""
+    """Return advice where workers have to share cores, or an empty text."""
     if not 0 < placement.num_cores < len(placement.workers):
         return ""
     fewer = f", or {plural(placement.num_cores, 'worker')} at most," if placement.num_cores > 1 else ""
@@ -64,7 +64,7 @@ def _crowd(placement: Placement) -> str:
 def batch_text(
     placement: Placement, environment: EnvironmentOptions, training: TrainingOptions, samples: int | None
 ) -> str:
-    """For a training split of so many samples, or where nobody knows: `128 samples per step, 64 per worker in 4
+    """Return the batch for a training split of this size, if it is known: `128 samples per step, 64 per worker in 4
     micro-batches of 16; 12 steps per epoch; learn rate 0.02 = 0.01 × 2 (linear, 2 workers).`"""
     said = [_batch(placement, environment, training, batch_size(training, samples))]
     if samples:
@@ -120,34 +120,34 @@ def _rate(environment: EnvironmentOptions, rate: float, workers: int) -> str:
 
 @dataclass(frozen=True)
 class Work:
-    """What a step takes: FLOPs per sample, forward, and bytes of gradients."""
+    """Work of a step: forward FLOPs per sample, and bytes of gradients."""
 
     flops: int
     gradient_bytes: int
 
 
 def work_of(analysis: Analysis) -> Work:
-    """That of a network in float32."""
+    """Return the work of a network in float32."""
     return Work(analysis.flops, 4 * analysis.parameters)
 
 
 def all_reduce_s(gradient_bytes: int, *, through_memory: bool = False) -> float:
-    """Seconds to add up gradients of so many bytes over workers of one machine, by what was measured: over gloo, or
-    through shared memory, which workers on the CPU use where they can."""
+    """Return the seconds for an all-reduce of gradients of this many bytes over workers of one machine, as measured:
+    over gloo, or through shared memory, which workers on the CPU use where possible."""
     start, speed = (_SHARED_LATENCY_S, _SHARED_BYTES_S) if through_memory else (_LATENCY_S, _BYTES_S)
     return start + gradient_bytes / speed
 
 
 def step_s(work: Work, samples: int, flops_s: float = _FLOPS_S) -> float:
-    """Seconds that so many samples take on one core, forward and backward, which is twice forward."""
+    """Return the seconds of this many samples on one core, forward and backward, which is twice forward."""
     return 3 * work.flops * samples / flops_s
 
 
 def better_alone(placement: Placement, work: Work, *, shares_memory: bool = True) -> str:
-    """Why one process is expected to be faster than these workers on the CPU, or nothing.
+    """Return the reason why one process is expected to be faster than these workers on the CPU, or an empty text.
 
-    Dividing a step saves computing, and costs adding up the gradients. What a step takes whatever its size (calling
-    the layers, moving the weights) is not saved.
+    Dividing a step saves computation and adds the cost of the all-reduce. The fixed cost of a step (calling the
+    layers, moving the weights) is not saved.
     """
     if placement.resolved != "multi-cpu" or not work.flops:
         return ""
@@ -163,7 +163,7 @@ def better_alone(placement: Placement, work: Work, *, shares_memory: bool = True
 
 
 def hardware_text(placement: Placement, inventory: DeviceInventory) -> str:
-    """What a run executes on, for its progress: `Some CPU, 2 workers with 1 thread each`."""
+    """Return the hardware that a run executes on, for its progress: `Some CPU, 2 workers with 1 thread each`."""
     count = len(placement.workers)
     if placement.workers[0].device == "cpu":
         threads = placement.workers[0].threads

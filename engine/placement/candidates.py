@@ -1,4 +1,4 @@
-"""The CPU placements that a run may try at its start, and when trying pays: pure functions."""
+"""The CPU placements that a run may try at its start, and the condition for trying them: pure functions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -16,15 +16,15 @@ from engine.project.training import training_length
 
 MOST_CANDIDATES = 3
 LEAST_RUN_S = 5.0
-"""What is expected to take less is not worth choosing for."""
+"""Seconds: the choice is not worthwhile for a run that is expected to take less."""
 FAST_FLOPS_S = 1e11
 FAST_STEP_S = 1e-4
-"""No core of today computes a small network faster than this: a run that is short even so is known to be short."""
+"""Upper bound of a core's speed in a small network: a run that is short even at this speed is certain to be short."""
 
 
 def candidates(project: Project, placement: Placement, inventory: DeviceInventory) -> tuple[Placement, ...]:
-    """Several workers in the place of this placement, fewest first; none where nothing is to be chosen. Where several
-    were asked for, how many is to be chosen; where nothing was, whether."""
+    """Return alternative placements with several workers, fewest first; none where there is no choice. Where several
+    workers were requested, their number is chosen; where nothing was, whether to use several."""
     asked, batch = project.environment, sum(worker.samples for worker in placement.workers)
     if not _leaves_open(project, placement) or refusal("multi-cpu", inventory) is not None:
         return ()
@@ -42,8 +42,8 @@ def candidates(project: Project, placement: Placement, inventory: DeviceInventor
 
 
 def _leaves_open(project: Project, placement: Placement) -> bool:
-    """Whether the options say neither how many workers nor how many threads, and the numbers learned are the same with
-    any number of workers, up to rounding."""
+    """Return whether the options specify neither workers nor threads, and the results are the same with any number of
+    workers, up to rounding."""
     asked, options = project.environment, project.training
     is_open = (asked.target == "auto" and placement.resolved == "cpu") or (
         asked.target == "multi-cpu" and not asked.num_workers
@@ -68,7 +68,7 @@ def is_worthwhile(project: Project, analysis: Analysis, samples: int, steps: int
 
 
 def draws_at_random(project: Project, analysis: Analysis) -> bool:
-    """Whether a layer draws random numbers in training, which several workers do each for itself."""
+    """Return whether a layer draws random numbers in training, which differ between workers."""
     return any(_draws(type_at(project.network, path)) for path, _ in analysis.all_shapes())
 
 
@@ -88,12 +88,12 @@ class PlacementRecord:
 
     @property
     def resolved(self) -> str:
-        """The environment that is used, such as `multi-cpu`."""
+        """Return the environment in use, such as `multi-cpu`."""
         return str(self.environment.get("resolved", ""))
 
     @property
     def backend(self) -> str:
-        """The communication backend of the process group; empty for a single worker."""
+        """Return the communication backend of the process group; empty for a single worker."""
         return str(self.environment.get("backend", ""))
 
     def write(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Resolves the requested environment to workers and devices: pure functions of a `DeviceInventory`."""
+"""Resolve the requested environment to workers and devices: pure functions of a `DeviceInventory`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from engine.project.environment import TARGETS, EnvironmentOptions
 
 MOST_AUTOMATIC_WORKERS = 8
 LEAST_AUTOMATIC_SAMPLES = 32
-"""Samples of a batch that make a further GPU worthwhile."""
+"""Samples per batch that justify a further GPU."""
 
 
 _STRATEGIES = {
@@ -24,8 +24,8 @@ _STRATEGIES = {
 
 @dataclass(frozen=True)
 class WorkerPlace:
-    """Where one worker runs: a device name for torch, CPU threads, its samples of a full global batch, what these are
-    in proportion to, and the cores it keeps to (none: all)."""
+    """Place of one worker: a torch device name, CPU threads, its samples of a full global batch, the load they are
+    proportional to, and the cores it is bound to (empty: all)."""
 
     device: str
     threads: int
@@ -49,7 +49,7 @@ class WorkerPlace:
 
 @dataclass(frozen=True)
 class Placement:
-    """The resolved environment. `sentence` says it in words; `backend` is empty for a single worker."""
+    """The resolved environment. `sentence` describes it; `backend` is empty for a single worker."""
 
     target: str
     resolved: str
@@ -57,10 +57,10 @@ class Placement:
     workers: tuple[WorkerPlace, ...]
     sentence: str
     num_cores: int = 0
-    """Those of the machine, where the workers share them."""
+    """Cores of the machine, where the workers share them."""
 
     def write(self) -> dict[str, Any]:
-        """The `environment` of `run.json`, of the summary and of the `started` event."""
+        """Return the `environment` of `run.json`, of the summary and of the `started` event."""
         return {
             "target": self.target,
             "resolved": self.resolved,
@@ -71,10 +71,10 @@ class Placement:
 
 
 def shares(total: int, parts: int, loads: Sequence[float] = ()) -> list[int]:
-    """`total` samples over so many workers: as even as can be, the first ones get the odd ones.
+    """Return `total` samples divided over the workers as evenly as possible; the first workers get the remainder.
 
-    With `loads`, in proportion to them: rounded down, and the samples left over go to those who lost most by that
-    (the method of largest remainders).
+    With `loads`, in proportion to them: rounded down, with the remaining samples for the largest fractions (the method
+    of largest remainders).
     """
     if not loads:
         return [total // parts + (1 if i < total % parts else 0) for i in range(parts)]
@@ -88,7 +88,7 @@ def shares(total: int, parts: int, loads: Sequence[float] = ()) -> list[int]:
 
 
 def refusal(target: str, inventory: DeviceInventory) -> str | None:
-    """Why this target cannot run on this machine, in words, or None."""
+    """Return the reason why this target cannot run on this machine, or None."""
     if target == "parallel":
         return "needs a cluster profile, and there is none yet"
     usable = len(inventory.usable)
@@ -106,9 +106,10 @@ def refusal(target: str, inventory: DeviceInventory) -> str | None:
 
 
 def joined_by(inventory: DeviceInventory) -> tuple[str, str]:
-    """What joins this machine's GPUs, and why it is not the one made for them. Empty with the reason, if nothing can.
+    """Return the backend that joins this machine's GPUs, and why it is not their usual one; or an empty name with the
+    reason.
 
-    torch's gloo takes tensors of the CPU and of CUDA (and ROCm) alone.
+    torch's gloo supports only tensors of the CPU and of CUDA (and ROCm).
     """
     kind = next((device.kind for device in inventory.usable), "cuda")
     own = {"cuda": "nccl", "xpu": "xccl"}.get(kind, "")
@@ -119,15 +120,15 @@ def joined_by(inventory: DeviceInventory) -> tuple[str, str]:
 
 
 def available(inventory: DeviceInventory) -> dict[str, str | None]:
-    """Each target with the reason why it cannot run here, or None."""
+    """Return each target with the reason why it cannot run here, or None."""
     return {target: refusal(target, inventory) for target in TARGETS}
 
 
 def resolve(
     options: EnvironmentOptions, inventory: DeviceInventory, mini_batch_size: int, pieces: int = 1
 ) -> Placement:
-    """What will be used, where each mini-batch is computed in so many pieces. Raises `UnavailableError`, which says why
-    the target cannot run here, or `UserError`."""
+    """Return the placement, where each mini-batch is computed in this many micro-batches. Raises `UnavailableError`
+    with the reason why the target cannot run here, or `UserError`."""
     placement = _resolve(options, inventory, mini_batch_size)
     sentence = placement.sentence
     if len(placement.workers) > 1:
@@ -156,7 +157,8 @@ def _resolve(options: EnvironmentOptions, inventory: DeviceInventory, mini_batch
 
 
 def _automatic(inventory: DeviceInventory, mini_batch_size: int) -> str:
-    """GPUs before the CPU; several only where each gets a worthwhile share of the batch."""
+    """Return the target of `auto`: GPUs before the CPU; several only where each gets a worthwhile share of the
+    batch."""
     usable = len(inventory.usable)
     has_own = joined_by(inventory)[0] != "gloo"  # slower than one GPU, more often than not
     if refusal("multi-gpu", inventory) is None and has_own and mini_batch_size >= LEAST_AUTOMATIC_SAMPLES * usable:
@@ -165,7 +167,7 @@ def _automatic(inventory: DeviceInventory, mini_batch_size: int) -> str:
 
 
 def _chosen_because(options: EnvironmentOptions, reason: str) -> str:
-    """A sentence more, where `auto` chose and there was something to choose."""
+    """Return a sentence on the choice of `auto`, where there was one."""
     return f" Chosen because {reason}." if options.target == "auto" and reason else ""
 
 
@@ -204,14 +206,14 @@ def _on_many_cpus(options: EnvironmentOptions, inventory: DeviceInventory, batch
 
 
 def _blocks(options: EnvironmentOptions, inventory: DeviceInventory, count: int, threads: int) -> list[tuple[int, ...]]:
-    """The cores that each worker keeps to: its part of all of them, or none where it could not hold the threads."""
+    """Return the cores of each worker: its part of all cores, or none where the part has too few for the threads."""
     blocks = [tuple(part_of(inventory.cores, number, count)) for number in range(count)]
     fits = options.pin_workers and all(len(block) >= threads for block in blocks)
     return blocks if fits else [()] * count
 
 
 def _refuse_small_batch(batch: int, count: int, what: str, single: str) -> None:
-    """Raise `UserError` where not every worker would get a sample."""
+    """Raise `UserError` where some worker would get no sample."""
     if count > batch:
         way_out = f"Use at most {batch:,} {what}" if batch > 1 else f"Choose {single}"
         raise UserError(
@@ -221,7 +223,7 @@ def _refuse_small_batch(batch: int, count: int, what: str, single: str) -> None:
 
 
 def _loads(options: EnvironmentOptions, speeds: Sequence[float]) -> tuple[float, ...]:
-    """What the shares of the workers are in proportion to. Speeds of 0 were not measured."""
+    """Return the loads that the workers' shares are proportional to. Speeds of 0 were not measured."""
     if options.worker_load == "by-hand" and options.target != "auto":
         return options.worker_weights
     if options.worker_load == "measured" and options.target != "auto" and all(speeds):
@@ -230,27 +232,27 @@ def _loads(options: EnvironmentOptions, speeds: Sequence[float]) -> tuple[float,
 
 
 def _unmeasured(options: EnvironmentOptions, speeds: Sequence[float]) -> str:
-    """A sentence more, where the shares will be others than those that are shown."""
+    """Return a sentence on shares that will differ from those shown."""
     waits = options.worker_load == "measured" and options.target != "auto" and not all((*speeds, bool(speeds)))
     return " The shares will follow a measure of each device, taken when training starts." if waits else ""
 
 
 def _speed_of(inventory: DeviceInventory, number: int, count: int) -> float:
-    """What a thread does on this worker's part of the cores, in GFLOP/s; 0 where that was not measured."""
+    """Return the speed of a thread on this worker's cores, in GFLOP/s; 0 where it was not measured."""
     speeds = part_of(inventory.core_speeds, number, count) or inventory.core_speeds
     return sum(speeds) / max(1, len(speeds))
 
 
 def part_of(cores: Sequence[Any], number: int, count: int) -> Sequence[Any]:
-    """A worker's part of the cores, which lie side by side; empty where there are not enough for all workers."""
+    """Return a worker's contiguous part of the cores; empty where there are not enough for all workers."""
     if len(cores) < count:
         return cores[:0]
     return cores[number * len(cores) // count : (number + 1) * len(cores) // count]
 
 
 def _share_out(batch: int, places: Sequence[WorkerPlace], *, whole: bool) -> tuple[WorkerPlace, ...]:
-    """The places with their samples, `whole`: all of them for each. Raises `UserError` where a load is so small that a
-    worker would get none."""
+    """Return the places with their samples; `whole`: all samples for each. Raises `UserError` where a load is so small
+    that a worker would get none."""
     loads = [place.load for place in places]
     if whole:
         return tuple(replace(place, samples=batch) for place in places)
@@ -272,9 +274,10 @@ def _each(places: tuple[WorkerPlace, ...]) -> str:
 
 
 def _chosen_devices(options: EnvironmentOptions, inventory: DeviceInventory, resolved: str) -> list[Device]:
-    """The devices by number, or the first, or all of them. Raises `UnavailableError` for one that is not there.
+    """Return the devices by number, or the first, or all of them. Raises `UnavailableError` for a device that does not
+    exist.
 
-    `auto` takes no numbers: they are chosen together with gpu or multi-gpu.
+    `auto` accepts no numbers: they require gpu or multi-gpu.
     """
     usable = {device.number: device for device in inventory.usable}
     refused = {device.number: device.refusal for device in inventory.devices if device.refusal}
@@ -321,7 +324,7 @@ def _on_gpus(options: EnvironmentOptions, inventory: DeviceInventory, batch: int
 
 
 def _one_gpu_because(inventory: DeviceInventory, batch: int) -> str:
-    """Why `auto` takes one GPU."""
+    """Return the reason why `auto` uses one GPU."""
     if len(inventory.devices) < 2:
         return "a GPU was found"
     if (why := refusal("multi-gpu", inventory)) is not None:

@@ -1,4 +1,4 @@
-"""The devices of a machine as a value. An engine process measures it once; tests make any machine they like."""
+"""The devices of a machine as a value. An engine process measures it once; tests construct any machine."""
 
 import os
 import platform
@@ -10,19 +10,20 @@ from typing import Any
 from engine.project.environment import EnvironmentOptions
 
 ORDERED = ("x86_64", "AMD64")
-"""Processors whose stores are seen in their order."""
+"""Processor architectures whose stores become visible in program order."""
 
 
 def can_share() -> bool:
-    """Whether workers of this machine can sum through shared memory in a way that is known to be right."""
+    """Return whether workers of this machine can all-reduce through shared memory in a way that is known to be
+    correct."""
     has_calls = sys.platform == "linux" and hasattr(os, "memfd_create") and hasattr(os, "pidfd_open")
     return has_calls and platform.machine() in ORDERED
 
 
 @dataclass(frozen=True)
 class Device:
-    """One accelerator: torch's name for it (`cuda:0`), what it is, its memory, why it cannot be used, if so,
-    and how fast it multiplies matrices (GFLOP/s; 0: not measured)."""
+    """One accelerator: its torch name (`cuda:0`), description, memory, the reason if it cannot be used, and the speed
+    of its matrix products (GFLOP/s; 0: not measured)."""
 
     name: str
     model: str
@@ -32,21 +33,21 @@ class Device:
 
     @property
     def kind(self) -> str:
-        """torch's word for devices like it: cuda (ROCm, too), xpu, mps."""
+        """Return torch's type of the device: cuda (also ROCm), xpu, mps."""
         return self.name.partition(":")[0]
 
     @property
     def number(self) -> int:
-        """The number after the colon."""
+        """Return the number after the colon."""
         return int(self.name.partition(":")[2] or 0)
 
 
 @dataclass(frozen=True)
 class DeviceInventory:
-    """The machine: cores this process may use, accelerators, and what joins workers (`gloo`, `nccl`).
+    """The machine: cores this process may use, accelerators, and communication backends (`gloo`, `nccl`).
 
-    `no_devices_because` says in words why the list of devices is empty. `cores` are the numbers of the cores, where
-    workers can be kept to some of them, and `core_speeds` what each does (GFLOP/s), where that was measured.
+    `no_devices_because` is the reason why the list of devices is empty. `cores` are the core numbers, where workers
+    can be bound to cores, and `core_speeds` the speed of each (GFLOP/s), where measured.
     """
 
     num_cores: int
@@ -61,16 +62,16 @@ class DeviceInventory:
 
     @property
     def usable(self) -> tuple[Device, ...]:
-        """The devices that can be used."""
+        """Return the devices that can be used."""
         return tuple(device for device in self.devices if not device.refusal)
 
     def write(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the inventory as JSON."""
         return asdict(self)
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> "DeviceInventory":
-        """From JSON that `write` made."""
+        """Return the inventory from JSON that `write` made."""
         devices = tuple(Device(**device) for device in data["devices"])
         several = {name: tuple(data.get(name, ())) for name in ("backends", "cores", "core_speeds")}
         return cls(**{**data, **several, "devices": devices})
@@ -78,17 +79,17 @@ class DeviceInventory:
 
 @dataclass(frozen=True)
 class Room:
-    """Where a run can go now: its environment, and the names of the accelerators that it takes."""
+    """Resources for a run: its environment, and the names of its accelerators."""
 
     environment: EnvironmentOptions
     devices: tuple[str, ...] = ()
 
 
 def room_for(environment: EnvironmentOptions, inventory: DeviceInventory, used: Collection[str]) -> Room | None:
-    """Where a run goes that shares the machine, or None while what it needs is in use.
+    """Return the resources of a run that shares the machine, or None while they are in use.
 
-    `auto` and `gpu` take one free accelerator, several only where they are named or asked for as multi-gpu. Where the
-    machine has none, or the CPU is asked for, nothing has to be free.
+    `auto` and `gpu` use one free accelerator, several only where they are named or requested as multi-gpu. Where the
+    machine has none, or the CPU is requested, nothing has to be free.
     """
     usable = inventory.usable
     if environment.target not in ("auto", "gpu", "multi-gpu") or not usable:

@@ -39,7 +39,7 @@ from engine.project.training import TrainingOptions, batch_size, training_length
 from engine.project.user_code import with_code_fix
 
 MOST_WEIGHTS = 5_000
-"""Parameter limit of Levenberg-Marquardt: an iteration solves for all weights at once, with memory growing by their
+"""Limit of learnable parameters for Levenberg-Marquardt: an iteration solves for all weights at once, with memory growing by their
 square and time by their cube."""
 DATA = "data"
 """Field name of a problem with the data itself."""

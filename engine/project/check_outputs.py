@@ -29,7 +29,7 @@ WAYS = {
 }
 _DECIDING = ("outputs", "filters")
 _MANY = 8
-"""Largest number of outputs for which a fix is offered; beyond it the network is still being drawn, and the intended
+"""Largest number of outputs among which a main one is determined; beyond it the network is still being drawn, and the intended
 output is unclear."""
 
 

@@ -279,7 +279,7 @@ def _rows(where: str, data: object, read: Callable[[str, Mapping[str, Any]], Ann
 
 
 def _unknown(where: str, row: Mapping[str, Any], known: tuple[str, ...], keep: bool) -> Mapping[str, Any]:
-    """Keep keys of a newer version. In a file of the current version they are errors."""
+    """Return the keys of a newer version. Without `keep` raises `FieldError` for them."""
     unknown = {key: value for key, value in row.items() if key not in known}
     for key in unknown if not keep else ():
         raise FieldError(f"{where}.{path_part(key)}", f"there is no such key.{did_you_mean(key, known)}")

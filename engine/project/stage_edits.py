@@ -97,7 +97,7 @@ def _problem(message: str, layer: str = "", name: str = "", fix: Fix | None = No
 
 
 def _moving(id: str, stage: int) -> Callable[[Project], Project]:
-    """Return the stages with only this layer moved; layers that it feeds report a problem of their own if they cannot
+    """Return an edit that moves only this layer; layers that it feeds report a problem of their own if they cannot
     stay."""
 
     def edit(project: Project) -> Project:
@@ -125,18 +125,18 @@ def put(project: Project, analysis: Analysis, ids: Collection[str], stage: int, 
 
 
 def balanced(project: Project, analysis: Analysis, workers: int, rule: Rule = "work") -> Project:
-    """Write this number of stages of equal cost. Raises `UserError` where it is not possible."""
+    """Return the project with this number of stages of equal cost written down. Raises `UserError` where it is not possible."""
     cost = None if rule == "work" else held_by_layer(project, analysis, workers)
     return _with(project, balanced_stages(project.network, analysis, workers, cost).of)
 
 
 def cleared(project: Project) -> Project:
-    """Return the options with automatic stages, which the engine balances when a run begins."""
+    """Return the project with automatic stages, which the engine balances when a run begins."""
     return replace(project, environment=project.environment.replace(stages=""))
 
 
 def with_pipeline(project: Project) -> Project:
-    """Return the options with the pipeline strategy, on the requested workers or else on those of the CPU."""
+    """Return the project with the pipeline strategy, on the requested workers or else on those of the CPU."""
     target = project.environment.target
     several = target if target in SEVERAL else "multi-cpu"
     return replace(project, environment=project.environment.replace(target=several, strategy="pipeline"))

@@ -19,18 +19,18 @@ from engine.user_code.registry import CodeFile, Question
 from engine.user_code.signature import Named, split_reference
 
 HOOKS = ("on_start", "on_step", "on_validation", "on_epoch_end", "on_checkpoint", "on_end")
-"""The moments of a training, and the functions of a file of hooks that are called at them."""
+"""The events of a training, and the functions of a hooks file that are called at them."""
 STATE = ("state_dict", "load_state_dict")
-"""The functions of a file of hooks that tell what it keeps, and take it back."""
+"""The functions of a hooks file that return and restore its state."""
 LONGEST = 20
 _GIVEN: dict[str, tuple[str, ...]] = {"state_dict": (), "load_state_dict": ("state",)}
-"""What else than `run` functions of a file of hooks are called with."""
+"""Arguments of functions of a hooks file that are called with something other than `run`."""
 Look = Callable[[str], CodeFile | None]
 
 
 @dataclass(frozen=True)
 class Role:
-    """What a function of the user's is for: its usual name, and what it is called with."""
+    """Purpose of a user's function: its usual name, and its arguments."""
 
     usual: str
     arguments: tuple[str, ...]
@@ -47,26 +47,26 @@ FIELDS = ("hooks_file", *ROLES)
 
 
 def reference(options: TrainingOptions, name: str) -> tuple[str, str] | None:
-    """File and function that an option names, or None where it names none or plays no part."""
+    """Return the file and function that an option names, or None where it names none or has no effect."""
     text = str(getattr(options, name))
     return split_reference(text, ROLES[name].usual) if text and options.is_visible(name) else None
 
 
 def target(options: TrainingOptions, name: str) -> str:
-    """The function that an option names, as `engine.lowering.user_code.find` takes it, or nothing."""
+    """Return the function that an option names, as `engine.lowering.user_code.find` accepts it, or an empty text."""
     found = reference(options, name)
     return code_target(*found) if found else ""
 
 
 def files(options: TrainingOptions) -> tuple[str, ...]:
-    """The files of code that a training runs, by their paths in the project."""
+    """Return the files of code that a training runs, by their paths in the project."""
     found = [reference(options, name) for name in ROLES]
     named = [file for file, _ in filter(None, found)]
     return tuple(dict.fromkeys([*([options.hooks_file] if options.hooks_file else []), *named]))
 
 
 def moved_options(options: TrainingOptions, move: Callable[[str], str]) -> TrainingOptions:
-    """The options with another path for each file of code."""
+    """Return the options with another path for each file of code."""
     changed = {}
     if options.hooks_file:
         changed["hooks_file"] = move(options.hooks_file)
@@ -79,7 +79,7 @@ def moved_options(options: TrainingOptions, move: Callable[[str], str]) -> Train
 
 
 def problems(options: TrainingOptions, look: Look = registry.file) -> Iterator[Problem]:
-    """What is wrong with the files, as far as they were looked at: nothing of them runs."""
+    """Return the errors of the files that have been read, without running them."""
     for name, role in ROLES.items():
         found = reference(options, name)
         code = look(found[0]) if found else None
@@ -92,18 +92,18 @@ def problems(options: TrainingOptions, look: Look = registry.file) -> Iterator[P
 
 
 def look_in(base: Path) -> Look:
-    """Looks at files that lie in a folder, without remembering them."""
+    """Return a function that reads files in a folder without caching them."""
     return lambda name: registry.peek(name, base)
 
 
 def _where(name: str, file: str, given: Named) -> str:
-    """The function with its line, and with so much of the file's name as stands in one line of a form."""
+    """Return the function with its line, and with as much of the file's name as fits into one line of a form."""
     short = PurePath(file).name
     return f"The function {name} ({short if len(short) <= LONGEST else '…' + short[-LONGEST:]}, line {given.line})"
 
 
 def _error(code: CodeFile, file: str) -> str:
-    """What keeps the file from being read; not with a name at its beginning, which a form would spell large."""
+    """Return the error of reading the file; not beginning with a name, whose first letter a form would capitalise."""
     return f"The file {code.error}" if code.error.startswith(file) else code.error
 
 
@@ -156,7 +156,7 @@ def _hook_problems(code: CodeFile, file: str) -> Iterator[tuple[Severity, str]]:
 
 
 def code_layers(network: Network) -> Iterator[UserCode]:
-    """The types of all layers of the user's code, those in blocks included."""
+    """Return the types of all layers of user code, including those in blocks."""
     for layer in network.layers.values():
         if isinstance(layer.type, UserCode):
             yield layer.type
@@ -165,12 +165,12 @@ def code_layers(network: Network) -> Iterator[UserCode]:
 
 
 def has_code(of: Network | Project) -> bool:
-    """Whether anything in the network, or in the training of a project, is code of the user's."""
+    """Return whether the network, or the training of a project, contains user code."""
     return any(True for _ in code_layers(_network(of))) or bool(_training_files(of))
 
 
 def code_files(of: Network | Project) -> tuple[str, ...]:
-    """The files of the user's code, by their paths in the project."""
+    """Return the files of the user code, by their paths in the project."""
     layers = (type.code_file for type in code_layers(_network(of)) if type.code_file)
     return tuple(dict.fromkeys([*layers, *_training_files(of)]))
 
@@ -180,12 +180,12 @@ def _network(of: Network | Project) -> Network:
 
 
 def _training_files(of: Network | Project) -> tuple[str, ...]:
-    """The files that a training runs besides those of layers: a network alone has none."""
+    """Return the files that a training runs besides those of layers; none for a network alone."""
     return () if isinstance(of, Network) else files(of.training)
 
 
 def with_type(network: Network, id: str, type: UserCode) -> Network:
-    """The network with other code in one layer. Connections to ports that are no longer there are cut."""
+    """Return the network with other code in one layer. Connections to ports that no longer exist are removed."""
     changed = replace(network.layers[id], type=type)
     ports = {Port(id, name) for name in (*type.input_ports(), *type.output_ports())}
     before = network.layers[id].type
@@ -200,13 +200,13 @@ def with_type(network: Network, id: str, type: UserCode) -> Network:
 
 
 def moved_project(project: Project, before: Path, after: Path) -> Project:
-    """A project that goes from one folder to another: relative paths of code still lead to it."""
+    """Return a project moved from one folder to another, with relative paths of code adapted."""
     training = moved_options(project.training, lambda file: _moved_file(file, before, after))
     return replace(project, network=moved(project.network, before, after), training=training)
 
 
 def moved(network: Network, before: Path, after: Path) -> Network:
-    """The network for a project that goes from one folder to another."""
+    """Return the network for a project that is moved from one folder to another."""
     changed = {}
     for id, layer in network.layers.items():
         type = layer.type
@@ -227,14 +227,15 @@ def _moved_file(file: str, before: Path, after: Path) -> str:
 
 
 def _relative(path: Path, folder: Path, *, is_given: bool) -> str:
-    """The path as a project in a folder names it: from there, where it lies there or was given that way before."""
+    """Return the path as a project in a folder names it: relative to the folder for files in it and for paths that
+    were relative before."""
     if not is_given and not path.is_relative_to(folder):
         return str(path)
     return Path(os.path.relpath(path, folder)).as_posix()
 
 
 def with_code_fix(network: Network, problem: Problem) -> Problem:
-    """The problem with the edit that solves it, where the file of a layer says something else than the layer does."""
+    """Return the problem with the edit that solves it, where the file of a layer differs from the layer."""
     layer = network.layers.get(problem.layer)
     if layer is None or not isinstance(layer.type, UserCode) or problem.severity != "error" or not layer.type.file:
         return problem
@@ -259,19 +260,19 @@ def with_code_fix(network: Network, problem: Problem) -> Problem:
 
 
 def look(of: Network | Project, base: Path, frozen: Mapping[str, Path] | None = None) -> bool:
-    """Read the text of the files of code. Returns whether anything has changed since."""
+    """Read the text of the files of code. Returns whether any of them changed."""
     return registry.look(code_files(of), base, frozen)
 
 
 def untrusted(of: Network | Project) -> tuple[str, ...]:
-    """The files and expressions that may not run, as a person calls them."""
+    """Return the names of the files and expressions that are not trusted."""
     layers = (type for type in code_layers(_network(of)) if type.code_name and not registry.may_run(type.code_file))
     files = (file for file in _training_files(of) if not registry.may_run(file))
     return tuple(dict.fromkeys([*(type.code_file or type.code_name for type in layers), *files]))
 
 
 def folders(of: Network | Project) -> tuple[Path, ...]:
-    """The folders that have to be trusted for all of it to run: the project's, and those of files elsewhere."""
+    """Return the folders that must be trusted to run all of it: the project's, and those of files elsewhere."""
     base = registry.base()
     found = {} if not has_code(of) else {Path(base).resolve(): None}
     for name in code_files(of):
@@ -282,13 +283,13 @@ def folders(of: Network | Project) -> tuple[Path, ...]:
 
 
 def grant(of: Network | Project) -> None:
-    """Let all of it run in this process and those it starts: what `--trust` says."""
+    """Trust all of it in this process and those it starts: the meaning of `--trust`."""
     for folder in folders(of):
         trust.grant(folder)
 
 
 def refuse_untrusted(of: Network | Project) -> None:
-    """Raise `UserError` for code that may not run, with what that means and the way out."""
+    """Raise `UserError` for untrusted code, with an explanation and the remedy."""
     names = untrusted(of)
     known_files = (registry.file(name) for name in names)
     if unread := [code.error for code in known_files if code is not None and code.error]:
@@ -298,7 +299,7 @@ def refuse_untrusted(of: Network | Project) -> None:
 
 
 def open_questions(network: Network, analysis: Analysis) -> list[Question]:
-    """What would have to be measured, and may be, for more sizes to be known."""
+    """Return the permitted measurements that would determine more sizes."""
     found: list[Question] = []
     for id, layer in network.layers.items():
         if isinstance(layer.type, Block) and id in analysis.inside:
@@ -321,7 +322,7 @@ def open_questions(network: Network, analysis: Analysis) -> list[Question]:
 
 
 def measure(network: Network) -> list[Question]:
-    """Measure all that may run, layer behind layer, until nothing more can be learnt. Returns what was asked."""
+    """Measure all trusted code, layer by layer, until no more sizes can be determined. Returns the measurements."""
     asked: list[Question] = []
     if has_code(network):
         from engine.user_code.measure import Session
@@ -334,7 +335,7 @@ def measure(network: Network) -> list[Question]:
 
 
 def contents(of: Network | Project) -> dict[str, bytes]:
-    """The bytes of each file of code, the same that were looked at. Raises `UserError` where one has changed."""
+    """Return the bytes of each file of code as they were read. Raises `UserError` where a file has changed."""
     found = {}
     for name in code_files(of):
         code = registry.file(name)
@@ -347,8 +348,8 @@ def contents(of: Network | Project) -> dict[str, bytes]:
 
 
 def ready(of: Network | Project, base: Path, frozen: Mapping[str, Path] | None = None) -> None:
-    """Make the sizes of the user's code known, before a training (of a project) or an export (of a network). Raises
-    `UserError` where it may not run."""
+    """Determine the sizes of the user code, before a training (of a project) or an export (of a network). Raises
+    `UserError` where it is not trusted."""
     look(of, base, frozen)
     if has_code(of):
         refuse_untrusted(of)
