@@ -1,1 +1,1 @@
-"""The network drawn: a graphics scene, its items and pictures, and what is where on it."""
+"""Drawing of the network: a graphics scene, its items and pictures, and hit testing."""

@@ -1,4 +1,4 @@
-"""Frames and comments on the canvas, behind connections and layers; the titles of frames above all of it from afar."""
+"""Frames and comments on the canvas, behind connections and layers; when zoomed out, titles of frames are above all."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from engine.network.annotations import TITLE_HEIGHT, Annotation, Mark, every, fi
 from engine.network.layout import Comment, Frame, Layout, Tone
 
 TITLES_BELOW = 0.45
-"""The zoom below which titles stand on tabs of a fixed size on the screen, above all layers."""
+"""The zoom below which titles are on tabs of a fixed size on the screen, above all layers."""
 _READABLE = 0.45
-"""The zoom below which the text of a comment cannot be read."""
+"""The zoom below which the text of a comment is not readable."""
 _CORNER, _SHEET_CORNER = 10.0, 6.0
 _TITLE_PIXELS, _TAB_PIXELS, _TEXT_PIXELS = 13, 12, 12
 _LEAST_PIXELS = 11.0
@@ -33,7 +33,7 @@ NOTHING = "Double click to write"
 
 
 def box(annotation: Annotation) -> QRectF:
-    """The box of a frame or a comment."""
+    """Return the box of a frame or a comment."""
     return QRectF(*annotation.at, *annotation.size)
 
 
@@ -55,14 +55,14 @@ def _coloured(is_frame: bool, tone: Tone, is_dark: bool) -> _Colours:
 
 
 def _pen(colour: QColor, width: float, zoom: float, *, is_selected: bool) -> QPen:
-    """A border that is as wide from afar; there a line of one pixel, which is painted fastest."""
+    """Return a border pen of constant width; when zoomed out a line of one pixel, which is painted fastest."""
     if is_selected:
         return QPen(theme.current().accent, 2.0 / min(zoom, 1.0))
     return QPen(colour, 0 if zoom < OVERVIEW_BELOW else width / min(zoom, 1.0))
 
 
 class Annotations(QGraphicsItem):
-    """The frames and comments of a layout, frames behind."""
+    """Graphics item of the frames and comments of a layout, frames behind."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class Annotations(QGraphicsItem):
         self._bounds = QRectF()
 
     def show_layout(self, layout: Layout) -> bool:
-        """Show those of another layout; whether anything changed."""
+        """Show those of another layout; return whether anything changed."""
         before, self.layout = self.layout, layout
         if before.frames == layout.frames and before.comments == layout.comments:
             return False
@@ -89,14 +89,14 @@ class Annotations(QGraphicsItem):
         return True
 
     def select(self, chosen: frozenset[Mark]) -> None:
-        """Show which are selected."""
+        """Mark the selected frames and comments."""
         if chosen != self.selected:
             self.selected = chosen
             self.update()
             self.titles.update()
 
     def content_box(self) -> QRectF:
-        """The box around all of them; an empty one without any."""
+        """Return the box around all of them; an empty box without any."""
         return QRectF(self._content)
 
     def boundingRect(self) -> QRectF:
@@ -117,20 +117,20 @@ class Annotations(QGraphicsItem):
         painter.restore()
 
     def in_front(self) -> Iterator[tuple[Mark, Annotation]]:
-        """All of them, the foremost first."""
+        """Return all of them, the foremost first."""
         for mark in reversed(marks(self.layout)):
             annotation = find(self.layout, mark)
             if annotation is not None:
                 yield mark, annotation
 
     def inside(self, area: QRectF) -> frozenset[Mark]:
-        """Those that are whole inside an area."""
+        """Return those that lie entirely inside an area."""
         at, size = (area.left(), area.top()), (area.width(), area.height())
         return frozenset(mark for mark, annotation in self.in_front() if is_within(annotation, at, size))
 
 
 def paint_frame(painter: QPainter, frame: Frame, zoom: float = 1.0, *, is_selected: bool = False) -> None:
-    """A quiet ground with a border, and the title where it can be read."""
+    """Paint a background with a border, and the title where it is readable."""
     toned, area = _colours(frame), box(frame)
     painter.setPen(_pen(toned.line, 1.2, zoom, is_selected=is_selected))
     painter.setBrush(toned.fill)
@@ -152,7 +152,7 @@ def paint_frame(painter: QPainter, frame: Frame, zoom: float = 1.0, *, is_select
 def paint_comment(
     painter: QPainter, comment: Comment, zoom: float = 1.0, *, is_selected: bool = False, empty: str = ""
 ) -> None:
-    """A small sheet with its text; what does not fit ends in an ellipsis. `empty` stands where there is no text."""
+    """Paint a sheet with its text; text that does not fit ends in an ellipsis. `empty` is the placeholder."""
     toned, area = _colours(comment), box(comment)
     palette = theme.current()
     painter.setPen(_pen(toned.line, 1.0, zoom, is_selected=is_selected))
@@ -175,7 +175,7 @@ def paint_comment(
 
 @lru_cache(maxsize=512)
 def lines(text: str, width: float, height: float) -> tuple[str, ...]:
-    """The lines of a text that fit, the last with an ellipsis where there would be more."""
+    """Return the lines of a text that fit, the last with an ellipsis if the text is longer."""
     font = pictures.font(_TEXT_PIXELS)
     metrics = QFontMetricsF(font)
     most = max(1, int((height + metrics.leading() + 1) / metrics.lineSpacing()))
@@ -199,13 +199,13 @@ def lines(text: str, width: float, height: float) -> tuple[str, ...]:
 
 
 def _cut(text: str, start: int, length: int) -> str:
-    """A piece of a text by Qt's counting, for which a character beyond the first 65,536 is two."""
+    """Return a piece of a text by UTF-16 units as in Qt, where a character beyond the first 65,536 counts as two."""
     units = text.encode("utf-16-le")
     return units[2 * start : 2 * (start + length)].decode("utf-16-le", "ignore").rstrip()
 
 
 class Titles(QGraphicsItem):
-    """From afar the title of a frame stands on a tab above its corner, as large on the screen as ever."""
+    """Titles of frames when zoomed out, each on a tab above its corner, of constant size on the screen."""
 
     def __init__(self, annotations: Annotations) -> None:
         super().__init__()
@@ -214,15 +214,15 @@ class Titles(QGraphicsItem):
         self._known: tuple[float, Layout, dict[str, QRectF]] = (0.0, annotations.layout, {})
 
     def boundingRect(self) -> QRectF:
-        """A tab is a fixed size on the screen: on the canvas it is as large as the zoom is small."""
+        """Return the bounding box of the tabs, whose size on the canvas is inversely proportional to the zoom."""
         bounds = self._annotations.boundingRect()
         if bounds.isEmpty():
             return bounds
         return bounds.adjusted(-_WIDEST_TAB / _LOWEST, -_TAB_HEIGHT / _LOWEST, 0, 0)
 
     def tabs(self, zoom: float) -> dict[str, QRectF]:
-        """Where the tab of each frame is that has one at a zoom: above it, or beside it where it is too narrow. Smaller
-        frames give way to larger ones."""
+        """Return the tabs of frames that have one at a zoom: above the frame, or beside it where it is too narrow.
+        Smaller frames give way to larger ones."""
         layout = self._annotations.layout
         if zoom >= TITLES_BELOW or not layout.frames:
             return {}

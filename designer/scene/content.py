@@ -1,4 +1,4 @@
-"""What the picture of a layer shows, made from the layer and what the analysis knows of it."""
+"""Content of the picture of a layer, made from the layer and its analysis."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from engine.network.table import short_count
 
 @dataclass(frozen=True)
 class Content:
-    """What the picture of a layer shows."""
+    """Content of the picture of a layer."""
 
     name: str
     detail: str
@@ -26,11 +26,11 @@ class Content:
     is_bypassed: bool = False
     is_block: bool = False
     heat: int | None = None
-    """How heavy the layer is beside the heaviest (see `designer.scene.tint`), if that is shown."""
+    """Level of the layer relative to the heaviest (see `designer.scene.tint`), if tints are shown."""
     stage: int | None = None
-    """The stage of a pipeline that the layer is in, from 0, if that is shown: instead of `count`."""
+    """Pipeline stage of the layer, from 0, if stages are shown: instead of `count`."""
     health: str = ""
-    """How the layer does in training (see `designer.scene.health`), if that is shown."""
+    """Health of the layer in training (see `designer.scene.health`), if it is shown."""
     flow: Flow = "down"
 
 
@@ -45,7 +45,7 @@ def content_of(
     health: str,
     flow: Flow,
 ) -> Content:
-    """The content of a layer on the canvas."""
+    """Return the content of a layer on the canvas."""
     type = layer.type
     figure = tint.figure(facts)
     parameters = short_count(facts.parameters) if facts and facts.parameters else ""
@@ -71,6 +71,6 @@ def content_of(
 def new_layer_content(
     type: LayerType, name: str, detail: str, *, is_selected: bool = False, flow: Flow = "down"
 ) -> Content:
-    """The content of a layer that is not in the network yet."""
+    """Return the content of a layer that is not in the network yet."""
     inputs, outputs = len(type.input_ports()), len(type.output_ports())
     return Content(name, detail, "", type.family, inputs, outputs, is_selected=is_selected, flow=flow)

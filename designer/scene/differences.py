@@ -1,4 +1,4 @@
-"""Feedback on a network that is compared with another one: what came, went or changed, by colour and by sign."""
+"""Marks on a network that is compared with another: added, removed and changed items, by colour and by sign."""
 
 from collections.abc import Mapping
 
@@ -20,7 +20,7 @@ _TOKENS = {"+": "good", "-": "error", "~": "warning"}
 
 
 def colour_of(sign: str) -> QColor:
-    """The colour of a sign: that of good for added, of an error for removed, of a warning for changed."""
+    """Return the colour of a sign: good for added, error for removed, warning for changed."""
     colour: QColor = getattr(theme.current(), _TOKENS[sign])
     return colour
 
@@ -58,7 +58,7 @@ class DifferenceItem(QGraphicsItem):
                 self._paint_layer(painter, geometry.node_rect(self._scene.nodes.index.positions[id]), sign, width)
 
     def _paint_line(self, painter: QPainter, edge: Edge, sign: str, width: float) -> None:
-        """Paint the curve, and again what it covers: its ports and its size."""
+        """Paint the curve, and again the items that it covers: its ports and its size label."""
         style = Qt.PenStyle.DashLine if sign == "-" else Qt.PenStyle.SolidLine
         painter.setPen(QPen(colour_of(sign), width, style))
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -105,7 +105,7 @@ def paint_sign(painter: QPainter, middle: QPointF, radius: float, sign: str) -> 
 
 
 def sign_icon(sign: str, ratio: float = 2.0) -> QIcon:
-    """The sign for a row of a list."""
+    """Return the sign as an icon for a row of a list."""
     pixmap = QPixmap(round(_ICON * ratio), round(_ICON * ratio))
     pixmap.setDevicePixelRatio(ratio)
     pixmap.fill(Qt.GlobalColor.transparent)

@@ -1,4 +1,4 @@
-"""All connections of the canvas as one item: curves gathered in tiles, each with its size beside it."""
+"""All connections of the canvas as one item: curves grouped in tiles, each with its size label."""
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
@@ -25,9 +25,9 @@ Tile = tuple[int, int]
 
 @dataclass
 class Edge:
-    """A connection on the canvas: its curve, and its size in words with the corner where that stands.
+    """A connection on the canvas: its curve, its size as text and the corner of that label.
 
-    A tag is a connection that is not drawn: its text is the name of what feeds the input, and stands there.
+    A tag is a connection without a curve: its text is the name of the source, shown at the input.
     """
 
     connection: Connection
@@ -39,12 +39,12 @@ class Edge:
     is_tag: bool = False
 
     def label_box(self) -> QRectF:
-        """The box of the size label or of the tag."""
+        """Return the box of the size label or of the tag."""
         size = pictures.tag_size if self.is_tag else pictures.label_size
         return QRectF(self.corner, QSizeF(*size(self.text)))
 
     def distance_to(self, point: QPointF) -> float:
-        """How far a point is from the curve; a tag is hit as a whole."""
+        """Return the distance from a point to the curve; a tag is hit anywhere in its box."""
         if self.is_tag and self.label_box().contains(point):
             return 0.0
         return geometry.distance_to(self.path, point)
@@ -58,7 +58,8 @@ class _Gathered:
 
 
 class Edges(QGraphicsItem):
-    """The connections. The scene computes the curves; this keeps them by tile, so that little is painted."""
+    """Graphics item of the connections. The scene computes the curves; this item stores them by tile to limit
+    painting."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -74,7 +75,7 @@ class Edges(QGraphicsItem):
         return self._bounds
 
     def put(self, edge: Edge) -> None:
-        """Show a connection, or show it elsewhere."""
+        """Show a connection, or move it."""
         self.drop(edge.connection)
         start = edge.path.elementAt(0)
         edge.tile = (int(start.x // _TILE_WIDTH), int(start.y // _TILE_HEIGHT))
@@ -87,7 +88,7 @@ class Edges(QGraphicsItem):
             self._bounds = self._bounds.united(edge.bounds)
 
     def drop(self, connection: Connection) -> None:
-        """Show a connection no longer."""
+        """Remove a connection from the item."""
         edge = self.edges.pop(connection, None)
         if edge is not None:
             gathered = self._tiles[edge.tile]
@@ -97,7 +98,7 @@ class Edges(QGraphicsItem):
                 del self._tiles[edge.tile]
 
     def at(self, point: QPointF, tolerance: float) -> Connection | None:
-        """The connection nearest to a point, if it is near enough."""
+        """Return the connection nearest to a point within a distance, or None."""
         area = QRectF(point.x() - tolerance, point.y() - tolerance, 2 * tolerance, 2 * tolerance)
         best: tuple[float, Connection | None] = (tolerance, None)
         for gathered in self._near(area):
@@ -109,7 +110,7 @@ class Edges(QGraphicsItem):
         return best[1]
 
     def crossing(self, area: QRectF) -> list[Connection]:
-        """The connections whose boxes touch an area."""
+        """Return the connections whose boxes touch an area."""
         return [
             connection
             for gathered in self._near(area)
@@ -146,7 +147,7 @@ class Edges(QGraphicsItem):
         painter.restore()
 
     def _mark_tags(self, painter: QPainter, colour: QColor) -> None:
-        """A selected tag has a border that stands out."""
+        """Paint a distinct border around selected tags."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(colour, 1.5))
         for connection in self.selected:
@@ -157,7 +158,8 @@ class Edges(QGraphicsItem):
 
 
 def _paint_curves(painter: QPainter, visible: list[_Gathered], exposed: QRectF, zoom: float) -> None:
-    """Far away a tile is one path with hard edges; near by, smoothing one joined path costs more than its curves."""
+    """Paint the curves: zoomed out, one path per tile without antialiasing; zoomed in, single curves, because
+    antialiasing one joined path costs more."""
     if zoom >= OVERVIEW_BELOW:
         paths = [
             edge.path
@@ -192,7 +194,7 @@ def _paint_labels(painter: QPainter, visible: list[_Gathered], exposed: QRectF) 
 
 
 def _gather(gathered: _Gathered) -> _Gathered:
-    """Joins the curves of a tile after one of them changed."""
+    """Join the curves of a tile after one of them changed."""
     if gathered.path is None:
         path = QPainterPath()
         bounds = QRectF()
@@ -208,7 +210,7 @@ def _path(gathered: _Gathered) -> QPainterPath:
 
 
 def size_text(facts: LayerShapes | None, port: str) -> str:
-    """The size of the tensors that leave a port, such as `8 × 28 × 28`; nothing where it is not known."""
+    """Return the size of the tensors at a port, such as `8 × 28 × 28`; empty where it is not known."""
     if facts is None:
         return ""
     return facts.at(port).short() if port in facts.ports else facts.outputs[0].short()
@@ -222,9 +224,10 @@ def make_edge(
     labels: Collection[QRectF] = (),
     flow: Flow = "down",
 ) -> Edge:
-    """A connection with its size at the first place along the curve where it covers no layer and no other size.
+    """Return a connection with its size label at the first position along the curve where it covers no layer and no
+    other label.
 
-    `is_free` says so of left, top, right and bottom of an area.
+    `is_free` decides this for left, top, right and bottom of an area.
     """
     bounds = path.controlPointRect().adjusted(-3, -3, 3, 3)
     if not text:
@@ -246,7 +249,7 @@ def make_edge(
 
 
 def make_tag(connection: Connection, name: str, port: QPointF, index: int, count: int, flow: Flow) -> Edge:
-    """A connection that is shown as a name at the input that it feeds."""
+    """Return a connection that is shown as a tag at its input."""
     path, corner = geometry.tag(port, index, count, pictures.tag_size(name)[0], flow)
     edge = Edge(connection, path, QRectF(), name, corner, is_tag=True)
     edge.bounds = path.controlPointRect().adjusted(-3, -3, 3, 3).united(edge.label_box().adjusted(-2, -2, 2, 2))
@@ -254,7 +257,7 @@ def make_tag(connection: Connection, name: str, port: QPointF, index: int, count
 
 
 def _corners(path: QPainterPath, width: float, height: float) -> Iterator[QPointF]:
-    """Candidate corners of a size label: beside an upright piece of the curve, on a sloping one."""
+    """Return candidate corners of a size label: beside a vertical piece of the curve, or on a sloping one."""
     first = path.elementAt(0)
     start, end = QPointF(first.x, first.y), path.currentPosition()
     if path.elementCount() == 2:
@@ -274,7 +277,8 @@ def _corners(path: QPainterPath, width: float, height: float) -> Iterator[QPoint
 
 
 def _corners_above(path: QPainterPath, width: float, height: float) -> Iterator[QPointF]:
-    """The same for a flow to the right: above or below a level piece of the curve, beside a steep one."""
+    """Return candidate corners for a flow to the right: above or below a horizontal piece of the curve, or beside a
+    steep one."""
     first, end = path.elementAt(0), path.currentPosition()
     if abs(end.y() - first.y) < _SLIGHT and 0 < end.x() - first.x < 2 * width:
         yield QPointF((first.x + end.x() - width) / 2, min(first.y, end.y()) - height - 2)

@@ -1,4 +1,4 @@
-"""What a gesture shows above the network: a loose connection, a rubber band, the ghost of a layer to be dropped."""
+"""Feedback of a gesture above the network: a loose connection, a rubber band, the ghost of a layer to be dropped."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ GROWN = 6.5
 
 @dataclass(frozen=True)
 class LooseConnection:
-    """A connection that is being drawn: from an output down to an input, one of them still the pointer."""
+    """A connection that is being drawn: from an output to an input, with one end at the pointer."""
 
     start: QPointF
     end: QPointF
@@ -33,7 +33,7 @@ class Ghost:
 
 @dataclass(frozen=True)
 class Feedback:
-    """Everything a gesture shows. A new value replaces the old one."""
+    """Feedback of a gesture. A new value replaces the old one."""
 
     hover: QPointF | None = None
     lit: tuple[QPointF, ...] = ()
@@ -46,11 +46,11 @@ class Feedback:
     flow: Flow = "down"
 
     def all_loose(self) -> tuple[LooseConnection, ...]:
-        """Every connection that is being drawn."""
+        """Return all connections that are being drawn."""
         return (self.loose, *self.more) if self.loose else ()
 
     def bounds(self) -> QRectF:
-        """The box around all of it."""
+        """Return the box around all feedback."""
         box = QRectF()
         points = [self.hover] if self.hover else []
         points += self.lit
@@ -78,7 +78,7 @@ class FeedbackItem(QGraphicsItem):
         self._bounds = QRectF()
 
     def show_feedback(self, feedback: Feedback) -> None:
-        """Show these feedback and no others."""
+        """Show this feedback instead of the previous one."""
         if feedback != self.feedback:
             self.prepareGeometryChange()
             self.feedback = feedback

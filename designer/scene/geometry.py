@@ -1,5 +1,5 @@
-"""Positions of ports, curves and labels on the canvas as Qt objects. Drawings without a screen use the same from
-`engine.drawing.routes`, which reckons for both."""
+"""Positions of ports, curves and labels on the canvas as Qt objects. Drawings without a screen use the same functions
+of `engine.drawing.routes`."""
 
 from itertools import pairwise
 from math import hypot
@@ -15,22 +15,22 @@ PORT_RADIUS = 4.0
 
 
 def node_rect(at: Position) -> QRectF:
-    """The box of a layer."""
+    """Return the box of a layer."""
     return QRectF(at[0], at[1], NODE_WIDTH, NODE_HEIGHT)
 
 
 def input_point(at: Position, index: int, count: int, flow: Flow = "down") -> QPointF:
-    """The middle of an input port, on the top edge or at the left."""
+    """Return the centre of an input port, on the top edge or at the left."""
     return QPointF(*routes.port_point(at, index, count, is_input=True, flow=flow))
 
 
 def output_point(at: Position, index: int, count: int, flow: Flow = "down") -> QPointF:
-    """The middle of an output port, on the bottom edge or at the right."""
+    """Return the centre of an output port, on the bottom edge or at the right."""
     return QPointF(*routes.port_point(at, index, count, is_input=False, flow=flow))
 
 
 def direct_curve(start: QPointF, end: QPointF, flow: Flow = "down") -> QPainterPath:
-    """A curve that leaves with the flow and arrives with it."""
+    """Return a curve that leaves and arrives in the direction of the flow."""
     return path_of(routes.direct_curve(start.toTuple(), end.toTuple(), flow))
 
 
@@ -42,16 +42,16 @@ def route(
     known: float | None = None,
     flow: Flow = "down",
 ) -> tuple[QPainterPath, float | None]:
-    """The direct curve, or one around the layers that stand in its way, and the lane that takes past them.
+    """Return the direct curve, or one around the layers in its way, with the lane that it uses.
 
-    A lane that is already known from the same start is taken again where it is free.
+    An existing lane from the same start is reused where it is free.
     """
     curve, lane = routes.route(start.toTuple(), end.toTuple(), blocker, margin, known, flow)
     return path_of(curve), lane
 
 
 def path_of(curve: Curve) -> QPainterPath:
-    """A curve in Qt's form."""
+    """Return a curve as a Qt path."""
     path = QPainterPath(QPointF(*curve.start))
     for piece in curve.pieces:
         if len(piece) == 1:
@@ -63,13 +63,13 @@ def path_of(curve: Curve) -> QPainterPath:
 
 
 def tag(port: QPointF, index: int, count: int, width: float, flow: Flow) -> tuple[QPainterPath, QPointF]:
-    """The short line at an input whose source is named by a tag, and the corner of the tag."""
+    """Return the short line at an input with a tag, and the corner of the tag."""
     curve, corner = routes.tag(port.toTuple(), index, count, width, flow)
     return path_of(curve), QPointF(*corner)
 
 
 def distance_to(path: QPainterPath, at: QPointF) -> float:
-    """How far a point is from a curve, near enough for clicking."""
+    """Return the approximate distance from a point to a curve, accurate enough for clicking."""
     points = [path.pointAtPercent(step / 32) for step in range(33)]
     return min(_to_segment(at, a, b) for a, b in pairwise(points))
 

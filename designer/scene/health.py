@@ -1,6 +1,6 @@
 """Health badges of layers in training: good, worth a look, or broken, with the reason as text.
 
-Three shapes as well as three colours: a disc, a triangle, a diamond.
+Each state has a shape as well as a colour: a disc, a triangle, a diamond.
 """
 
 import math
@@ -22,9 +22,9 @@ WORDS: Mapping[State, str] = {"good": "learns", "warning": "worth a look", "erro
 RADIUS = 4.0
 
 MANY_DEAD = 0.5
-"""More units than this that give zero for every sample are worth a look."""
+"""Share of units that are zero for every sample above which a layer is worth a look."""
 VANISHING = 1e-4
-"""And so is a gradient that is smaller than this share of the largest."""
+"""Share of the largest gradient below which a layer's gradient is worth a look."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,13 @@ class HealthBadge:
 
     @property
     def rank(self) -> int:
-        """0 for a good one."""
+        """Return the severity: 0 for good."""
         return STATES.index(self.state)
 
 
 def badge_for(figures: Sequence[float], largest: float) -> HealthBadge:
-    """What the figures of a layer mean (`engine.runs.events.Health`), beside the largest gradient of all layers."""
+    """Return the badge for the figures of a layer (`engine.runs.events.Health`), relative to the largest gradient of
+    all layers."""
     gradient, size, dead = figures
     told = [f"output {size:.3g}" if size >= 0 else "", f"gradient {gradient:.3g}" if gradient >= 0 else ""]
     words = " · ".join(filter(None, told))
@@ -63,8 +64,8 @@ def badge_for(figures: Sequence[float], largest: float) -> HealthBadge:
 
 
 def badges(layers: Mapping[str, Sequence[float]], network: Network, scope: Sequence[str]) -> dict[str, HealthBadge]:
-    """The badges of the layers that are seen inside the block at a path of ids, or outside all. `network` is the whole
-    one. A block, and a layer of which there are copies, has the worst badge of what it holds."""
+    """Return the badges of the layers that are visible inside the block at a path of ids, or at the top level.
+    `network` is the whole one. A block, and a layer with several copies, has the worst badge of its contents."""
     largest = max((figures[0] for figures in layers.values() if math.isfinite(figures[0])), default=0.0)
     badges_by_id: dict[str, HealthBadge] = {}
     for path, figures in layers.items():
@@ -81,7 +82,7 @@ def badges(layers: Mapping[str, Sequence[float]], network: Network, scope: Seque
 
 
 def _without_copies(path: list[str], network: Network) -> tuple[list[str], list[str]]:
-    """The ids along a path, and the names of their layers; nothing where the network has them no more."""
+    """Return the ids along a path, and the names of their layers; empty where the network no longer has them."""
     ids: list[str] = []
     names: list[str] = []
     left = list(path)
@@ -100,7 +101,7 @@ def _without_copies(path: list[str], network: Network) -> tuple[list[str], list[
 
 
 def paint_badge(painter: QPainter, state: str, at: QPointF) -> None:
-    """The shape of a state."""
+    """Paint the shape of a state."""
     palette = theme.current()
     painter.setPen(QPen(palette.node, 1.0))
     painter.setBrush({"good": palette.good, "warning": palette.warning}.get(state, palette.error))

@@ -39,8 +39,8 @@ from engine.project.training import TrainingOptions, batch_size, training_length
 from engine.project.user_code import with_code_fix
 
 MOST_WEIGHTS = 5_000
-"""Limit of learnable parameters for Levenberg-Marquardt: an iteration solves for all weights at once, with memory growing by their
-square and time by their cube."""
+"""Largest number of learnable parameters for Levenberg-Marquardt: an iteration solves for all weights at once, with
+memory growing by their square and time by their cube."""
 DATA = "data"
 """Field name of a problem with the data itself."""
 

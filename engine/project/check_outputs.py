@@ -29,8 +29,8 @@ WAYS = {
 }
 _DECIDING = ("outputs", "filters")
 _MANY = 8
-"""Largest number of outputs among which a main one is determined; beyond it the network is still being drawn, and the intended
-output is unclear."""
+"""Largest number of outputs among which a main one is determined; beyond it the network is still being drawn, and the
+intended output is unclear."""
 
 
 def output_count_problem(network: Network, facts: DatasetInfo) -> Problem | None:

@@ -125,7 +125,8 @@ def put(project: Project, analysis: Analysis, ids: Collection[str], stage: int, 
 
 
 def balanced(project: Project, analysis: Analysis, workers: int, rule: Rule = "work") -> Project:
-    """Return the project with this number of stages of equal cost written down. Raises `UserError` where it is not possible."""
+    """Return the project with this number of stages of equal cost written down. Raises `UserError` where it is not
+    possible."""
     cost = None if rule == "work" else held_by_layer(project, analysis, workers)
     return _with(project, balanced_stages(project.network, analysis, workers, cost).of)
 
