@@ -1,4 +1,4 @@
-"""All layers of the canvas as one item: visible ones are copied from pictures, far away they are coloured boxes."""
+"""All layers of the canvas as one item: visible layers are drawn from cached pictures, zoomed out as coloured boxes."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -39,7 +39,7 @@ class Node:
 
 
 class Nodes(QGraphicsItem):
-    """All layers as one item. It knows no network: the scene tells it what is where."""
+    """Graphics item of all layers. It has no network: the scene sets contents and positions."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class Nodes(QGraphicsItem):
         self.nodes: dict[str, Node] = {}
         self.index = Index()
         self.is_zooming = False
-        """While the zoom changes, pictures of another zoom will do."""
+        """Whether the zoom is changing, so that pictures of another zoom are scaled."""
         self._bounds = QRectF()
         self._bytes = 0
         self._overview: dict[str, list[QRectF]] | None = None
@@ -56,12 +56,12 @@ class Nodes(QGraphicsItem):
         return self._bounds
 
     def rect(self, id: str) -> QRectF:
-        """The area to repaint when a layer changes."""
+        """Return the area to repaint when a layer changes."""
         m = pictures.MARGIN + 2
         return geometry.node_rect(self.index.positions[id]).adjusted(-m, -m, m, m)
 
     def measure(self) -> None:
-        """Take the new places of layers into account."""
+        """Update the bounds after layers moved."""
         self._overview = None
         m = pictures.MARGIN + 2
         bounds = self.index.bounds().adjusted(-m, -m, m, m)
@@ -70,18 +70,18 @@ class Nodes(QGraphicsItem):
             self._bounds = bounds
 
     def stretch(self, id: str) -> None:
-        """Make room for a layer that is being moved; `measure` makes it exact."""
+        """Extend the bounds for a layer that is being moved; `measure` makes them exact."""
         self._overview = None
         if not self._bounds.contains(rect := self.rect(id)):
             self.prepareGeometryChange()
             self._bounds = self._bounds.united(rect)
 
     def forget_overview(self) -> None:
-        """Boxes changed their colours."""
+        """Clear the overview after colours of boxes changed."""
         self._overview = None
 
     def forget_pictures(self) -> None:
-        """Paint everything anew, in other colours."""
+        """Clear the pictures, to paint everything in other colours."""
         for node in self.nodes.values():
             node.pixmap = None
         self._bytes = 0
@@ -159,7 +159,7 @@ class Nodes(QGraphicsItem):
                 painter.restore()
 
     def overview(self) -> dict[str, list[QRectF]]:
-        """The boxes of all layers by family or by tint, and again those that are selected or faulty."""
+        """Return the boxes of all layers by family or by tint, and again those that are selected or faulty."""
         if self._overview is None:
             self._overview = self._boxes()
         return self._overview
@@ -179,7 +179,7 @@ class Nodes(QGraphicsItem):
 
 
 def _box_kind(content: Content) -> str:
-    """The key of a box's colour in the overview."""
+    """Return the key of a box's colour in the overview."""
     if content.stage is not None:
         return stage_colours.box_kind(content.stage)
     return content.family if content.heat is None else tint.box_kind(content.heat)
@@ -191,7 +191,7 @@ Cell = tuple[int, int]
 
 
 class Index:
-    """Positions of layers by id, and by place in a grid of cells, so that a lookup need not go through all layers."""
+    """Spatial index: positions of layers by id, and by cell of a grid, so that a lookup need not visit all layers."""
 
     def __init__(self) -> None:
         self.positions: dict[str, Position] = {}
@@ -199,7 +199,7 @@ class Index:
         self._bounds: QRectF | None = None
 
     def put(self, id: str, at: Position) -> None:
-        """Put a layer somewhere, from wherever it was."""
+        """Set the position of a layer."""
         old = self.positions.get(id)
         if old == at:
             return
@@ -226,7 +226,7 @@ class Index:
                 del self._cells[cell]
 
     def at(self, x: float, y: float) -> str | None:
-        """The layer whose box holds a point; of several the one that was put there last."""
+        """Return the layer whose box contains a point; of several the most recently placed."""
         cell = self._cells.get((int(x // _WIDTH), int(y // _HEIGHT)))
         if cell is not None:
             for id in reversed(cell):
@@ -236,7 +236,7 @@ class Index:
         return None
 
     def is_free(self, left: float, top: float, right: float, bottom: float) -> bool:
-        """Whether no layer touches an area, which is small: all cells that it touches are looked through."""
+        """Return whether no layer touches an area; it should be small, because all its cells are visited."""
         cells, positions = self._cells, self.positions
         for cx in range(int(left // _WIDTH), int(right // _WIDTH) + 1):
             for cy in range(int(top // _HEIGHT), int(bottom // _HEIGHT) + 1):
@@ -247,7 +247,7 @@ class Index:
         return True
 
     def inside(self, area: QRectF) -> Iterator[str]:
-        """The layers whose boxes touch an area, in the order they were put."""
+        """Return the layers whose boxes touch an area, in the order in which they were placed."""
         left, top, right, bottom = area.left(), area.top(), area.right(), area.bottom()
         first_x, last_x = int((left) // _WIDTH), int(right // _WIDTH)
         first_y, last_y = int((top) // _HEIGHT), int(bottom // _HEIGHT)
@@ -267,7 +267,7 @@ class Index:
                 yield id
 
     def bounds(self) -> QRectF:
-        """The box around all layers."""
+        """Return the box around all layers."""
         if self._bounds is None:
             xs = [x for x, _ in self.positions.values()] or [0.0]
             ys = [y for _, y in self.positions.values()] or [0.0]

@@ -1,4 +1,4 @@
-"""The scene as a file: PNG, SVG or PDF of the whole network, as it stands on the canvas, without marks of editing."""
+"""Export of the scene: PNG, SVG or PDF of the whole network as on the canvas, without marks of editing."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,7 +24,7 @@ _LARGEST_PAGE = 14_400.0
 
 
 def area(scene: Scene) -> QRectF:
-    """The whole network with its connections and sizes, and a margin, in whole units."""
+    """Return the box of the whole network with its connections and labels, and a margin, in integers."""
     box = scene.content_box()
     for edge in scene.edges.edges.values():
         box = box.united(edge.bounds)
@@ -32,7 +32,7 @@ def area(scene: Scene) -> QRectF:
 
 
 def save_picture(scene: Scene, to: Path, title: str = "") -> None:
-    """Write the picture; the ending of the file decides how. Raises `UserError`."""
+    """Write the picture; the file extension decides the format. Raises `UserError`."""
     writers: dict[str, Callable[[Scene, str], bytes]] = {".png": _png, ".svg": _svg, ".pdf": _pdf}
     writer = writers.get(to.suffix.lower())
     if writer is None:
@@ -47,7 +47,7 @@ def save_picture(scene: Scene, to: Path, title: str = "") -> None:
 
 
 def paint(painter: QPainter, scene: Scene) -> None:
-    """Paint the network as shapes and text, whatever the device; the canvas itself copies pictures, to be fast."""
+    """Paint the network as shapes and text on any device; the canvas itself uses cached pictures for speed."""
     palette = theme.current()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.fillRect(area(scene), palette.canvas)

@@ -37,7 +37,7 @@ _WIDEST_TAG = 76
 
 @lru_cache(maxsize=16)
 def font(pixels: int, *, bold: bool = False) -> QFont:
-    """The interface font in a size of the canvas."""
+    """Return the interface font at a size of the canvas."""
     result = QFont(QGuiApplication.font())
     result.setPixelSize(pixels)
     result.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
@@ -62,7 +62,7 @@ def forget() -> None:
 
 
 def is_elided(content: Content) -> bool:
-    """Whether the picture cannot show the whole name and detail."""
+    """Return whether the picture cannot show the whole name and detail."""
     name, detail = _lines(content)
     return name != content.name or detail != content.detail
 
@@ -77,7 +77,7 @@ def _lines(content: Content) -> tuple[str, str]:
 
 
 def picture(content: Content, scale: float) -> QPixmap:
-    """The picture of a layer; `scale` is device pixels per canvas unit."""
+    """Return the picture of a layer; `scale` is device pixels per canvas unit."""
     size = QSizeF(NODE_WIDTH + 2 * MARGIN, NODE_HEIGHT + 2 * MARGIN) * scale
     pixmap = QPixmap(round(size.width()), round(size.height()))
     pixmap.fill(Qt.GlobalColor.transparent)
@@ -121,7 +121,7 @@ def _ground(content: Content) -> QColor:
 
 
 def _paint_stack(painter: QPainter, palette: theme.Palette) -> None:
-    """Two more sheets behind a block: there is something inside. Sideways, where no size is in the way."""
+    """Paint two more sheets behind a block as a sign of its contents; at the side, where no size label is."""
     painter.setBrush(palette.mixed(palette.node, palette.canvas, 0.7))
     painter.setPen(QPen(palette.mixed(palette.muted, palette.node, 0.35), 1.0))
     for step in (2, 1):
@@ -131,9 +131,9 @@ def _paint_stack(painter: QPainter, palette: theme.Palette) -> None:
 
 @lru_cache(maxsize=1)
 def _shapes() -> tuple[QPainterPath, QPainterPath, QPainterPath]:
-    """The outline of a layer, its coloured edge, and the border, of which the edge needs none.
+    """Paint the outline of a layer, its coloured edge, and the border, which the edge has none of.
 
-    Paths and no clipping: what writes SVG takes no notice of that.
+    Paths are used instead of clipping, which the SVG writer ignores.
     """
     radius, right, bottom = _CORNER - 0.5, NODE_WIDTH - 0.5, NODE_HEIGHT - 0.5
     outline = QPainterPath()
@@ -169,7 +169,7 @@ def _paint_texts(painter: QPainter, content: Content, palette: theme.Palette) ->
 def paint_port(
     painter: QPainter, at: QPointF, radius: float = geometry.PORT_RADIUS, ring: QColor | None = None
 ) -> None:
-    """Paint a port; a grown one, or one that fits what is being connected, has a ring of its own colour."""
+    """Paint a port; an enlarged port, or one that accepts the connection, has a ring in its own colour."""
     palette = theme.current()
     painter.setPen(QPen(ring or palette.mixed(palette.muted, palette.node, 0.85), 1.3))
     painter.setBrush(palette.canvas)
@@ -177,7 +177,7 @@ def paint_port(
 
 
 def _paint_badge(painter: QPainter, severity: str, palette: theme.Palette) -> None:
-    """A disc for an error, a triangle for a warning: two shapes, so that colour is not needed."""
+    """Paint a disc for an error, a triangle for a warning: the shapes differ, not only the colours."""
     middle = QPointF(NODE_WIDTH - 2, 2)
     painter.setPen(QPen(palette.canvas, 2.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin))
     painter.setBrush(palette.error if severity == "error" else palette.warning)
@@ -195,14 +195,14 @@ def _paint_badge(painter: QPainter, severity: str, palette: theme.Palette) -> No
 
 @lru_cache(maxsize=4096)
 def label_size(text: str) -> tuple[float, float]:
-    """Width and height of a size beside its connection."""
+    """Return width and height of a size label."""
     metrics = _metrics(11)
     return metrics.horizontalAdvance(text) + 2 * _LABEL_PADDING, 14.0
 
 
 @lru_cache(maxsize=512)
 def label(text: str, scale: float) -> QPixmap:
-    """A size on the ground of the canvas, so that lines behind it do not cross it."""
+    """Paint a size label on the background of the canvas, so that lines behind it do not cross it."""
     palette = theme.current()
     width, height = label_size(text)
     pixmap = QPixmap(max(1, round(width * scale)), max(1, round(height * scale)))
@@ -219,14 +219,14 @@ def label(text: str, scale: float) -> QPixmap:
 
 @lru_cache(maxsize=512)
 def tag_size(name: str) -> tuple[float, float]:
-    """Width and height of a name that stands at an input instead of a line."""
+    """Return width and height of a tag."""
     shown = _elided(name, _WIDEST_TAG, 11, bold=False)
     return _metrics(11).horizontalAdvance(shown) + 2 * _TAG_PADDING, TAG_HEIGHT
 
 
 @lru_cache(maxsize=256)
 def tag(name: str, scale: float) -> QPixmap:
-    """The name of a layer that feeds an input, as a small round box."""
+    """Paint a tag: the name of the source in a small rounded box at an input."""
     palette = theme.current()
     width, height = tag_size(name)
     pixmap = QPixmap(max(1, round(width * scale)), max(1, round(height * scale)))

@@ -1,4 +1,4 @@
-"""The stages of a pipeline: shown on the canvas, changed by hand, balanced, or left to the engine.
+"""The stages of a pipeline: shown on the canvas, edited by hand, balanced, or left to the engine.
 
 `engine.project.stage_edits` defines every edit of a stage; here they are shown and applied, one undo step each.
 """
@@ -21,7 +21,7 @@ SOON_MS = 60
 
 
 class _Key:
-    """What stages depend on. Networks and analyses are compared by identity, which costs nothing."""
+    """Values on which the stages depend. Networks and analyses are compared by identity, which is cheap."""
 
     def __init__(self, network: Network, analysis: Analysis, environment: EnvironmentOptions, workers: int) -> None:
         self._same, self._equal = (network, analysis), (environment, workers)
@@ -38,14 +38,14 @@ class PipelineStages(QObject):
     """The stages of the editor's project, on one canvas."""
 
     changed = Signal()
-    """The stages have changed, or whether they are shown."""
+    """Emitted when the stages, or their visibility, have changed."""
 
     def __init__(self, editor: Editor, scene: Scene, parent: QObject) -> None:
         super().__init__(parent)
         self._editor, self._scene = editor, scene
         self.is_on = False
         self.workers_of: Callable[[Project], int] = lambda project: stage_edits.asked_workers(project.environment) or 2
-        """Returns the number of workers a project would have here; the window sets it, which knows the machine."""
+        """Return the number of workers of a project on this machine; set by the window."""
         self._known: tuple[_Key, Shown] | None = None
         self._was_used = False
         self._soon = QTimer(self, singleShot=True, interval=SOON_MS)
@@ -58,22 +58,22 @@ class PipelineStages(QObject):
 
     @property
     def is_used(self) -> bool:
-        """Whether the project is trained in stages."""
+        """Return whether the project uses the pipeline strategy."""
         return stage_edits.has_stages(self._editor.project.environment)
 
     @property
     def workers(self) -> int:
-        """How many workers the project would have here."""
+        """Return the number of workers that the project would have on this machine."""
         return self.workers_of(self._editor.project)
 
     @property
     def analysis(self) -> Analysis:
-        """That of the outermost network."""
+        """Return the analysis of the outermost network."""
         return self._editor.check_result.analysis
 
     @property
     def current(self) -> Shown:
-        """The stages of the project as it is now."""
+        """Return the current stages of the project."""
         project, analysis, workers = self._editor.project, self.analysis, self.workers
         key = _Key(project.network, analysis, project.environment, workers)
         if self._known is None or self._known[0] != key:
@@ -81,7 +81,7 @@ class PipelineStages(QObject):
         return self._known[1]
 
     def stage_of(self, ids: Collection[str]) -> int | None:
-        """The one stage that these layers of the open network are in, from 0, or None."""
+        """Return the common stage of these layers of the open network, from 0, or None."""
         stages = self.current.stages
         if stages is None:
             return None
@@ -92,16 +92,16 @@ class PipelineStages(QObject):
 
     @property
     def selected(self) -> int | None:
-        """The one stage that what is selected is in, from 0, or None."""
+        """Return the common stage of the selection, from 0, or None."""
         return self.stage_of(self._editor.selection)
 
     def look_again(self, _: object = None) -> None:
-        """Compute the stages soon: a large network is computed once edits pause."""
+        """Schedule an update of the stages: a large network is computed once edits pause."""
         if self.is_on or self.is_used or self._was_used:
             self._soon.start()
 
     def refresh(self) -> None:
-        """Draw the stages as they are now."""
+        """Draw the current stages."""
         shown: dict[str, int] = {}
         stages = self.current.stages if self.is_on else None
         if stages is not None:
@@ -115,11 +115,11 @@ class PipelineStages(QObject):
         self.changed.emit()
 
     def switch(self) -> None:
-        """Show the stages, or no longer."""
+        """Toggle the visibility of the stages."""
         self.show(not self.is_on)
 
     def show(self, is_on: bool) -> None:
-        """Show the stages or not; a tint by a figure gives way to them."""
+        """Show or hide the stages; a tint by a figure is replaced by them."""
         if is_on != self.is_on:
             self.is_on = is_on
             if is_on:
@@ -129,8 +129,8 @@ class PipelineStages(QObject):
     # What is changed
 
     def put(self, stage: int) -> None:
-        """Put the selected layers into a stage, from 0; what a connection would lead backwards from or to goes
-        along."""
+        """Put the selected layers into a stage, from 0; layers from or to which a connection would lead backwards are
+        moved too."""
         editor, ids = self._editor, self._editor.selection
         if editor.scope:
             block = editor.project.network.layers[editor.scope[0]].name
@@ -144,7 +144,7 @@ class PipelineStages(QObject):
             self.refresh()
 
     def balance(self, rule: Rule = "work") -> None:
-        """Give all stages as much to do, or as much to hold, and write it down."""
+        """Balance the stages by work or by memory, and write them down."""
 
         def change(project: Project) -> Project:
             if self.analysis.has_errors:

@@ -1,7 +1,7 @@
-"""Draws the editor's network and answers what is where. Owns no state: it is told a new value and draws the difference.
+"""Draws the editor's network and answers hit tests. Owns no state: it receives a new value and draws the difference.
 
 The network is a few items (frames and comments, connections, layers, marks of a gesture), not one per layer: thousands
-of layers are then a few calls to paint, and looking one up goes through a grid.
+of layers are then a few calls to paint, and a lookup goes through a grid.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -47,7 +47,7 @@ class Scene(QGraphicsScene):
     """The network on the canvas."""
 
     tint_changed = Signal(object)
-    """The `Tint` that is shown now."""
+    """The current `Tint`."""
 
     def __init__(self, editor: Editor, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -63,9 +63,9 @@ class Scene(QGraphicsScene):
         self._selected: frozenset[str] = frozenset()
         self.tint = Tint()
         self.health: Mapping[str, HealthBadge] = {}
-        """The health badges of layers in training, where they are shown."""
+        """Health badges of layers in training, where they are shown."""
         self.stages: Mapping[str, int] = {}
-        """The stages of a pipeline, from 0, where they are shown."""
+        """Pipeline stages by layer, from 0, where they are shown."""
         self._stale: list[QRectF] = []
         self._dragged: dict[str, Position] = {}
         self._repeats: frozenset[Connection] = frozenset()
@@ -84,7 +84,7 @@ class Scene(QGraphicsScene):
 
     @property
     def flow(self) -> Flow:
-        """The direction in which the network flows."""
+        """Return the direction in which the network flows."""
         return self._project.layout.flow
 
     # Drawing differences
@@ -120,7 +120,7 @@ class Scene(QGraphicsScene):
         self._repaint()
 
     def _look_for_repeats(self, before: Network, now: Network) -> dict[Connection, None]:
-        """The connections that are drawn as tags from now on, or no longer."""
+        """Update which connections are drawn as tags."""
         was = self._repeats
         if before.connections is not now.connections:
             self._repeats = repeated(now)
@@ -128,7 +128,7 @@ class Scene(QGraphicsScene):
         return {c: None for c in was ^ self._repeats if fed.get(c.target.layer, {}).get(c.target.name) == c.source}
 
     def show_check_result(self, result: CheckResult) -> None:
-        """Draw sizes, counts and problems that are new."""
+        """Draw new sizes, counts and problems."""
         before, self._facts = self._facts, result.analysis.shapes
         complaints = _complaints(result)
         self._messages, old = complaints, self._messages
@@ -154,14 +154,14 @@ class Scene(QGraphicsScene):
             self.tint_changed.emit(tint)
 
     def show_health(self, health: Mapping[str, HealthBadge]) -> None:
-        """HealthBadge how layers do in training; those without a mark have none."""
+        """Show health badges of layers in training; layers without one show none."""
         was, self.health = self.health, health
         for id in self.nodes.nodes.keys() & (was.keys() | health.keys()):
             self._dress_node(id)
         self._repaint()
 
     def show_stages(self, stages: Mapping[str, int]) -> None:
-        """Draw layers in their stages of a pipeline; without any as they are otherwise."""
+        """Draw layers in their pipeline stages; without stages in the usual colours."""
         was, self.stages = self.stages, stages
         for id in self.nodes.nodes.keys() & (was.keys() | stages.keys()):
             if was.get(id) != stages.get(id):
@@ -169,7 +169,7 @@ class Scene(QGraphicsScene):
         self._repaint()
 
     def show_selection(self, selection: frozenset[str]) -> None:
-        """Draw which layers and connections are selected."""
+        """Draw the selection of layers and connections."""
         changed, self._selected = self._selected ^ selection, selection
         for id in changed & self.nodes.nodes.keys():
             node = self.nodes.nodes[id]
@@ -186,13 +186,13 @@ class Scene(QGraphicsScene):
         self._repaint()
 
     def dress(self) -> None:
-        """Draw everything in the colours that hold now."""
+        """Draw everything in the current colours."""
         pictures.forget()
         self.nodes.forget_pictures()
         self.update()
 
     def drag(self, positions: Mapping[str, Position]) -> None:
-        """Draw layers elsewhere while they are dragged; the project knows nothing of it yet."""
+        """Draw layers at other positions while they are dragged; the project is unchanged."""
         was = self.nodes.index.positions
         self._lanes.clear()
         positions = {id: at for id, at in positions.items() if id in was}
@@ -211,11 +211,11 @@ class Scene(QGraphicsScene):
         self._repaint()
 
     def drag_annotations(self, layout: Layout) -> None:
-        """Draw the frames and comments of another layout; the project knows nothing of it yet."""
+        """Draw the frames and comments of another layout; the project is unchanged."""
         self.annotations.show_layout(layout)
 
     def settle(self) -> None:
-        """Draw everything as the project has it, after a drag: connections find their way around layers anew."""
+        """Draw everything as in the project, after a drag; connections are routed around layers anew."""
         ids = [id for id in self._dragged if id in self.nodes.nodes]
         if len(ids) > _FEW:
             self._refresh_edges(self._project.network.connections)
@@ -230,12 +230,12 @@ class Scene(QGraphicsScene):
         self._repaint()
 
     def hide_connection(self, connection: Connection) -> None:
-        """Leave out a connection whose end is being moved."""
+        """Hide a connection whose end is being moved."""
         self._drop_edge(connection)
         self._repaint()
 
     def redraw_connection(self, connection: Connection) -> None:
-        """Draw a connection that was left out."""
+        """Show a connection that was hidden."""
         self._refresh_edges([connection])
         self._repaint()
 
@@ -244,7 +244,7 @@ class Scene(QGraphicsScene):
         self.feedback.show_feedback(replace(feedback, flow=self.flow))
 
     def show_target(self, connection: Connection | None) -> None:
-        """Draw the connection into which something would be dropped."""
+        """Draw the connection that is the drop target."""
         for one in (connection, self.edges.target):
             if one in self.edges.edges and one is not None:
                 self._stale.append(self.edges.edges[one].bounds)
@@ -289,7 +289,7 @@ class Scene(QGraphicsScene):
         )
 
     def _place(self, positions: Mapping[str, Position], *, look_around: bool = True) -> dict[Connection, None]:
-        """Put layers elsewhere. The connections that passed there, or now do, may have to go another way."""
+        """Move layers. Connections that passed their old positions, or cross the new ones, may need new routes."""
         near: dict[Connection, None] = {}
         look_around = look_around and len(positions) <= _FEW
         for id, at in positions.items():
@@ -388,19 +388,19 @@ class Scene(QGraphicsScene):
     # What is where
 
     def content_box(self) -> QRectF:
-        """The box around all layers, frames and comments."""
+        """Return the box around all layers, frames and comments."""
         return self.nodes.index.bounds().united(self.annotations.content_box())
 
     def node_at(self, at: QPointF) -> str | None:
-        """The layer at a point."""
+        """Return the layer at a point."""
         return self.nodes.index.at(at.x(), at.y())
 
     def nodes_in(self, area: QRectF) -> frozenset[str]:
-        """The layers that touch an area."""
+        """Return the layers that touch an area."""
         return frozenset(self.nodes.index.inside(area))
 
     def port_at_layer(self, port: Port, is_input: bool) -> PortHit:
-        """Where a port of a layer is."""
+        """Return the position of a port of a layer."""
         return PortHit(port, is_input, self._point(port, is_input))
 
     def _point(self, port: Port, is_input: bool) -> QPointF:
@@ -411,13 +411,13 @@ class Scene(QGraphicsScene):
         return place(at, index, len(names), self.flow)
 
     def ports_of(self, id: str) -> list[PortHit]:
-        """All ports of a layer, inputs first."""
+        """Return all ports of a layer, inputs first."""
         node = self.nodes.nodes[id]
         inputs = [self.port_at_layer(Port(id, name), True) for name in node.inputs]
         return inputs + [self.port_at_layer(Port(id, name), False) for name in node.outputs]
 
     def port_at(self, at: QPointF, tolerance: float) -> PortHit | None:
-        """The nearest port, if it is near enough."""
+        """Return the nearest port within a distance, or None."""
         area = QRectF(at.x() - tolerance, at.y() - tolerance, 2 * tolerance, 2 * tolerance)
         hits = [hit for id in self.nodes.index.inside(area) for hit in self.ports_of(id)]
         near = [((hit.at - at).manhattanLength(), n) for n, hit in enumerate(hits)]
@@ -425,18 +425,18 @@ class Scene(QGraphicsScene):
         return hits[best[1]] if best and best[0] <= tolerance * 1.3 else None
 
     def nearest(self, connections: Iterable[Connection], at: QPointF, tolerance: float) -> Connection | None:
-        """The one of these connections that is nearest to a point, if it is near enough."""
+        """Return the nearest of these connections to a point within a distance, or None."""
         shown = [self.edges.edges[one] for one in connections if one in self.edges.edges]
         near = min(((edge.distance_to(at), edge.connection) for edge in shown), default=None)
         return near[1] if near is not None and near[0] <= tolerance else None
 
     def connection_at(self, at: QPointF, tolerance: float) -> Connection | None:
-        """The connection at a point."""
+        """Return the connection at a point."""
         return self.edges.at(at, tolerance)
 
 
 def _complaints(result: CheckResult) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """The worst severity and all messages of each layer that has problems."""
+    """Return the worst severity and all messages of each layer that has problems."""
     complaints: dict[str, tuple[str, tuple[str, ...]]] = {}
     for problem in result.problems:
         if problem.layer:

@@ -1,4 +1,5 @@
-"""Layers in the colours of their stages of a pipeline, each with the number of its stage: colour alone says nothing."""
+"""Layers in the colours of their pipeline stages, each with the number of its stage, so that colour is not the only
+sign."""
 
 from functools import lru_cache
 
@@ -16,25 +17,25 @@ _WHITE = QColor("#ffffff")
 
 
 def ground(number: int) -> QColor:
-    """The ground of a layer in a stage, from 0."""
+    """Return the background of a layer in a stage, from 0."""
     palette = theme.current()
     return palette.mixed(palette.stage(number), palette.node, 0.26 if palette.is_dark else 0.2)
 
 
 def ink(number: int) -> QColor:
-    """What is muted on a plain layer, and has to be read on a coloured one."""
+    """Return the text colour that is muted on a plain layer and must be readable on a coloured one."""
     palette = theme.current()
     return palette.mixed(palette.text, ground(number), 0.85)
 
 
 def number_ink(number: int) -> QColor:
-    """The number on a chip: the one of white and black that stands out more."""
+    """Return the colour of the number on a chip: white or black, whichever has more contrast."""
     colour = theme.current().stage(number)
     return _DARK_INK if _luminance(colour) > 0.179 else _WHITE
 
 
 def _luminance(colour: QColor) -> float:
-    """As WCAG 2 has it."""
+    """Return the relative luminance as defined in WCAG 2."""
     parts = (
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
         for part in (colour.redF(), colour.greenF(), colour.blueF())
@@ -44,7 +45,7 @@ def _luminance(colour: QColor) -> float:
 
 @lru_cache(maxsize=1)
 def font() -> QFont:
-    """That of the numbers."""
+    """Return the font of the numbers."""
     result = QFont(QGuiApplication.font())
     result.setPixelSize(11)
     result.setWeight(QFont.Weight.Bold)
@@ -53,12 +54,12 @@ def font() -> QFont:
 
 
 def chip_width(number: int) -> float:
-    """How wide the chip of a stage is."""
+    """Return the width of the chip of a stage."""
     return max(_LEAST_WIDTH, QFontMetricsF(font()).horizontalAdvance(str(number + 1)) + 2 * _PADDING)
 
 
 def paint_chip(painter: QPainter, number: int, corner: QPointF) -> None:
-    """The number of a stage, from 0, on its colour, with the top right corner at a point."""
+    """Paint the number of a stage, from 0, on its colour, with the top right corner at a point."""
     width = chip_width(number)
     box = QRectF(corner.x() - width, corner.y(), width, HEIGHT)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -70,10 +71,10 @@ def paint_chip(painter: QPainter, number: int, corner: QPointF) -> None:
 
 
 def box_kind(number: int) -> str:
-    """The name of a stage among the colours of boxes seen from afar."""
+    """Return the name of a stage among the colours of boxes in the overview."""
     return f"{_BOX}{number}"
 
 
 def box_stage(kind: str) -> int | None:
-    """The stage of such a name, or None."""
+    """Return the stage of such a name, or None."""
     return int(kind.removeprefix(_BOX)) if kind.startswith(_BOX) else None

@@ -1,6 +1,6 @@
-"""Heavy layers in a warm ground: which figure counts, how heavy each layer is beside the heaviest, and the colours.
+"""Tints of heavy layers in warm colours: the figure, each layer's level relative to the heaviest, and the colours.
 
-Colour never says it alone: a tinted layer shows the figure in place of its number of parameters.
+Colour is not the only sign: a tinted layer shows the figure in place of its number of parameters.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ HELP: Mapping[Kind, str] = {
 }
 
 STEPS = 10
-"""So many tints: few enough that equal layers share a picture, more than an eye tells apart."""
+"""Number of tints: few enough that equal layers share a picture, more than an eye can distinguish."""
 
 _BOX = "heat "
 _GROUND_SHARE = 0.45
@@ -36,14 +36,14 @@ _LEAST_SHARE = 0.04
 
 @dataclass(frozen=True)
 class Tint:
-    """What is tinted by, and the figure of the heaviest layer."""
+    """The figure that decides the tint, and its value for the heaviest layer."""
 
     kind: Kind = ""
     batch: int = 1
     highest: int = 0
 
     def figure(self, facts: LayerShapes | None) -> int:
-        """How heavy a layer is; 0 where that is not known."""
+        """Return the figure of a layer; 0 where it is not known."""
         if facts is None:
             return 0
         match self.kind:
@@ -56,42 +56,42 @@ class Tint:
         return 0
 
     def text(self, figure: int) -> str:
-        """A figure as a layer and the legend say it; a layer without any says nothing."""
+        """Return a figure as the layer and the legend show it; empty for a layer without any."""
         if not figure:
             return ""
         return format_bytes(figure) if self.kind == "memory" else short_count(figure)
 
     def level(self, figure: int) -> int:
-        """From 0, next to nothing beside the heaviest layer, to `STEPS`, the heaviest."""
+        """Return the level from 0, negligible beside the heaviest layer, to `STEPS`, the heaviest."""
         return round(STEPS * figure / self.highest) if self.highest else 0
 
 
 def tint_by(kind: Kind, facts: Mapping[str, LayerShapes], batch: int) -> Tint:
-    """The tint of a whole network."""
+    """Return the tint of a whole network."""
     tint = Tint(kind, batch)
     return Tint(kind, batch, max(map(tint.figure, facts.values()), default=0)) if kind else Tint()
 
 
 def ground(level: int) -> QColor:
-    """The ground of a layer of this level."""
+    """Return the background of a layer of this level."""
     palette = theme.current()
     share = _LEAST_SHARE + (_GROUND_SHARE - _LEAST_SHARE) * level / STEPS if level else 0.0
     return palette.mixed(palette.family("Recurrent"), palette.node, share)
 
 
 def ink(level: int) -> QColor:
-    """What is muted on a plain layer, and has to be read on a warm one."""
+    """Return the text colour that is muted on a plain layer and must be readable on a warm one."""
     palette = theme.current()
     return palette.mixed(palette.text, ground(level), 0.85) if level else palette.muted
 
 
 def box_kind(level: int) -> str:
-    """The name of a level among the colours of boxes seen from afar."""
+    """Return the name of a level among the colours of boxes in the overview."""
     return f"{_BOX}{level}"
 
 
 def box_colour(kind: str) -> QColor:
-    """The colour of a box seen from afar: of a family, of a level, or of a stage."""
+    """Return the colour of a box in the overview: of a family, of a level, or of a stage."""
     palette = theme.current()
     if (stage := stage_colours.box_stage(kind)) is not None:
         return palette.stage(stage)
