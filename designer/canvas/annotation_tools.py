@@ -39,7 +39,7 @@ class AnnotationTools(QObject):
     """Frames and comments of one canvas, for its pointer and its keys."""
 
     about_to_edit = Signal()
-    """A text field is about to open: gestures end."""
+    """Emitted before a text field opens; gestures end."""
 
     def __init__(self, view: Viewport, editor: Editor) -> None:
         super().__init__(view)
@@ -51,8 +51,8 @@ class AnnotationTools(QObject):
     # What is at a point
 
     def _hit(self, at: QPointF) -> AnnotationHit | None:
-        """The foremost frame or comment that can be grabbed at a point. A frame is grabbed by its title or its border:
-        inside it the canvas goes on."""
+        """Return the foremost frame or comment that can be grabbed at a point. A frame is grabbed by its title or its
+        border; its inside belongs to the canvas."""
         pixel = 1 / self._view.zoom
         for mark, annotation in self._view.network_scene.annotations.in_front():
             area = box(annotation)
@@ -69,12 +69,13 @@ class AnnotationTools(QObject):
         return None
 
     def title_at(self, at: QPointF) -> Mark | None:
-        """The frame whose title is drawn at a point above all layers, as it is when zoomed out."""
+        """Return the frame whose title is drawn at a point above all layers, as it is when zoomed out."""
         tabs = self._view.network_scene.annotations.titles.tabs(self._view.zoom)
         return next((Mark("frame", id) for id, tab in tabs.items() if tab.contains(at)), None)
 
     def hit_at(self, at: QPointF) -> AnnotationHit | None:
-        """The frame or comment that can be grabbed at a point, where no layer and no connection lies above it."""
+        """Return the frame or comment that can be grabbed at a point, where no layer and no connection lies above
+        it."""
         scene, title = self._view.network_scene, self.title_at(at)
         if title is not None and (annotation := annotations.find(self._editor.layout, title)) is not None:
             return AnnotationHit(title, annotation)
@@ -84,7 +85,8 @@ class AnnotationTools(QObject):
         return None if is_covered else hit
 
     def _hit_if_any(self, at: QPointF) -> AnnotationHit | None:
-        """The same, at once for a layout without frames and comments: it is asked at every move of the pointer."""
+        """Return the same, quickly for a layout without frames and comments: it is called at every move of the
+        pointer."""
         layout = self._editor.layout
         return self.hit_at(at) if layout.frames or layout.comments else None
 
@@ -95,7 +97,7 @@ class AnnotationTools(QObject):
             self._view.viewport().setCursor(CURSORS[hit.sides])
 
     def menu_at(self, at: QPointF) -> QMenu | None:
-        """The context menu of the frame or comment at a point, which is selected."""
+        """Select the frame or comment at a point and return its context menu."""
         hit = self.hit_at(at)
         if hit is None:
             return None
@@ -104,7 +106,7 @@ class AnnotationTools(QObject):
         return menus.annotation_menu(self._editor, self._view, hit.mark, lambda: self.edit(hit.mark))
 
     def tooltip_at(self, at: QPointF) -> str:
-        """The tooltip for a point: the whole text of a frame or a comment, as a paragraph that wraps."""
+        """Return the tooltip for a point: the whole text of a frame or a comment, as a paragraph that wraps."""
         hit = self._hit_if_any(at)
         text = annotations.words(hit.annotation)[:_LONGEST_TIP] if hit is not None else ""
         return f"<p>{escape(text).replace(_NEW_LINE, '<br>')}</p>" if text else ""
@@ -166,7 +168,7 @@ class AnnotationTools(QObject):
         field.setFocus()
 
     def _close_field(self, _scope: object = None) -> None:
-        """There is one field at a time, and none for a block that is left."""
+        """Close the open text field: only one is open at a time, and none for a block that is left."""
         if self._field is not None:
             self._field.finish()
 

@@ -15,7 +15,7 @@ NONE = "None found"
 
 
 class FindBar(QFrame):
-    """Stands at the top right of the canvas while it is open. What is found is selected and comes into sight."""
+    """Find bar at the top right of the canvas. The matches are selected and scrolled into view."""
 
     def __init__(self, view: CanvasView) -> None:
         super().__init__(view)
@@ -64,7 +64,7 @@ class FindBar(QFrame):
             button.setIcon(theme.icon(icon, "muted"))
 
     def open(self) -> None:
-        """Show it with the keyboard in it, and what was looked for last, ready to be typed over."""
+        """Show the bar with the keyboard focus and the last text, selected for typing over."""
         self._place()
         self.show()
         self.raise_()
@@ -73,26 +73,26 @@ class FindBar(QFrame):
         self._on_changed()
 
     def close_bar(self) -> None:
-        """Hide it; the keyboard goes back to the canvas, where what was found stays selected."""
+        """Hide the bar; the keyboard focus returns to the canvas, where the match stays selected."""
         self._view.setFocus()  # first: hiding what has the keyboard would go on to the next layer, as Tab does
         self.hide()
 
     def next(self) -> None:
-        """Go to the next layer that was found, round and round; ask what to find if the bar is closed."""
+        """Go to the next match, cyclically; open the bar if it is closed."""
         if self.isHidden():
             self.open()
         else:
             self._go(self._at + 1)
 
     def previous(self) -> None:
-        """Go to the one before."""
+        """Go to the previous match."""
         if self.isHidden():
             self.open()
         else:
             self._go(self._at - 1 if self._at >= 0 else -1)
 
     def _search(self) -> None:
-        """Look for another text, and go to the first that fits, or stay where it still fits."""
+        """Search for another text, and go to the first match, or stay where the current one still matches."""
         editor = self._view.editor
         self._found = find_layers(editor.network, editor.check_result_here.problems, self.field.text())
         chosen = [index for index, id in enumerate(self._found) if id in editor.selection]
@@ -100,7 +100,7 @@ class FindBar(QFrame):
         self._go(chosen[0] if chosen else 0)
 
     def _on_changed(self, _result: object = None) -> None:
-        """Count anew after an edit, without going anywhere."""
+        """Count the matches again after an edit, without scrolling."""
         if not self.isHidden():
             editor = self._view.editor
             now = self._found[self._at] if 0 <= self._at < len(self._found) else ""
@@ -128,7 +128,7 @@ class FindBar(QFrame):
         self.move(max(_MARGIN, self._view.width() - self.width() - _MARGIN), _MARGIN)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keys of the field; the place when the canvas changes its size."""
+        """Handle keys of the field, and place the bar when the canvas is resized."""
         if watched is self._view and event.type() == QEvent.Type.Resize and not self.isHidden():
             self._place()
         if watched is self.field and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
@@ -151,5 +151,5 @@ class FindBar(QFrame):
         return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """No key that the field leaves goes on to the canvas, where it would move layers."""
+        """Accept all keys that the field ignores, so that the canvas does not move layers."""
         event.accept()

@@ -1,4 +1,4 @@
-"""The keys of the canvas: walk, move, connect, edit, zoom. Single letters are for the canvas alone."""
+"""The keys of the canvas: walk, move, connect, edit, zoom. Single letters are shortcuts of the canvas alone."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -96,7 +96,7 @@ class Keyboard:
         """Whether the next drag draws a lasso."""
         self.connecting: ConnectByKeys | None = None
         self._trail: list[str] = []
-        """Layers that arrow keys have been at, the last one last."""
+        """Layers visited by arrow keys, the last one last."""
 
     def press(self, event: QKeyEvent) -> bool:
         """Handle a key; return whether it has a meaning here."""
@@ -156,7 +156,7 @@ class Keyboard:
         return key in plain or self._stage(key)
 
     def _stage(self, key: Qt.Key) -> bool:
-        """While stages of a pipeline are shown, a digit puts what is selected into one."""
+        """Put the selection into a pipeline stage by a digit, while stages are shown."""
         is_digit = Qt.Key.Key_1 <= key <= Qt.Key.Key_9
         if is_digit and self._stages.is_on:
             self._stages.put(key - Qt.Key.Key_1)
@@ -170,7 +170,7 @@ class Keyboard:
             self._canvas.show_cursor()
 
     def leave(self) -> None:
-        """The keyboard focus went elsewhere: nothing is held any longer."""
+        """Release all keys when the keyboard focus leaves."""
         self.holds_space = self.lassos = False
         self.end_connecting()
 
@@ -182,7 +182,7 @@ class Keyboard:
             self._editor.set_selection(())
 
     def lasso_next(self) -> None:
-        """Let the next drag beside all layers draw a lasso."""
+        """Let the next drag outside layers draw a lasso."""
         self._canvas.cancel()
         self.lassos = True
         self._canvas.show_cursor()
@@ -218,7 +218,7 @@ class Keyboard:
         return True
 
     def _walk(self, direction: neighbours.Direction, *, extends: bool) -> None:
-        """Select the layer that an arrow key leads to, from the one where the last key led."""
+        """Select the layer that an arrow key leads to, from the last layer visited."""
         editor = self._editor
         chosen = editor.selection
         here = next((id for id in reversed(self._trail) if id in chosen), None)
@@ -242,7 +242,7 @@ class Keyboard:
         self._canvas.announce(", ".join(filter(None, words)))
 
     def _announce_annotation(self, mark: Mark) -> None:
-        """Announce a frame or a comment, and what is in it."""
+        """Announce a frame or a comment, and its contents."""
         annotation = annotations.find(self._editor.layout, mark)
         if annotation is None:
             return
@@ -254,7 +254,7 @@ class Keyboard:
         self._canvas.announce(", ".join(words))
 
     def _nudge(self, dx: int, dy: int, steps: int) -> None:
-        """Moves the selection; presses in a row are one step to undo."""
+        """Move the selection; consecutive presses are one undo step."""
         editor, step = self._editor, placement.GRID * steps
         layout = editor.layout
         held, marks = annotations.standing_in(layout, editor.selected_marks)
@@ -265,7 +265,7 @@ class Keyboard:
         editor.apply_here("Move", layout=layout, merge="nudge " + " ".join(names))
 
     def _grow(self, dx: int, dy: int) -> bool:
-        """Moves the right and lower edge of the selected frame or comment; presses in a row are one step to undo."""
+        """Move the right and lower edge of the selected frame or comment; consecutive presses are one undo step."""
         editor = self._editor
         if editor.selection or len(editor.selected_marks) != 1:
             return False

@@ -34,14 +34,14 @@ _GAP = 8
 
 
 class _Scale(QWidget):
-    """The tints from none to the heaviest."""
+    """Scale of the tints from none to the heaviest."""
 
     def __init__(self) -> None:
         super().__init__()
         self.setFixedSize(QSize(12 * (tint.STEPS + 1), 10))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """One field a tint, in a frame."""
+        """Paint one field per tint, in a frame."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         width = self.width() / (tint.STEPS + 1)
@@ -52,7 +52,7 @@ class _Scale(QWidget):
 
 
 class TintLegend(QFrame):
-    """A chip above the zoom, there while layers are tinted."""
+    """Legend above the zoom chip, visible while layers are tinted."""
 
     def __init__(self, view: CanvasView) -> None:
         super().__init__(view)
@@ -133,7 +133,7 @@ class TintLegend(QFrame):
 
 
 def next_kind(kind: Kind) -> Kind:
-    """Parameters, FLOPs, memory, no tint, and round again."""
+    """Switch cyclically between parameters, FLOPs, memory and no tint."""
     order: tuple[Kind, ...] = ("", *KINDS)
     return order[(order.index(kind) + 1) % len(order)]
 
@@ -142,7 +142,7 @@ _HEALTH_LEGEND_GAP = 8
 
 
 class _Sample(QWidget):
-    """The shape of one state."""
+    """Shape of one state."""
 
     def __init__(self, state: State) -> None:
         super().__init__()
@@ -158,7 +158,7 @@ class _Sample(QWidget):
 
 
 class HealthLegend(QFrame):
-    """A chip above the zoom, there while layers are marked."""
+    """Legend above the zoom chip, visible while health badges are shown."""
 
     def __init__(self, view: CanvasView) -> None:
         super().__init__(view)
@@ -186,7 +186,7 @@ class HealthLegend(QFrame):
         self.hide()
 
     def show_at(self, iteration: int) -> None:
-        """Show the iteration that the badges are of."""
+        """Show the iteration of the badges."""
         self.at.setText(f"Iteration {iteration:,}")
         self.show()
         self._place()
@@ -211,14 +211,14 @@ MOST_ROWS = 8
 
 
 def unused_because(environment: EnvironmentOptions) -> str:
-    """Why a run of these options has no stages."""
+    """Return the reason why these options have no stages."""
     if environment.target not in SEVERAL:
         return f"the execution environment is {environment.target}"
     return f"the strategy is {environment.strategy if environment.strategy != 'auto' else 'data-parallel'}"
 
 
 class _Chip(QWidget):
-    """The number of a stage on its colour, as on a layer."""
+    """Number of a stage on its colour, as on a layer."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -226,12 +226,12 @@ class _Chip(QWidget):
         self.setFixedSize(QSize(28, 20))
 
     def show_number(self, number: int) -> None:
-        """That of another stage."""
+        """Show the number of another stage."""
         self._number = number
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Set to the left."""
+        """Paint the chip left-aligned."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         stage_colours.paint_chip(painter, self._number, QPointF(stage_colours.chip_width(self._number), 2))
@@ -239,7 +239,7 @@ class _Chip(QWidget):
 
 
 class StageLegend(QFrame):
-    """A card above the zoom, there while stages are shown."""
+    """Legend above the zoom chip, visible while stages are shown."""
 
     def __init__(self, view: CanvasView) -> None:
         super().__init__(view)
@@ -318,7 +318,7 @@ class StageLegend(QFrame):
         self._close.setIcon(theme.icon("close", "muted"))
 
     def refresh(self) -> None:
-        """Say what there is now."""
+        """Update the contents."""
         self.setVisible(self._stages.is_on)
         if not self._stages.is_on:
             return
@@ -370,7 +370,7 @@ class StageLegend(QFrame):
 
     @property
     def lines(self) -> list[str]:
-        """The texts of the rows."""
+        """Return the texts of the rows."""
         return [f"{layers.text()}: {takes.text()}" for chip, layers, takes in self._rows if not chip.isHidden()]
 
     def _place(self) -> None:

@@ -38,7 +38,7 @@ def layer_menu(
     keep: object,
     stage: QMenu | None = None,
 ) -> QMenu:
-    """For the selected layers; `stage` is the menu of those they can be put into, where there are any."""
+    """Return the menu of the selected layers; `stage` is the submenu of pipeline stages, if any."""
     menu = QMenu(parent)
     if len(editor.selection) == 1:
         _add(menu, "Rename", "", "F2", rename)
@@ -71,8 +71,8 @@ def layer_menu(
 
 
 def stage_menu(staging: PipelineStages, parent: QWidget) -> QMenu | None:
-    """The stages of a pipeline that the selected layers can be put into, and one more; None while nobody looks at
-    stages or uses them, and where there are none."""
+    """Return the menu of pipeline stages for the selected layers, with one more stage; None while stages are neither
+    shown nor used, or where there are none."""
     shown = staging.current.stages if staging.is_on or staging.is_used else None
     if shown is None:
         return None
@@ -88,7 +88,7 @@ def stage_menu(staging: PipelineStages, parent: QWidget) -> QMenu | None:
 
 
 def _chip(number: int, *, is_current: bool) -> QIcon:
-    """An icon with the number of a stage on its colour, and a ring if it is the current one."""
+    """Return an icon with the number of a stage on its colour, and a ring if it is the current one."""
     picture = QPixmap(64, 64)
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
@@ -119,7 +119,7 @@ def _block_entries(menu: QMenu, editor: Editor, keep: object) -> None:
 
 
 def annotation_menu(editor: Editor, parent: QWidget, mark: Mark, edit: object) -> QMenu:
-    """The menu of the selected frames and comments; `mark` is the one under the pointer."""
+    """Return the menu of the selected frames and comments; `mark` is the one under the pointer."""
     menu = QMenu(parent)
     chosen = editor.selected_marks
     words = "Edit title" if mark.kind == "frame" else "Edit text"
@@ -150,7 +150,7 @@ def annotation_menu(editor: Editor, parent: QWidget, mark: Mark, edit: object) -
 
 
 def _square(tone: Tone, *, is_current: bool) -> QIcon:
-    """An icon of a colour, with a ring if it is the current one: Qt shows no check mark beside an icon."""
+    """Return an icon of a colour, with a ring if it is the current one: Qt shows no check mark beside an icon."""
     picture = QPixmap(32, 32)
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
@@ -176,7 +176,7 @@ def _reorder(editor: Editor, text: str, change: Callable[[Layout, Collection[Mar
 
 
 def connection_menu(editor: Editor, parent: QWidget, connection: Connection) -> QMenu:
-    """The menu of a connection."""
+    """Return the menu of a connection."""
     menu = QMenu(parent)
     layers = editor.network.layers
     source, target = layers[connection.source.layer], layers[connection.target.layer]
@@ -190,7 +190,7 @@ def connection_menu(editor: Editor, parent: QWidget, connection: Connection) -> 
 def canvas_menu(
     editor: Editor, parent: QWidget, at: QPointF, fit: object, add: object, arrange: object, comment: object
 ) -> QMenu:
-    """The menu of the empty canvas."""
+    """Return the menu of the empty canvas."""
     menu = QMenu(parent)
     _add(menu, "Add a layer…", "plus", "A", add)
     _add(menu, "Add a comment", "", "Ctrl+Shift+M", comment)

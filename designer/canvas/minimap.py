@@ -1,4 +1,4 @@
-"""The minimap: the whole network with a frame around what is visible; a click goes there."""
+"""The minimap: the whole network with a frame around the visible part; a click scrolls there."""
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
@@ -48,7 +48,7 @@ class Minimap(QWidget):
         self.update()
 
     def show_visible(self, visible: QRectF) -> None:
-        """Put the frame around what is visible now; without anything hidden there is no overview."""
+        """Put the frame around the visible part; the minimap is hidden while everything is visible."""
         self._visible = visible
         box = self._scene.content_box()
         self.setVisible(not box.isEmpty() and not visible.contains(box))

@@ -1,4 +1,5 @@
-"""What the canvas moves by itself: the view to new layers and to where a block was left, layers to new places."""
+"""Automatic motion on the canvas: the view to new layers and to its last position in a block, layers to new
+positions."""
 
 from collections.abc import Mapping
 
@@ -11,14 +12,14 @@ from designer.scene.scene import Scene
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Position
 
 MOST_ANIMATED = 150
-"""More layers than this jump to their new places: an eye could not follow them."""
+"""Largest number of layers that are animated; more could not be followed by eye."""
 _ANIMATION_MS = 220
 
 
 class ViewTracker:
-    """Scrolls the view to layers that were just added, and shows each block as it was left.
+    """Scrolls the view to layers that were just added, and restores the view of each block.
 
-    It is made after the view has connected to the editor itself.
+    It must be created after the view has connected to the editor.
     """
 
     def __init__(self, view: Viewport, editor: Editor) -> None:
@@ -40,7 +41,7 @@ class ViewTracker:
         self._new_ids = self._ids - before
 
     def _show_new_layers(self, selection: frozenset[str]) -> None:
-        """Scroll to layers that were just added, pasted or brought back."""
+        """Scroll to layers that were just added, pasted or restored."""
         if selection and selection <= self._new_ids:
             box = self._view.layers_box(selection)
             if not self._view.visible_area().contains(box):
@@ -51,7 +52,7 @@ class ViewTracker:
         self._views[self._scope] = (self._view.zoom, self._view.visible_area().center())
 
     def _show_scope(self) -> None:
-        """Show a block as it was left, or all of it."""
+        """Restore the view of a block, or show all of it."""
         if self._scope == self._editor.scope:
             return
         self._scope = self._editor.scope
@@ -67,7 +68,7 @@ class ViewTracker:
 
 
 class LayoutAnimation(QObject):
-    """Animates layers from their old places to the new ones, where the project has them already."""
+    """Animates layers from their old positions to the new ones, which the project already has."""
 
     def __init__(self, scene: Scene, parent: QWidget) -> None:
         super().__init__(parent)
@@ -86,7 +87,7 @@ class LayoutAnimation(QObject):
         return bool(self._moves)
 
     def begin(self, before: Mapping[str, Position]) -> None:
-        """Animate layers from where they were, unless they are many or the desktop has animations switched off."""
+        """Animate layers from their old positions, unless they are many or the desktop has animations switched off."""
         self.stop()
         places = self._scene.nodes.index.positions
         moves = {id: (at, places[id]) for id, at in before.items() if id in places and at != places[id]}
@@ -99,7 +100,7 @@ class LayoutAnimation(QObject):
             self._animation.start()
 
     def stop(self, _project: object = None) -> None:
-        """Put all layers where they belong at once."""
+        """Put all layers at their final positions at once."""
         if self._moves:
             self._animation.stop()
             self._arrive()

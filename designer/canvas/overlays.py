@@ -218,7 +218,7 @@ class Breadcrumbs(QFrame):
         return button
 
     def _go_back(self, path: tuple[str, ...]) -> None:
-        """Leave all blocks down to a path; the one that was left last is selected, as leaving by key has it."""
+        """Leave all blocks down to a path; the block that was left last is selected, as after leaving by key."""
         left = self._editor.scope[len(path)]
         self._editor.open_scope(path)
         self._editor.set_selection({left})

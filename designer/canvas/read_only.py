@@ -41,18 +41,18 @@ class ReadOnlyView(Viewport):
 
     @property
     def middle(self) -> QPointF:
-        """The point of the canvas in the middle of the window."""
+        """Return the point of the canvas at the centre of the view."""
         return self.visible_area().center()
 
     def mark(self, layers: Mapping[str, str], lines: Mapping[Connection, str]) -> None:
-        """Mark layers and connections with signs, and no others."""
+        """Mark layers and connections with signs, and remove all other marks."""
         if self._marks is not None:
             self._scene.removeItem(self._marks)
         self._marks = DifferenceItem(self._scene, layers, lines)
         self._scene.addItem(self._marks)
 
     def go_to(self, id: str) -> None:
-        """Select a layer and bring it to the middle; without one nothing is selected."""
+        """Select a layer and centre it; without one clear the selection."""
         self.editor.set_selection({id} if id else ())
         if id in self.editor.network.layers:
             x, y = self.editor.layout.at(id)

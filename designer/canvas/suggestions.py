@@ -48,7 +48,7 @@ class Suggestions(QObject):
         """The user's own blocks."""
 
     def close(self) -> None:
-        """Close the popup: what it was opened for may be gone."""
+        """Close the popup: the item for which it was opened may no longer exist."""
         if self.popup is not None:
             self.popup.hide()
 
@@ -177,7 +177,7 @@ class QuickAdd(QFrame):
     chosen = Signal(str)
     """The key of the layer type. The popup is closed by then."""
     user_block_chosen = Signal(object)
-    """The `UserBlock` of a block of the user's own, then."""
+    """The chosen `UserBlock`. The popup is closed by then."""
     closed = Signal()
 
     def __init__(
@@ -243,7 +243,7 @@ class QuickAdd(QFrame):
         column.addWidget(self.why)
 
     def open_at(self, at: QPoint) -> None:
-        """Show it with the search field below a point of the screen, and all of it on the screen."""
+        """Show the popup with the search field below a point of the screen, entirely on the screen."""
         room = self.screen().availableGeometry().adjusted(_EDGE, _EDGE, -_EDGE, -_EDGE)
         x = min(at.x() - 16, room.right() + 1 - self.width())
         y = min(at.y() + _BELOW, room.bottom() + 1 - self.height())
@@ -261,7 +261,7 @@ class QuickAdd(QFrame):
         self.view.setVisible(not is_empty)
 
     def _explain(self, index: QModelIndex) -> None:
-        """Say below the list why the current type does not fit."""
+        """Show below the list why the current type does not fit."""
         why = index.data(REFUSAL_ROLE)
         self.why.setText(why or "")
         self.why.setVisible(bool(why))
@@ -292,14 +292,14 @@ class QuickAdd(QFrame):
         return super().eventFilter(watched, event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """A click beside it hides it too."""
+        """Handle hiding, which a click outside causes too."""
         super().hideEvent(event)
         self.closed.emit()
         self.deleteLater()
 
 
 def _groups(suggestions: SuggestedTypes | None) -> dict[str, list[str]] | None:
-    """The types that fit, then those that do not; None, which means families, without suggestions."""
+    """Return the types that fit, then those that do not; without suggestions None, which means families."""
     if suggestions is None:
         return None
     fits = [key for key, why in suggestions.items() if not why]

@@ -1,4 +1,4 @@
-"""The canvas as a widget: it turns mouse and keys into gestures and edits, and holds what lies over the network."""
+"""The canvas as a widget: it turns mouse and keys into gestures and edits, and holds the widgets over the network."""
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import (
@@ -45,14 +45,14 @@ from engine.network.layout import NODE_WIDTH, Flow, Layout
 
 
 class CanvasView(Viewport):
-    """Shows the editor's network, and turns what mouse and keys do into edits."""
+    """Shows the editor's network, and turns mouse and key events into edits."""
 
     example_requested = Signal()
     add_input_requested = Signal()
     keep_requested = Signal()
-    """The selected block is to be saved to the user's own blocks."""
+    """Emitted to save the selected block to the user's own blocks."""
     edit_requested = Signal()
-    """Enter was pressed: the fields of the selected layers are to be edited."""
+    """Emitted when Enter was pressed, to edit the fields of the selected layers."""
 
     def __init__(self, editor: Editor, parent: QWidget | None = None) -> None:
         super().__init__(Scene(editor), parent)
@@ -97,7 +97,7 @@ class CanvasView(Viewport):
         self.overlays.hint.say(text, self._pointer_at if at is None else self.mapFromScene(at))
 
     def announce(self, text: str) -> None:
-        """Let a screen reader say a text."""
+        """Let a screen reader announce a text."""
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
 
     def suggest_at_port(self, port: PortHit, at: QPoint) -> None:
@@ -121,14 +121,14 @@ class CanvasView(Viewport):
         self.reveal(id)
 
     def fit_selection(self) -> None:
-        """Show the selected layers as large as possible, at most at 100 %; without any the whole network."""
+        """Show the selected layers as large as possible, at most at 100 %; without a selection the whole network."""
         if self.editor.selection:
             self.fit_to(self.layers_box(self.editor.selection))
         else:
             self.fit()
 
     def open_selected(self) -> bool:
-        """Show what is inside the selected block; return whether one block is selected."""
+        """Open the selected block; return whether exactly one block is selected."""
         return len(self.editor.selection) == 1 and self.editor.open_block(next(iter(self.editor.selection)))
 
     def frame_selection(self) -> None:
@@ -194,7 +194,7 @@ class CanvasView(Viewport):
         return Select(self)
 
     def _layer_at(self, at: QPointF) -> str | None:
-        """The layer at a point, unless the title of a frame covers it."""
+        """Return the layer at a point, unless the title of a frame covers it."""
         return None if self.annotation_tools.title_at(at) is not None else self._scene.node_at(at)
 
     def _begin(self, gesture: Gesture, pointer: Pointer) -> None:
@@ -273,7 +273,7 @@ class CanvasView(Viewport):
 
     @property
     def pointer_at(self) -> QPoint:
-        """Where the pointer is in the view; the middle of the view if it is elsewhere."""
+        """Return the position of the pointer in the view; the centre of the view if it is elsewhere."""
         return self._pointer_at if self._is_pointer_here else self.viewport().rect().center()
 
     def cancel(self) -> bool:
@@ -287,7 +287,7 @@ class CanvasView(Viewport):
         return True
 
     def _end_gesture(self) -> None:
-        """End the gesture after an edit from elsewhere, such as undo: what it works on may be gone."""
+        """End the gesture after an edit from elsewhere, such as undo: its items may no longer exist."""
         self.cancel()
         self.suggestions.close()
 
@@ -318,7 +318,7 @@ class CanvasView(Viewport):
         menu.popup(self.viewport().mapToGlobal(at))
 
     def menu_at(self, at: QPointF) -> QMenu:
-        """The context menu for what is at a point, which is selected."""
+        """Select the item at a point and return its context menu."""
         id = self._layer_at(at)
         if id is not None:
             if id not in self.editor.selection:
@@ -377,9 +377,9 @@ class CanvasView(Viewport):
         self.keyboard.release(event)
 
     def focusNextPrevChild(self, is_next: bool) -> bool:
-        """Go from layer to layer in the order of the network, and leave the canvas behind the last.
+        """Select the next layer in the order of the network, and leave the canvas after the last.
 
-        Right after a click beside all layers suggest layers there instead, once, so that the focus is not trapped.
+        Right after a click outside layers, suggest layers there instead, once, so that the focus is not trapped.
         """
         if is_next and self._clicked_ground and not self.editor.selection and not self.editor.selected_connections:
             self._clicked_ground = False

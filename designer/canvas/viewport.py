@@ -30,7 +30,7 @@ class Viewport(QGraphicsView):
 
     zoom_changed = Signal(float)
     visible_changed = Signal(object)
-    """The part of the canvas that can be seen, a `QRectF`."""
+    """The visible part of the canvas, a `QRectF`."""
 
     def __init__(self, scene: Scene, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,26 +62,26 @@ class Viewport(QGraphicsView):
 
     @property
     def network_scene(self) -> Scene:
-        """The scene that is shown."""
+        """Return the scene that is shown."""
         return self._scene
 
     @property
     def zoom(self) -> float:
-        """Pixels per canvas unit."""
+        """Return the pixels per canvas unit."""
         return self.transform().m11()
 
     @property
     def is_readable(self) -> bool:
-        """Whether the zoom is large enough for ports to be hit and names to be read."""
+        """Return whether the zoom is large enough for ports to be hit and names to be read."""
         return self.zoom >= READABLE
 
     @property
     def reach(self) -> float:
-        """The distance from the pointer within which a port or a connection is hit, in canvas units."""
+        """Return the distance from the pointer within which a port or a connection is hit, in canvas units."""
         return _REACH_PIXELS / min(self.zoom, 1.0) if self.zoom > 0.5 else 2 * _REACH_PIXELS
 
     def visible_area(self) -> QRectF:
-        """The part of the canvas that can be seen."""
+        """Return the visible part of the canvas."""
         return self.mapToScene(self.viewport().rect()).boundingRect()
 
     def zoom_in(self) -> None:
@@ -140,14 +140,14 @@ class Viewport(QGraphicsView):
         self.make_room()
 
     def layers_box(self, ids: Iterable[str]) -> QRectF:
-        """The bounding box of some layers."""
+        """Return the bounding box of some layers."""
         box = QRectF()
         for id in ids:
             box = box.united(QRectF(*self._scene.editor.layout.at(id), NODE_WIDTH, NODE_HEIGHT))
         return box
 
     def reveal(self, id: str) -> None:
-        """Scroll to a layer, and zoom in where its name could not be read."""
+        """Scroll to a layer, and zoom in where its name would not be readable."""
         box = self.layers_box({id})
         if not self.is_readable:
             self.look(1.0, box.center())
@@ -176,7 +176,7 @@ class Viewport(QGraphicsView):
         self._zoom_at(at, factor)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Two fingers zoom: on a touchpad, and on a screen that takes touches."""
+        """Zoom by pinch gestures on touchpads and touch screens."""
         if isinstance(event, QNativeGestureEvent) and event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
             self.zoom_around(event.position().toPoint(), 1 + event.value())
             return True
@@ -190,7 +190,7 @@ class Viewport(QGraphicsView):
         return super().viewportEvent(event)
 
     def tooltip_at(self, at: QPointF) -> str:
-        """The tooltip of the port, layer or connection at a point of the canvas."""
+        """Return the tooltip of the port, layer or connection at a point of the canvas."""
         scene, reach = self._scene, self.reach
         layers = scene.editor.network.layers
         if (port := scene.port_at(at, reach)) is not None:
@@ -238,5 +238,5 @@ class Viewport(QGraphicsView):
         painter.restore()
 
     def _dot_row(self, pitch: float) -> QPolygonF:
-        """A row of dots as wide as the window."""
+        """Return a row of dots as wide as the window."""
         return QPolygonF([QPointF(round(x * pitch), 0) for x in range(-1, int(self.viewport().width() / pitch) + 2)])

@@ -131,7 +131,7 @@ def _paint_stack(painter: QPainter, palette: theme.Palette) -> None:
 
 @lru_cache(maxsize=1)
 def _shapes() -> tuple[QPainterPath, QPainterPath, QPainterPath]:
-    """Paint the outline of a layer, its coloured edge, and the border, which the edge has none of.
+    """Return the outline of a layer, its coloured edge, and the border, which leaves out the edge.
 
     Paths are used instead of clipping, which the SVG writer ignores.
     """

@@ -19,8 +19,8 @@ LEAST_RUN_S = 5.0
 """Seconds: the choice is not worthwhile for a run that is expected to take less."""
 FAST_FLOPS_S = 1e11
 FAST_STEP_S = 1e-4
-"""FLOP/s of a core and seconds per step that no current core surpasses in a small network: a run that is short even so
-is certain to be short."""
+"""FLOP/s of a core and seconds per step, faster than any current core in a small network: a run that is short even by
+these is certain to be short."""
 
 
 def candidates(project: Project, placement: Placement, inventory: DeviceInventory) -> tuple[Placement, ...]:
