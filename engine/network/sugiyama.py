@@ -118,8 +118,8 @@ def _sort(row: list[int], near: list[list[int]], place: list[float]) -> None:
     width = len(row)
     keys = {}
     for index, v in enumerate(row):
-        found = near[v]
-        keys[v] = sum(place[u] for u in found) / len(found) if found else place[v]
+        neighbours = near[v]
+        keys[v] = sum(place[u] for u in neighbours) / len(neighbours) if neighbours else place[v]
         place[v] = index / width  # makes ties stable below
     row.sort(key=lambda v: (keys[v], place[v]))
     for index, v in enumerate(row):

@@ -88,9 +88,9 @@ def forecasts(project: Project, inventory: DeviceInventory, probe: Probe) -> Ite
 
 def _asked(given: EnvironmentOptions, target: str, strategy: str) -> EnvironmentOptions:
     """Return the options as they are where they concern this target, else the defaults."""
-    kept = given.replace(target=target) if given.target == target else EnvironmentOptions(target=target)
-    kept = kept.replace(stages=given.stages, pipeline_pieces=given.pipeline_pieces)
-    return kept.replace(strategy=strategy, averaging_interval=given.averaging_interval) if strategy else kept
+    options = given.replace(target=target) if given.target == target else EnvironmentOptions(target=target)
+    options = options.replace(stages=given.stages, pipeline_pieces=given.pipeline_pieces)
+    return options.replace(strategy=strategy, averaging_interval=given.averaging_interval) if strategy else options
 
 
 class _Prediction:

@@ -79,16 +79,16 @@ def stage_problems(project: Project, analysis: Analysis) -> Iterator[Problem]:
         except UserError as error:
             yield _problem(str(error))
         return
-    said = read_stages(environment.stages)
-    found = list(faults(network, analysis, said))
-    for fault in found:
+    numbers = read_stages(environment.stages)
+    stage_faults = list(faults(network, analysis, numbers))
+    for fault in stage_faults:
         name = network.layers[fault.layer].name if fault.layer else ""
         fix = None
         if fault.stage is not None:
             fix = Fix(f"Put {name} into stage {fault.stage + 1}", _moving(fault.layer, fault.stage))
         yield _problem(fault.message, fault.layer, name, fix)
-    count = max(assigned(network, said).values(), default=0) + 1
-    if not found and workers and (why := wrong_count(count, workers)):
+    count = max(assigned(network, numbers).values(), default=0) + 1
+    if not stage_faults and workers and (why := wrong_count(count, workers)):
         yield _problem(why, fix=Fix("Balance", lambda project: balanced(project, analysis, workers)))
 
 
@@ -101,8 +101,8 @@ def _moving(id: str, stage: int) -> Callable[[Project], Project]:
     stay."""
 
     def edit(project: Project) -> Project:
-        found = assigned(project.network, read_stages(project.environment.stages))
-        return _with(project, {**found, id: stage})
+        numbers = assigned(project.network, read_stages(project.environment.stages))
+        return _with(project, {**numbers, id: stage})
 
     return edit
 
@@ -168,14 +168,16 @@ def stage_bytes(project: Project, analysis: Analysis, stages: Stages) -> list[in
     training = project.training
     pieces = pieces_of_batch(with_pipeline(project).environment, training.gradient_accumulation, stages.count)
     states = optimizer_states(training.solver, training.momentum, training.history_size, analysis.parameters)
-    found = []
+    bytes_by_stage = []
     for number in range(stages.count):
         own = {id: shapes for id, shapes in analysis.shapes.items() if stages.of.get(id) == number}
         part = Analysis(own, (), {id: inside for id, inside in analysis.inside.items() if id in own})
         samples = -(-training.mini_batch_size // pieces) * min(pieces, stages.count - number)
         frozen = frozen_parameters(project.network, part)
-        found.append(training_memory(part, samples, states, frozen, step=StepOptions(1, training.precision)).total)
-    return found
+        bytes_by_stage.append(
+            training_memory(part, samples, states, frozen, step=StepOptions(1, training.precision)).total
+        )
+    return bytes_by_stage
 
 
 def with_stages_kept(before: Project, after: Project) -> Project:

@@ -300,11 +300,11 @@ def refuse_untrusted(of: Network | Project) -> None:
 
 def open_questions(network: Network, analysis: Analysis) -> list[Question]:
     """Return the permitted measurements that would determine more sizes."""
-    found: list[Question] = []
+    questions: list[Question] = []
     for id, layer in network.layers.items():
         if isinstance(layer.type, Block) and id in analysis.inside:
             for copy in analysis.inside[id].copies:
-                found += open_questions(layer.type.network, copy)
+                questions += open_questions(layer.type.network, copy)
         if not isinstance(layer.type, UserCode) or layer.bypassed or not registry.may_run(layer.type.code_file):
             continue
         sources = network.incoming[id]
@@ -317,8 +317,8 @@ def open_questions(network: Network, analysis: Analysis) -> list[Question]:
         except ShapeError:
             continue  # it is a problem already, without running anything
         if registry.answer(question) is None:
-            found.append(question)
-    return list(dict.fromkeys(found))
+            questions.append(question)
+    return list(dict.fromkeys(questions))
 
 
 def measure(network: Network) -> list[Question]:
