@@ -263,7 +263,7 @@ def _around(places: Mapping[str, Position], ids: list[str]) -> _Box:
 
 @lru_cache(maxsize=8)
 def repeated(network: Network) -> frozenset[Connection]:
-    """Return the output ports that are shown as names at several distant inputs, and are nowhere the main input.
+    """Return the connections from outputs that feed several distant layers, and are nowhere the main input.
 
     Examples are masks, position indices and an embedding of the time: each layer they feed has another input on a
     longer path. Distant means three layers on the longest path. A shortcut around a block is not included, as it

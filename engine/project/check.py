@@ -167,7 +167,7 @@ def _no_regression(facts: DatasetInfo) -> str:
 
 
 def _dependent(network: Network, analysis: Analysis) -> Iterator[Problem]:
-    """Return the layers whose output for a sample depends on more than that sample and the weights; each outermost
+    """Return problems of layers whose output for a sample depends on more than it and the weights; each outer
     layer once."""
     seen: set[str] = set()
     for path, _ in analysis.all_shapes():
@@ -270,7 +270,7 @@ def _warmup_problem(options: TrainingOptions, samples: int) -> Iterator[Problem]
 
 
 def _resizing(project: Project, wanted: TensorType, given: TensorType) -> str:
-    """Return how images are resized to the size that a layer takes, where only their size is in the way."""
+    """Return advice to resize the images to the size that a layer takes, where only their size does not fit."""
     if project.data.source != "images" or wanted.layout != "image" or given.layout != "image":
         return ""
     size = wanted["H"]

@@ -107,7 +107,7 @@ def _outputs(layer: Layer) -> int:
 
 
 def _huge(network: Network, analysis: Analysis, layer: Layer) -> Iterator[Problem]:
-    """Warn about a fully connected layer with most of the network's weights."""
+    """Warn about a fully connected layer with more than `HUGE_WEIGHTS` weights."""
     facts = analysis.shapes[layer.id]
     rows, columns = facts.weights["weight"]
     if rows * columns <= HUGE_WEIGHTS:

@@ -259,7 +259,7 @@ def _severity(facts: DatasetInfo | None) -> Severity:
 
 
 def idle_inputs(network: Network) -> Iterator[Problem]:
-    """Return warnings about inputs that no output depends on."""
+    """Return warnings about input layers without outgoing connections."""
     for layer in network.inputs:
         if not network.outgoing[layer.id]:
             fix = check_fixes.removal(network, {layer.id}) if len(network) > 1 else None
