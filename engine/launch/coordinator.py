@@ -59,7 +59,7 @@ def coordinate(
 
     `on_event` is called with every event after it was written. `stop` is polled a few times per second; True requests
     a stop. Ctrl-C and SIGTERM are stop requests, and a second one ends the workers at once. `strategy` and
-    `patience_s`, the seconds a worker may be silent, are for tests. `shrink` is called when the run waits without
+    `patience_s`, the longest silence of a worker, are for tests. `shrink` is called when the run waits without
     workers: it replaces this process by a small one, which receives the state of the wait as `released`, or returns.
     Raises `RunError` if another engine is at work on the run, or if its log cannot be opened; any other failure is an
     end of the run, with `exit_code` in `run.json`.
