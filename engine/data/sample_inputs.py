@@ -76,7 +76,7 @@ def accepted_lengths(network: Network) -> tuple[int, ...]:
 
 
 def _random(type: TensorType, size: int, steps: int, highest: int, numbers: np.random.Generator) -> np.ndarray:
-    shape = (size, *(extent if isinstance(extent, int) else steps for extent in type.sizes))
+    shape = (size, *(axis if isinstance(axis, int) else steps for axis in type.sizes))
     if type.kind == "index":
         return numbers.integers(0, highest + 1, shape).astype(np.float32)
     return numbers.standard_normal(shape).astype(np.float32)
