@@ -46,9 +46,8 @@ def describe(
 ) -> dict[str, Any]:
     """Return a preview of the first input as a JSON object; keys that do not apply are empty lists.
 
-    With a `change` only samples of the training split are shown, transformed; without one, samples of all splits. For
-    large data (`is_large`), low, mean and high of columns are computed from some of the samples.
-
+    With a `change` only training samples are shown, transformed; without one, those of all splits. For large data
+    (`is_large`), low, mean and high of columns are computed from some of the samples. Keys:
     `kind`      `pictures`, `table` or `series`
     `classes`   [{"name", "training", "validation", "test"}], number of `counted` per class; empty for numbers
     `counted`   unit of these counts: `samples`, `steps`, `pixels` or `voxels`
