@@ -150,7 +150,7 @@ def _refuse_complete(folder: RunFolder, project: Project) -> None:
     if isinstance(done, int) and done >= planned:
         raise UserError(
             f"The run in {folder.path} is complete: {plural(done, 'epoch')} of {planned:,} done. To go on give it "
-            f"more, such as --set training.{name}={2 * planned}."
+            f"more, such as --set training.{name}={2 * max(planned, done)}."
         )
     if not all_checkpoints(folder):
         raise UserError(

@@ -35,13 +35,13 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True)
 class Started(Event):
-    """Training has started.
+    """Training has started, or continues after a `resumed` event.
 
     `environment` is the execution environment as returned by `Placement.write()`, `hardware` its description. `epochs`
-    and `iterations` are the planned totals, `steps_per_epoch` the iterations per epoch. `metric` is the name of the
-    metric. `samples` is the number of samples per split, `parameters` the number of learnable parameters of the
-    network. `sentence` explains the choice and use of the environment; `arithmetic` gives the global batch size, the
-    batch size per worker, the steps per epoch and the learn rate.
+    and `iterations` are the planned totals, also after they were changed on request; `steps_per_epoch` is the number of
+    iterations per epoch. `metric` is the name of the metric. `samples` is the number of samples per split, `parameters`
+    the number of learnable parameters of the network. `sentence` explains the choice and use of the environment;
+    `arithmetic` gives the global batch size, the batch size per worker, the steps per epoch and the learn rate.
     """
 
     kind: ClassVar[str] = "started"

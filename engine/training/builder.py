@@ -101,7 +101,6 @@ class TrainerBuilder:
             FolderStore(job.folder.path, job.manifest) if is_first else NullStore(),
             has_validation=validation is not None,
         )
-        self._send_started(num_parameters, named("metric", metrics))
         plan = TrainingPlan(
             self.length,
             validation_steps(options, self.length.steps_per_epoch),
@@ -140,6 +139,7 @@ class TrainerBuilder:
         if job.checkpoint >= 0:
             saver.restore(Checkpoint(place(job.folder, job.checkpoint), job.checkpoint))
         self.schedule.multiply(job.rate_factor)
+        self._send_started(num_parameters, named("metric", metrics), trainer.length)
         return trainer
 
     @cached_property
@@ -364,9 +364,9 @@ class TrainerBuilder:
         inputs = [facts for _, facts, _ in fed_inputs(job.project.network, job.dataset)]
         return augmentation_for(self.options, job.project.data, inputs, training.span, job.targets, len(training))
 
-    def _send_started(self, num_parameters: int, metric: Metric) -> None:
-        """Send the first events of the run: what is trained where, and notes and warnings."""
-        job, length, placement = self.job, self.length, self.job.info.placement
+    def _send_started(self, num_parameters: int, metric: Metric, length: TrainingLength) -> None:
+        """Send the first events of the run: what is trained where and for how long, and notes and warnings."""
+        job, placement = self.job, self.job.info.placement
         notes = [*job.dataset.notes, *self.notes, *job.accelerations.notes(), *process_group.notes(job.group)]
         messages = [Message(severity="note", text=note[:1000]) for note in notes]
         needs_validation = self.options.output_network == "best-validation" or self.options.validation_patience

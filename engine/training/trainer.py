@@ -11,7 +11,7 @@ import torch
 
 from engine.core.errors import RunError, UserError, plural
 from engine.data.batches import Batch, BatchLoader
-from engine.project.training import TrainingOptions
+from engine.project.training import TrainingLength, TrainingOptions
 from engine.runs.events import Checkpointed, Message
 from engine.training.best_model import BestModelTracker
 from engine.training.checkpoints import CheckpointSaver
@@ -94,6 +94,11 @@ class Trainer:
         self._loss = math.nan
         self._recent: deque[list[float]] = deque(maxlen=batches.order.steps_per_epoch)
         self._batch: Batch | None = None
+
+    @property
+    def length(self) -> TrainingLength:
+        """The planned length of the run, with the epochs that were last asked for."""
+        return self._state.length
 
     def run(self) -> Outcome:
         """Train. Raises `RunError` where that fails."""

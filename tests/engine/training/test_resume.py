@@ -29,7 +29,7 @@ from engine.parallel.worker_spec import WorkerSpec
 from engine.project.data import DataOptions
 from engine.project.project import Project
 from engine.runs.checkpoints import all_checkpoints, put_in_place
-from engine.runs.events import Checkpointed, Event, Points, Requested, read_event
+from engine.runs.events import Checkpointed, Event, Points, Requested, Started, read_event
 from engine.runs.folder import RunFolder
 from engine.user_code import trust
 from tests.builders import chain, layer
@@ -202,6 +202,8 @@ def test_a_complete_run_and_one_at_work_are_refused(tmp_path: Path) -> None:
     write_json(folder.result, {"state": "finished", "epochs": 2})
     with pytest.raises(UserError, match=r"is complete: 2 epochs of 2 done. .* --set training.max_epochs=4"):
         prepare_resume(folder)
+    with pytest.raises(UserError, match=r"is complete: 2 epochs of 1 done. .* --set training.max_epochs=4"):
+        prepare_resume(folder, ["training.max_epochs=1"])
     lock = lock_of(folder)
     with pytest.raises(UserError, match="is at work: there is nothing to resume"):
         prepare_resume(folder)
@@ -219,6 +221,8 @@ def test_requests_are_done_told_and_outlive_a_resume(tmp_path: Path) -> None:
     assert first.outcome["epochs"] == 3
     assert [one.iteration for one in all_checkpoints(folder)] == [15, 10, 5, 1], "what was asked for is saved at once"
     resumed = train(folder, checkpoint=5)
+    (started,) = [event for event in resumed.events if isinstance(event, Started)]
+    assert (started.epochs, started.iterations) == (3, 15), "the totals that hold now"
     assert resumed.curve("training") == {step: x for step, x in first.curve("training").items() if step > 5}
     assert same_weights(resumed, first, "last")
 
