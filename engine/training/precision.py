@@ -115,15 +115,17 @@ class LossScale(torch.amp.GradScaler):
         for overflow in self._overflows(optimizer):
             self._group.all_reduce(overflow).clamp_(max=1.0)
 
-    def step_and_update(self, optimizer: torch.optim.Optimizer) -> None:
-        """Make a step of the optimizer, unless gradients overflowed; then lower the scale.
+    def has_overflow(self, optimizer: torch.optim.Optimizer) -> bool:
+        """Return whether gradients overflowed, so that the step is to be skipped.
 
-        Not `step`: it lets a fused optimizer skip, and the fused SGD of torch 2.13 then reads a momentum that was never
-        written.
+        In place of `step`: it lets a fused optimizer skip, and the fused SGD of torch 2.13 then reads a momentum that
+        was never written.
         """
-        if not any(overflow.item() for overflow in self._overflows(optimizer)):
-            optimizer.step()
-        self.update()
+        return any(overflow.item() for overflow in self._overflows(optimizer))
+
+    def keep(self) -> None:
+        """End a step that was skipped for another reason than an overflow: the scale stays as it is."""
+        self.update(self._scale)
 
     def _overflows(self, optimizer: torch.optim.Optimizer) -> Iterable[torch.Tensor]:
         overflow: dict[torch.device, torch.Tensor] = self._per_optimizer_states[id(optimizer)]["found_inf_per_device"]

@@ -125,12 +125,12 @@ class Solver:
             for group in self._optimizer.param_groups:
                 group["lr"] = rate * group["learn_rate_factor"]
             self._rate = rate
-        if scale is not None:
-            scale.step_and_update(self._optimizer)
-        elif loss is None:
-            self._optimizer.step()
-        else:
+        if loss is not None:
             self._optimizer.step(loss)
+        elif scale is None or not scale.has_overflow(self._optimizer):
+            self._optimizer.step()
+        if scale is not None:
+            scale.update()
 
     def moments(self) -> Iterator[torch.Tensor]:
         """Yield what is kept of past gradients, to be changed in place; without counts."""

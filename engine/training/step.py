@@ -166,10 +166,13 @@ class TrainStep:
         if self.nan_check is None:
             return True
         # Where fp16 scales the loss, gradients that overflow are the scaler's own matter.
-        if self.nan_check.is_finite(result.loss, with_gradients=self.model.precision.scale is None):
+        scale = self.model.precision.scale
+        if self.nan_check.is_finite(result.loss, with_gradients=scale is None):
             self.num_skipped = 0
             return True
         self.nan_check.undo()
+        if scale is not None:
+            scale.keep()
         self.skipped_batch = batch
         self.num_skipped += 1
         return False

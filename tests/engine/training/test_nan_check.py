@@ -15,6 +15,7 @@ from engine.training.losses import SingleOutputLoss, half_mse
 from engine.training.model import TrainedModel
 from engine.training.nan_check import nan_check_for
 from engine.training.nan_diagnosis import first_non_finite, recording
+from engine.training.precision import Precision
 from engine.training.solvers import Solver
 from engine.training.step import StepOptions, TrainStep
 
@@ -43,7 +44,8 @@ def batch(value: float = 1.0) -> Batch:
 
 def train_step(module: nn.Module, **options: Any) -> TrainStep:
     chosen, group = TrainingOptions(**options), SingleProcess()
-    model = TrainedModel(module, Single(module), Solver(chosen, module), group)
+    precision = Precision(chosen.fitting_precision, torch.device("cpu"), group)
+    model = TrainedModel(module, Single(module), Solver(chosen, module), group, precision)
     step_options = StepOptions(nan_check=nan_check_for(chosen, module, group))
     return TrainStep(model, SingleOutputLoss(half_mse), lambda step: 0.01, options=step_options)
 
@@ -59,6 +61,25 @@ def test_a_bad_step_changes_nothing_and_a_good_one_goes_on() -> None:
     step(batch(), 1)
     assert step.num_skipped == 0
     assert not torch.equal(before["0.weight"], module.state_dict()["0.weight"])
+
+
+def test_skipped_steps_of_fp16_leave_the_scale_as_it_is() -> None:
+    """Two in a row, and good ones after them: a loss that is not finite is not the fault of its scale."""
+    module = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
+    step = train_step(module, non_finite_loss="skip", precision="fp16")
+    scale = step.model.precision.scale
+    assert scale is not None
+    step(batch(), 0)
+    start = scale.get_scale()
+    before = {key: value.clone() for key, value in module.state_dict().items()}
+    for number in (1, 2):
+        step(batch(math.nan), number)
+        assert step.num_skipped == number
+    assert all(torch.equal(before[key], value) for key, value in module.state_dict().items())
+    step(batch(), 3)
+    assert step.num_skipped == 0
+    assert not torch.equal(before["0.weight"], module.state_dict()["0.weight"])
+    assert scale.get_scale() == start
 
 
 @pytest.mark.parametrize("policy", ["stop", "go-back"])
