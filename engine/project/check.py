@@ -35,7 +35,7 @@ from engine.project.project import Project, block_paths, lifted, lowered, projec
 from engine.project.schedules import plateau_begin
 from engine.project.stage_edits import stage_problems
 from engine.project.target_scale import target_scale_problems
-from engine.project.training import TrainingOptions, batch_size, training_length
+from engine.project.training import TrainingOptions, batch_size, training_length, whole_batch_note
 from engine.project.user_code import with_code_fix
 
 MOST_WEIGHTS = 5_000
@@ -232,7 +232,11 @@ def _data_problems(project: Project, analysis: Analysis, facts: DatasetInfo) -> 
         wanted = layer.type.output()
         if not wanted.fits(given.type) or wanted.kind != given.type.kind:
             message = f"The layer takes {wanted}; the data gives {given.type}.{_resizing(project, wanted, given.type)}"
-            yield Problem("error", id, layer.name, "", message, _input_fix(layer, given.type))
+            fix = _input_fix(layer, given.type)
+            if wanted.layout == "features" and given.type.kind == "index":
+                message += " To take its whole numbers as numbers, set data.integer_arrays=numbers."
+                fix = check_fixes.data_option("Take as numbers", integer_arrays="numbers")
+            yield Problem("error", id, layer.name, "", message, fix)
         elif given.lengths and not wanted.is_open:
             shortest, longest = given.lengths
             message = f"The layer takes {wanted}; the sequences of the data have {shortest:,} to {longest:,} steps."
@@ -242,10 +246,12 @@ def _data_problems(project: Project, analysis: Analysis, facts: DatasetInfo) -> 
     yield from sequence_problems(project, facts)
     yield from augmentation_problems(project, facts, analysis)
     training = facts.samples.get("training", 0)
-    batch = batch_size(project.training, training)
-    if batch > training:
-        message = f"The training split has {training:,} samples. Use at most {training:,}, received {batch:,}."
-        yield Problem("error", "", "", "training.mini_batch_size", message, _batch_fix(training))
+    if not training:
+        message = "The training split has no samples. Lower the shares of validation and test, or add samples."
+        yield Problem("error", "", "", DATA, message)
+    if note := whole_batch_note(project.training, training):
+        fix = check_fixes.option(f"Set to {training:,}", mini_batch_size=training)
+        yield Problem("note", "", "", "training.mini_batch_size", note, fix)
     yield from _warmup_problem(project.training, training)
     if project.training.target_metric != "none" and not facts.samples.get("validation"):
         message = "The target is looked for at validations; the data has no validation split. Set a share for it."
@@ -296,10 +302,6 @@ def _input_fix(layer: Layer, given: TensorType) -> Fix | None:
         case SequenceInput(), "tokens":
             values = {"content": "indices", "length": 0}
     return check_fixes.fields(f"Set to {given.short()}", {layer.id: values}) if values else None
-
-
-def _batch_fix(training: int) -> Fix | None:
-    return check_fixes.option(f"Set to {training:,}", mini_batch_size=training) if training else None
 
 
 def _output_problems(project: Project, analysis: Analysis, facts: DatasetInfo | None) -> Iterator[Problem]:

@@ -45,6 +45,15 @@ def option(label: str, **values: object) -> Fix:
     return Fix(label, edit)
 
 
+def data_option(label: str, **values: object) -> Fix:
+    """Return a fix that sets options of the data."""
+
+    def edit(project: Project) -> Project:
+        return replace(project, data=project.data.replace(**values))
+
+    return Fix(label, edit)
+
+
 def removal(network: Network, ids: Collection[str]) -> Fix:
     """Return a fix that removes layers with all their connections."""
     names = [layer.name for id, layer in network.layers.items() if id in ids]

@@ -68,6 +68,18 @@ class DataOptions(Record):
         help="What the network predicts. Default auto",
         visible_when=_source("table", "arrays"),
     )
+    integer_arrays = Choice(
+        "indices",
+        options=("indices", "numbers"),
+        notes={
+            "indices": "Sequences of indices, such as words, for an embedding",
+            "numbers": "Features, as arrays of fractions are",
+        },
+        group="Source",
+        help="What input arrays of integers with two axes, N T, hold. Default indices. torch: the dtype says it, long"
+        " or float",
+        visible_when=_source("arrays"),
+    )
     missing_values = Choice(
         "refuse",
         options=("refuse", "leave-out"),

@@ -88,15 +88,28 @@ class TrainingLength:
 
 
 def batch_size(options: TrainingOptions, samples: int | None) -> int:
-    """Return the batch size over all workers. Full-batch solvers use the number of training samples; where it is not
-    known, the mini-batch size."""
-    return samples if options.is_full_batch and samples else options.mini_batch_size
+    """Return the batch size over all workers: the mini-batch size, or all training samples where they are fewer, and
+    for full-batch solvers. `samples` is None or 0 where their number is not known."""
+    if not samples:
+        return options.mini_batch_size
+    return samples if options.is_full_batch else min(options.mini_batch_size, samples)
+
+
+def whole_batch_note(options: TrainingOptions, samples: int) -> str:
+    """Return a note where the mini-batch size is larger than the training split, else an empty text."""
+    if options.is_full_batch or not 0 < samples < options.mini_batch_size:
+        return ""
+    return (
+        f"The training split has {plural(samples, 'sample')}, fewer than the mini-batch size of "
+        f"{options.mini_batch_size:,}: each iteration takes all of them."
+    )
 
 
 def training_length(options: TrainingOptions, samples: int) -> TrainingLength:
     """Return the training length for this number of training samples, at least one."""
     if options.is_full_batch:
         return TrainingLength(samples, 1, options.max_iterations, is_full_batch=True)
-    whole, rest = divmod(samples, options.mini_batch_size)
+    batch = batch_size(options, samples)
+    whole, rest = divmod(samples, batch)
     steps = whole + (1 if rest and options.last_batch == "keep" else 0)
-    return TrainingLength(options.mini_batch_size, max(1, steps), options.max_epochs)
+    return TrainingLength(batch, max(1, steps), options.max_epochs)

@@ -21,7 +21,7 @@ from engine.placement.batch_arithmetic import rate_factor
 from engine.project import user_code
 from engine.project.check_strategies import pieces_of_batch, stages_of
 from engine.project.target_scale import fitted_outputs
-from engine.project.training import TrainingLength, training_length
+from engine.project.training import TrainingLength, training_length, whole_batch_note
 from engine.project.user_code import has_code
 from engine.runs.checkpoints import Checkpoint, all_checkpoints, beside, place
 from engine.runs.events import Message, Started
@@ -87,6 +87,7 @@ class TrainerBuilder:
         job, options = self.job, self.options
         validation, test = self._split("validation"), self._split("test")
         self.notes += [*_loading_note(job), *self.precision.notes]
+        self.notes += filter(None, [whole_batch_note(options, len(self.training))])
         self.notes += choose_threads(job, self.network, self.precision, self.training)
         metrics = metrics_for(options, job.ordered_dataset, self.training.targets)
         batches = self.batches(self._augmentation(), job.shard_weights)

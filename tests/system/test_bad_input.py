@@ -230,12 +230,6 @@ def test_indices_beyond_the_vocabulary(tmp_path: Path) -> None:
     is_refused(done, 2, "embedding_1, vocabulary", "the index 39", "Set the vocabulary size to at least 40")
 
 
-def test_a_batch_larger_than_the_data(tmp_path: Path) -> None:
-    done = engine("check", digits(tmp_path, mini_batch_size=1258))
-
-    is_refused(done, 2, "training.mini_batch_size", "Use at most 1,257, received 1,258")
-
-
 @pytest.mark.parametrize("environment", [["--environment", "cpu"], ["--environment", "multi-cpu", "--workers", "2"]])
 def test_a_loss_that_is_not_finite(tmp_path: Path, environment: list[str]) -> None:
     project, run = digits(tmp_path, initial_learn_rate=1000.0, max_epochs=200), tmp_path / "run"

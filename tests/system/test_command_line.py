@@ -132,7 +132,6 @@ def test_a_requirement_that_does_not_hold_is_exit_4(project: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["--set", "training.mini_batch_size=5000"], 2, "The training split has 1,257 samples. Use at most 1,257"),
         (["--set", "training.max_epoch=5", "--set", "data.sorce=x"], 2, "Did you mean 'source'?"),
         (["--environment", "parallel"], 5, "needs a cluster profile"),
         (["--environment", "gpu", "--set", "environment.devices=[97]"], 5, "not available here"),

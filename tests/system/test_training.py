@@ -90,6 +90,16 @@ def test_two_workers_are_one(tmp_path: Path, strategy: str) -> None:
     assert two.events("best")[-1]["objective"] == "auc"
 
 
+def test_a_mini_batch_larger_than_the_training_split_takes_all_of_it(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"max_epochs": 3, "mini_batch_size": 5000, "last_batch": "discard"}
+    one, two = (train(digits(mlp(), place, **options), tmp_path / str(place)) for place in (None, TWO))
+    assert largest_difference(one, two) < 1e-4
+    for done in (one, two):
+        assert (done.result["state"], done.result["iterations"]) == ("finished", 3)
+        notes = [event["text"] for event in done.events("message")]
+        assert any("fewer than the mini-batch size of 5,000: each iteration takes all of them" in n for n in notes)
+
+
 @pytest.mark.parametrize("strategy", ["flat", "ddp"])
 def test_a_frozen_layer_stays_on_one_worker_and_on_two(tmp_path: Path, strategy: str) -> None:
     """The first convolution and its batch normalisation, statistics included; what stands behind them learns."""
@@ -243,7 +253,6 @@ def test_patience_ends_a_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "words", "exit_code"),
     [
-        ({"training": {"mini_batch_size": 5000}}, "Use at most 1,2", 2),
         ({"environment": {"target": "multi-gpu"}}, "'multi-gpu' is not available here", 5),
         ({"environment": {"target": "parallel"}}, "cluster profile", 5),
         ({"environment": {"target": "multi-cpu", "num_workers": 200}}, "cannot be shared by 200 workers", 2),

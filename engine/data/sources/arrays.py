@@ -37,6 +37,10 @@ from engine.project.data import DataOptions
 from engine.project.dataset_info import InputInfo
 
 LARGEST = 2**63
+AS_NUMBERS = (
+    "To take them as numbers, set integer arrays to numbers (data.integer_arrays=numbers), or store the array as "
+    "float32."
+)
 
 
 class ArrayFile:
@@ -49,10 +53,10 @@ class ArrayFile:
     def outline(self, options: DataOptions, path: Path) -> Outline:
         """Return the outline, from the headers of the arrays and the targets."""
         headers = read_headers(path)
-        names, timed = _roles(options.response, headers, path)
+        names, timed = _roles(options, headers, path)
         inputs = {name: header for name, header in headers.items() if name not in (*names, *timed.values())}
         samples = _count(headers, path)
-        types = {name: _type(header, path) for name, header in inputs.items()}
+        types = {name: _type(header, path, options.integer_arrays) for name, header in inputs.items()}
         found = {name: _lengths(path, headers[name], headers[given]) for name, given in timed.items()}
         padded = {name: lengths for name, lengths in found.items() if lengths is not None}
         beside = Beside(types, {name: padded[name] for name in padded if name in types}, options.ignored_value)
@@ -79,7 +83,7 @@ class ArrayFile:
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """Return readers of the arrays in the file, which check that samples are finite as they are read."""
         headers = read_headers(path)
-        _, timed = _roles(options.response, headers, path)
+        _, timed = _roles(options, headers, path)
         inputs, notes, lengths = [], [], []
         for given in outline.inputs:
             header = headers[given.name]
@@ -101,7 +105,7 @@ class ArrayFile:
         needed += sum(header.bytes * (2 if header.is_complex else 1) for header in wanted)
         refuse_too_large(needed, f"The arrays of {path}", "Use fewer samples or smaller ones.")
         arrays, notes, lengths = [], [], []
-        _, timed = _roles(options.response, headers, path)
+        _, timed = _roles(options, headers, path)
         for given, header in zip(outline.inputs, wanted, strict=True):
             array = _parts(read(header))
             real = _lengths(path, header, headers[timed[header.name]]) if header.name in timed else None
@@ -133,7 +137,7 @@ def _count(headers: Mapping[str, Header], path: Path) -> int:
     return count
 
 
-def _type(header: Header, path: Path) -> TensorType:
+def _type(header: Header, path: Path, integer_arrays: str) -> TensorType:
     sizes = header.shape[1:]
     if header.is_complex:
         channels = _channel_axis(len(header.shape)) - 1
@@ -147,7 +151,8 @@ def _type(header: Header, path: Path) -> TensorType:
         case 0:
             return features(1)
         case 1:
-            return tokens(*sizes) if header.dtype.kind in "iu" else features(*sizes)
+            has_indices = header.dtype.kind in "iu" and integer_arrays == "indices"
+            return tokens(*sizes) if has_indices else features(*sizes)
         case 2:
             return sequence(*sizes)
         case 3:
@@ -178,10 +183,7 @@ def _parts(array: Array) -> Array:
 def _doubts(header: Header, type: TensorType) -> Iterator[str]:
     """Yield notes on arrays whose shape is ambiguous."""
     if type.kind == "index" and not type.is_open:
-        yield (
-            f"'{header.name}' holds whole numbers: taken as sequences of {type.sizes[0]} indices. "
-            "To take them as features, store the array as float32."
-        )
+        yield (f"'{header.name}' holds whole numbers: taken as sequences of {type.sizes[0]} indices. {AS_NUMBERS}")
     if type.layout == "image" and header.shape[-1] in (1, 3, 4) and header.shape[1] not in (1, 3, 4):
         yield (
             f"'{header.name}' was taken as images with {header.shape[1]} channels. If its channels come last, "
@@ -215,16 +217,16 @@ def _vocabulary(low: int, high: int, name: str, path: Path) -> str:
     if low < 0:
         raise UserError(
             f"Array '{name}' of {path} holds whole numbers, taken as indices, but the smallest is {low:,}. "
-            "Expected indices from 0. To take them as features, store the array as float32."
+            f"Expected indices from 0. {AS_NUMBERS}"
         )
     if high >= 2**24:
         raise UserError(f"Array '{name}' of {path} holds the index {high:,}; indices are at most {2**24 - 1:,}.")
     return f"The largest index in '{name}' is {high:,}: an embedding needs a vocabulary of at least {high + 1:,}."
 
 
-def _roles(response: str, headers: Mapping[str, Header], path: Path) -> tuple[dict[str, str], dict[str, str]]:
+def _roles(options: DataOptions, headers: Mapping[str, Header], path: Path) -> tuple[dict[str, str], dict[str, str]]:
     """Return the target's name per array of targets, and the array of lengths per array of sequences."""
-    names = target_names(response, list(headers), str(path))
+    names = target_names(options.response, list(headers), str(path))
     pairs = {name: f"{name}{LENGTHS}" for name in headers}
     timed = {
         name: lengths
@@ -233,7 +235,7 @@ def _roles(response: str, headers: Mapping[str, Header], path: Path) -> tuple[di
         and lengths not in names
         and headers[lengths].dtype.kind in "iu"
         and len(headers[lengths].shape) == 1
-        and (name in names or _is_sequence(headers[name]))
+        and (name in names or _is_sequence(headers[name], options.integer_arrays))
         and len(headers[name].shape) > 1
     }
     if not headers.keys() - names.keys() - set(timed.values()):
@@ -242,8 +244,9 @@ def _roles(response: str, headers: Mapping[str, Header], path: Path) -> tuple[di
     return names, timed
 
 
-def _is_sequence(header: Header) -> bool:
-    return len(header.shape) == 3 or (len(header.shape) == 2 and header.dtype.kind in "iu")
+def _is_sequence(header: Header, integer_arrays: str) -> bool:
+    has_indices = len(header.shape) == 2 and header.dtype.kind in "iu" and integer_arrays == "indices"
+    return len(header.shape) == 3 or has_indices
 
 
 def _targets(

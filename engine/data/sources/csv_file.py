@@ -25,21 +25,39 @@ ROW_LIMIT = 2**24
 CELL_BYTES = 16
 """Bytes per cell: a float64, twice while columns are concatenated from pieces."""
 SAMPLE_ROWS = 50
+SNIFFED_LINES = 1000
+"""Number of lines in which the separator is looked for."""
+BLANK = frozenset({"\n", "\r", "\r\n"})
+LARGEST_EXACT = 2**53
+"""Largest whole number up to which double precision holds all."""
+COMMAS = re.compile(r"[-+]?\d*(,\d+)+(\.\d*)?")
+THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
+"""Numbers with commas, and those of them in which each comma stands before three digits."""
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "<na>", "#n/a", "#na", "?"})
 """Markers of missing values, in lower case."""
 WAYS_OUT = "Fill the gap, leave out the rows with missing values, or leave the column out."
 EXPECTED = "a CSV table: UTF-8 text with a header line and the same number of cells in each line"
 
 
+csv.field_size_limit(ROW_LIMIT)  # a header is one cell for each separator but its own
+Cell = tuple[int, str]
+"""A row's index, and the text of a cell in it."""
+
+
 @dataclass
 class _Gathered:
-    """Contents of a column found in one pass. `texts` counts cells that are neither number nor empty."""
+    """Contents of a column found in one pass. `texts` counts cells that are neither number nor empty, `commas` those
+    of them that are numbers with commas."""
 
     pieces: list[Array] = field(default_factory=list)
     texts: int = 0
+    commas: int = 0
     empties: int = 0
-    first_text: tuple[int, str] = (0, "")
-    first_gap: tuple[int, str] = (0, "")
+    first_text: Cell = (0, "")
+    first_gap: Cell = (0, "")
+    first_thousands: Cell | None = None
+    first_unlike: Cell | None = None
+    """First number that has commas elsewhere than before three digits, or none although it is 1,000 or more."""
 
     def take(self, cells: Sequence[str], start: int) -> None:
         """Add the cells of rows from index `start` on."""
@@ -50,7 +68,14 @@ class _Gathered:
         finite = np.isfinite(numbers)
         if not finite.all():
             self._note_gaps(cells, finite, start)
+        if self.first_unlike is None and len(large := np.flatnonzero(finite & (np.abs(numbers) >= 1000))):
+            self.first_unlike = start + int(large[0]), cells[large[0]]
         self.pieces.append(numbers)
+
+    @property
+    def has_thousands(self) -> bool:
+        """Return whether all cells are numbers, some with commas as thousands separators."""
+        return self.texts == self.commas and self.first_thousands is not None
 
     def _number(self, cell: str, row: int) -> float:
         try:
@@ -60,7 +85,16 @@ class _Gathered:
                 if not self.texts:
                     self.first_text = row, cell
                 self.texts += 1
+                self._note_commas(row, cell)
             return math.nan
+
+    def _note_commas(self, row: int, cell: str) -> None:
+        if COMMAS.fullmatch(cell.strip()):
+            self.commas += 1
+            if THOUSANDS.fullmatch(cell.strip()):
+                self.first_thousands = self.first_thousands or (row, cell)
+            elif self.first_unlike is None or row < self.first_unlike[0]:
+                self.first_unlike = row, cell
 
     def _note_gaps(self, cells: Sequence[str], finite: Array, start: int) -> None:
         """Empty cells, and the numbers NaN and infinity."""
@@ -75,6 +109,11 @@ class _Gathered:
 def is_missing(cell: str) -> bool:
     """Return whether a cell marks a missing value."""
     return cell.strip().lower() in MISSING
+
+
+def as_number(cell: str) -> float:
+    """Return the number in a cell, without its thousands separators."""
+    return float(cell.replace(",", ""))
 
 
 def _is_number(cell: str) -> bool:
@@ -116,8 +155,16 @@ def read_columns(path: Path, without: Sequence[str] = (), *, skips_gaps: bool = 
     if not start:
         raise table.no_rows()
     texts = [name for name in table.names if table.is_text(name, gathered[name], start)]
+    found = table.texts(texts)
+    grouped = [name for name in texts if gathered[name].has_thousands]
     numbers = {name: np.concatenate(gathered[name].pieces) for name in table.names if name not in texts}
-    return Columns(table.names, numbers, table.texts(texts), tuple(first_rows), start, table.notes())
+    numbers |= {name: np.array([as_number(cell) for cell in found.pop(name)]) for name in grouped}
+    notes = [
+        f"Column '{name}': commas are taken as thousands separators, as in {quoted(example[1].strip())}."
+        for name in grouped
+        if (example := gathered[name].first_thousands)
+    ]
+    return Columns(table.names, numbers, found, tuple(first_rows), start, (*table.notes(), *notes))
 
 
 class _Table:
@@ -139,14 +186,17 @@ class _Table:
 
     def _lines(self) -> int:
         """Return the number of lines of the file, at most. Raises `UserError` for a line too long for memory."""
-        lines, length = 1, 0
+        lines, length, is_empty = 1, 0, True
         with self._reading(), open(self.path, "rb") as file:
             while block := file.read(2**20):
                 lines += max(block.count(b"\n"), block.count(b"\r"))
+                is_empty = is_empty and not block.strip()
                 block = block.replace(b"\r", b"\n")
                 length = length + len(block) if b"\n" not in block else len(block) - block.rfind(b"\n")
                 if length > ROW_LIMIT:
                     raise self._too_long()
+        if is_empty:
+            raise UserError(f"{self.path} is empty. Expected {EXPECTED}.")
         return lines
 
     def _too_long(self) -> UserError:
@@ -167,30 +217,36 @@ class _Table:
         except OSError as error:
             raise unreadable(self.path, error) from None
 
-    def _rows(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-        """Yield the line number on which each row ends, and its cells; blank lines are skipped."""
+    def _rows(self, delimiter: str, most_lines: int | None = None) -> Iterator[tuple[int, list[str]]]:
+        """Yield the line number on which each row ends, and its cells, of the first `most_lines`.
+
+        Blank lines are skipped before they are parsed, unless they are part of a quoted cell.
+        """
         with self._reading(), open(self.path, encoding="utf-8-sig", newline="") as file:
-            taken = 0
+            taken, number, quotes = 0, 0, 0
 
             def lines() -> Iterator[str]:
-                nonlocal taken
-                for line in file:
+                nonlocal taken, number, quotes
+                for line in islice(file, most_lines):
+                    number += 1
+                    if line in BLANK and quotes % 2 == 0:
+                        continue
+                    quotes += line.count('"')
                     taken += len(line)
                     if taken > ROW_LIMIT:  # quoted cells go on over lines
                         raise self._too_long()
                     yield line
 
-            reader = csv.reader(lines(), delimiter=delimiter)
-            for row in reader:
+            for row in csv.reader(lines(), delimiter=delimiter):
                 taken = 0
                 if row:
-                    yield reader.line_num, row
+                    yield number, row
 
     def _sniff(self) -> str:
         """Return the delimiter that gives the first rows the same number of cells, and the most cells."""
 
         def cells(delimiter: str) -> tuple[bool, int]:
-            widths = [len(row) for _, row in islice(self._rows(delimiter), SAMPLE_ROWS)]
+            widths = [len(row) for _, row in islice(self._rows(delimiter, SNIFFED_LINES), SAMPLE_ROWS)]
             return bool(widths) and len(set(widths)) == 1 and widths[0] > 1, widths[0] if widths else 0
 
         return max(DELIMITERS, key=cells)
@@ -324,6 +380,9 @@ class _Table:
         """Return whether a column holds texts. Raises `UserError` for gaps, and for a few texts among numbers."""
         if found.empties and (found.texts == 0 or not found.first_gap[1]):
             raise self._gap(name, found)
+        if found.has_thousands:
+            self._refuse_unlike(name, found)
+            return True
         if found.texts * 2 < rows and found.texts:
             row, cell = found.first_text
             more = f" It has {found.texts:,} such cells." if found.texts > 1 else ""
@@ -335,6 +394,17 @@ class _Table:
                 f"{quoted(cell)}.{more} {way_out}"
             )
         return found.texts > 0
+
+    def _refuse_unlike(self, name: str, found: _Gathered) -> None:
+        """Raise `UserError` where numbers disagree about thousands separators: `1,000` could be 1 or 1000."""
+        assert found.first_thousands is not None
+        if found.first_unlike is not None:
+            row, cell = found.first_unlike
+            raise UserError(
+                f"Column '{name}' of {self.path}, line {self._line(row):,}: expected a thousands separator as in "
+                f"{quoted(found.first_thousands[1].strip())}, received {quoted(cell.strip())}. Write all numbers "
+                "of the column alike, best without separators and with a decimal point."
+            )
 
     def _gap(self, name: str, found: _Gathered) -> UserError:
         row, cell = found.first_gap

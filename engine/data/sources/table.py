@@ -14,7 +14,7 @@ import numpy as np
 from engine.core.errors import UserError, did_you_mean
 from engine.core.fields import quoted
 from engine.core.types import features
-from engine.data.sources.csv_file import EXPECTED, Columns, read_columns
+from engine.data.sources.csv_file import EXPECTED, LARGEST_EXACT, Columns, as_number, read_columns
 from engine.data.sources.source import Array, Column, Outline, Readers, Samples, file_stamp, listed
 from engine.data.sources.targets import as_classes, is_whole_and_few, numbered, texts_as_classes
 from engine.project.data import DataOptions
@@ -116,6 +116,11 @@ def _target(task: str, name: str, columns: Columns, path: Path) -> tuple[Array, 
         return texts_as_classes(columns.texts[name], what)
     numbers = columns.numbers[name]
     if task == "classes" or (task == "auto" and is_whole_and_few(numbers)):
+        if float(np.abs(numbers).max()) >= LARGEST_EXACT:
+            raise UserError(
+                f"{what} holds numbers above {LARGEST_EXACT:,}, not all of which can be told apart in double "
+                "precision. To take them as classes, write them as texts, such as id_1."
+            )
         return as_classes(numbers, what)
     return _single(numbers, what)[:, np.newaxis], ()
 
@@ -171,4 +176,4 @@ def _column(name: str, responses: tuple[str, ...], columns: Columns) -> Column:
 
 def _row(cells: tuple[str, ...], columns: Columns) -> tuple[str | float, ...]:
     pairs = zip(columns.names, cells, strict=True)
-    return tuple(cell.strip() if name in columns.texts else float(cell) for name, cell in pairs)
+    return tuple(cell.strip() if name in columns.texts else as_number(cell) for name, cell in pairs)

@@ -166,14 +166,11 @@ def test_an_environment_the_project_came_with_may_stay(qtbot, shown) -> None:
     assert dialog.project().training.max_epochs == 5
 
 
-def test_a_batch_larger_than_the_training_part_says_so_and_keeps_ok_disabled(qtbot, shown) -> None:
+def test_a_batch_larger_than_the_training_split_is_no_error(qtbot, shown) -> None:
     dialog = shown()
     type_over(qtbot, dialog, "mini_batch_size", "2000")
     row = dialog.training_form.rows["mini_batch_size"]
-    assert row.message == "The training split has 1,257 samples. Use at most 1,257."
-    assert not dialog.ok_button.isEnabled()
-    assert dialog.ok_button.toolTip() == f"Mini-batch size: {row.message}"
-    type_over(qtbot, dialog, "mini_batch_size", "1257")
+    assert row.message == ""
     assert dialog.ok_button.isEnabled()
     assert dialog.ok_button.toolTip() == ""
 

@@ -145,8 +145,10 @@ def test_a_batch_larger_than_the_data() -> None:
     data = facts(image(1, 6, 6))
     problem = only(made, data)
     assert describe(problem) == (
-        "training.mini_batch_size: The training split has 200 samples. Use at most 200, received 201."
+        "training.mini_batch_size: The training split has 200 samples, fewer than the mini-batch size of 201: each "
+        "iteration takes all of them."
     )
+    assert problem.severity == "note"
     assert fixed(made, problem, data) == []
 
 
@@ -168,6 +170,14 @@ def test_an_input_that_is_not_the_datas_can_be_set_to_it(start: Any, given: Tens
     assert problem.fix is not None
     assert problem.fix.label == label
     assert not any(p.message.startswith("The layer takes") for p in fixed(made, problem, data))
+
+
+def test_integers_for_a_layer_of_features_have_a_remedy() -> None:
+    made = project(chain(layer("feature_input", channels=12)))
+    problem = next(p for p in problems(made, facts(tokens(12))) if p.message.startswith("The layer takes"))
+    assert problem.message.endswith("To take its whole numbers as numbers, set data.integer_arrays=numbers.")
+    assert problem.fix is not None
+    assert problem.fix.edit(made).data.integer_arrays == "numbers"
 
 
 def test_an_input_of_another_kind_offers_no_fix() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.project.training import TrainingOptions, batch_size, training_length
+from engine.project.training import TrainingOptions, batch_size, training_length, whole_batch_note
 
 
 @pytest.mark.parametrize(("last", "steps"), [("keep", 3), ("discard", 2)])
@@ -22,3 +22,14 @@ def test_a_full_batch_solver_takes_all_samples_and_counts_iterations(solver: str
     assert training_length(options.replace(max_iterations=1), 25).all_done == "1 iteration done"
     assert (batch_size(options, 25), batch_size(options, None)) == (25, 10)
     assert not any(options.is_visible(name) for name in ("mini_batch_size", "max_epochs", "shuffle", "last_batch"))
+
+
+def test_a_mini_batch_larger_than_the_training_split_is_all_of_it() -> None:
+    options = TrainingOptions(mini_batch_size=128, max_epochs=4, last_batch="discard")
+    length = training_length(options, 105)
+    assert (length.batch, length.steps_per_epoch, length.total_steps) == (105, 1, 4)
+    assert (batch_size(options, 105), batch_size(options, None), batch_size(options, 500)) == (105, 128, 128)
+    assert whole_batch_note(options, 105) == (
+        "The training split has 105 samples, fewer than the mini-batch size of 128: each iteration takes all of them."
+    )
+    assert whole_batch_note(options, 128) == whole_batch_note(options.replace(solver="lbfgs"), 105) == ""

@@ -55,9 +55,19 @@ def test_axes_say_what_an_array_is(tmp_path, shape, layout, sizes):
 def test_whole_numbers_are_indices(tmp_path):
     found, data = read(tmp_path, x=np.arange(24).reshape(6, 4), y=Y)
     assert (found.inputs[0].type.layout, found.inputs[0].type.kind) == ("tokens", "index")
-    assert "store the array as float32" in found.notes[0]
+    assert "To take them as numbers, set integer arrays to numbers (data.integer_arrays=numbers)" in found.notes[0]
     assert data.facts.notes[-1] == "The largest index in 'x' is 23: an embedding needs a vocabulary of at least 24."
     assert data.split("training").inputs[0][1].tolist() == [4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_whole_numbers_are_features_on_request(tmp_path: Path, *, is_streamed: bool) -> None:
+    np.savez(tmp_path / "a.npz", x=np.arange(24).reshape(6, 4) - 5, y=Y)
+    options = DataOptions(source="arrays", path="a.npz", integer_arrays="numbers", validation_share=0, test_share=0)
+    data = load(options, tmp_path, is_streamed=is_streamed)
+    assert (data.facts.inputs[0].type.layout, data.facts.inputs[0].type.kind) == ("features", "real")
+    assert data.facts.notes == ()
+    assert data.split("training").inputs[0][:].tolist() == (np.arange(24).reshape(6, 4) - 5).tolist()
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float16", "float64", "bool"])
