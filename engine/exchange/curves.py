@@ -15,7 +15,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlparse
@@ -39,6 +39,7 @@ FILE_SUFFIX = ".netwright"
 LARGEST_FLOAT = 3.4028234663852886e38
 """Largest float32, the type of values in TensorBoard."""
 LARGEST_STEP = 2**53
+ROWS_AT_ONCE = 4096
 MLFLOW_STATUS = {"finished": "FINISHED", "stopped": "KILLED", "failed": "FAILED", "lost": "FAILED", DAMAGED: "FAILED"}
 MLFLOW_LONGEST_NAME, MLFLOW_LONGEST_VALUE = 100, 5000
 MLFLOW_PARAMS_AT_ONCE, MLFLOW_METRICS_AT_ONCE = 100, 1000
@@ -58,13 +59,15 @@ class Curve:
 
     def append(self, points: Points) -> None:
         """Append points. Existing points from their first step on are removed: the run was rolled back."""
-        values = [float(value) for value in points.values[self.name]]
-        num_kept = bisect_left(self.steps, points.first_step)
-        for column in (self.steps, self.values, self.times):
-            del column[num_kept:]
-        self.steps.extend(points.first_step + index * points.steps_apart for index in range(len(values)))
+        values = array("d", points.values[self.name])
+        if self.steps and self.steps[-1] >= points.first_step:
+            num_kept = bisect_left(self.steps, points.first_step)
+            for column in (self.steps, self.values, self.times):
+                del column[num_kept:]
+        first, apart = points.first_step, points.steps_apart
+        self.steps.extend(range(first, first + len(values) * apart, apart))
         self.values.extend(values)
-        self.times.extend([points.time] * len(values))
+        self.times.extend(array("d", [points.time]) * len(values))
 
     def points(self) -> Iterator[tuple[int, float, float]]:
         """Yield step, value and time of each point."""
@@ -106,12 +109,15 @@ def write_curves(runs: Sequence[RunFolder], format: str, target: Path) -> list[P
 
 def _csv_text(runs: Sequence[RunFolder]) -> str:
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("run", "curve", "split", "step", "value"))
+    text.write("run,curve,split,step,value\n")
     for run in runs:
         for curve in read_curves(run):
-            for step, value in zip(curve.steps, curve.values, strict=True):
-                writer.writerow((run.path.name, curve.name, curve.split, f"{step:.0f}", f"{value:.9g}"))
+            head = io.StringIO()
+            csv.writer(head, lineterminator="").writerow((run.path.name, curve.name, curve.split))
+            row = head.getvalue().replace("%", "%%") + ",%d,%.9g\n"  # a writer per row would take four times as long
+            for start in range(0, len(curve.steps), ROWS_AT_ONCE):
+                steps, values = (column[start : start + ROWS_AT_ONCE] for column in (curve.steps, curve.values))
+                text.write(row * len(steps) % tuple(chain.from_iterable(zip(steps, values, strict=True))))
     return text.getvalue()
 
 

@@ -406,5 +406,6 @@ def from_json(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: from_json(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [from_json(item) for item in value]
+        is_curve = set(map(type, value)) <= {float, int}
+        return value if is_curve else [from_json(item) for item in value]
     return value
