@@ -1,5 +1,7 @@
 """How long the list of 2,000 runs takes: the first time, and from the index; and finding and sorting in it.
 
+Every second run was interrupted: what it reached stands in the last lines of its log only.
+
 `python benchmarks/history.py [RUNS]` makes runs in a temporary folder and prints milliseconds of the processor, and how
 often the time of reading nothing but every `run.json` goes into them.
 """
@@ -14,7 +16,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from engine.runs.events import Points, Progress, split_points
+from engine.runs.folder import RunFolder
 from engine.runs.history import list_runs
+from engine.runs.log import EventLog
 from engine.runs.query import matching, order_by
 
 DIGITS = Path(__file__).resolve().parents[1] / "resources" / "examples" / "digits.netwright"
@@ -22,8 +27,9 @@ REPEATS = 5
 
 
 def make(base: Path, count: int) -> None:
-    """Runs that have ended, as a project of the size of the digits example leaves them."""
+    """Runs as a project of the size of the digits example leaves them, finished and interrupted in turns."""
     project, dice = json.loads(DIGITS.read_text(encoding="utf-8")), random.Random(1)
+    log = b""
     for number in range(count):
         run = base / f"run_{number:05}"
         run.mkdir()
@@ -32,11 +38,36 @@ def make(base: Path, count: int) -> None:
         loss = dice.random()
         files = {
             "project.netwright": project,
-            "run.json": {"name": "digits", "created": 1e9 + number, "state": "finished"},
+            "run.json": {"name": "digits", "created": 1e9 + number, "state": "running" if number % 2 else "finished"},
             "result.json": {"state": "finished", "epochs": 9, "validation": {"loss": loss, "accuracy": 1 - loss}},
         }
         for name, value in files.items():
             (run / name).write_text(json.dumps(value), encoding="utf-8")
+        if number % 2:
+            (run / "result.json").unlink()
+            log = log or log_of(run, dice)
+            (run / "events.jsonl").write_bytes(log)
+
+
+def log_of(run: Path, dice: random.Random) -> bytes:
+    """The log of 4,000 iterations, longer than what the list reads of it."""
+    events = EventLog(RunFolder(run))
+    for first in range(1, 4000, 500):
+        values = {name: [dice.random() for _ in range(500)] for name in ("loss", "accuracy")}
+        for points in split_points(Points(split="training", first_step=first, steps_apart=1, values=values)):
+            events.append(points)
+        now = Progress(
+            epoch=1,
+            iteration=first + 499,
+            elapsed_s=1.0,
+            remaining_s=1.0,
+            rate=0.1,
+            samples_per_second=1.0,
+            memory_bytes=0,
+        )
+        events.append(now)
+    events.close()
+    return (run / "events.jsonl").read_bytes()
 
 
 def median_ms(act: Callable[[], object]) -> float:

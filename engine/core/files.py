@@ -104,6 +104,7 @@ def read_object(path: Path, limit_bytes: int, *, may_be_deep: bool = False) -> d
         if error.errno in (errno.EFBIG, errno.EINVAL, errno.EISDIR):  # too large, or not a regular file
             return None
         raise
+    may_be_deep = may_be_deep or data.count(b"{") + data.count(b"[") <= DEPTH_LIMIT
     return value if isinstance(value, dict) and (may_be_deep or not is_deeper(value, DEPTH_LIMIT)) else None
 
 

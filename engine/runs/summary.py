@@ -1,9 +1,9 @@
 """Summary of a run, read from the files of its run folder."""
 
 import contextlib
-import json
 import math
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -21,12 +21,12 @@ from engine.runs.events import (
     Event,
     Points,
     Progress,
+    Resumed,
     from_json,
-    read_event,
-    standing,
 )
 from engine.runs.folder import RunFolder
 from engine.runs.info import RunInfo
+from engine.runs.log import event_in
 from engine.runs.notes import FILE, Notes, notes_from, read_notes
 from engine.runs.options import NETWORK, Change, Options, changes, network_in, options_in
 
@@ -208,33 +208,58 @@ def _read(path: Path, name: str) -> dict[str, Any] | None:
 
 
 def _so_far(path: Path) -> dict[str, Any]:
-    """Return the values in the tail of an event log, under the keys of a result."""
+    """Return the values in the tail of an event log, under the keys of a result.
+
+    Lines are read from the newest on, and parsed only where a value is still missing.
+    """
+    values: dict[bytes, dict[str, Any]] = {}
+    after = math.inf
+    for line in reversed(_tail(path)):
+        if (head := _HEAD.match(line)) and (head[1] in values or head[2] in values):
+            continue
+        event = event_in(line)
+        if isinstance(event, Resumed):
+            after = min(after, event.after)
+        elif event is not None and event.n <= after and (name := _value_kind(event)):
+            values.setdefault(name, _values_of(event))
     result: dict[str, Any] = {}
-    for event in standing(_tail(path)):
-        match event:
-            case Progress():
-                result |= {"iterations": event.iteration, "seconds": event.elapsed_s}
-            case EpochEnded():
-                result["epochs"] = event.epoch
-            case Points():
-                last = {
-                    name: values[-1] for name, values in event.values.items() if isinstance(values, list) and values
-                }
-                if event.split == "training":
-                    result["loss"] = last.pop("loss", None)
-                    result["metrics"] = last
-                elif event.split in SPLIT_PRIORITY:
-                    result[event.split] = last
+    for name in _VALUE_KINDS:
+        result |= values.get(name, {})
     return result
 
 
-def _tail(path: Path) -> Iterator[Event]:
+_HEAD = re.compile(rb'\{"n":\d+,"time":[\d.]+,"kind":(?:"(progress|epoch)"|"points","split":"(\w+)")')
+_VALUE_KINDS = (b"progress", b"epoch", *(split.encode() for split in reversed(SPLIT_PRIORITY)))
+
+
+def _value_kind(event: Event) -> bytes:
+    """Return what an event gives values of: progress, epoch or a split; empty if nothing."""
+    if isinstance(event, (Progress, EpochEnded)):
+        return event.kind.encode()
+    return event.split.encode() if isinstance(event, Points) and any(event.values.values()) else b""
+
+
+def _values_of(event: Event) -> dict[str, Any]:
+    """Return the values of an event, under the keys of a result."""
+    match event:
+        case Progress():
+            return {"iterations": event.iteration, "seconds": event.elapsed_s}
+        case EpochEnded():
+            return {"epochs": event.epoch}
+        case Points():
+            last = {name: values[-1] for name, values in event.values.items() if values}
+            if event.split != "training":
+                return {event.split: last}
+            return {"loss": last.pop("loss", None), "metrics": last}
+    return {}
+
+
+def _tail(path: Path) -> list[bytes]:
     with contextlib.suppress(OSError), open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         file.seek(max(0, size - TAIL_BYTES))
-        for line in file.read(min(size, TAIL_BYTES)).split(b"\n"):
-            with contextlib.suppress(ValueError, RecursionError, AttributeError):
-                yield read_event(json.loads(line))
+        return file.read(min(size, TAIL_BYTES)).split(b"\n")
+    return []
 
 
 def _number(value: Any) -> float | None:

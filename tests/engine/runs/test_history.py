@@ -15,7 +15,7 @@ from engine.cli.runs import _result
 from engine.core.errors import UserError
 from engine.core.text import format_bytes, format_duration
 from engine.runs.create import SHIPPED, create, runs_beside
-from engine.runs.events import EpochEnded, Points, Progress
+from engine.runs.events import EpochEnded, Points, Progress, Resumed
 from engine.runs.folder import RunFolder, take_lock, update_info
 from engine.runs.history import Index, index_path, last_run, list_runs, own_runs, runs_of
 from engine.runs.info import RunInfo
@@ -238,6 +238,22 @@ def test_a_run_at_work_is_told_from_a_lost_one_and_tells_how_far_it_is(tmp_path:
     (found,) = list_runs(tmp_path)
     assert (found.state, found.is_alive) == ("lost", False)
     assert found.scores["validation.loss"] == 2.5
+
+
+def test_what_a_resumed_run_repeats_does_not_count_twice(tmp_path: Path) -> None:
+    run = create(tmp_path / "run", "{}", RunInfo(name="a", created=1.0))
+    log = EventLog(run)
+    log.append(Points(split="training", first_step=1, steps_apart=1, values={"loss": [3.0], "accuracy": [0.5]}))
+    log.append(Points(split="test", first_step=1, steps_apart=1, values={"loss": [7.0]}))
+    log.append(EpochEnded(epoch=1, iteration=1))
+    log.append(Points(split="training", first_step=2, steps_apart=1, values={"loss": [2.0], "accuracy": [0.75]}))
+    log.append(Points(split="validation", first_step=2, steps_apart=1, values={"loss": [2.5]}))
+    log.append(progress(iteration=2, elapsed_s=5.0))
+    log.append(Resumed(iteration=1, after=3, reason="again"))
+    log.close()
+    (found,) = list_runs(tmp_path)
+    assert found.scores == {"training.loss": 3.0, "training.accuracy": 0.5, "test.loss": 7.0}
+    assert [found.number(name) for name in ("epochs", "iterations", "seconds")] == [1, None, None]
 
 
 def progress(**known: Any) -> Progress:
