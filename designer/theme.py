@@ -10,6 +10,7 @@ set with `mark`: `role` ("section", "muted", "card", "error", "chip", "large", "
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTemporaryDir, Signal
@@ -22,6 +23,7 @@ from engine.drawing import colours
 Scheme = Literal["system", "light", "dark"]
 
 FONT_PIXELS = 13
+FONTS = Path(__file__).resolve().parent.parent / "resources" / "fonts"
 FAMILIES = tuple(colours.FAMILIES)
 
 
@@ -207,8 +209,10 @@ def _resolved(scheme: Scheme) -> Palette:
 
 
 def _font() -> QFont:
+    """Return Inter, which comes with the program; characters that it lacks are drawn in the system's font."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
-    # Qt takes the first family that is installed; asking for the list of all would cost time at start.
+    for path in sorted(FONTS.glob("*.otf")):
+        QFontDatabase.addApplicationFont(str(path))
     font.setFamilies(["Inter", font.family()])
     font.setPixelSize(FONT_PIXELS)
     font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QRect, QSize
-from PySide6.QtGui import QColor, QIcon, QImage, QPainter
+from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QIcon, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QWidget
 
 from designer import icons, theme
@@ -226,3 +226,15 @@ def test_a_program_with_icons_leaves_cleanly() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", code], cwd=os.getcwd(), check=False, capture_output=True)
     assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize("weight", [400, 500, 600, 700])
+def test_inter_is_shipped_in_every_weight_that_the_style_sheet_names(qapp: QApplication, weight: int) -> None:
+    font = qapp.font()
+    font.setWeight(QFont.Weight(weight))
+    assert (QFontInfo(font).family(), QFontInfo(font).weight()) == ("Inter", weight)
+
+
+def test_figures_have_digits_of_one_width(qapp: QApplication) -> None:
+    metrics = QFontMetricsF(theme.figures(qapp.font()))
+    assert metrics.horizontalAdvance("1111") == metrics.horizontalAdvance("8888")
