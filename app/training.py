@@ -164,6 +164,9 @@ class Training(QObject):
         }
 
     def _begin(self, title: str, request: dict[str, Any]) -> None:
+        if self.phase is Phase.REPLAYING and self._follower is not None:  # the rest of its events is not shown
+            self._follower.close()
+            self._lifecycle.take(Step.ENDED)
         self._lifecycle.take(Step.REQUESTED)
         self._shell.show_tab("train")
         self._run_name = title
@@ -191,12 +194,20 @@ class Training(QObject):
         """Show a run, from its first event on, and follow it if it is alive."""
         from app.runs.run_follower import RunFollower
 
-        monitor = self.monitor
+        monitor, follower = self.monitor, RunFollower(folder, self)
+        try:
+            outcome = follower.recorded_outcome()
+        except UserError as error:
+            follower.deleteLater()
+            self._shell.show_error("The run cannot be shown", str(error))
+            return
         self._drop_follower()
-        self._follower = RunFollower(folder, self)
-        self._lifecycle.take(Step.LIVE_RUN_SHOWN if _is_alive(self._follower) else Step.ENDED_RUN_SHOWN)
+        self._follower = follower
+        self._lifecycle.take(Step.LIVE_RUN_SHOWN if outcome is None else Step.ENDED_RUN_SHOWN)
         self._run_name = folder.path.name
         monitor.show_run(folder)
+        if outcome is not None:
+            monitor.show_replay(outcome)
         self.run_shown.emit()
         self._follower.received.connect(monitor.take)
         self._follower.received.connect(self.received)

@@ -3,6 +3,8 @@
 `python benchmarks/checkpoints.py` prints what stands in RESULTS.md; one worker with one thread.
 """
 
+import copy
+import itertools
 import json
 import statistics
 import subprocess
@@ -10,6 +12,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -62,14 +65,32 @@ def seconds_of_one(megabytes: float) -> float:
     return statistics.median(times)
 
 
+LONG = ("training.max_epochs=1000000", "training.max_time=60", "training.max_time_unit=seconds")
+WIDE = 3000
+"""Outputs of two fully connected layers with a checkpoint of about 110 MB."""
+
+
+def wide() -> dict[str, Any]:
+    """Return the project with wide layers."""
+    project = copy.deepcopy(PROJECT)
+    network: Any = project["network"]
+    layers, names = network["layers"], ["image_1", "fc_1", "fc_3", "relu_1", "fc_2", "softmax_1"]
+    layers[1]["fields"]["outputs"] = WIDE
+    layers.append({**layers[1], "id": "f", "name": "fc_3", "at": [200, 90]})
+    network["connections"] = [list(pair) for pair in itertools.pairwise(names)]
+    return project
+
+
 def main() -> None:
     """Print the ratios."""
     with tempfile.TemporaryDirectory() as folder:
-        project = Path(folder) / "net.netwright"
-        project.write_text(json.dumps(PROJECT), encoding="utf-8")
+        for name, value in (("small", PROJECT), ("wide", wide())):
+            project = Path(folder) / f"{name}.netwright"
+            project.write_text(json.dumps(value), encoding="utf-8")
+            print(f"by default, {name} network, 60 s: {100 * share_of_time(project, *LONG):.2f} % of the time")
+        project = Path(folder) / "small.netwright"
         kinds = {
-            "by default (60 s; here only the one at the end)": (),
-            "every second": ("training.checkpoint_frequency=1",),
+            "every second": ("training.checkpoint_unit=seconds", "training.checkpoint_frequency=1"),
             "every epoch (40 steps)": ("training.checkpoint_unit=epochs", "training.checkpoint_frequency=1"),
         }
         for name, settings in kinds.items():

@@ -2,9 +2,10 @@
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
@@ -14,6 +15,7 @@ from app.runs.request_menu import RequestMenuButton
 from app.runs.run_follower import Outcome
 from app.widgets import ElidedLabel, ValueTable
 from designer import theme
+from engine.core.files import number_in
 from engine.core.text import format_bytes, format_duration, format_percent
 from engine.runs.events import (
     Best,
@@ -59,11 +61,9 @@ STATES = {
     "lost": ("✕ Lost", "error"),
     "refused": ("✕ Not started", "error"),
 }
-
-
 ACCUMULATION = "training.gradient_accumulation"
 RESUMABLE = ("stopped", "failed", "lost")
-"""States from which a run is resumed as it is; a finished one needs more epochs."""
+"""States from which a run is resumed unchanged; a finished one needs more epochs."""
 RESUME_COMPLETE_TIP = "Resume with more epochs; a dialog asks how many"
 
 
@@ -90,7 +90,7 @@ class FactsPanel(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._started: Started | None = None
         self._state = ""
-        self._has_released = False
+        self._has_released = self._is_replay = False
         self._offer = self._offered = ""
         self._lines: list[tuple[str, str]] = []
         self.name = ElidedLabel()
@@ -98,7 +98,7 @@ class FactsPanel(QWidget):
         self.status = QLabel()
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
-        self.bar.setRange(0, 1000)
+        self.bar.setMaximum(1000)
         self.epoch = QLabel()
         self.left = QLabel()
         self.reason = QLabel()
@@ -174,7 +174,7 @@ class FactsPanel(QWidget):
             button.clicked.connect(signal)
             row.addWidget(button)
         row.insertWidget(4, self.more)
-        row.addStretch(1)
+        row.addStretch()
         return row
 
     # ---- states ----
@@ -198,8 +198,8 @@ class FactsPanel(QWidget):
         self._state = state
         self._has_released &= state == "paused"
         text, role = STATES.get(state, (state, "muted"))
-        self.status.setText(f"{text}, on disk" if self._has_released else text)
         theme.mark(self.status, "role", role)
+        self.status.setText(f"{text}, on disk" if self._has_released else text)
         alive = state in ("starting", "running", "stopping", "paused")
         over = state in ("finished", "stopped", "failed", "lost", "refused")
         self.pause.setVisible(alive and state != "paused")
@@ -219,11 +219,12 @@ class FactsPanel(QWidget):
         self.train.setText("Train again" if over else "Train")
         self.export.setVisible(state in ("finished", "stopped"))
         for widget in (self.bar, self.epoch, self.left):
-            widget.setVisible(bool(state) and state != "refused")
+            widget.setVisible(state not in ("", "refused"))
         self._clock.start() if alive else self._clock.stop()
 
     def _reset(self, name: str) -> None:
         self._started, self._last_progress, self._lines = None, None, []
+        self._is_replay = False
         self._offered = ""
         self._show_offer("")
         for watchable in WATCHABLE:
@@ -276,13 +277,22 @@ class FactsPanel(QWidget):
         self.name.setText(folder.path.name, note=str(folder.path))
         self._set_state("starting")
 
+    def show_replay(self, outcome: Outcome, result: Mapping[str, Any]) -> None:
+        """Show how the run has ended, with the figures of its `result`; its events follow and change no state."""
+        self._is_replay = True
+        self._show_end(outcome)
+        epochs, iterations, seconds = (number_in(result.get(name)) for name in ("epochs", "iterations", "seconds"))
+        self.epoch.setText("" if epochs is None else f"Epoch {epochs:,.0f}")
+        self.progress.set("Iteration", "" if iterations is None else f"{iterations:,.0f}")
+        self.progress.set("Elapsed", "" if seconds is None else format_duration(seconds))
+        self.progress.setVisible(iterations is not None)
+
     def show_stopping(self, *, after_epoch: bool) -> None:
         """Show that the run was asked to stop."""
         if after_epoch:
             self.after_epoch.setEnabled(False)
-            self.add_line(
-                self.progress.text("Iteration").partition(" ")[0], f"{BY_NAME['stop_after_epoch'].done}, by you"
-            )
+            at = self.progress.text("Iteration").partition(" ")[0]
+            self.add_line(at, f"{BY_NAME['stop_after_epoch'].done}, by you")
         else:
             self._set_state("stopping")
 
@@ -303,15 +313,22 @@ class FactsPanel(QWidget):
         return self._last_progress[0].rate, self._started.epochs
 
     def show_outcome(self, outcome: Outcome) -> None:
-        """Show how the run has ended."""
+        """Show how the run has ended, after its last event."""
+        self._is_replay = False
+        if self._last_progress:
+            self._show_progress(self._last_progress[0], 0.0)
+        self._show_end(outcome)
+        self._show_offer(self._offered if outcome.state == "failed" else "")
+        self._lines = [line for line in self._lines if line[1] != outcome.reason]  # shown above
+        self._show_lines()
+
+    def _show_end(self, outcome: Outcome) -> None:
         self._set_state(outcome.state)
+        self.bar.setValue(1000 if outcome.state == "finished" else self.bar.value())
         self.left.clear()
         self.progress.set("Remaining", "")
         reason = outcome.reason[:1].upper() + outcome.reason[1:]
         self._set_reason(reason, "error" if outcome.state in ("failed", "lost") else "help")
-        self._show_offer(self._offered if outcome.state == "failed" else "")
-        self._lines = [line for line in self._lines if line[1] != outcome.reason]  # it is said above
-        self._show_lines()
 
     # ---- events ----
 
@@ -320,10 +337,10 @@ class FactsPanel(QWidget):
         match event:
             case Started():
                 self._on_started(event)
-            case StateChanged(state="starting" | "running") if self._state == "stopping":
-                pass  # our own request is on its way
             case StateChanged():
-                self._set_state(event.state)
+                is_stopping = self._state == "stopping" and event.state in ("starting", "running")
+                if not (self._is_replay or is_stopping):  # our own request is on its way
+                    self._set_state(event.state)
             case Progress():
                 self._last_progress = (event, time.monotonic())
                 self._show_progress(event, 0.0)
@@ -345,14 +362,15 @@ class FactsPanel(QWidget):
                 self._offered = ""
                 self._show_offer("")
                 self.progress.set("Test", "")
-                self._set_reason("", "help")
-                self.add_line(f"{event.iteration:,}", f"continues: {event.reason}")
+                if not self._is_replay:
+                    self._set_reason("", "help")
+                self.add_line(f"{event.iteration:,}", f"continues: {event.explanation}")
             case Failed():
                 self.add_line("✕", event.cause)
                 self._offered = event.offer
             case Ended():
-                self._state = event.state  # of a run that was resumed, what follows counts again
-                self.bar.setValue(1000 if event.state == "finished" else self.bar.value())
+                if not self._is_replay:
+                    self._state = event.state  # of a run that was resumed, what follows counts again
                 if advice := event.result.get("held_back_by"):
                     self.add_line("", str(advice))
 
@@ -393,6 +411,8 @@ class FactsPanel(QWidget):
         self.progress.set(points.split.capitalize(), text)
 
     def _show_progress(self, event: Progress, since_s: float) -> None:
+        if self._is_replay:
+            return
         total = self._started.iterations if self._started else 0
         epochs = f"{self._started.epochs:,}" if self._started else "?"
         self.bar.setValue(round(1000 * event.iteration / total) if total else 0)

@@ -48,7 +48,7 @@ def line_of(event: Event) -> str:
         case Checkpointed():
             return f"Checkpoint after iteration {event.iteration:,}, in {event.seconds:.2f} s"
         case Resumed():
-            return f"Continues after iteration {event.iteration:,}: {event.reason}"
+            return f"Continues after iteration {event.iteration:,}: {event.explanation}"
         case Failed():
             return f"Failed: {event.cause}" + (f"\n{event.detail}" if event.detail else "")
         case Ended():

@@ -199,6 +199,11 @@ class Monitor(QWidget):
         self.log.show_run(folder)
         self.facts.show_run(folder)
 
+    def show_replay(self, outcome: Outcome) -> None:
+        """Show how the run has ended, before its events are shown."""
+        result = self._folder.read_result() if self._folder is not None else None
+        self.facts.show_replay(outcome, result or {})
+
     def take(self, event: Event) -> None:
         """Show one event of the run."""
         self.board.take(event)

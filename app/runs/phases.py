@@ -34,8 +34,8 @@ class Phase(Enum):
 
     @property
     def is_running(self) -> bool:
-        """Whether no other run can be started: one is prepared, followed, or still being read."""
-        return self.is_preparing or self in (Phase.RUNNING, Phase.PAUSED, Phase.REPLAYING)
+        """Whether no other run can be started: one is prepared or followed."""
+        return self.is_preparing or self in (Phase.RUNNING, Phase.PAUSED)
 
     @property
     def shows_run(self) -> bool:
@@ -50,7 +50,7 @@ class Phase(Enum):
     @property
     def can_resume(self) -> bool:
         """Whether the run can go on: it waits, or it has ended."""
-        return self in (Phase.PAUSED, Phase.ENDED, Phase.REPLAYED)
+        return self in (Phase.PAUSED, Phase.ENDED, Phase.REPLAYING, Phase.REPLAYED)
 
 
 class Step(Enum):

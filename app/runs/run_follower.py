@@ -62,6 +62,15 @@ class RunFollower(QObject):
         self._go_on = QTimer(self, singleShot=True, interval=GO_ON_MS)
         self._go_on.timeout.connect(self.poll)
 
+    def recorded_outcome(self) -> Outcome | None:
+        """Return how the run has ended by its own record, without reading its events; None while it is alive. Raises
+        `UserError` for a damaged record."""
+        state = self.folder.state()
+        if state not in ENDS:
+            return None
+        reason = (self.folder.read_result() or {}).get("reason")
+        return Outcome(state, LOST if state == "lost" else reason if isinstance(reason, str) else "")
+
     def start(self) -> None:
         """Read the existing events, and follow the run."""
         self._timer.start()

@@ -73,7 +73,7 @@ class ProgressPrinter:
             case Failed():
                 self.say(f"failed: {event.cause}")
             case Resumed():
-                self.say(f"goes on from iteration {event.iteration:,}: {event.reason}")
+                self.say(f"continues after iteration {event.iteration:,}: {event.explanation}")
             case Requested(what="epochs") if self._started is not None:
                 steps = self._started.steps_per_epoch
                 self._started = replace(self._started, epochs=int(event.value), iterations=int(event.value) * steps)

@@ -219,11 +219,13 @@ class _Coordinator:
         after = max((e.n for e in before if isinstance(e, Checkpointed) and e.iteration == iteration), default=0)
         after = after if checkpoint else 0
         resumed = Resumed(
-            iteration=iteration, after=after, reason=outcome.shorten(reason, 1000), restarts=self._restarts
+            iteration=iteration,
+            after=after,
+            reason=outcome.shorten(reason, 1000),
+            restarts=self._restarts,
+            repeated=max(0, ResultTally.of(standing(before)).iterations - iteration),
         )
-        self._tally = ResultTally()
-        for event in standing([*before, replace(resumed, n=self._log.last + 1)]):
-            self._tally.add(event)
+        self._tally = ResultTally.of(standing([*before, replace(resumed, n=self._log.last + 1)]))
         self._write(resumed)
         if (best := self._tally.best) is not None:
             self._write(replace(best, n=0))

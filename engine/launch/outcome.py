@@ -4,10 +4,10 @@ import contextlib
 import json
 import math
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED
 from engine.core.text import format_percent
@@ -252,6 +252,14 @@ class ResultTally:
     seconds: float = 0.0
     best: Best | None = None
     _scores: dict[int, dict[str, float]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> Self:
+        """Return the tally of events."""
+        tally = cls()
+        for event in events:
+            tally.add(event)
+        return tally
 
     def add(self, event: Event) -> None:
         """Update the tally with an event."""

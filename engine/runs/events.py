@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, get_origin, get_type_hints
 
+from engine.core.errors import plural
+
 LINE_LIMIT_BYTES = 4096
 
 State = Literal["starting", "running", "paused", "stopping", "finished", "stopped", "failed", "lost"]
@@ -150,13 +152,23 @@ class Checkpointed(Event):
 class Resumed(Event):
     """The run is resumed from the checkpoint of `iteration` (0: from the beginning). `reason` is an explanation.
     Events after number `after` and before this one are superseded: points, epochs, the best network, the end.
-    `restarts` is the number of automatic restarts of the run. A `started` event follows."""
+    `restarts` is the number of automatic restarts of the run, `repeated` the number of iterations that were trained
+    after the checkpoint and are repeated. A `started` event follows."""
 
     kind: ClassVar[str] = "resumed"
     iteration: int
     after: int
     reason: str
     restarts: int = 0
+    repeated: int = 0
+
+    @property
+    def explanation(self) -> str:
+        """The reason, and how much is repeated."""
+        if self.repeated <= 0:
+            return self.reason
+        count = plural(self.repeated, "iteration")
+        return f"{self.reason.removesuffix('.')}. {count} {'is' if self.repeated == 1 else 'are'} repeated."
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,6 @@ import torch
 from engine.lowering import weights
 from engine.parallel.strategies.strategy import State
 from engine.project.training import TrainingOptions
-from engine.training.checkpoints import Throttle
 from engine.training.metrics import Metric
 from engine.training.model import TrainedModel
 from engine.training.state import Evaluation
@@ -21,6 +20,25 @@ BEST_EVERY_S = 2.0
 LAST_EVERY_S = 30.0
 TIME_SHARE = 0.05
 """At most this share of the time goes into writing each of the two."""
+
+
+class Throttle:
+    """Limits how often something is done: at most every so many seconds, and for a small share of all time."""
+
+    def __init__(self, every_s: float, time_share: float, now: Callable[[], float] = time.monotonic) -> None:
+        self._every_s = every_s
+        self._time_share = time_share
+        self._now = now
+        self._next_s = now() + every_s
+
+    @property
+    def is_due(self) -> bool:
+        """Return whether it may be done now."""
+        return self._now() >= self._next_s
+
+    def ran_for(self, seconds: float) -> None:
+        """Note that it was done, and how long that took."""
+        self._next_s = self._now() + max(self._every_s, seconds / self._time_share)
 
 
 class ModelStore(Protocol):

@@ -115,9 +115,11 @@ class TrainerBuilder:
         reporter = self._reporter(step, metrics, plan.limits.time_s)
         # From here on each worker draws random numbers of its own, for dropout.
         _seed_worker(job)
-        saver = CheckpointSaver(options, partial(beside, job.folder) if is_first else write_nowhere)
+        clock = reporter.clock
+        path_of = partial(beside, job.folder) if is_first else write_nowhere
+        saver = CheckpointSaver(options, path_of, now=lambda: clock.elapsed_s)
         diagnosis = NanDiagnosis(step, in_stages=job.has_stages)
-        hooks = self._hooks(reporter.clock)
+        hooks = self._hooks(clock)
         trainer = Trainer(
             plan,
             step,

@@ -27,7 +27,13 @@ from engine.project.training import TrainingOptions
 from engine.runs.checkpoints import STATE, TENSORS, Checkpoint, write_manifest
 
 CHECKPOINT_TIME_SHARE = 0.01
-"""At most this share of the time goes into checkpoints by time."""
+"""Share of the run time for checkpoints by time."""
+AUTO_INTERVAL_S = 10.0
+"""Shortest interval of automatic checkpoints."""
+MAX_LOSS_SHARE = 0.05
+"""Share of the run time that a restart may repeat with automatic checkpoints."""
+MAX_TIME_SHARE = 0.05
+"""Share of the run time for automatic checkpoints, while they are needed to repeat no more than `MAX_LOSS_SHARE`."""
 JsonState = dict[str, Any]
 _DRAWING = ("cuda", "xpu")
 """Devices with random number generators of their own."""
@@ -224,23 +230,15 @@ def _whole(value: Any, tensors: dict[str, torch.Tensor]) -> Any:
     return {key: _whole(item, tensors) for key, item in value.items()}
 
 
-class Throttle:
-    """Limits how often something is done: at most every so many seconds, and for a small share of all time."""
+def automatic_interval(cost_s: float, elapsed_s: float) -> float:
+    """Return the seconds until the next automatic checkpoint.
 
-    def __init__(self, every_s: float, time_share: float, now: Callable[[], float] = time.monotonic) -> None:
-        self._every_s = every_s
-        self._time_share = time_share
-        self._now = now
-        self._next_s = now() + every_s
-
-    @property
-    def is_due(self) -> bool:
-        """Return whether it may be done now."""
-        return self._now() >= self._next_s
-
-    def ran_for(self, seconds: float) -> None:
-        """Note that it was done, and how long that took."""
-        self._next_s = self._now() + max(self._every_s, seconds / self._time_share)
+    cost_s: seconds that the last one took. elapsed_s: run time so far. Cheap checkpoints are saved every
+    `AUTO_INTERVAL_S`. More expensive ones take `CHECKPOINT_TIME_SHARE` of the run time, or up to `MAX_TIME_SHARE` where
+    a restart would otherwise repeat more than `MAX_LOSS_SHARE` of it.
+    """
+    wanted_s = min(cost_s / CHECKPOINT_TIME_SHARE, MAX_LOSS_SHARE * elapsed_s)
+    return max(AUTO_INTERVAL_S, wanted_s, cost_s / MAX_TIME_SHARE)
 
 
 PathOf = Callable[[int], Path | None]
@@ -266,12 +264,14 @@ class CheckpointSaver:
         *,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`now` returns the run time in seconds; it does not advance while the run is paused."""
         self.last_step = -1
         self.parts: dict[str, Stateful] = {}
         self._unit = options.checkpoint_unit
         self._every = options.checkpoint_frequency
         self._path_of = path_of
-        self._throttle = Throttle(float(self._every), CHECKPOINT_TIME_SHARE, now)
+        self._now = now
+        self._next_s = now() + (AUTO_INTERVAL_S if self._unit == "auto" else self._every)
 
     def register(self, **parts: Stateful) -> None:
         """Add parts whose state changes while the run trains."""
@@ -285,7 +285,7 @@ class CheckpointSaver:
     @property
     def is_due_by_time(self) -> bool:
         """Return whether one is due by time. Workers may differ."""
-        return self._unit == "seconds" and self._throttle.is_due
+        return self._unit in ("auto", "seconds") and self._now() >= self._next_s
 
     def is_due(self, step: int, epochs_done: int, *, at_epoch_end: bool) -> bool:
         """Return whether one is due by count. The same on all workers."""
@@ -308,9 +308,16 @@ class CheckpointSaver:
             write(state, path, step)
             return time.monotonic() - start_s
         finally:
-            self._throttle.ran_for(time.monotonic() - start_s)
+            self._schedule_next(time.monotonic() - start_s)
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Restore all parts from a checkpoint. Raises `UserError`."""
         distribute(read(checkpoint), self.parts)
         self.last_step = checkpoint.iteration
+        self._schedule_next(0.0)  # the run time is that of the checkpoint now
+
+    def _schedule_next(self, cost_s: float) -> None:
+        """Choose when the next checkpoint by time is due, after one that took `cost_s`."""
+        now_s = self._now()
+        interval_s = max(float(self._every), cost_s / CHECKPOINT_TIME_SHARE)
+        self._next_s = now_s + (automatic_interval(cost_s, now_s) if self._unit == "auto" else interval_s)

@@ -12,11 +12,12 @@ from pytestqt.qtbot import QtBot
 from app.runs.change_run import ChangeRun
 from app.runs.monitor import Monitor
 from app.window import MainWindow
+from engine.core.files import write_json
 from engine.project.data import DataOptions
 from engine.project.file import dumps, save
 from engine.project.project import Project
 from engine.runs.create import create, runs_beside
-from engine.runs.events import Ended, Failed, Progress, Started, StateChanged
+from engine.runs.events import Ended, Failed, Progress, Resumed, Started, StateChanged
 from engine.runs.folder import RunFolder, take_lock, update_info
 from engine.runs.info import RunInfo
 from engine.runs.log import EventLog
@@ -98,6 +99,41 @@ def test_another_project_shows_its_own_last_run(qtbot: QtBot, window: MainWindow
     assert monitor_of(window).facts.name.text() == "run_one"
     window.files.new()
     assert monitor_of(window).facts.name.text() == "No run yet"
+
+
+def test_a_run_that_has_ended_is_shown_as_ended_before_its_events_are_read(
+    qtbot: QtBot, window: MainWindow, one: Path
+) -> None:
+    """Whether it was stopped and resumed meanwhile; nothing of it can be stopped, and another run may be started."""
+    folder = run_of(one, "a")
+    log = EventLog(folder)
+    for event in (StateChanged(state="starting"), STARTED, StateChanged(state="running"), PROGRESS):
+        log.append(event)
+    log.append(Ended(state="stopped", reason="stopped on request", result={}))
+    log.append(Resumed(iteration=5, after=4, reason="resumed on request"))
+    for event in (StateChanged(state="running"), replace(PROGRESS, iteration=300, epoch=30)):
+        log.append(event)
+    log.append(Ended(state="finished", reason="all 30 epochs done", result={}))
+    log.close()
+    write_json(
+        folder.result,
+        {"state": "finished", "reason": "all 30 epochs done", "epochs": 30, "iterations": 300, "seconds": 75.0},
+    )
+    update_info(folder, state="finished")
+    window.open_path(one)
+    window.show_tab("train")
+    facts, seen = monitor_of(window).facts, []
+    window.training.received.connect(lambda _: seen.append((facts.status.text(), facts.stop.isVisible())))
+    assert not seen
+    assert facts.status.text() == "✓ Finished"
+    assert facts.reason.text() == "All 30 epochs done"
+    assert facts.progress.text("Iteration") == "300"
+    assert not window.training.is_running
+    assert window.training.phase.can_resume
+    qtbot.waitUntil(lambda: len(seen) == 9)
+    assert set(seen) == {("✓ Finished", False)}
+    qtbot.waitUntil(lambda: facts.progress.text("Iteration") == "300 of 300")
+    assert facts.left.text() == ""
 
 
 def test_a_run_that_goes_on_stays_in_the_train_tab(qtbot: QtBot, window: MainWindow, one: Path, other: Path) -> None:

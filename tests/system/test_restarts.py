@@ -38,6 +38,9 @@ def test_what_goes_on_after_a_killed_worker_equals_what_was_never_disturbed(tmp_
     assert [event["restarts"] for event in resumed] == [1]
     assert resumed[0]["reason"].startswith("Worker 1 was killed by signal 9 (SIGKILL)")
     assert resumed[0]["iteration"] >= 14
+    trained = [event["n"] for event in done.events("progress") if event["n"] < resumed[0]["n"]]
+    last = max(event["iteration"] for event in done.events("progress") if event["n"] in trained)
+    assert resumed[0]["repeated"] == last - resumed[0]["iteration"]
     assert done.losses == undisturbed.losses
     assert done.curve("validation", "loss") == undisturbed.curve("validation", "loss")
     for name in ("best", "last"):

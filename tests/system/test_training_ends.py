@@ -193,7 +193,7 @@ def test_a_full_disk_ends_the_run(tmp_path: Path) -> None:
 
 def test_a_run_whose_folder_is_moved_or_deleted_does_not_train_for_nothing(tmp_path: Path) -> None:
     """Nobody would hear of it until its end, and nothing of it would be kept."""
-    with Running(digits(mlp(), **ENDLESS, checkpoint_frequency=10), tmp_path / "run") as run:
+    with Running(digits(mlp(), **ENDLESS), tmp_path / "run") as run:
         run.wait_for_kind("checkpoint")
         moved = run.folder.path.rename(tmp_path / "elsewhere")
         done = run.finish()

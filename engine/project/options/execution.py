@@ -78,25 +78,28 @@ class CheckpointOptions(Record):
     """Checkpoints to resume from, and what happens at a non-finite loss."""
 
     checkpoint_unit = Choice(
-        "seconds",
-        options=("seconds", "iterations", "epochs", "never"),
+        "auto",
+        options=("auto", "seconds", "iterations", "epochs", "never"),
         notes={
-            "seconds": "By time, and never for more than a hundredth of it",
+            "auto": "Every 10 s; less often where that takes more than 1 % of the run time, but so that a restart "
+            "repeats at most 5 % of it, for which checkpoints may take up to 5 %",
+            "seconds": "At this interval; checkpoints take at most 1 % of the run time",
             "iterations": "After so many iterations",
             "epochs": "At the end of every so many epochs, as in MATLAB by default",
-            "never": "No checkpoint: a run that breaks off begins anew",
+            "never": "No checkpoint: a run that is interrupted begins anew",
         },
         group="Checkpoints",
-        help="What the checkpoint frequency counts. Default seconds. MATLAB: CheckpointFrequencyUnit",
+        help="When the complete state of the training is saved, from which a restart continues. Default auto: when a "
+        "worker dies, at most 10 s or 5 % of the work is lost. MATLAB: CheckpointFrequencyUnit",
     )
     checkpoint_frequency = Int(
         60,
         low=1,
         high=100_000_000,
         group="Checkpoints",
-        help="A checkpoint after so many of the unit, and one at the end. Default 60. Keeps the complete state of "
-        "training, to go on to the bit. torch has none",
-        visible_when=lambda options: options.checkpoint_unit != "never",
+        help="Number of units between two checkpoints; another one is saved at the end. Default 60. Has no effect with "
+        "the unit auto. torch has none",
+        visible_when=lambda options: options.checkpoint_unit not in ("auto", "never"),
     )
     checkpoints_kept = Int(
         2,

@@ -29,6 +29,10 @@ def panel(qtbot) -> LogPanel:
         (Requested(what="rate", iteration=700, value=0.0075), "Requested: rate 0.0075, at iteration 700"),
         (Checkpointed(iteration=840, epoch=9, seconds=0.012), "Checkpoint after iteration 840, in 0.01 s"),
         (Resumed(iteration=300, after=9, reason="worker 1 died"), "Continues after iteration 300: worker 1 died"),
+        (
+            Resumed(iteration=300, after=9, reason="Worker 1 died.", repeated=76),
+            "Continues after iteration 300: Worker 1 died. 76 iterations are repeated.",
+        ),
         (Failed(cause="out of memory", detail="here"), "Failed: out of memory\nhere"),
         (Ended(state="finished", reason="all epochs are done", result={}), "The run has finished: all epochs are done"),
         (EpochEnded(epoch=1, iteration=10), ""),

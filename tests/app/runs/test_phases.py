@@ -56,8 +56,10 @@ def test_a_run_that_is_read_while_another_request_waits_keeps_its_own_phase() ->
 def test_what_can_be_done_follows_from_the_phase() -> None:
     assert {phase for phase in Phase if phase.is_running} == {
         *(Phase.PREPARING, Phase.STOP_WHEN_READY, Phase.STOP_AFTER_EPOCH_WHEN_READY),
-        *(Phase.RUNNING, Phase.PAUSED, Phase.REPLAYING),
+        *(Phase.RUNNING, Phase.PAUSED),
     }
-    assert {phase for phase in Phase if phase.can_resume} == {Phase.PAUSED, Phase.ENDED, Phase.REPLAYED}
+    assert {phase for phase in Phase if phase.can_resume} == {
+        *(Phase.PAUSED, Phase.ENDED, Phase.REPLAYING, Phase.REPLAYED),
+    }
     assert {phase for phase in Phase if phase.has_room_for_next} == {Phase.NONE, Phase.UNSEEN, Phase.ENDED}
     assert {phase for phase in Phase if not phase.shows_run} == {Phase.NONE, Phase.UNSEEN}

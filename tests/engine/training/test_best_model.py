@@ -9,8 +9,7 @@ import torch
 
 from engine.parallel.strategies.strategy import State
 from engine.project.training import TrainingOptions
-from engine.training.best_model import BestModelTracker
-from engine.training.checkpoints import Throttle
+from engine.training.best_model import BestModelTracker, Throttle
 from engine.training.metrics import Accuracy, Metric, Rmse
 from engine.training.model import TrainedModel
 from engine.training.state import Evaluation
