@@ -265,8 +265,9 @@ class Lstm(_Lstm):
         h = o · tanh(m)
 
     Each of i, f, g, o has rows of its own in the weights, in this order, as in torch and MATLAB; h' and m' are the
-    state before the step, zero at the start. There are two biases, b and c, where MATLAB has one: their sum counts.
-    With `last` it gives h after the last step.
+    state before the step, zero at the start. There are two biases, b and c, where MATLAB has one: their sum counts,
+    and both learn; with the training option `convention` at `matlab` b alone does. With `last` it gives h after the
+    last step.
 
     The state can enter and leave by ports of its own, `hidden` (h) and `cell` (m). Of stacked layers the states lie
     side by side, that of the first layer first. Other activations than tanh and sigmoid are slower: they go step by

@@ -37,6 +37,7 @@ from engine.runs.folder import RunFolder, frozen_code
 from engine.runs.info import RunInfo
 from engine.training.fast.accelerations import Accelerations
 from engine.training.losses import fit_inverse
+from engine.training.matlab_convention import join_biases
 from engine.training.reporter import EventSink, NoRequests, NullEventSink, RequestSource
 
 
@@ -233,12 +234,14 @@ def _fit_normalisation(job: TrainingJob, module: nn.Module) -> None:
 
 
 def prepare_parameters(job: TrainingJob, network: nn.Module, group: ProcessGroup, share: Share) -> None:
-    """Synchronize batch statistics over the group, and freeze what the project freezes.
+    """Synchronize batch statistics over the group, freeze what the project freezes, and follow its convention.
 
     Raises `UserError` where no parameter is left that learns.
     """
     join_batch_norms(network, group, share)
     freeze(frozen_modules(network, *job.layers))
+    if job.options.convention == "matlab":
+        join_biases(network)
     if not any(parameter.requires_grad for parameter in network.parameters()):
         raise UserError(
             "Nothing in the network can learn: no layer has weights, or all that have are frozen. Add a layer with "

@@ -12,6 +12,7 @@ from engine.project.schedules import plateau_begin, plateau_options, rate_at
 from engine.project.training import TrainingOptions
 from engine.training.fast import fused_optimizers
 from engine.training.lbfgs import Closure, Lbfgs
+from engine.training.matlab_convention import MatlabConvention
 from engine.training.precision import LossScale
 
 
@@ -98,6 +99,8 @@ class Solver:
     ) -> None:
         """`fused`: torch's fused kernels may be called directly."""
         groups = _groups(network, options, parameters or {})
+        is_matlab = options.convention == "matlab" and not options.is_full_batch
+        self._convention = MatlabConvention(options, groups) if is_matlab else None
         self._optimizer = _optimizer(options, groups) if fused else public_optimizer(options, groups)
         self._rate = options.initial_learn_rate
 
@@ -115,6 +118,11 @@ class Solver:
         """Divide the gradients by the scale of the loss."""
         scale.unscale_(self._optimizer)
 
+    def regularize(self) -> None:
+        """Add L2 regularisation to the gradients, where that comes before the gradient threshold."""
+        if self._convention is not None:
+            self._convention.regularize()
+
     def step(self, rate: float, loss: Closure | None = None, scale: LossScale | None = None) -> None:
         """Update all weights by their gradients.
 
@@ -128,6 +136,8 @@ class Solver:
         if loss is not None:
             self._optimizer.step(loss)
         elif scale is None or not scale.has_overflow(self._optimizer):
+            if self._convention is not None:
+                self._convention.before_update(self._optimizer.param_groups, rate)
             self._optimizer.step()
         if scale is not None:
             scale.update()
@@ -146,6 +156,8 @@ class Solver:
         """Restore the optimizer, with its options, such as the momentum, as they were."""
         self._optimizer.load_state_dict(state["optimizer"])
         self._rate = float(state["rate"])
+        if self._convention is not None:
+            self._convention.load_optimizer_state(state["optimizer"])
         if isinstance(self._optimizer, Lbfgs):
             self._optimizer.tolerance.load_state_dict(state["tolerance"])
 

@@ -17,6 +17,7 @@ from engine.training.levenberg_marquardt import LevenbergMarquardt
 from engine.training.losses import Loss, OutputAdapters
 from engine.training.model import TrainedModel
 from engine.training.nan_check import NanCheck
+from engine.training.solvers import Solver
 from engine.training.state import StepResult, concatenated
 from engine.training.user_step import UserStep
 
@@ -151,12 +152,14 @@ class TrainStep:
         return loss, outputs, targets
 
     def _processed(self, result: StepResult) -> StepResult:
-        """Unscale, record and clip the gradients. A collective."""
+        """Unscale, record, regularise and clip the gradients. A collective."""
         solver, scale = self.model.solver, self.model.precision.scale
-        if scale is not None and not isinstance(solver, LevenbergMarquardt):
+        assert isinstance(solver, Solver)
+        if scale is not None:
             solver.unscale(scale)
         if (square := self.watch.after()) is not None:
             result = replace(result, squared_gradient=square.to(result.loss.device))  # offloaded weights lie on the CPU
+        solver.regularize()
         if self._clip is not None:
             self._clip()
         return result

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from tests.runs import Done, train
 
 ALONE = EnvironmentOptions(target="cpu", threads=1)
 TWO = EnvironmentOptions(target="multi-cpu", num_workers=2, threads=1)
+MATLAB = {"convention": "matlab", "l2_regularization": 0.3, "gradient_threshold": 0.5, "schedule": "cosine"}
 
 
 def classes_of_features(folder: Path, environment: EnvironmentOptions) -> Project:
@@ -36,9 +38,16 @@ def numbers(run: Done) -> tuple[list[float], dict[int, float], object]:
     return run.losses, run.curve("validation", "loss"), run.result["test"]
 
 
-@pytest.mark.parametrize("environment", [ALONE, TWO], ids=["alone", "two workers"])
-def test_all_of_them_give_the_numbers_of_none(environment: EnvironmentOptions, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("environment", "options"),
+    [(ALONE, {}), (TWO, {}), (ALONE, {**MATLAB, "solver": "sgdm"}), (TWO, MATLAB)],
+    ids=["alone", "two workers", "alone, as MATLAB", "two workers, as MATLAB"],
+)
+def test_all_of_them_give_the_numbers_of_none(
+    environment: EnvironmentOptions, options: dict[str, Any], tmp_path: Path
+) -> None:
     project = classes_of_features(tmp_path, environment)
+    project = replace(project, training=project.training.replace(**options))
     fast = train(project, tmp_path / "fast")
     plain = train(replace(project, run=RunOptions(accelerations=("none",))), tmp_path / "plain")
     assert fast.result["state"] == plain.result["state"] == "finished"

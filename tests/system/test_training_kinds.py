@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.lowering.weights import load as load_weights
 from engine.network.network import Network
 from engine.project.project import Project
 from tests.builders import add, chain, layer
@@ -25,8 +26,7 @@ def project_of(
     )
 
 
-@pytest.mark.parametrize("environment", [{}, {"target": "multi-cpu", "num_workers": 2}])
-def test_an_lstm_learns_which_pulse_came_first(tmp_path: Path, environment: dict[str, Any]) -> None:
+def pulses(folder: Path) -> tuple[Network, dict[str, Any]]:
     """One pulse up and one down: only their order tells the classes apart, so it has to be remembered."""
     random = np.random.default_rng(1)
     x = random.normal(scale=0.1, size=(600, 10, 2)).astype(np.float32)
@@ -35,18 +35,46 @@ def test_an_lstm_learns_which_pulse_came_first(tmp_path: Path, environment: dict
     sign = np.where(y == 1, 1.0, -1.0)
     x[np.arange(600), first, 0] += sign
     x[np.arange(600), second, 0] -= sign
-    np.savez(tmp_path / "sequences.npz", x=x, y=y)
+    np.savez(folder / "sequences.npz", x=x, y=y)
     network = chain(
         layer("sequence_input", channels=2),
         layer("lstm", hidden_units=16, output_mode="last"),
         layer("fully_connected", outputs=2),
         layer("softmax"),
     )
-    data = {"source": "arrays", "path": "sequences.npz", "task": "classes"}
+    return network, {"source": "arrays", "path": "sequences.npz", "task": "classes"}
+
+
+TWO = {"target": "multi-cpu", "num_workers": 2}
+
+
+@pytest.mark.parametrize("environment", [{}, TWO])
+def test_an_lstm_learns_which_pulse_came_first(tmp_path: Path, environment: dict[str, Any]) -> None:
+    network, data = pulses(tmp_path)
     training = {"solver": "adam", "initial_learn_rate": 0.01, "max_epochs": 20, "mini_batch_size": 50}
     done = train(project_of(network, data, environment, training), tmp_path / "run")
     assert done.result["state"] == "finished"
     assert done.result["test"]["accuracy"] >= 0.9
+
+
+def test_as_in_matlab_an_lstm_has_one_bias_with_one_worker_or_two(tmp_path: Path) -> None:
+    """The bias that torch adds stays zero; with shards of the weights, too."""
+    network, data = pulses(tmp_path)
+    training = {"convention": "matlab", "gradient_threshold": 0.1, "l2_regularization": 0.01, "mini_batch_size": 57}
+    training |= {"schedule": "piecewise", "learn_rate_drop_period": 1, "max_epochs": 3, "initial_learn_rate": 0.1}
+    one = train(project_of(network, data, {}, training), tmp_path / "one")
+    plain = train(project_of(network, data, {}, {**training, "convention": "pytorch"}), tmp_path / "plain")
+    two, sharded = (
+        train(project_of(network, data, {**TWO, "strategy": strategy}, training), tmp_path / strategy)
+        for strategy in ("auto", "fully-sharded")
+    )
+    assert two.losses == pytest.approx(one.losses, rel=1e-4)
+    assert sharded.losses == pytest.approx(one.losses, rel=1e-4)
+    assert plain.losses[-1] != pytest.approx(one.losses[-1], rel=1e-3)
+    for done in (one, two, sharded):
+        biases = {name: x for name, x in load_weights(done.folder.path / "last")[0].items() if "bias_hh" in name}
+        assert len(biases) == 1
+        assert not any(bias.any() for bias in biases.values())
 
 
 @pytest.mark.parametrize("loss", ["half-mse", "mae", "huber"])

@@ -93,6 +93,18 @@ class SolverOptions(Record):
         "MATLAB has no nadam",
         visible_when=_solver("nadam"),
     )
+    convention = Choice(
+        "pytorch",
+        options=("pytorch", "matlab"),
+        notes={
+            "pytorch": "As torch.optim and torch.nn compute",
+            "matlab": "L2 before the gradient threshold, learn rate inside the velocity, Adam's epsilon before its "
+            "correction of bias, one bias per LSTM",
+        },
+        group="Solver",
+        help="Whose formulas are used where PyTorch's and MATLAB's differ; docs/from-matlab.md says by how much. "
+        "Default pytorch",
+    )
     max_iterations = Int(
         1000,
         low=1,

@@ -162,7 +162,7 @@ def by_torch(case: Case) -> tuple[list[float], list[float]]:
     return losses, numbers_in(model if average is None else average.module)
 
 
-def by_engine(case: Case, group: ProcessGroup) -> tuple[list[float], list[float]]:
+def by_engine(case: Case, group: ProcessGroup, *, accelerated: bool = True) -> tuple[list[float], list[float]]:
     """Loss of every step, and all weights at the end."""
     options = TrainingOptions(
         mini_batch_size=BATCH,
@@ -190,14 +190,15 @@ def by_engine(case: Case, group: ProcessGroup) -> tuple[list[float], list[float]
         strategy_for(
             EnvironmentOptions(**case.environment), model, group, torch.device("cpu"), share, case.strategy, called
         ),
-        kind or Solver(options, model, case.said),
+        kind or Solver(options, model, case.said, fused=accelerated),
         group,
         precision,
         average=average_for(options, model, STEPS_PER_EPOCH, population),
         statistics=population if options.batch_normalization_statistics == "population" else None,
     )
     clip = gradient_clip(options, model.parameters(), group)
-    train = TrainStep(trained_model, loss_for(options, wanted, (targets,)), schedule, share, StepOptions(clip=clip))
+    step_options = StepOptions(clip=clip, manual_backward=accelerated)
+    train = TrainStep(trained_model, loss_for(options, wanted, (targets,)), schedule, share, step_options)
     order = SampleOrder(SAMPLES, BATCH, "never", 0)
     batches = BatchLoader(
         precision.data(ResidentDataset((inputs,), (targets,))), order, group, micro_batches=case.pieces

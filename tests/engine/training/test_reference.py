@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from engine.layers.weighted import ParameterOptions
 from engine.parallel.process_group import SingleProcess
+from tests.engine.training import matlab_by_hand as by_hand
 from tests.engine.training.lm_by_hand import BookLbfgs, BookLm
 from tests.engine.training.reference import SAMPLES, STEPS, Case, by_engine, by_torch, data, weights_and_biases
 from tests.engine.training.target_cases import ENDINGS
@@ -151,6 +153,28 @@ def searched(method: str, factor: float = 1.0, pieces: int = 1) -> Case:
 
 def numbers(loss: str, plain: object, **options: object) -> Case:
     return Case({**PLAIN, "loss": loss, **options}, sgd, plain, task="numbers")  # type: ignore[arg-type]
+
+
+def matlab(
+    moved: Callable[..., torch.Tensor],
+    method: str = "l2norm",
+    l2: tuple[float, ...] = (0.3, 0.0, 0.3, 0.0),
+    factors: tuple[float, ...] = (1, 1, 1, 1),
+    **case: Any,
+) -> Case:
+    """A solver by MathWorks' formulas; of the four parameters the factors of L2 regularisation and of the rate."""
+    own = case.pop("options")
+    options = {"convention": "matlab", "initial_learn_rate": 0.1, "l2_regularization": 0.3, "gradient_threshold": 0.4}
+
+    def solver(model: nn.Module) -> torch.optim.Optimizer:
+        groups = [{"params": [p], "factor": factor} for p, factor in zip(model.parameters(), factors, strict=True)]
+        return by_hand.BookSolver(groups, 0.1, moved)
+
+    def clip(parameters: list[nn.Parameter]) -> None:
+        by_hand.limited(parameters, list(l2), 0.4, method)
+
+    given = {"dtype": torch.float64, "rounding": 1e-13, **case}
+    return Case({**options, "gradient_threshold_method": method, **own}, solver, clip=clip, **given)
 
 
 TORCHS = torch.optim.lr_scheduler
@@ -314,6 +338,37 @@ CASES = {
     "mae": numbers("mae", functional.l1_loss),
     "huber": numbers("huber", partial(functional.huber_loss, delta=0.7), huber_delta=0.7),
 }
+DROPS = {"schedule": "piecewise", "learn_rate_drop_period": 2, "learn_rate_drop_factor": 0.1}
+STAIRS = partial(TORCHS.StepLR, step_size=6, gamma=0.1)
+OWN_ADAM = {"solver": "adam", "gradient_decay_factor": 0.7, "squared_gradient_decay_factor": 0.95, "epsilon": 0.05}
+OWN_RMSPROP = {"solver": "rmsprop", "squared_gradient_decay_factor": 0.7, "epsilon": 0.05}
+MATLAB = {
+    "matlab, sgdm": matlab(by_hand.sgdm(0.9), options=DROPS, scheduler=STAIRS),
+    "matlab, sgdm, sharded": matlab(by_hand.sgdm(0.9), options=DROPS, scheduler=STAIRS, environment=SHARDED),
+    "matlab, sgdm, factors": matlab(
+        by_hand.sgdm(0.8),
+        "global-l2norm",
+        (0.9, 0.0, 0.3, 0.0),
+        (2, 1, 1, 0),
+        options={"momentum": 0.8, **DROPS},
+        scheduler=STAIRS,
+        said={"0.weight": ParameterOptions("", 2.0, 3.0), "2.bias": ParameterOptions("", 0.0, 0.0)},
+    ),
+    "matlab, sgdm, in pieces": matlab(by_hand.sgdm(0.9), options={}, pieces=5),
+    "matlab, sgdm, fp16": matlab(
+        by_hand.sgdm(0.9),
+        options={"loss": "mse"},
+        loss=functional.mse_loss,
+        task="numbers",
+        precision="fp16",
+        dtype=torch.float32,
+        rounding=1e-3,
+    ),
+    "matlab, adam": matlab(by_hand.adam(0.7, 0.95, 0.05), "absolute-value", options=OWN_ADAM),
+    "matlab, adam, sharded": matlab(by_hand.adam(0.7, 0.95, 0.05), options=OWN_ADAM, environment=SHARDED),
+    "matlab, rmsprop": matlab(by_hand.rmsprop(0.7, 0.05), "global-l2norm", options=OWN_RMSPROP),
+}
+CASES |= MATLAB
 CASES |= {name: Case({**PLAIN, **ending.options}, sgd, ending.loss, ending=ending) for name, ending in ENDINGS.items()}
 
 
@@ -339,6 +394,12 @@ def same(found: tuple[list[float], list[float]], expected: tuple[list[float], li
 def test_one_worker_is_plain_torch(name: str) -> None:
     case = CASES[name]
     same(by_engine(case, SingleProcess()), by_torch(case), min(2e-6, 200 * case.rounding))
+
+
+@pytest.mark.parametrize("name", MATLAB)
+def test_matlabs_formulas_need_no_accelerations(name: str) -> None:
+    case = MATLAB[name]
+    same(by_engine(case, SingleProcess(), accelerated=False), by_torch(case), min(2e-6, 200 * case.rounding))
 
 
 @pytest.mark.parametrize("name", CASES)
