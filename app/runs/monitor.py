@@ -26,6 +26,7 @@ from app.runs.log_panel import LogPanel
 from app.runs.run_follower import Outcome
 from app.widgets import Divider
 from designer import theme
+from engine.core.errors import UserError
 from engine.runs.confusion import read_confusions
 from engine.runs.events import Event, Message
 from engine.runs.folder import RunFolder
@@ -201,8 +202,10 @@ class Monitor(QWidget):
 
     def show_replay(self, outcome: Outcome) -> None:
         """Show how the run has ended, before its events are shown."""
-        result = self._folder.read_result() if self._folder is not None else None
-        self.facts.show_replay(outcome, result or {})
+        result = {}
+        with contextlib.suppress(UserError):  # the outcome says so
+            result = self._folder.read_result() or {} if self._folder is not None else {}
+        self.facts.show_replay(outcome, result)
 
     def take(self, event: Event) -> None:
         """Show one event of the run."""

@@ -63,12 +63,15 @@ class RunFollower(QObject):
         self._go_on.timeout.connect(self.poll)
 
     def recorded_outcome(self) -> Outcome | None:
-        """Return how the run has ended by its own record, without reading its events; None while it is alive. Raises
-        `UserError` for a damaged record."""
+        """Return how the run has ended by `run.json` and `result.json`, without its events; None while it is alive.
+        Raises `UserError` if `run.json` is damaged."""
         state = self.folder.state()
         if state not in ENDS:
             return None
-        reason = (self.folder.read_result() or {}).get("reason")
+        try:
+            reason = (self.folder.read_result() or {}).get("reason")
+        except UserError as error:
+            reason = str(error)
         return Outcome(state, LOST if state == "lost" else reason if isinstance(reason, str) else "")
 
     def start(self) -> None:
@@ -94,7 +97,11 @@ class RunFollower(QObject):
         """Pass on new events for half a frame, longer where many wait; the rest after other events of the window."""
         if self.outcome is not None or self._is_closed:
             return
-        state = self.folder.state()  # asked first: what is read after an end is all there is
+        try:
+            state = self.folder.state()  # asked first: what is read after an end is all there is
+        except UserError as error:
+            self._end("lost", str(error))
+            return
         began = time.monotonic()
         while self._unsaid or self._read():
             if (event := event_in(self._unsaid.popleft())) is not None:

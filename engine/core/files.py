@@ -5,12 +5,14 @@ A path in an untrusted folder may be a pipe that blocks forever, or a device wit
 
 import contextlib
 import errno
+import hashlib
 import json
 import math
 import os
 import secrets
 import shutil
 import stat
+from collections.abc import Mapping
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
@@ -84,6 +86,35 @@ def write_json(path: Path, value: Any, *, mode: int = 0o600, follow_link: bool =
     write_atomically(path, text.encode("utf-8", "backslashreplace"), mode=mode, follow_link=follow_link)
 
 
+CHECKSUM = "sha256"
+"""Key of the checksum in a JSON object that `write_checked_json` wrote."""
+
+
+class ChecksumError(ValueError):
+    """The checksum of a JSON object does not fit its content."""
+
+
+def write_checked_json(path: Path, value: Mapping[str, Any], *, follow_link: bool = True) -> None:
+    """Write an object as JSON with the checksum of its content, which `without_checksum` verifies. Raises `OSError`."""
+    body = json.loads(json.dumps(value))
+    write_json(path, {**body, CHECKSUM: _checksum_of(body)}, follow_link=follow_link)
+
+
+def without_checksum(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object as it was passed to `write_checked_json`. Raises `ChecksumError` if it was changed since.
+
+    An object without a checksum is returned unchanged: it was written by hand or by an older version.
+    """
+    body = {key: item for key, item in value.items() if key != CHECKSUM}
+    if CHECKSUM in value and value[CHECKSUM] != _checksum_of(body):
+        raise ChecksumError("its checksum does not fit its content")
+    return body
+
+
+def _checksum_of(body: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
 DEPTH_LIMIT = 64
 
 
@@ -96,6 +127,7 @@ def read_object(path: Path, limit_bytes: int, *, may_be_deep: bool = False) -> d
     try:
         data = read_file(path, limit_bytes)
         value = json.loads(data)
+        value = without_checksum(value) if isinstance(value, dict) else value
         if b"\\ud" in data.lower():  # a lone surrogate cannot be written or displayed
             value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     except (FileNotFoundError, ValueError, RecursionError):

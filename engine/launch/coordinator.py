@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any
 
 from engine.core.errors import EXIT_RUN_FAILED, RunError, UserError
-from engine.core.files import remove, write_json
+from engine.core.files import remove, write_checked_json
 from engine.hardware.threads import calm_threads
 from engine.launch import outcome, worker_process
 from engine.launch.channel import SILENCE_S
@@ -147,8 +147,8 @@ class _Coordinator:
         """Train, and convert any failure into an outcome."""
         try:
             return self._train()
-        except RunError as error:
-            return outcome.failed(str(error))
+        except UserError as error:
+            return outcome.failed(str(error), exit_code=error.exit_code)
         except OSError as error:
             return outcome.failed(_not_written(self._folder, error))
         except Exception:  # a defect of Netwright is recorded in the run's log too
@@ -345,7 +345,7 @@ class _Coordinator:
         not_written: list[OSError] = []
         with _noting(not_written):
             if not is_gone:
-                write_json(self._folder.result, result, follow_link=False)
+                write_checked_json(self._folder.result, result, follow_link=False)
         ended = Ended(state=ending.state, reason=ending.reason, result=outcome.short_result(result))
         for event in (ending.failure, ended):
             if event is not None:

@@ -23,7 +23,7 @@ from torch import nn
 
 from engine.core.errors import RunError, UserError
 from engine.core.fields import path_part, printable
-from engine.core.files import open_file, read_file, write_json
+from engine.core.files import ChecksumError, open_file, read_file, without_checksum, write_checked_json
 
 WEIGHTS = "weights.safetensors"
 MANIFEST = "manifest.json"
@@ -47,7 +47,7 @@ def save(weights: nn.Module | Mapping[str, torch.Tensor], folder: Path, manifest
         )
         _flush(beside / WEIGHTS)
         files = {WEIGHTS: {"sha256": sha256(beside / WEIGHTS), "bytes": (beside / WEIGHTS).stat().st_size}}
-        write_json(beside / MANIFEST, {**manifest, "files": files})
+        write_checked_json(beside / MANIFEST, {**manifest, "files": files})
         _take_place(beside, folder)
     except (OSError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or error
@@ -109,8 +109,11 @@ def _manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
         manifest = json.loads(read_file(path, MANIFEST_LIMIT_BYTES))
+        manifest = without_checksum(manifest) if isinstance(manifest, dict) else manifest
     except OSError as error:
         raise UserError(f"There are no weights in {folder}: {path.name} cannot be read: {error.strerror}.") from None
+    except ChecksumError as error:
+        raise UserError(f"{path} is damaged: {error}. Use the weights of another checkpoint, or train again.") from None
     except (ValueError, RecursionError):
         raise UserError(f"{path} is damaged: it is not JSON.") from None
     checksum = None

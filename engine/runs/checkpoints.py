@@ -12,13 +12,12 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from engine.core.errors import UserError
-from engine.core.files import open_file, read_file, remove, write_json
+from engine.core.files import CHECKSUM, open_file, read_file, remove, without_checksum, write_checked_json
 from engine.runs.folder import RunFolder
 
 STATE, TENSORS, MANIFEST = "state.json", "tensors.safetensors", "manifest.json"
@@ -124,34 +123,29 @@ def _flush(path: Path) -> None:
 
 
 def write_manifest(path: Path, iteration: int) -> None:
-    """Write the manifest: SHA-256 and size in bytes per file, and the SHA-256 of the manifest itself. Raises
-    `OSError`."""
+    """Write the manifest: SHA-256 and size in bytes per file, and the checksum of the manifest. Raises `OSError`."""
     files = {name: {"sha256": _sha256(path / name), "bytes": (path / name).stat().st_size} for name in FILES}
     body = {"version": VERSION, "iteration": iteration, "files": files}
-    write_json(path / MANIFEST, {**body, "sha256": _sha256_of(body)})
+    write_checked_json(path / MANIFEST, body)
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
     """Return the manifest of a checkpoint. Raises `OSError`, and `UserError` if it is damaged or of a newer version."""
     try:
         manifest = json.loads(read_file(path / MANIFEST, MANIFEST_LIMIT_BYTES))
-        body = {key: value for key, value in manifest.items() if key != "sha256"}
+        body = without_checksum(manifest)
         is_whole = (
-            manifest["sha256"] == _sha256_of(body)
+            CHECKSUM in manifest
             and {type(manifest["version"]), type(manifest["iteration"])} == {int}
             and {name: type(entry["sha256"]) for name, entry in manifest["files"].items()} == dict.fromkeys(FILES, str)
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        is_whole, manifest = False, {}
+        is_whole, body = False, {}
     if not is_whole:
         raise UserError(f"{MANIFEST} is not what was saved")
-    if manifest["version"] > VERSION:
+    if body["version"] > VERSION:
         raise UserError("it was written by a newer version of Netwright")
-    return dict(manifest)
-
-
-def _sha256_of(body: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+    return body
 
 
 def _sha256(path: Path) -> str:

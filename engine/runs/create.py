@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.core.errors import RunError, UserError
-from engine.core.files import ROOT, write_atomically, write_json
+from engine.core.files import ROOT, write_atomically, write_checked_json
 from engine.core.folders import data_folder
 from engine.runs.folder import RunFolder
 from engine.runs.info import RunInfo
@@ -112,7 +112,7 @@ def _fill(folder: RunFolder, project_text: str, info: RunInfo, code: Iterable[by
     write_atomically(folder.project, project_text.encode(), mode=0o600)
     folder.lock.touch(0o600)
     folder.events.touch(0o600)
-    write_json(folder.info, replace(info, state="starting").write())
+    write_checked_json(folder.info, replace(info, state="starting").write())
 
 
 def _clear(folder: RunFolder, *, keep_folder: bool) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 from engine.core import locks
 from engine.core.errors import RunError, UserError
 from engine.core.fields import quoted
-from engine.core.files import read_file, write_json
+from engine.core.files import CHECKSUM, ChecksumError, read_file, without_checksum, write_checked_json, write_json
 from engine.runs.events import ENDS
 from engine.runs.info import RunInfo
 from engine.runs.requests import FROM_USERS, refuse_unknown
@@ -159,10 +159,19 @@ class RunFolder:
 def _read_json(path: Path) -> dict[str, Any] | None:
     try:
         data = json.loads(read_file(path, INFO_LIMIT_BYTES))
+        data = without_checksum(data) if isinstance(data, dict) else data
     except FileNotFoundError:
         return None
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}.") from None
+    except ChecksumError as error:
+        way_out = "Restore the file from a copy"
+        if path.name == "result.json":
+            way_out = "Remove the file, which events.jsonl can replace"
+        raise UserError(
+            f"{path} is damaged: {error}. {way_out}; if you changed it yourself, remove its entry '{CHECKSUM}', and it "
+            "is read unchecked."
+        ) from None
     except (ValueError, RecursionError):
         raise UserError(f"{path} is damaged: it is not JSON.") from None
     if not isinstance(data, dict):
@@ -227,7 +236,7 @@ def update_info(folder: RunFolder, **changes: Any) -> None:
 
 def write_info(folder: RunFolder, info: RunInfo) -> None:
     """Replace `run.json`, atomically. Raises `OSError`."""
-    write_json(folder.info, info.write(), follow_link=False)
+    write_checked_json(folder.info, info.write(), follow_link=False)
 
 
 @dataclass(frozen=True)

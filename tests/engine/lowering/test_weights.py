@@ -85,7 +85,11 @@ def test_a_file_that_is_no_safetensors_is_refused(tmp_path: Path) -> None:
     manifest = json.loads((tmp_path / "best" / MANIFEST).read_text())
     manifest["files"][WEIGHTS]["sha256"] = "ef0a8e1a0e5a1c6f3a"
     (tmp_path / "best" / MANIFEST).write_text(json.dumps(manifest))
-    with pytest.raises(UserError, match="checksum"):
+    with pytest.raises(UserError, match=r"manifest.json is damaged: its checksum does not fit its content"):
+        load(tmp_path / "best")
+    del manifest["sha256"]
+    (tmp_path / "best" / MANIFEST).write_text(json.dumps(manifest))
+    with pytest.raises(UserError, match=r"safetensors is damaged: its checksum is not the one in manifest.json"):
         load(tmp_path / "best")
 
 

@@ -1,6 +1,7 @@
 """Run folders: locked, asked, damaged, and from strangers."""
 
 import fcntl
+import json
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.core.errors import RunError, UserError
+from engine.core.files import write_checked_json
 from engine.runs import folder as folders
 from engine.runs.folder import RunFolder, open_run, take_lock, update_info
 from engine.runs.info import RunInfo
@@ -95,6 +97,25 @@ def test_a_damaged_run_is_said_to_be(run: RunFolder, content: bytes) -> None:
     for read in (run.read_info, run.state, run.kept, run.read_result):
         with pytest.raises(UserError, match=r"(run|result)\.json is damaged"):
             read()
+
+
+def test_a_changed_value_is_found_by_the_checksum(run: RunFolder) -> None:
+    """A record without a checksum was written by hand, or by an older version: it is read as it is."""
+    write_checked_json(run.result, {"state": "finished", "epochs": 5})
+    update_info(run, seed=12)
+    for path, words in ((run.info, "Restore the file from a copy"), (run.result, "Remove the file")):
+        text = path.read_text()
+        path.write_text(text.replace("12", "13").replace("5,", "6,"))
+        with pytest.raises(UserError, match=f"is damaged: its checksum does not fit its content. {words}"):
+            run.read_info() if path == run.info else run.read_result()
+        data = json.loads(path.read_text())
+        del data["sha256"]
+        path.write_text(json.dumps(data))
+    assert run.read_info().seed == 13
+    assert run.read_result() == {"state": "finished", "epochs": 6}
+    update_info(run, seed=14)
+    assert "sha256" in json.loads(run.info.read_text())
+    assert "sha256" not in run.read_info().unknown
 
 
 def test_the_kept_network_is_what_the_run_says(run: RunFolder) -> None:
