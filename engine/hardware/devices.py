@@ -23,7 +23,7 @@ from engine.core.child_process import module_command
 from engine.core.errors import RunError
 from engine.core.files import ROOT
 from engine.hardware.accelerators import TorchAccelerators, find
-from engine.placement.inventory import DeviceInventory
+from engine.placement.inventory import DeviceInventory, has_loopback
 
 PATIENCE_S = 120
 _BEGINS = "CUDA initialization: "
@@ -40,6 +40,7 @@ def probe() -> DeviceInventory:
         "cores": cores(),
         "cpu_model": cpu_model(),
         "memory_bytes": memory_bytes(),
+        "has_loopback": has_loopback(),
         **(_without_devices() or run_here("engine.hardware.devices", PATIENCE_S)),
     }
     return DeviceInventory.read(machine)

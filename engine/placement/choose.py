@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from engine.core.errors import UnavailableError, UserError, plural
 from engine.core.files import number_in
-from engine.placement.inventory import Device, DeviceInventory
+from engine.placement.inventory import NO_LOOPBACK, Device, DeviceInventory
 from engine.project.check_strategies import pieces_of_batch
 from engine.project.environment import TARGETS, EnvironmentOptions
 
@@ -100,6 +100,8 @@ def refusal(target: str, inventory: DeviceInventory) -> str | None:
         return f"needs two GPUs; {has} ({refused or inventory.usable[0].model})"
     if target == "multi-gpu" and not joined_by(inventory)[0]:
         return joined_by(inventory)[1]
+    if target in ("multi-cpu", "multi-gpu") and not inventory.has_loopback:
+        return NO_LOOPBACK
     if target == "multi-cpu" and "gloo" not in inventory.backends:
         return "this build of torch has no gloo, which joins the workers"
     return None

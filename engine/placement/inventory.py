@@ -2,6 +2,7 @@
 
 import os
 import platform
+import socket
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
@@ -9,6 +10,11 @@ from typing import Any
 
 from engine.project.environment import EnvironmentOptions
 
+LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
+NO_LOOPBACK = (
+    f"the loopback network interface {LOOPBACK}, over which workers find each other, is down or missing (a "
+    f"container or sandbox may have none; as root, `ip link set {LOOPBACK} up` starts it)"
+)
 ORDERED = ("x86_64", "AMD64")
 """Processor architectures whose stores become visible in program order."""
 
@@ -18,6 +24,16 @@ def can_share() -> bool:
     correct."""
     has_calls = sys.platform == "linux" and hasattr(os, "memfd_create") and hasattr(os, "pidfd_open")
     return has_calls and platform.machine() in ORDERED
+
+
+def has_loopback() -> bool:
+    """Return whether this machine has the network interface over which its workers find each other."""
+    with socket.socket(type=socket.SOCK_DGRAM) as end:
+        try:
+            end.connect(("127.0.0.1", 9))  # finds a route and sends nothing
+        except OSError:
+            return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -46,7 +62,8 @@ class Device:
 class DeviceInventory:
     """The machine: cores this process may use, accelerators, and communication backends (`gloo`, `nccl`).
 
-    `no_devices_because` is the reason why the list of devices is empty. `cores` are the core numbers, where workers
+    `has_loopback`: whether workers can find each other. `no_devices_because` is the reason why the list of devices is
+    empty. `cores` are the core numbers, where workers
     can be bound to cores, and `core_speeds` the speed of each (GFLOP/s), where measured.
     """
 
@@ -59,6 +76,7 @@ class DeviceInventory:
     no_devices_because: str = "no GPU was found"
     cores: tuple[int, ...] = ()
     core_speeds: tuple[float, ...] = ()
+    has_loopback: bool = True
 
     @property
     def usable(self) -> tuple[Device, ...]:

@@ -31,6 +31,7 @@ EIGHT = DeviceInventory(num_cores=96, devices=tuple(gpu(i) for i in range(8)), b
 NO_NCCL = DeviceInventory(num_cores=16, devices=(gpu(0), gpu(1)), backends=("gloo",))
 PINNING = DeviceInventory(num_cores=8, cores=tuple(range(8)))
 BARE = DeviceInventory(num_cores=4, backends=())
+SANDBOX = DeviceInventory(num_cores=4, devices=(gpu(0), gpu(1)), backends=BOTH, has_loopback=False)
 
 
 def options(target: str, **values: Any) -> EnvironmentOptions:
@@ -215,6 +216,14 @@ def test_one_sentence_says_what_will_be_used(
             "The execution environment 'multi-cpu' is not available here: this build of torch has no gloo, which "
             "joins the workers. Choose one of: auto, cpu.",
         ),
+        (
+            SANDBOX,
+            options("multi-cpu"),
+            128,
+            "The execution environment 'multi-cpu' is not available here: the loopback network interface lo, over "
+            "which workers find each other, is down or missing (a container or sandbox may have none; as root, "
+            "`ip link set lo up` starts it). Choose one of: auto, cpu, gpu.",
+        ),
         (TWO_GPUS, options("gpu", devices=[2]), 9, "GPU 2 cannot be used: this machine has only cuda:0 and cuda:1."),
         (ONE_BUSY, options("gpu", devices=[1]), 9, f"GPU 1 cannot be used: {BUSY}."),
     ],
@@ -310,7 +319,7 @@ def test_what_cannot_be_meant_is_the_users_to_change(
 
 
 def test_every_target_is_listed_and_resolves_exactly_if_it_is_available() -> None:
-    for machine in (LAPTOP, ONE_CORE, ONE_GPU, TWO_GPUS, ONE_BUSY, ALL_BUSY, EIGHT, NO_NCCL, BARE):
+    for machine in (LAPTOP, ONE_CORE, ONE_GPU, TWO_GPUS, ONE_BUSY, ALL_BUSY, EIGHT, NO_NCCL, BARE, SANDBOX):
         found = available(machine)
         assert tuple(found) == TARGETS
         assert found["auto"] is None
