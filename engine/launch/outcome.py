@@ -86,6 +86,8 @@ CAUSE_BYTES = 1000
 RESULT_BYTES = 2800
 DETAIL_BYTES = 1800
 LOOK_BACK_BYTES = 2**16
+_PORT_OVERRUN = "accept: Too many open files"
+"""What gloo says when it ends its process, since it cannot take a connection to its port."""
 _OUT_OF_MEMORY_COUNTS = ("/sys/fs/cgroup/memory.events", "/proc/vmstat")
 
 
@@ -182,6 +184,9 @@ def death(rank: int, code: int, folder: RunFolder, *, memory_ran_out: bool) -> A
         return failed(diagnosis.words, worker=rank, detail=diagnosis.rows or _end_of(log), offer=diagnosis.offer)
     if code == -signal.SIGKILL:
         cause = f"{who} was killed by signal 9 (SIGKILL): by somebody, or by the system because memory ran out."
+    elif code == -signal.SIGABRT and _PORT_OVERRUN in _tail(log):
+        cause = f"{who} had no file descriptor left: another program connected to the workers' ports as they opened. "
+        cause += "As root, `ss -tnp` shows which; `ulimit -n` raises the limit."
     elif code < 0:
         cause = f"{who} was ended by signal {-code} ({_signal_name(-code)}). The end of engine.log may show where."
     else:
@@ -224,14 +229,19 @@ def _signal_name(number: int) -> str:
         return "unknown"
 
 
-def _end_of(log: Path) -> str:
-    """Return the end of the log; after a crash Python's report of it, without the list of loaded extension modules."""
+def _tail(log: Path) -> str:
+    """Return the last part of the log; empty where there is none."""
     try:
         with open(log, "rb") as file:
             file.seek(max(0, log.stat().st_size - LOOK_BACK_BYTES))
-            text = file.read().decode(errors="replace").strip()
+            return file.read().decode(errors="replace").strip()
     except OSError:
         return ""
+
+
+def _end_of(log: Path) -> str:
+    """Return the end of the log; after a crash Python's report of it, without the list of loaded extension modules."""
+    text = _tail(log)
     crash = text.rfind("Fatal Python error")
     if crash < 0:
         return text

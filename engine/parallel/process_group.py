@@ -1,9 +1,16 @@
 """Process group of a run: the workers and their collectives. Collectives of a single worker return at once."""
 
 import contextlib
+import ctypes
+import json
 import os
+import select
+import socket
+import stat
+import struct
 import sys
 import time
+from collections.abc import Collection, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
@@ -11,9 +18,9 @@ from typing import Protocol
 import torch
 import torch.distributed
 
-from engine.core.errors import RunError
+from engine.core.errors import RunError, UnavailableError, plural
 from engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMemoryReducer
-from engine.placement.inventory import can_share
+from engine.placement.inventory import LOOPBACK, NO_LOOPBACK, can_share, has_loopback
 
 TIMEOUT = timedelta(minutes=5)
 """Timeout of a collective: long enough for a slow disk of the first worker. The coordinator detects dead workers."""
@@ -22,7 +29,10 @@ SHARED_MEMORY_TRIAL_S = 10.0
 """Shared memory that does not answer within this time is not used."""
 DEVICES_OF_BACKENDS = {"nccl": "cuda", "xccl": "xpu"}
 """Backends for one kind of accelerator only, and torch's device type of it."""
-LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
+ACCEPT_TRIES = 1000
+"""How often a port is looked at, a millisecond apart, until nobody waits at it any more."""
+_SO_ATTACH_FILTER, _BPF_RETURN = 26, 6
+"""Of Linux: the socket option that sets a filter of packets, and the filter's instruction that ends it."""
 
 
 class PeerFailureError(RunError):
@@ -79,7 +89,8 @@ class TorchProcessGroup:
     """Workers of one machine in torch's process group, which find each other by a file in a private folder.
 
     Over gloo, tensors on the CPU are summed through shared memory where that works (`engine.parallel.shared_memory`);
-    `shared_memory_refusal` says why not, where it should have.
+    `shared_memory_refusal` says why not, where it should have. `num_foreign_connections` counts the connections of
+    other programs to the workers' ports, which are open until the workers are connected.
     """
 
     def __init__(
@@ -92,18 +103,29 @@ class TorchProcessGroup:
         timeout: timedelta = TIMEOUT,
         share_memory: bool = True,
     ) -> None:
-        """`rendezvous` is the file where the workers find each other. A collective. Raises `PeerFailureError`."""
+        """`rendezvous` is the file where the workers find each other. A collective.
+
+        Raises `PeerFailureError`, and `UnavailableError` where there is no loopback network interface.
+        """
+        if not has_loopback():
+            words = f"{NO_LOOPBACK[0].upper()}{NO_LOOPBACK[1:]}"
+            raise UnavailableError(f"{words}. Or train in one process (environment.target=cpu).")
         self.rank = rank
         self.size = size
         self.communication_s = 0.0
         self.shared_memory_refusal = ""
+        self.num_foreign_connections = 0
         for variable in ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"):
             os.environ[variable] = LOOPBACK  # nothing may listen to other machines
+        os.environ["TORCH_GLOO_LAZY_INIT"] = "0"  # all workers connect here, while the ports are open
         self._store = torch.distributed.FileStore(str(rendezvous), size)  # type: ignore[attr-defined]  # public, not listed
         try:
-            torch.distributed.init_process_group(
-                _backends(backend), store=self._store, rank=rank, world_size=size, timeout=timeout
-            )
+            self._gather("here", "", timeout)  # the ports are open for as long as the slowest worker takes to come
+            with closed_ports() as opened:
+                torch.distributed.init_process_group(
+                    _backends(backend), store=self._store, rank=rank, world_size=size, timeout=timeout
+                )
+            self.num_foreign_connections = self._close_foreign(opened, timeout)
             self._reducer = self._share_memory(timeout) if share_memory and backend == "gloo" else None
         except RuntimeError as error:
             raise _peer_failure(rank, error) from error
@@ -112,6 +134,32 @@ class TorchProcessGroup:
     def shares_memory(self) -> bool:
         """Return whether tensors on the CPU are summed through shared memory."""
         return self._reducer is not None
+
+    def _gather(self, name: str, value: str, timeout: timedelta) -> list[str]:
+        """Return the text that each worker gives, by way of the file of the rendezvous. A collective."""
+        self._store.set(f"{name}/{self.rank}", value)
+        keys = [f"{name}/{rank}" for rank in range(self.size)]
+        self._store.wait(keys, timeout)
+        return [self._store.get(key).decode() for key in keys]
+
+    def _close_foreign(self, opened: Collection[int], timeout: timedelta) -> int:
+        """Close the connections that lead to no worker; return how many all workers had. A collective.
+
+        What a program sends as if it was a worker is not read either: the first sum fails, and the run is restarted.
+        """
+        with contextlib.ExitStack() as stack:
+            own, other = {}, {}
+            for descriptor in opened:
+                with contextlib.suppress(OSError):  # closed, not connected any more, or a port
+                    each = stack.enter_context(_opened(descriptor))
+                    own[each], other[each] = each.getsockname(), each.getpeername()
+            texts = self._gather("ends", json.dumps([own[each] for each in other]), timeout)
+            ends = {tuple(end) for text in texts for end in json.loads(text)}
+            foreign = [each for each, end in other.items() if end not in ends]
+            for each in foreign:
+                with contextlib.suppress(OSError):
+                    each.shutdown(socket.SHUT_RDWR)
+        return sum(map(int, self._gather("foreign", str(len(foreign)), timeout)))
 
     def _share_memory(self, timeout: timedelta) -> SharedMemoryReducer | None:
         """Return the reducer, or None where not every worker can use it. A collective."""
@@ -188,9 +236,70 @@ class TorchProcessGroup:
 
 
 def notes(group: ProcessGroup) -> tuple[str, ...]:
-    """Return what a user should know of the group: that shared memory was to be used, and is not."""
-    refusal = group.shared_memory_refusal if isinstance(group, TorchProcessGroup) else ""
-    return (f"The acceleration shared-memory is not used: {refusal}.",) if refusal else ()
+    """Return what a user should know of the group: shared memory that is not used, connections of other programs."""
+    if not isinstance(group, TorchProcessGroup):
+        return ()
+    found = []
+    if group.shared_memory_refusal:
+        found.append(f"The acceleration shared-memory is not used: {group.shared_memory_refusal}.")
+    if count := group.num_foreign_connections:
+        found.append(f"Another program connected to the workers' ports ({plural(count, 'connection')}, closed).")
+    return tuple(found)
+
+
+@contextlib.contextmanager
+def closed_ports() -> Iterator[set[int]]:
+    """Close the TCP ports that torch opens in this context to all others once it ends: the workers are connected then.
+
+    gloo listens on loopback, where every user of this machine can connect, accepts all connections for as long as the
+    process lives, and ends it where it has no descriptor left for one. It knows no other transport and closes no port.
+    Yields a set, which holds the descriptors of the new connections afterwards.
+    """
+    before = set(_tcp_sockets())
+    opened: set[int] = set()
+    yield opened
+    for descriptor, is_port in _tcp_sockets().items():
+        if is_port and descriptor not in before:
+            _drop_all(descriptor)
+    opened.update(descriptor for descriptor in _tcp_sockets() if descriptor not in before)
+
+
+def _tcp_sockets() -> dict[int, bool]:
+    """Return the descriptors of this process's TCP sockets, and whether each is a port that takes connections.
+
+    None where the system does not list descriptors (Linux without /proc). psutil would read the table of the whole
+    machine, which takes 70 ms.
+    """
+    found = {}
+    with contextlib.suppress(OSError):
+        if sys.platform == "linux":
+            for descriptor in map(int, os.listdir("/proc/self/fd")):
+                with contextlib.suppress(OSError):  # the descriptor of the listing itself is closed again
+                    if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+                        continue
+                    with _opened(descriptor) as each:
+                        if each.family in (socket.AF_INET, socket.AF_INET6) and each.type == socket.SOCK_STREAM:
+                            found[descriptor] = bool(each.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
+    return found
+
+
+def _opened(descriptor: int) -> socket.socket:
+    """Return the socket of a descriptor, which stays open when that is closed."""
+    return socket.socket(fileno=os.dup(descriptor))
+
+
+def _drop_all(port: int) -> None:
+    """Let a port drop every packet from now on, and wait until gloo has accepted what came before.
+
+    A socket that is closed or shut down under gloo would end the process.
+    """
+    program = ctypes.create_string_buffer(struct.pack("HBBI", _BPF_RETURN, 0, 0, 0))  # keep 0 bytes of each packet
+    with contextlib.suppress(OSError), _opened(port) as each:  # a sandbox may forbid it
+        each.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("HP", 1, ctypes.addressof(program)))
+        for _ in range(ACCEPT_TRIES):
+            if not select.select([each], [], [], 0)[0]:
+                return
+            time.sleep(0.001)
 
 
 def all_gather_rows(group: ProcessGroup, rows: torch.Tensor) -> torch.Tensor:

@@ -20,7 +20,7 @@ import torch.distributed as dist
 from torch import fx, nn
 
 from engine.core.errors import RunError, UserError
-from engine.parallel.process_group import ProcessGroup
+from engine.parallel.process_group import ProcessGroup, closed_ports
 from engine.parallel.strategies.strategy import SolverState, State
 
 
@@ -181,7 +181,10 @@ class Pipeline:
         self._num_entering, self._num_leaving = stage.num_entering, stage.num_leaving
         self._rank, self._size, self._device = group.rank, group.size, device
         # A separate group: over nccl, gradients sent back must not queue behind activations sent forward.
-        self._back = dist.new_group() if device.type != "cpu" else None
+        self._back: Any = None
+        if device.type != "cpu":
+            with closed_ports():
+                self._back = dist.new_group()
         # gloo sends CPU tensors only.
         self._via = torch.device("cpu") if dist.get_backend() == "gloo" else device
         self._add_communication_time = group.add_communication_time

@@ -47,6 +47,14 @@ def test_of_a_crash_its_place_is_kept(tmp_path: Path) -> None:
     assert failure.detail.strip() == "Fatal Python error: Segmentation fault\nhere"
 
 
+def test_who_overruns_the_ports_of_the_workers_is_named(tmp_path: Path) -> None:
+    log = RunFolder(tmp_path).log
+    log.write_text("what(): listener.cc:63] false. accept: Too many open files\nFatal Python error: Aborted\n")
+    ending = outcome.death(1, -6, RunFolder(tmp_path), memory_ran_out=False)
+    assert ending.reason.startswith("Worker 1 had no file descriptor left: another program connected to the workers'")
+    assert ending.remedy == "again"
+
+
 def test_a_defect_has_exit_code_1_and_a_users_mistake_its_own() -> None:
     assert outcome.failed("x", defect=True).exit_code == 1
     assert outcome.failed("x", exit_code=2).exit_code == 2
