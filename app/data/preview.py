@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.data.file_check import FileCheck
 from app.data.tiles import Masked, Picture, Sparkline, Tile, Tiles, class_colour
 from app.widgets import ElidedLabel
 from designer import theme
@@ -47,9 +48,11 @@ class Preview(QWidget):
         self.content = QWidget()
         self.bar: AugmentedBar | None = None
         self.tiles: Tiles | None = None
+        self.files = FileCheck()
 
-    def show_answer(self, answer: dict[str, Any], facts: DatasetInfo) -> None:
-        """Show the answer to the request `preview`. Images have a bar over them, which the caller fills."""
+    def show_answer(self, answer: dict[str, Any], facts: DatasetInfo, *, has_files: bool = False) -> None:
+        """Show the answer to the request `preview`, and with `has_files` the check of the image files. Images have a
+        bar over them, which the caller fills."""
         self.content = QWidget()
         self.bar = AugmentedBar() if facts.inputs and facts.inputs[0].type.layout == "image" else None
         self.tiles = None
@@ -59,6 +62,8 @@ class Preview(QWidget):
         column.addLayout(_counts(facts))
         for note in (*filter(None, [answer.get("loading")]), *(answer.get("notes") or [])):
             column.addWidget(_muted(note))
+        column.addWidget(self.files)  # out of the old content, which is deleted
+        self.files.setVisible(has_files)
         if answer.get("pictures"):
             self.tiles = _pictures(answer["pictures"])
             column.addWidget(_card("Samples", self.tiles, self.bar))

@@ -58,6 +58,7 @@ class DataTab(QWidget):
         self.form = Form(editor.project.data)
         self.form.changed.connect(self._on_edited)
         self.preview = Preview()
+        self.preview.files.excluded.connect(self._on_excluded)
         self.empty = self._make_empty()
         self.message = QLabel()
         self.message_page = self._make_message()
@@ -198,10 +199,20 @@ class DataTab(QWidget):
         label = DataOptions.fields[field].label.lower()
         self._editor.apply(f"Change {label}", replace(project, data=record), merge=f"data.{field}")
 
+    def _on_excluded(self, names: tuple[str, ...]) -> None:
+        project = self._editor.project
+        text = "Leave out files" if names else "Include files again"
+        self._editor.apply(text, replace(project, data=project.data.replace(excluded_files=names)))
+
+    def shutdown(self) -> None:
+        """End the check of files."""
+        self.preview.files.shutdown()
+
     # ---- showing ----
 
     def _read_again(self) -> None:
         self._shown = None
+        self.preview.files.shutdown()
         self._say("Reading the data…")
         self._dataset.refresh(again=True)
 
@@ -257,8 +268,14 @@ class DataTab(QWidget):
         self._request({}, show, fail)
 
     def _show_answer(self, answer: dict[str, Any], info: DatasetInfo) -> None:
-        self.preview.show_answer(answer, info)
+        options, base = self._editor.project.data, self._documents.base
+        has_files = options.source == "images"
+        self.preview.show_answer(answer, info, has_files=has_files)
         self.pages.setCurrentWidget(self.preview)
+        if has_files:
+            self.preview.files.show_data(options, base)
+        else:
+            self.preview.files.shutdown()
         if self.preview.bar is not None:
             self.preview.bar.epoch_chosen.connect(self._look_again)
             self.preview.bar.options_wanted.connect(self.augmentation_wanted)

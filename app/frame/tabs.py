@@ -54,7 +54,7 @@ class Tabs(QObject):
 
     def shutdown(self) -> None:
         """Release plots, processes and timers of the pages that have a `shutdown`, before the program ends."""
-        for key in ("train", "start", "experiments"):
+        for key in ("data", "train", "start", "experiments"):
             shutdown = getattr(self._pages.get(key), "shutdown", None)
             if shutdown is not None:
                 shutdown()

@@ -26,7 +26,7 @@ from designer.forms.line_editors import (
 from designer.forms.switch import Switch
 from engine.core.errors import FieldError
 from engine.core.fields import Bool, Choice, Choices, Field, FilePath, Float, Int, Text
-from engine.core.list_fields import Floats, Ints, Padding
+from engine.core.list_fields import Floats, Ints, Padding, Texts
 from engine.core.records import Record
 from engine.project.options.schedule import Phases
 
@@ -245,6 +245,11 @@ def _(field: Ints, value: object, changed: Changed) -> QWidget:
 
 @editor_for.register
 def _(field: Floats, value: object, changed: Changed) -> QWidget:
+    return LineEditor(field, value, changed)
+
+
+@editor_for.register
+def _(field: Texts, value: object, changed: Changed) -> QWidget:
     return LineEditor(field, value, changed)
 
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 from designer import theme
 from engine.core.errors import FieldError
 from engine.core.fields import Field, Float, Int, Text
-from engine.core.list_fields import Floats, Ints
+from engine.core.list_fields import Floats, Ints, Texts
 from engine.core.records import Record
 from engine.project.options.schedule import Phases
 
@@ -39,7 +39,7 @@ def parsed(field: Field[Any], typed: object) -> Any:
     if not isinstance(typed, str) or isinstance(field, Text):
         return field.check(typed)
     text = typed.strip()
-    if not text and not isinstance(field, (Ints, Floats, Phases)):
+    if not text and not isinstance(field, (Ints, Floats, Texts, Phases)):
         raise FieldError(field.name, f"enter {field.expects}.")
     if isinstance(field, (Int, Float)) and re.fullmatch(r"[+-]?\d{1,3}([,  ]\d{3})+(\.\d*)?", text):
         text = re.sub(r"[,  ]", "", text)  # grouped as people write large numbers

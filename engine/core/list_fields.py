@@ -142,6 +142,37 @@ class Range(Floats):
         return {"anyOf": [end, both]} if self.is_symmetric else both
 
 
+class Texts(Field[tuple[str, ...]]):
+    """List of texts, such as names of files, shown as `a.png; b.png`."""
+
+    MOST: Final = 100_000
+    expects = "texts separated by semicolons"
+
+    def __init__(self, default: Sequence[str] = (), **described: Any) -> None:
+        super().__init__(tuple(default), **described)
+
+    def check(self, value: object) -> tuple[str, ...]:
+        if isinstance(value, str):
+            value = [part.strip() for part in value.split(";") if part.strip()]
+        if not isinstance(value, (list, tuple)) or len(value) > self.MOST:
+            raise self.refuse(value)
+        element = Text("")
+        try:
+            return tuple(dict.fromkeys(element.check(item) for item in value))
+        except FieldError:
+            raise self.refuse(value) from None
+
+    def write(self, value: tuple[str, ...]) -> JSON:
+        return list(value)
+
+    def show(self, value: tuple[str, ...]) -> str:
+        return "; ".join(value)
+
+    def limits_schema(self) -> dict[str, JSON]:
+        items = Text("").limits_schema()
+        return {"anyOf": [items, {"type": "array", "items": items, "maxItems": self.MOST}]}
+
+
 class Size(Ints):
     """Sizes along the spatial axes, shown as `3 × 3`."""
 
@@ -185,4 +216,4 @@ class Padding(Field[PaddingValue]):
         return {"anyOf": [{"enum": list(self.words)}, *self.sizes.limits_schema()["anyOf"]]}
 
 
-FIELD_KINDS: Final = (Int, Float, Bool, Choice, Choices, Text, FilePath, Ints, Floats, Range, Size, Padding)
+FIELD_KINDS: Final = (Int, Float, Bool, Choice, Choices, Text, FilePath, Ints, Floats, Texts, Range, Size, Padding)

@@ -208,7 +208,7 @@ def preview(
     describes how a run with these options and one worker loads the data. Raises `UserError`."""
     opened = _open(options, base)
     how = loading(options, training or TrainingOptions(), opened.facts, free_bytes=free_memory())
-    is_large = how.held_bytes > KEPT_BYTES and not opened.outline.resident_because
+    is_large = how.held_bytes > KEPT_BYTES and not opened.outline.resident_because and options.source != "images"
 
     def read(chosen: Array) -> Samples:
         if is_large:

@@ -4,6 +4,7 @@ from typing import Any
 
 from engine.core.errors import FieldError
 from engine.core.fields import Choice, FilePath, Float, Int, Text
+from engine.core.list_fields import Texts
 from engine.core.records import Record
 from engine.core.text import format_percent
 
@@ -133,6 +134,14 @@ class DataOptions(Record):
         options=("auto", "grey", "rgb"),
         group="Source",
         help="Grey or colour; auto: as the first image",
+        visible_when=_source("images"),
+    )
+    excluded_files = Texts(
+        (),
+        label="Files left out",
+        group="Source",
+        help="Image files that are no samples, such as damaged ones, separated by semicolons: cat/3.png, with masks"
+        " 3.png. Default none. The Data tab finds damaged files and leaves them out",
         visible_when=_source("images"),
     )
     validation_share = Float(

@@ -89,7 +89,7 @@ class TrainerBuilder:
         self.notes += [*_loading_note(job), *self.precision.notes]
         self.notes += filter(None, [whole_batch_note(options, len(self.training))])
         self.notes += choose_threads(job, self.network, self.precision, self.training)
-        metrics = metrics_for(options, job.ordered_dataset, self.training.targets)
+        metrics = metrics_for(options, job.ordered_dataset, self.training.targets, job.targets)
         batches = self.batches(self._augmentation(), job.shard_weights)
         num_parameters = sum(p.numel() for p in self.network.parameters())
         step = self.train_step(batches)

@@ -8,6 +8,7 @@ import torch
 from engine.data.batches import Batch, ResidentDataset, Tensors, as_tuple
 from engine.parallel.process_group import ProcessGroup, all_gather_rows
 from engine.project import user_code
+from engine.project.bindings import Wanted
 from engine.project.dataset_info import DatasetInfo
 from engine.project.training import TrainingOptions
 from engine.training.classwise_metrics import Auc, ClassMetric, Confusion, OfCounts, f_score, precision, recall
@@ -137,16 +138,20 @@ class MetricAccumulator:
         return float(self._group.all_reduce(torch.tensor([value], dtype=torch.double, device=values.device)))
 
 
-def metrics_for(options: TrainingOptions, dataset: DatasetInfo, targets: Tensors) -> tuple[Metric, ...]:
+def metrics_for(
+    options: TrainingOptions, dataset: DatasetInfo, targets: Tensors, wanted: Sequence[Wanted] = ()
+) -> tuple[Metric, ...]:
     """Return the metrics that the options ask for, the main one first.
 
-    They compare the first output, logits, with its target. `targets` are those of the whole training split. Raises
-    `UserError` where a library is missing.
+    They compare the first output, logits, with its target. `targets` are those of the whole training split, `wanted`
+    the outputs. Raises `UserError` where a library is missing.
     """
-    return tuple(_metric(name, options, dataset, targets) for name in options.metrics_for(dataset.task))
+    return tuple(_metric(name, options, dataset, targets, wanted) for name in options.metrics_for(dataset.task))
 
 
-def _metric(name: str, options: TrainingOptions, dataset: DatasetInfo, targets: Tensors) -> Metric:
+def _metric(
+    name: str, options: TrainingOptions, dataset: DatasetInfo, targets: Tensors, wanted: Sequence[Wanted]
+) -> Metric:
     is_labels = dataset.task == "labels"
     match name:
         case "accuracy":
@@ -163,7 +168,8 @@ def _metric(name: str, options: TrainingOptions, dataset: DatasetInfo, targets: 
             return Mape()
         case "custom":
             target = user_code.target(options, "metric_function")
-            return UserMetric(target, higher_is_better=options.metric_higher_is_better)
+            single = {number: one.type.dim("C") for number, one in enumerate(wanted) if one.is_binary}
+            return UserMetric(target, higher_is_better=options.metric_higher_is_better, single=single)
         case "r2":
             return R2(centre_of(targets[0]))
     of_counts: dict[str, OfCounts] = {

@@ -228,8 +228,10 @@ class UserMetric:
     name = "custom"
     width = 2
 
-    def __init__(self, target: str, *, higher_is_better: bool) -> None:
-        """`target` is the function's name. Raises `UserError`."""
+    def __init__(self, target: str, *, higher_is_better: bool, single: Mapping[int, int] | None = None) -> None:
+        """`target` is the function's name, `single` the channel axis of each output that has a single logit for two
+        classes. Raises `UserError`."""
+        self._single = single or {}
         self.higher_is_better = higher_is_better
         self._file, self._function_name = split_code(target)
         self._function = find(target)
@@ -248,7 +250,11 @@ class UserMetric:
         return torch.stack([torch.stack(means) * counts, counts.double()], dim=1)
 
     def _of(self, outputs: Tensors, targets: Tensors) -> torch.Tensor:
-        """Return the values of the function; zero for no samples."""
+        """Return the values of the function; zero for no samples. It gets outputs as the loss gets them: without the
+        logit of 0 that other metrics take for the first of two classes."""
+        outputs = tuple(
+            x.narrow(self._single[number], 1, 1) if number in self._single else x for number, x in enumerate(outputs)
+        )
         count = len(targets[0])
         if count == 0:
             return torch.zeros((0,) if not self._gives_mean else (1,), dtype=torch.double, device=targets[0].device)

@@ -7,7 +7,7 @@ files are left out with a note; a damaged image is an error, because leaving it 
 import os
 import stat
 import warnings
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from engine.core.errors import UserError
+from engine.core.errors import UserError, plural
 from engine.core.types import image
 from engine.data.sources.source import (
     MOST_CLASSES,
@@ -52,9 +52,12 @@ class BadPictureError(Exception):
     """Error of a file that is no image or cannot be used; the text gives the reason."""
 
 
-def shape_of(path: Path) -> tuple[str, int, int]:
-    """Return `grey` or `rgb`, height and width of an image as displayed. Raises `BadPictureError`."""
+def shape_of(path: Path, *, decodes: bool = False) -> tuple[str, int, int]:
+    """Return `grey` or `rgb`, height and width of an image as displayed, from its header; with `decodes` the whole
+    file is read. Raises `BadPictureError`."""
     with _opened(path) as picture:
+        if decodes:
+            picture.load()
         turned = picture.getexif().get(0x0112, 1) in (5, 6, 7, 8)
         width, height = picture.size[::-1] if turned else picture.size
         return ("grey" if picture.mode in GREY_MODES else "rgb"), height, width
@@ -76,6 +79,7 @@ def read(path: Path, channels: str, height: int, width: int) -> Array:
 def read_mask(path: Path, height: int, width: int) -> Array:
     """Return a mask (H, W): grey levels or palette indices, resized without interpolation. Raises `BadPictureError`."""
     with _opened(path) as picture:
+        ImageOps.exif_transpose(picture, in_place=True)
         if picture.mode not in MASK_MODES:
             colours = f"it has colours ({picture.mode})"
             raise BadPictureError(f"{colours}; a mask is grey or has a palette, one value per class")
@@ -150,7 +154,8 @@ def bad_pictures(bad: list[tuple[str, str]], total: int, folder: Path, out_of: i
     looked = f" ({total:,} of {out_of:,} were looked at)" if out_of > total else ""
     return UserError(
         f"{len(bad):,} of {total:,} image {files} in {folder} cannot be used{looked}:{lines}{more}\n"
-        "Expected whole pictures, such as PNG or JPEG. Replace or remove what is damaged."
+        "Expected whole pictures, such as PNG or JPEG. Replace or remove what is damaged, or leave it out on the Data "
+        "tab (data.excluded_files)."
     )
 
 
@@ -161,12 +166,13 @@ class _Listing:
     files: dict[str, tuple[str, ...]]
     left_out: tuple[str, ...]
     outside: int
+    num_excluded: int = 0
 
     def names(self) -> list[str]:
         return [f"{name}/{file}" for name, files in self.files.items() for file in files]
 
     def notes(self) -> list[str]:
-        notes = []
+        notes = excluded_note(self.num_excluded)
         if self.left_out:
             count = len(self.left_out)
             what = f"{count:,} entries are no image files" if count > 1 else "1 entry is no image file"
@@ -194,10 +200,9 @@ class Images:
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
         """Return the outline, from the list of files and the header of the first image."""
-        listing = _list(path)
-        first = path / listing.names()[0]
+        listing = _list(path, options.excluded_files)
         with strictly():
-            channels, height, width = first_shape(first, path)
+            _, (channels, height, width) = first_whole(path, listing.names())
             notes = _unlike(options, path, listing.names(), (channels, height, width))
         height, width = (options.image_size,) * 2 if options.image_size else (height, width)
         channels = channels if options.channels == "auto" else options.channels
@@ -211,15 +216,11 @@ class Images:
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """Return the images (N, C, H, W): uint8, or float32 where the first one has 16 bits per channel."""
-        names = _list(path).names()
-        if chosen is None:
-            return read_images(path, names, outline)
-        some = [names[i] for i in chosen.tolist()]
-        return read_images(path, some, outline, names[0], out_of=len(names))
+        return read_images(path, _list(path, options.excluded_files).names(), outline, chosen)
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """Return a reader that decodes files on demand."""
-        return stream_images(path, _list(path).names(), outline)
+        return stream_images(path, _list(path, options.excluded_files).names(), outline)
 
 
 @dataclass(frozen=True)
@@ -255,30 +256,31 @@ def stream_images(folder: Path, names: Sequence[str], outline: Outline) -> Reade
     """Return a reader of the images with these names. Raises `UserError` where the first one cannot be read."""
     _be_strict()
     shape = (len(names), *(size for size in outline.inputs[0].type.sizes if isinstance(size, int)))
-    try:
-        kind = np.dtype(np.float32 if is_deep(folder / names[0]) else np.uint8)
-    except BadPictureError as error:
-        raise bad_pictures([(names[0], str(error))], len(names), folder) from None
+    first, _ = first_whole(folder, names)
+    kind = np.dtype(np.float32 if is_deep(folder / first) else np.uint8)
     return Readers((ImageReader(folder, names, shape, kind),))
 
 
-def read_images(folder: Path, wanted: list[str], outline: Outline, first: str = "", *, out_of: int = 0) -> Samples:
+def read_images(folder: Path, names: list[str], outline: Outline, chosen: Array | None = None) -> Samples:
     """Return the images with these names (N, C, H, W): uint8, or float32 where the first has 16 bits per channel.
 
-    `out_of` is the number of all images, where `names` are only some of them.
+    Raises `UserError` for images that cannot be used. With `chosen`, images with these indices are read, for a look at
+    them: those that cannot be used are black, with a note.
     """
     channels, height, width = (size for size in outline.inputs[0].type.sizes if isinstance(size, int))
+    wanted = names if chosen is None else [names[i] for i in chosen.tolist()]
     with strictly():
-        kind = np.dtype(np.float32 if is_deep(folder / (first or wanted[0])) else np.uint8)
+        first, _ = first_whole(folder, names)
+        kind = np.dtype(np.float32 if is_deep(folder / first) else np.uint8)
         # As the parts will need it, in float32.
         needed = len(wanted) * channels * height * width * 4
         what = f"{len(wanted):,} images of {channels} × {height:,} × {width:,}"
         refuse_too_large(needed, what, "Choose a smaller image size, or use fewer images.")
-        array = np.empty((len(wanted), channels, height, width), kind)
+        array = np.zeros((len(wanted), channels, height, width), kind)
         bad = _fill(array, folder, wanted, "grey" if channels == 1 else "rgb")
-    if bad:
-        raise bad_pictures(bad, len(wanted), folder, out_of)
-    return Samples((array,))
+    if bad and (chosen is None or len(bad) == len(wanted)):
+        raise bad_pictures(bad, len(wanted), folder, len(names))
+    return Samples((array,), tuple(f"Shown black because it cannot be used: {name}, {why}." for name, why in bad[:5]))
 
 
 def status(entry: os.DirEntry[str]) -> tuple[int, int]:
@@ -310,8 +312,20 @@ def is_hidden(name: str) -> bool:
     return name.startswith(".") or name in IGNORED
 
 
-def _list(folder: Path) -> _Listing:
+def image_names(folder: Path, excluded: Collection[str] = ()) -> list[str]:
+    """Return the names of the image files, `class/file`, in order. Raises `UserError`."""
+    return _list(folder, excluded).names()
+
+
+def excluded_note(count: int) -> list[str]:
+    """Return a note on files that the options exclude, if there are any."""
+    return [f"Left out as you chose: {plural(count, 'file')}."] if count else []
+
+
+def _list(folder: Path, excluded: Collection[str]) -> _Listing:
     """Return the class folders with their files. Raises `UserError` without at least two that hold images."""
+    excluded = frozenset(excluded)
+    num_files = 0
     try:
         entries = sorted((e for e in os.scandir(folder) if not is_hidden(e.name)), key=lambda e: e.name)
         classes = [entry for entry in entries if entry.is_dir()]
@@ -319,12 +333,15 @@ def _list(folder: Path) -> _Listing:
         left_out: list[str] = []
         for entry in classes:
             names = sorted((e for e in os.scandir(entry.path) if not is_hidden(e.name)), key=lambda e: e.name)
-            files[entry.name] = tuple(e.name for e in names if is_picture(e))
+            pictures = [e.name for e in names if is_picture(e)]
+            num_files += len(pictures)
+            files[entry.name] = tuple(name for name in pictures if f"{entry.name}/{name}" not in excluded)
             left_out += [f"{entry.name}/{e.name}" for e in names if not is_picture(e)]
     except OSError as error:
         raise unreadable(Path(error.filename or folder), error) from None
     _refuse_poor(folder, files, left_out, outside=len(entries) - len(classes))
-    return _Listing(files, tuple(left_out), len(entries) - len(classes))
+    num_excluded = num_files - sum(map(len, files.values()))
+    return _Listing(files, tuple(left_out), len(entries) - len(classes), num_excluded)
 
 
 def is_picture(entry: os.DirEntry[str]) -> bool:
@@ -351,12 +368,18 @@ def _refuse_poor(folder: Path, files: dict[str, tuple[str, ...]], left_out: list
         raise UserError(f"{folder} has {len(files):,} subfolders; at most {MOST_CLASSES:,} classes can be told apart.")
 
 
-def first_shape(first: Path, folder: Path) -> tuple[str, int, int]:
-    """Return `grey` or `rgb`, height and width of an image. Raises `UserError`."""
-    try:
-        return shape_of(first)
-    except BadPictureError as error:
-        raise bad_pictures([(first.relative_to(folder).as_posix(), str(error))], 1, folder) from None
+def first_whole(folder: Path, names: Sequence[str]) -> tuple[str, tuple[str, int, int]]:
+    """Return the name of the first image whose header can be read, with `grey` or `rgb`, height and width.
+
+    Raises `UserError` where the first `LOOKED_AT` cannot be read.
+    """
+    bad = []
+    for name in names[:LOOKED_AT]:
+        try:
+            return name, shape_of(folder / name)
+        except BadPictureError as error:
+            bad.append((name, str(error)))
+    raise bad_pictures(bad, len(bad), folder, len(names))
 
 
 def _unlike(options: DataOptions, folder: Path, names: list[str], first: tuple[str, int, int]) -> list[str]:

@@ -6,7 +6,7 @@ to one size, masks without interpolation.
 """
 
 import os
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,8 @@ from engine.data.sources.images import (
     MOST_THREADS,
     BadPictureError,
     bad_pictures,
-    first_shape,
+    excluded_note,
+    first_whole,
     is_hidden,
     is_picture,
     read_images,
@@ -52,9 +53,9 @@ class Masks:
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
         """Return the outline, from the list of files, the header of the first image, and all masks for the classes."""
-        pairs, notes = _pairs(path, self.masks)
+        pairs, notes = pairs_of(path, self.masks, options.excluded_files)
         with strictly():
-            channels, height, width = first_shape(path / pairs[0][0], path)
+            _, (channels, height, width) = first_whole(path, [name for name, _ in pairs])
             height, width = (options.image_size,) * 2 if options.image_size else (height, width)
             channels = channels if options.channels == "auto" else options.channels
             values = _read_masks(self.masks, [mask for _, mask in pairs], height, width)
@@ -71,12 +72,12 @@ class Masks:
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """Return the images (N, C, H, W): uint8, or float32 where the first one has 16 bits per channel."""
-        names = [name for name, _ in _pairs(path, self.masks)[0]]
-        return read_images(path, names if chosen is None else [names[i] for i in chosen.tolist()], outline)
+        names = [name for name, _ in pairs_of(path, self.masks, options.excluded_files)[0]]
+        return read_images(path, names, outline, chosen)
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """Return a reader that decodes images on demand; masks are held in memory, one or two bytes per pixel."""
-        return stream_images(path, [name for name, _ in _pairs(path, self.masks)[0]], outline)
+        return stream_images(path, [name for name, _ in pairs_of(path, self.masks, options.excluded_files)[0]], outline)
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
@@ -85,13 +86,15 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
     return sorted((entry for entry in os.scandir(folder) if not is_hidden(entry.name)), key=lambda entry: entry.name)
 
 
-def _pairs(folder: Path, masks: Path) -> tuple[list[tuple[str, str]], list[str]]:
+def pairs_of(folder: Path, masks: Path, excluded: Collection[str]) -> tuple[list[tuple[str, str]], list[str]]:
     """Return the names of each image and its mask, and notes. Raises `UserError` where they do not match."""
+    excluded = frozenset(excluded)
     try:
-        images = [entry.name for entry in _entries(folder) if is_picture(entry)]
+        found_images = [entry.name for entry in _entries(folder) if is_picture(entry)]
         found = {Path(entry.name).stem: entry.name for entry in _entries(masks) if is_picture(entry)}
     except OSError as error:
         raise unreadable(Path(error.filename or folder), error) from None
+    images = [name for name in found_images if name not in excluded]
     if not images:
         raise UserError(f"{folder} has no images. With a folder of masks, images lie there without subfolders.")
     lonely = [name for name in images if Path(name).stem not in found]
@@ -99,8 +102,10 @@ def _pairs(folder: Path, masks: Path) -> tuple[list[tuple[str, str]], list[str]]
         count = "1 image has" if len(lonely) == 1 else f"{len(lonely):,} of {len(images):,} images have"
         raise UserError(f"{count} no mask in {masks}: {listed(lonely)}. {WAY_OUT}")
     pairs = [(name, found[Path(name).stem]) for name in images]
-    spare = sorted(set(found.values()) - {mask for _, mask in pairs})
-    return pairs, [f"Masks without an image, left out: {listed(spare)}."] if spare else []
+    stems = {Path(name).stem for name in found_images}
+    spare = sorted(mask for stem, mask in found.items() if stem not in stems)
+    notes = [f"Masks without an image, left out: {listed(spare)}."] if spare else []
+    return pairs, [*excluded_note(len(found_images) - len(images)), *notes]
 
 
 def _read_masks(folder: Path, names: list[str], height: int, width: int) -> Array:

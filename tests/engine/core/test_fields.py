@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.core.errors import FieldError, FieldErrors, UserError, did_you_mean
 from engine.core.fields import Bool, Choice, Choices, Field, FilePath, Float, Int, Text, quoted
-from engine.core.list_fields import Floats, Ints, Padding, Size
+from engine.core.list_fields import Floats, Ints, Padding, Size, Texts
 from engine.core.records import Record, set_by_text
 from engine.network.catalog import catalog
 from engine.project.project import SECTIONS
@@ -247,6 +247,21 @@ def test_the_nearest_word_is_offered_without_long_search() -> None:
     assert did_you_mean("lion", ["sgdm", "adam"]) == ""
     assert did_you_mean("x" * 10_000, ["x" * 9_999]) == ""
     assert did_you_mean("", ["a"]) == ""
+
+
+def test_texts_stand_between_semicolons() -> None:
+    class Files(Record):
+        files = Texts()
+
+    assert Files().files == ()
+    for typed in ("a, 1.png; b.png;", ["a, 1.png", "b.png", "b.png"], ("a, 1.png", "b.png")):
+        made = Files(files=typed)
+        assert made.files == ("a, 1.png", "b.png")
+        assert made.write() == {"files": ["a, 1.png", "b.png"]}
+    assert Files.files.show(("a", "b")) == "a; b"
+    for wrong in (1, [1], ["a\nb"], {"a": "b"}):
+        with pytest.raises(FieldErrors, match="texts separated by semicolons"):
+            Files(files=wrong)
 
 
 def test_floats_are_numbers_between_commas() -> None:

@@ -7,13 +7,16 @@ import pytest
 import torch
 
 from engine.core.errors import RunError
-from engine.core.types import features
+from engine.core.types import features, sequence
+from engine.data.batches import Tensors
 from engine.parallel.process_group import SingleProcess
+from engine.project.bindings import alone
 from engine.project.check import check
-from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 from engine.training.evaluation import MetricAccumulator, metrics_for, named
+from engine.training.losses import OutputAdapters
 from engine.training.user_code import UserMetric
 from engine.user_code import registry, trust
 
@@ -34,6 +37,26 @@ def own(folder: Path, body: str) -> UserMetric:
     registry.look(["own.py"], folder)
     trust.grant(folder)
     return UserMetric("code:own.py:metric", higher_is_better=True)
+
+
+@pytest.mark.parametrize("shape", [(20, 5), (20,)])
+def test_it_gets_outputs_as_the_loss_gets_them(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    """The single logit of two classes, too, which other metrics take as two, of sequences and of samples."""
+    own(tmp_path, "return float(list(outputs.shape) == [20, *SHAPE, 1])")
+    text = (tmp_path / "own.py").read_text()
+    (tmp_path / "own.py").write_text(f"SHAPE = {list(shape[1:])}\n{text}")
+    registry.forget()
+    registry.look(["own.py"], tmp_path)
+    trust.grant(tmp_path)
+    type = sequence(5, 1) if len(shape) == 2 else features(1)
+    wanted = alone(TargetInfo("y", type, "classes", ("a", "b")))
+    targets: Tensors = (torch.zeros(shape, dtype=torch.long),)
+    options = TrainingOptions(metrics=("custom",), metric_function="own.py")
+    (metric,) = metrics_for(options, FACTS, targets, wanted)
+    assert isinstance(metric, UserMetric)
+    outputs, targets = OutputAdapters(wanted)((torch.zeros(*shape, 1),), targets)
+    assert outputs[0].shape[-1] == 2
+    assert metric.sums(outputs, targets, torch.tensor([20])).tolist() == [[20.0, 20.0]]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from engine.core.errors import UserError
-from engine.data.load import SOURCES, facts, load
+from engine.data.load import SOURCES, facts, load, preview
 from engine.project.data import DataOptions
 
 OPTIONS = DataOptions(source="images", path="pets", validation_share=0.0, test_share=0.0)
@@ -170,7 +170,7 @@ def test_damaged_images_are_named_with_their_number(tmp_path):
     assert "\n  cat/empty.png: it is not a picture, or a damaged one" in text
     assert "\n  dog/page.jpg: it is not a picture, or a damaged one" in text
     assert "\n  dog/gone.png: it is missing, or a link that leads nowhere" in text
-    assert text.endswith("Replace or remove what is damaged.")
+    assert text.endswith("Replace or remove what is damaged, or leave it out on the Data tab (data.excluded_files).")
 
 
 def test_of_many_damaged_images_five_are_named(tmp_path):
@@ -183,10 +183,11 @@ def test_of_many_damaged_images_five_are_named(tmp_path):
     assert "and 7 more" in text
 
 
-def test_a_damaged_first_image_is_named(tmp_path):
+def test_images_that_are_all_damaged_are_named(tmp_path):
     two_classes(tmp_path)
-    (tmp_path / "pets" / "cat" / "0.png").write_bytes(b"no")
-    with pytest.raises(UserError, match=r"cat/0\.png: it is not a picture"):
+    for name in (tmp_path / "pets").glob("*/*.png"):
+        name.write_bytes(b"no")
+    with pytest.raises(UserError, match=r"6 of 6 image files .*\n  cat/0\.png: it is not a picture"):
         facts(OPTIONS, tmp_path)
 
 
@@ -292,12 +293,40 @@ def test_what_all_images_get_from_the_first_is_told(tmp_path):
     assert facts(OPTIONS.replace(channels="rgb"), tmp_path).notes == (resized,)
 
 
-def test_a_look_at_some_images_does_not_count_the_bad_ones_of_all(tmp_path):
+def test_a_look_at_some_images_shows_the_bad_ones_black(tmp_path):
     two_classes(tmp_path)
     (tmp_path / "pets" / "cat" / "1.png").write_bytes(b"no picture")
     source, path = SOURCES["images"], tmp_path / "pets"
     outline = source.outline(OPTIONS, path)
-    with pytest.raises(UserError, match=r"1 of 2 image files in .* cannot be used \(2 of 6 were looked at\):"):
-        source.samples(OPTIONS, path, outline, np.array([0, 1]))
+    look = source.samples(OPTIONS, path, outline, np.array([5, 1]))
+    assert look.arrays[0][:, 0, 0, 0].tolist() == [25, 0]
+    assert look.notes[0].startswith("Shown black because it cannot be used: cat/1.png, it is not a picture")
+    with pytest.raises(UserError, match=r"1 of 1 image file in .* cannot be used \(1 of 6 were looked at\):"):
+        source.samples(OPTIONS, path, outline, np.array([1]))
     with pytest.raises(UserError, match=r"1 of 6 image files in .* cannot be used:"):
         source.samples(OPTIONS, path, outline)
+
+
+def test_files_are_left_out_on_request(tmp_path: Path) -> None:
+    two_classes(tmp_path)
+    (tmp_path / "pets" / "cat" / "0.png").write_bytes(b"no image")
+    chosen = OPTIONS.replace(excluded_files=("cat/0.png", "dog/gone.png"))
+    for is_streamed in (False, True):
+        data = load(chosen, tmp_path, is_streamed=is_streamed)
+        assert data.facts.samples["training"] == 5
+        assert data.split("training").inputs[0][:][:, 0, 0, 0].tolist() == [15, 25, 5, 15, 25]
+        assert data.facts.notes == ("Left out as you chose: 1 file.",)
+    assert "leave it out on the Data tab (data.excluded_files)" in refused(tmp_path)
+    with pytest.raises(UserError, match="has no images: cat"):
+        facts(OPTIONS.replace(excluded_files=tuple(f"cat/{n}.png" for n in range(3))), tmp_path)
+
+
+def test_a_damaged_first_image_does_not_hide_the_others(tmp_path: Path) -> None:
+    """The Data tab shows the data, and names the file; training does not begin."""
+    two_classes(tmp_path)
+    (tmp_path / "pets" / "cat" / "0.png").write_bytes(b"no image")
+    assert facts(OPTIONS, tmp_path).inputs[0].type.sizes == (1, 4, 6)
+    assert "cat/0.png: it is not a picture, or a damaged one" in refused(tmp_path)
+    look = preview(OPTIONS, tmp_path, tmp_path / "out", 6)
+    assert len(look["pictures"]) == 6
+    assert any("cat/0.png" in note for note in look["notes"])

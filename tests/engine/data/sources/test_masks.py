@@ -43,6 +43,19 @@ def test_values_of_masks_are_the_classes_of_pixels(folder: Path) -> None:
     assert "6.7 % of the pixels of the masks do not count." in data.facts.notes
 
 
+def test_masks_are_turned_as_their_images_are(folder: Path) -> None:
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    for name in ("images", "masks"):
+        for file in sorted((folder / name).iterdir()):
+            with Image.open(file) as picture:
+                picture.load()
+            picture.save(file, exif=turned)
+    (masks,) = load(OPTIONS.replace(ignored_value=255), folder).split("training").targets
+    expected = np.select([VALUES == 7, VALUES == 9, VALUES == 255], [1, 2, IGNORED], 0)
+    assert masks[0].tolist() == np.rot90(expected, -1).tolist()
+
+
 def test_a_smaller_size_mixes_no_classes(folder: Path) -> None:
     data = load(OPTIONS.replace(image_size=2), folder)
     assert data.facts.targets[0].short() == f"{len(data.facts.classes)} × 2 × 2"
@@ -60,3 +73,12 @@ def test_what_does_not_match_is_named(folder: Path) -> None:
         load(OPTIONS, folder)
     with pytest.raises(UserError, match="There is no file or folder"):
         load(OPTIONS.replace(masks="nowhere"), folder)
+
+
+def test_an_image_is_left_out_with_its_mask(folder: Path) -> None:
+    (folder / "masks" / "1.png").write_bytes(b"no image")
+    data = load(OPTIONS.replace(excluded_files=("1.png",)), folder)
+    assert data.facts.samples["training"] == 3
+    assert "Left out as you chose: 1 file." in data.facts.notes
+    with pytest.raises(UserError, match=r"1\.png: it is not a picture"):
+        load(OPTIONS, folder)

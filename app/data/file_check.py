@@ -1,0 +1,235 @@
+"""A card on the Data tab: which image files are damaged, resized or converted, found by a process of its own."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app.processes import DisposableProcess
+from app.widgets import ElidedLabel
+from designer import theme
+from engine.core.child_process import module_command
+from engine.core.errors import plural
+from engine.project.data import DataOptions
+
+MOST_SHOWN = {"damaged": 5}
+FEW_SHOWN = 3
+"""Number of files that are listed per kind until more are asked for; of the kinds that training takes, few."""
+READ = ("path", "masks", "image_size", "channels")
+"""Options that decide what is found."""
+TAKEN_AS = {"grey": "grey", "rgb": "colours"}
+
+
+class FileCheck(QFrame):
+    """Checks the image files of the data in the background, and lists what it found."""
+
+    excluded = Signal(object)
+    """The names of all files that are left out, after one was added or all were included again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        theme.mark(self, "role", "card")
+        self._options, self._base = DataOptions(), Path()
+        self._started: object = None
+        self._unchecked: set[str] = set()
+        """Files that were left out when the check began."""
+        self._findings: dict[str, Any] = {}
+        self._is_whole: set[str] = set()
+        self._refusal = ""
+        self.process = DisposableProcess(self)
+        self.process.said.connect(self._take)
+        self.process.ended.connect(self._on_ended)
+        heading = QLabel("FILES")
+        theme.mark(heading, "role", "section")
+        self.state = QLabel()
+        self.state.setWordWrap(True)
+        self.state.setTextFormat(Qt.TextFormat.PlainText)
+        self._groups = QVBoxLayout()
+        self._groups.setSpacing(12)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 16, 16)
+        column.setSpacing(8)
+        for widget in (heading, self.state):
+            column.addWidget(widget)
+        column.addLayout(self._groups)
+
+    def show_data(self, options: DataOptions, base: Path) -> None:
+        """Show the findings about this data; check the files first, unless they were."""
+        self._options, self._base = options, base
+        excluded = set(options.excluded_files)
+        is_other = self._findings.get("first") in excluded or not self._unchecked <= excluded
+        if is_other or self._started != self._asked:
+            self._check()
+        self._show()
+
+    @property
+    def _asked(self) -> object:
+        return (*(getattr(self._options, name) for name in READ), self._base)
+
+    def _check(self) -> None:
+        """Check the files anew, except those that are left out."""
+        self._started, self._unchecked = self._asked, set(self._options.excluded_files)
+        self._findings, self._refusal, self._is_whole = {}, "", set()
+        options = json.dumps(self._options.write())
+        try:
+            self.process.start(module_command("engine.data.image_check", options, str(self._base)))
+        except OSError as error:
+            self._refusal = f"The files cannot be checked: {error.strerror}."
+
+    def shutdown(self) -> None:
+        """End the process."""
+        self.process.stop()
+        self._started = None
+
+    def _take(self, line: dict[str, Any]) -> None:
+        if "error" in line:
+            self._refusal = str(line["error"])
+        else:
+            self._findings = line
+        self._show()
+
+    def _on_ended(self) -> None:
+        if not self._refusal and not self._findings.get("done"):
+            self._refusal = "The check was interrupted: its process has ended. 'Read again' starts it anew."
+        self._show()
+
+    # ---- showing ----
+
+    def _show(self) -> None:
+        """Show the findings so far, without the files that are left out."""
+        left_out = set(self._options.excluded_files)
+        while (item := self._groups.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.setParent(None)
+                widget.deleteLater()
+        for kind, title in (("damaged", _damaged), ("resized", self._resized), ("converted", self._converted)):
+            named = [(str(name), str(what)) for name, what in self._findings.get(kind, ()) if name not in left_out]
+            hidden = self._findings.get("counts", {}).get(kind, 0) - len(self._findings.get(kind, ()))
+            if named:
+                self._groups.addWidget(self._group(kind, title(len(named) + hidden), named, hidden))
+        if left_out:
+            self._groups.addWidget(self._left_out(sorted(left_out)))
+        self.state.setText(self._sentence())
+        theme.mark(self.state, "role", "error" if self._refusal else "muted")
+
+    def _sentence(self) -> str:
+        if self._refusal:
+            return self._refusal
+        total, checked = self._findings.get("total", 0), self._findings.get("checked", 0)
+        if not self._findings.get("done"):
+            return f"Checking {checked:,} of {total:,} files…" if total else "Checking the files…"
+        if self._groups.count():
+            return f"{plural(total, 'file')} checked."
+        return f"{plural(total, 'file')} checked: all can be read, and none is resized or converted."
+
+    def _resized(self, count: int) -> str:
+        return f"{plural(count, 'file')} of another size: resized to {self._findings['size']}, that of the first image"
+
+    def _converted(self, count: int) -> str:
+        if self._findings["channels"] == "grey":
+            return f"{plural(count, 'file')} with colours: converted to grey"
+        return f"{plural(count, 'grey file')}: taken as colours, with three equal channels"
+
+    def _group(self, kind: str, title: str, named: list[tuple[str, str]], hidden: int) -> QWidget:
+        """Make the list of one kind of finding: a title, and a row per file."""
+        group, column = _column()
+        actions = []
+        if kind == "damaged" and len(named) > 1:
+            names = [name for name, _ in named]
+            actions = [(f"Leave {'these' if hidden else 'all'} {len(named):,} out", lambda: self._leave_out(names))]
+        column.addLayout(_row(_label(title, "error" if kind == "damaged" else ""), actions))
+        shown = named if kind in self._is_whole else named[: MOST_SHOWN.get(kind, FEW_SHOWN)]
+        for name, what in shown:
+            reason = "" if kind == "converted" else what
+            column.addLayout(_row(_file(name, reason), self._actions(name)))
+        if len(named) > len(shown):
+            more = f"Show {len(named) - len(shown):,} more"
+            column.addLayout(_row(QWidget(), [(more, lambda: self._unfold(kind))]))
+        elif hidden:
+            column.addWidget(_label(f"and {hidden:,} more", "muted"))
+        return group
+
+    def _left_out(self, names: list[str]) -> QWidget:
+        group, column = _column()
+        title = _label(f"{plural(len(names), 'file')} left out of the data", "")
+        column.addLayout(_row(title, [("Include again", lambda: self.excluded.emit(()))]))
+        shown = names if "left out" in self._is_whole else names[:FEW_SHOWN]
+        for name in shown:
+            column.addLayout(_row(_file(name, ""), [("Show", partial(self._reveal, name))]))
+        if len(names) > len(shown):
+            more = f"Show {len(names) - len(shown):,} more"
+            column.addLayout(_row(QWidget(), [(more, lambda: self._unfold("left out"))]))
+        return group
+
+    def _actions(self, name: str) -> list[tuple[str, Callable[[], None]]]:
+        return [("Show", partial(self._reveal, name)), ("Leave it out", partial(self._leave_out, [name]))]
+
+    def _leave_out(self, names: list[str]) -> None:
+        self.excluded.emit(tuple(dict.fromkeys((*self._options.excluded_files, *names))))
+
+    def _unfold(self, kind: str) -> None:
+        self._is_whole.add(kind)
+        self._show()
+
+    def _reveal(self, name: str) -> None:
+        """Open the folder of a file in the desktop's file manager."""
+        folder = (self._base / Path(self._options.path).expanduser() / name).parent
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
+            self._refusal = f"No program was found that shows {folder}."
+            self._show()
+
+
+def _damaged(count: int) -> str:
+    it = "it" if count == 1 else "them"
+    return f"{plural(count, 'file')} cannot be used: training ends with an error unless you leave {it} out"
+
+
+def _column() -> tuple[QWidget, QVBoxLayout]:
+    group = QWidget()
+    column = QVBoxLayout(group)
+    column.setContentsMargins(0, 4, 0, 0)
+    column.setSpacing(4)
+    return group, column
+
+
+def _label(text: str, role: str) -> QLabel:
+    label = QLabel(text)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    if role:
+        theme.mark(label, "role", role)
+    return label
+
+
+def _file(name: str, reason: str) -> QWidget:
+    """Return the name of a file, and beside it what was found."""
+    both = QWidget()
+    row = QHBoxLayout(both)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(12)
+    label, found = ElidedLabel(name), ElidedLabel(reason, elide=Qt.TextElideMode.ElideRight)
+    theme.mark(found, "role", "muted")
+    label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+    row.addWidget(label)
+    row.addWidget(found, 1)
+    return both
+
+
+def _row(content: QWidget, actions: list[tuple[str, Callable[[], None]]]) -> QHBoxLayout:
+    """Return a row with links at its end."""
+    row = QHBoxLayout()
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(8)
+    row.addWidget(content, 1)
+    for text, act in actions:
+        link = QPushButton(text)
+        theme.mark(link, "role", "link")
+        link.clicked.connect(lambda _=False, act=act: act())
+        row.addWidget(link)
+    return row

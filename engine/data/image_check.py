@@ -1,0 +1,137 @@
+"""Check of image files in a process of its own: `python -m engine.data.image_check OPTIONS BASE`.
+
+`OPTIONS` are the data options as JSON, `BASE` is the folder of relative paths. Prints what `findings` yields, one JSON
+object per line, or `{"error": "..."}`.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from engine.core.errors import UserError
+from engine.data.sources.images import BadPictureError, image_names, read_mask, shape_of, strictly
+from engine.data.sources.masks import pairs_of
+from engine.data.sources.source import locate
+from engine.project.data import DataOptions
+
+MOST_NAMED = 200
+"""Largest number of files named per kind of finding; all are counted."""
+MOST_THREADS = 4
+PAUSE_S = 0.3
+NICENESS = 15
+"""Lowers the priority of the process: a training goes first."""
+
+
+def findings(options: DataOptions, base: Path, pause_s: float = PAUSE_S) -> Iterator[dict[str, Any]]:
+    """Decode all image files, and yield the findings so far every `pause_s` seconds and at the end. Keys:
+
+    `checked`, `total`, `done`  number of files, and whether all are checked
+    `first`, `size`, `channels`  the first whole image, and what all become: `480 × 640`, `grey` or `rgb`
+    `damaged`    [[name, reason]]: a training would end with an error
+    `resized`    [[name, its size]]: its size is not that of the first image
+    `converted`  [[name, `grey` or `rgb`]]: it loses its colours, or is taken as colours
+    `counts`     number of files of these three kinds, of which at most `MOST_NAMED` are named
+
+    Raises `UserError` where there is no such data.
+    """
+    folder = locate(options.path, base)
+    masks = locate(options.masks, base) if options.masks else None
+    if masks is not None:
+        files = pairs_of(folder, masks, options.excluded_files)[0]
+    else:
+        files = [(name, "") for name in image_names(folder, options.excluded_files)]
+    report = _Report(options, len(files))
+    with strictly(), ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
+        said = time.monotonic()
+        for (name, _), shape in zip(files, pool.map(lambda pair: _look(folder, masks, *pair), files), strict=True):
+            report.take(name, shape)
+            if time.monotonic() - said > pause_s and report.checked < len(files):
+                said = time.monotonic()
+                yield report.write()
+    yield report.write()
+
+
+def _look(folder: Path, masks: Path | None, name: str, mask: str) -> tuple[str, int, int] | str:
+    """Return `grey` or `rgb`, height and width of an image, or the reason why it or its mask cannot be used."""
+    try:
+        shape = shape_of(folder / name, decodes=True)
+    except BadPictureError as error:
+        return str(error)
+    if masks is not None:
+        try:
+            read_mask(masks / mask, *shape[1:])
+        except BadPictureError as error:
+            return f"its mask {mask}: {error}"
+    return shape
+
+
+class _Report:
+    """The findings so far."""
+
+    def __init__(self, options: DataOptions, total: int) -> None:
+        self._options, self._total = options, total
+        self._first, self._shape = "", ("", 0, 0)
+        self._named: dict[str, list[tuple[str, str]]] = {"damaged": [], "resized": [], "converted": []}
+        self._counts = dict.fromkeys(self._named, 0)
+        self.checked = 0
+
+    def take(self, name: str, shape: tuple[str, int, int] | str) -> None:
+        """Add what was found of a file."""
+        self.checked += 1
+        if isinstance(shape, str):
+            self._add("damaged", name, shape)
+            return
+        if not self._first:
+            self._first, self._shape = name, shape
+        if shape[1:] != self._shape[1:] and not self._options.image_size:
+            self._add("resized", name, _size(*shape[1:]))
+        if shape[0] != self._channels:
+            self._add("converted", name, shape[0])
+
+    @property
+    def _channels(self) -> str:
+        return self._shape[0] if self._options.channels == "auto" else self._options.channels
+
+    def _add(self, kind: str, name: str, what: str) -> None:
+        self._counts[kind] += 1
+        if len(self._named[kind]) < MOST_NAMED:
+            self._named[kind].append((name, what))
+
+    def write(self) -> dict[str, Any]:
+        """Return the findings as a JSON object."""
+        side = self._options.image_size
+        return {
+            "checked": self.checked,
+            "total": self._total,
+            "done": self.checked == self._total,
+            "first": self._first,
+            "size": _size(side, side) if side else _size(*self._shape[1:]),
+            "channels": self._channels,
+            "counts": dict(self._counts),
+            **{kind: [list(pair) for pair in pairs] for kind, pairs in self._named.items()},
+        }
+
+
+def _size(height: int, width: int) -> str:
+    return f"{height:,} × {width:,}"
+
+
+def main(arguments: list[str]) -> None:
+    """Print the findings as lines of JSON."""
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
+    try:
+        options, base = DataOptions.read(json.loads(arguments[0]), "data"), Path(arguments[1])
+        for line in findings(options, base):
+            print(json.dumps(line), flush=True)
+    except UserError as error:
+        print(json.dumps({"error": str(error)}), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
