@@ -16,9 +16,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.runs.events import Points, Progress, split_points
+from engine.runs.events import Points, Progress
 from engine.runs.folder import RunFolder
 from engine.runs.history import list_runs
+from engine.runs.lines import split_points
 from engine.runs.log import EventLog
 from engine.runs.query import matching, order_by
 

@@ -12,7 +12,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from engine.core.errors import UserError
 from engine.runs.events import ENDS, Ended, Event, Failed
 from engine.runs.folder import RunFolder
-from engine.runs.log import EventReader, event_in
+from engine.runs.lines import event_in
+from engine.runs.log import EventReader
 
 POLL_MS = 100
 BUDGET_S = 0.008

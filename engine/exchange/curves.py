@@ -23,12 +23,13 @@ from urllib.request import url2pathname
 
 from engine.core.errors import UserError
 from engine.core.files import write_atomically
-from engine.runs.events import ENDS, Points
+from engine.runs.events import ENDS, Points, ThinnedPoints
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventReader
 from engine.runs.options import shown
 from engine.runs.query import option_names
 from engine.runs.summary import DAMAGED, RunSummary, read_summary, with_state_now
+from engine.runs.thinning import extreme_points
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -57,17 +58,23 @@ class Curve:
     values: "array[float]" = field(default_factory=lambda: array("d"))
     times: "array[float]" = field(default_factory=lambda: array("d"))
 
-    def append(self, points: Points) -> None:
-        """Append points. Existing points from their first step on are removed: the run was rolled back."""
-        values = array("d", points.values[self.name])
-        if self.steps and self.steps[-1] >= points.first_step:
-            num_kept = bisect_left(self.steps, points.first_step)
+    def append(self, event: Points | ThinnedPoints) -> None:
+        """Append points; of thinned ones those that were kept. Existing points from their first step on are removed:
+        the run was rolled back."""
+        if isinstance(event, ThinnedPoints):
+            points = extreme_points(event, self.name)
+            steps, values = array("d", (step for step, _ in points)), array("d", (value for _, value in points))
+        else:
+            values = array("d", event.values[self.name])
+            end = event.first_step + len(values) * event.steps_apart
+            steps = array("d", range(event.first_step, end, event.steps_apart))
+        if self.steps and steps and self.steps[-1] >= steps[0]:
+            num_kept = bisect_left(self.steps, steps[0])
             for column in (self.steps, self.values, self.times):
                 del column[num_kept:]
-        first, apart = points.first_step, points.steps_apart
-        self.steps.extend(range(first, first + len(values) * apart, apart))
+        self.steps.extend(steps)
         self.values.extend(values)
-        self.times.extend(array("d", [points.time]) * len(values))
+        self.times.extend(array("d", [event.time]) * len(values))
 
     def points(self) -> Iterator[tuple[int, float, float]]:
         """Yield step, value and time of each point."""
@@ -81,8 +88,8 @@ def read_curves(run: RunFolder) -> list[Curve]:
     reader = EventReader(run)
     while events := reader.read():
         for event in events:
-            if isinstance(event, Points):
-                for name in event.values:
+            if isinstance(event, (Points, ThinnedPoints)):
+                for name in event.values if isinstance(event, Points) else event.curves:
                     with contextlib.suppress(TypeError, ValueError, OverflowError):
                         curves.setdefault((event.split, name), Curve(name, event.split)).append(event)
     return list(curves.values())

@@ -1,19 +1,18 @@
 """Event types of a run. Each event is a line of `events.jsonl` of at most 4 KiB.
 
-A line is `{"n", "time", "kind", **fields}`: `n` counts from 1 without gaps, `time` is in seconds since the Unix epoch.
+A line is `{"n", "time", "kind", **fields}`: `n` counts from 1, without gaps until old points are thinned
+(`engine.runs.thinning`), `time` is in seconds since the Unix epoch.
 Non-finite numbers are written as the strings "NaN", "Infinity" and "-Infinity". The docstring of each type describes
 all its fields, which a test verifies.
 """
 
-import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from typing import Any, ClassVar, Literal, get_origin, get_type_hints
 
 from engine.core.errors import plural
-
-LINE_LIMIT_BYTES = 4096
 
 State = Literal["starting", "running", "paused", "stopping", "finished", "stopped", "failed", "lost"]
 ENDS = ("finished", "stopped", "failed", "lost")
@@ -82,6 +81,26 @@ class Points(Event):
     first_step: int
     steps_apart: int
     values: Mapping[str, list[float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThinnedPoints(Event):
+    """Old points of curves, thinned (`engine.runs.thinning`). Bucket i has `counts[i]` points of a `split`, from step
+    `first_steps[i]` to `last_steps[i]`; n and time are those of its newest one. `curves[name]` has lists with an item
+    per bucket: the `lowest` and the `highest` finite value and their steps (`lowest_steps`, `highest_steps`), the
+    `mean` of the finite values, and the number of values that are `nonfinite`, with the step of the first of them
+    (`nonfinite_steps`, 0 if there is none).
+    """
+
+    kind: ClassVar[str] = "thinned_points"
+    split: str
+    first_steps: list[int]
+    last_steps: list[int]
+    counts: list[int]
+    curves: Mapping[str, Mapping[str, list[float]]]
+
+
+CURVE_KEYS = ("lowest", "lowest_steps", "highest", "highest_steps", "mean", "nonfinite", "nonfinite_steps")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,6 +253,7 @@ KINDS: dict[str, type[Event]] = {
         Started,
         StateChanged,
         Points,
+        ThinnedPoints,
         Progress,
         Health,
         EpochEnded,
@@ -248,7 +268,7 @@ KINDS: dict[str, type[Event]] = {
     )
 }
 
-SUPERSEDED = (Points, Progress, Health, EpochEnded, Best, Failed, Ended)
+SUPERSEDED = (Points, ThinnedPoints, Progress, Health, EpochEnded, Best, Failed, Ended)
 """Event types that are superseded when the run is resumed from an earlier point."""
 
 
@@ -318,11 +338,33 @@ def _is_sound(event: Event) -> bool:
     if isinstance(event, Points):
         is_placed = event.split in SPLIT_PRIORITY and event.first_step >= 0 and event.steps_apart > 0
         return is_placed and all(map(_are_numbers, event.values.values()))
+    if isinstance(event, ThinnedPoints):
+        return event.split in SPLIT_PRIORITY and _are_buckets(event)
     if isinstance(event, Health):
         return all(statistics and _are_numbers(statistics) for statistics in event.layers.values())
     if isinstance(event, Started):
         return all(_is_count(count) for count in event.samples.values())
     return not isinstance(event, Requested) or math.isfinite(event.value)
+
+
+def _are_buckets(points: ThinnedPoints) -> bool:
+    """Return whether buckets follow each other, and all curves have numbers for each."""
+    firsts, lasts, counts = points.first_steps, points.last_steps, points.counts
+    if not all(_is_count(value) for value in (*firsts, *lasts, *counts)) or not len(firsts) == len(lasts) == len(
+        counts
+    ):
+        return False
+    steps = [-1, *(step for pair in zip(firsts, lasts, strict=True) for step in pair)]
+    are_apart = all(a <= b for a, b in pairwise(steps)) and all(a < b for a, b in pairwise(firsts))
+    are_full = all(0 < n <= b - a + 1 for a, b, n in zip(firsts, lasts, counts, strict=True))
+    if not all(isinstance(curve, dict) for curve in points.curves.values()):
+        return False
+    lists = [curve.get(key) for curve in points.curves.values() for key in CURVE_KEYS]
+    return (
+        are_apart
+        and are_full
+        and all(values is not None and _are_numbers(values) and len(values) == len(counts) for values in lists)
+    )
 
 
 def _are_numbers(values: Any) -> bool:
@@ -334,7 +376,13 @@ def _are_numbers(values: Any) -> bool:
 
 def _form(annotation: Any) -> tuple[type, ...]:
     """Return the Python types that a field accepts, by its annotation."""
-    forms: dict[Any, tuple[type, ...]] = {float: (float, int), int: (int,), bool: (bool,), str: (str,)}
+    forms: dict[Any, tuple[type, ...]] = {
+        float: (float, int),
+        int: (int,),
+        bool: (bool,),
+        str: (str,),
+        list[int]: (list,),
+    }
     if get_origin(annotation) is Literal:
         return (str,)
     return forms.get(annotation, (dict,))
@@ -343,58 +391,6 @@ def _form(annotation: Any) -> tuple[type, ...]:
 _FORMS: dict[type[Event], dict[str, tuple[type, ...]]] = {
     cls: {name: _form(t) for name, t in get_type_hints(cls).items() if name != "kind"} for cls in KINDS.values()
 }
-
-POINTS_ROOM_BYTES = LINE_LIMIT_BYTES - 256
-"""Bytes for curves in a line of points, without number, time, kind, split and steps."""
-VALUE_BYTES = 25
-"""Maximum length of a number, such as -1.2345678901234567e-308, and a comma."""
-
-
-def split_points(points: Points) -> Iterator[Points]:
-    """Yield the points as events that each fit in a line of `LINE_LIMIT_BYTES`."""
-    for names in _curves_of_a_line(list(points.values)):
-        heads = sum(_head_bytes(name) for name in names)
-        size = max(1, (POINTS_ROOM_BYTES - heads) // (VALUE_BYTES * len(names)))
-        for start in range(0, max(len(points.values[name]) for name in names), size):
-            part = {name: points.values[name][start : start + size] for name in names}
-            first = points.first_step + start * points.steps_apart
-            yield Points(split=points.split, first_step=first, steps_apart=points.steps_apart, values=part)
-
-
-def _head_bytes(name: str) -> int:
-    """Return the size in bytes of the name of a curve and its punctuation."""
-    return len(json.dumps(name)) + 4
-
-
-def _curves_of_a_line(names: list[str]) -> Iterator[list[str]]:
-    """Yield groups of curves that fit in a line with at least one value per curve."""
-    group: list[str] = []
-    room = POINTS_ROOM_BYTES
-    for name in names:
-        needed = _head_bytes(name) + VALUE_BYTES
-        if group and needed > room:
-            yield group
-            group, room = [], POINTS_ROOM_BYTES
-        group.append(name)
-        room -= needed
-    if group:
-        yield group
-
-
-def split_health(health: Health) -> Iterator[Health]:
-    """Yield the layer statistics as events that each fit in a line of `LINE_LIMIT_BYTES`."""
-    part: dict[str, list[float]] = {}
-    room = POINTS_ROOM_BYTES
-    for id, statistics in health.layers.items():
-        needed = _head_bytes(id) + VALUE_BYTES * len(statistics)
-        if part and needed > room:
-            yield Health(iteration=health.iteration, layers=part)
-            part, room = {}, POINTS_ROOM_BYTES
-        part[id] = statistics
-        room -= needed
-    if part:
-        yield Health(iteration=health.iteration, layers=part)
-
 
 _NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 

@@ -1,30 +1,40 @@
 """Event log of a run: written by its coordinator, read by followers. One JSON object per line."""
 
-import contextlib
 import errno
-import json
 import os
+import re
 import time
 from dataclasses import replace
-from typing import Any
 
-from engine.core.files import open_file
-from engine.runs.events import LINE_LIMIT_BYTES, Event, read_event
+from engine.core.files import open_file, write_atomically
+from engine.runs.checkpoints import all_checkpoints
+from engine.runs.events import Event, Points
 from engine.runs.folder import RunFolder
+from engine.runs.lines import event_in, line_of
+from engine.runs.thinning import LOG_LIMIT_BYTES, Thinning
 
 TAIL_BYTES = 2**16
+LAST_BYTES = 64
+_NUMBER = re.compile(rb'\{"n":(\d{1,18}),')
 
 
 class EventLog:
     """Appends events to the log: numbered, one write each. Raises `OSError` (a full disk, say).
 
-    A log that is there already is continued; a half-written last line is cut off first.
+    A log that is there already is continued; a half-written last line is cut off first. One of more than
+    `limit_bytes` is thinned: another file takes its place.
     """
 
-    def __init__(self, folder: RunFolder) -> None:
+    def __init__(self, folder: RunFolder, limit_bytes: int = LOG_LIMIT_BYTES) -> None:
+        self._folder = folder
         self._path = folder.events
-        self._descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._descriptor = self._open()
         self._n = self._repair()
+        self._size = os.fstat(self._descriptor).st_size
+        self._limit = self._thin_at = limit_bytes
+
+    def _open(self) -> int:
+        return os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     @property
     def is_in_place(self) -> bool:
@@ -45,9 +55,8 @@ class EventLog:
         if torn:
             os.ftruncate(self._descriptor, size - len(torn))
         for line in reversed(whole.split(b"\n") if newline else []):
-            with contextlib.suppress(ValueError, AttributeError, RecursionError):
-                if n := read_event(json.loads(line)).n:
-                    return n
+            if n := number_of(line):
+                return n
         return 0
 
     @property
@@ -58,49 +67,54 @@ class EventLog:
     def append(self, event: Event) -> Event:
         """Write one event and return it with its number and time. A text too long for a line loses its middle."""
         event = replace(event, n=self._n + 1, time=round(time.time(), 3))
-        line = _line(event.write())
+        line = line_of(event)
         written = os.write(self._descriptor, line)
         if written != len(line):  # disk full: remove the partial line
             os.ftruncate(self._descriptor, os.fstat(self._descriptor).st_size - written)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self._n += 1
+        self._size += written
+        if self._size >= self._thin_at and isinstance(event, Points) and event.split == "training":
+            self._thin(event.first_step)
         return event
+
+    def _thin(self, newest_step: int) -> None:
+        """Put a thinned log in place of this one. Readers notice, and go on where they were. If it cannot be written,
+        the log stays as it is."""
+        checkpoints = {checkpoint.iteration for checkpoint in all_checkpoints(self._folder)}
+        thinning = Thinning(newest_step, checkpoints)
+        try:
+            with open_file(self._path) as file:
+                thinning.learn(file)
+                file.seek(0)
+                content = b"".join(thinning.thin(file))
+            write_atomically(self._path, content, mode=0o600, follow_link=False)
+            replaced, self._descriptor, self._size = self._descriptor, self._open(), len(content)
+            os.close(replaced)
+        except (OSError, ValueError):  # a full disk; numbers of a log by another program that fit in no line
+            pass
+        self._thin_at = max(self._limit, 2 * self._size)
 
     def close(self) -> None:
         """Close the file."""
         os.close(self._descriptor)
 
 
-def _line(body: dict[str, Any]) -> bytes:
-    """Return the encoded line of an event, within the size limit."""
-    line = _encoded(body)
-    while len(line) > LINE_LIMIT_BYTES:
-        name = max((key for key, value in body.items() if isinstance(value, str)), key=lambda key: len(body[key]))
-        text = body[name]
-        if len(text) < 64:
-            raise ValueError(f"An event of kind {body['kind']} has {len(line)} bytes; the limit is {LINE_LIMIT_BYTES}.")
-        part = len(text) * 2 // 5
-        body = {**body, name: f"{text[:part]} ... {text[-part:]}"}
-        line = _encoded(body)
-    return line
-
-
-def _encoded(body: dict[str, Any]) -> bytes:
-    text = json.dumps(body, separators=(",", ":"), ensure_ascii=False) + "\n"
-    return text.encode("utf-8", "backslashreplace")  # lone surrogates become JSON escapes
-
-
 class EventReader:
     """Reads the new events of a run, incrementally from the start of its log.
 
     A partial last line is left until it is complete, and then read from its beginning: the writer truncates a partial
-    line before it continues a log.
+    line before it continues a log. Where a thinned log has taken the place of the log, the events that were read before
+    are passed over.
     """
 
     def __init__(self, folder: RunFolder, limit_bytes: int = 2**20) -> None:
         self._path = folder.events
         self._limit = max(limit_bytes, TAIL_BYTES)
         self._offset = 0
+        self._last_bytes = b""
+        """What stands before the offset, by which a thinned log is told from the one that was read."""
+        self._last_number, self._read_before = 0, 0
         self._is_within = False
         """True if the offset is within a line of more than `TAIL_BYTES`, which is skipped as invalid."""
 
@@ -110,12 +124,26 @@ class EventReader:
 
     def lines(self) -> list[bytes]:
         """Return the lines since the last call, for callers that parse them later in parts."""
-        try:
-            with open_file(self._path) as file:
-                file.seek(self._offset)
-                data = file.read(self._limit)
-        except OSError:
-            return []
+        while True:
+            try:
+                with open_file(self._path) as file:
+                    file.seek(self._offset - len(self._last_bytes))
+                    data = file.read(len(self._last_bytes) + self._limit)
+            except OSError:
+                return []
+            if not data.startswith(self._last_bytes):
+                self._offset, self._last_bytes, self._is_within = 0, b"", False
+                self._read_before = self._last_number
+                continue
+            lines = self._split(data[len(self._last_bytes) :])
+            is_end = not lines
+            if lines := self._unread(lines):
+                self._last_number = next(filter(None, map(number_of, reversed(lines))), self._last_number)
+            if lines or is_end:
+                return lines
+
+    def _split(self, data: bytes) -> list[bytes]:
+        """Return the whole lines in what follows the offset, and move that behind them."""
         *lines, rest = data.split(b"\n")
         if lines and self._is_within:
             self._is_within = False
@@ -124,14 +152,26 @@ class EventReader:
             self._is_within = True
             rest = b""
         self._offset += len(data) - len(rest)
+        self._last_bytes = (self._last_bytes + data[: len(data) - len(rest)])[-LAST_BYTES:]
         return lines
 
+    def _unread(self, lines: list[bytes]) -> list[bytes]:
+        """Return the lines but those of a thinned log that were read before it was thinned."""
+        if not self._read_before:
+            return lines
+        for index, line in enumerate(lines):
+            if number_of(line) > self._read_before:
+                self._read_before = 0
+                return lines[index:]
+        return []
 
-def event_in(line: bytes) -> Event | None:
-    """Parse a line of the log. Returns None if it is damaged."""
-    with contextlib.suppress(ValueError, RecursionError, AttributeError):
-        return read_event(json.loads(line))
-    return None
+
+def number_of(line: bytes) -> int:
+    """Return the number of the event in a line; 0 if it has none."""
+    if match := _NUMBER.match(line):
+        return int(match[1])
+    event = event_in(line)
+    return event.n if event is not None else 0
 
 
 def read_all(folder: RunFolder) -> list[Event]:

@@ -26,7 +26,7 @@ from engine.runs.events import (
 )
 from engine.runs.folder import RunFolder
 from engine.runs.info import RunInfo
-from engine.runs.log import event_in
+from engine.runs.lines import event_in
 from engine.runs.notes import FILE, Notes, notes_from, read_notes
 from engine.runs.options import NETWORK, Change, Options, changes, network_in, options_in
 

@@ -15,7 +15,8 @@ from torch import nn
 from torch.utils.hooks import RemovableHandle
 
 from engine.parallel.process_group import ProcessGroup
-from engine.runs.events import Event, Health, Message, split_health
+from engine.runs.events import Event, Health, Message
+from engine.runs.lines import split_health
 
 FIRST_INTERVAL_S = 0.25
 """After the first recorded step; it doubles with each, so that a short run is covered as well."""

@@ -7,7 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from engine.runs.events import Best, EpochEnded, Event, Points, Progress, split_points
+from engine.runs.events import Best, EpochEnded, Event, Points, Progress
+from engine.runs.lines import split_points
 from engine.runs.requests import NOTHING, PendingRequests
 from engine.training.layer_statistics import Watch
 from engine.training.metrics import Metric, on_curve

@@ -15,6 +15,7 @@ from engine.runs.create import create
 from engine.runs.events import Points
 from engine.runs.folder import RunFolder
 from engine.runs.info import RunInfo
+from engine.runs.lines import split_points
 from engine.runs.log import EventLog
 from engine.runs.notes import write_notes
 
@@ -49,6 +50,25 @@ def run(tmp_path: Path) -> RunFolder:
     events.append(Points(split="training", first_step=3, steps_apart=1, values={"loss": [math.nan, 1.5]}))
     events.close()
     return run
+
+
+def test_a_thinned_log_keeps_its_spikes_in_every_format(tmp_path: Path) -> None:
+    run = create(tmp_path / "long", "{}", RunInfo(name="run"))
+    events, values = EventLog(run, limit_bytes=2**18), [1.0] * 150_000
+    values[999], values[49_999] = math.nan, 1e6
+    points = Points(split="training", first_step=1, steps_apart=1, values={"loss": values})
+    for part in split_points(points):
+        events.append(part)
+    events.close()
+    (curve,) = read_curves(run)
+    assert len(curve.steps) < len(values), "it was thinned"
+    by_step = dict(zip(curve.steps, curve.values, strict=True))
+    assert math.isnan(by_step[1_000])
+    assert by_step[50_000] == 1e6
+    assert by_step[150_000] == 1.0
+    write_curves([run], "csv", tmp_path / "a.csv")
+    lines = (tmp_path / "a.csv").read_text().splitlines()
+    assert {"long,loss,training,1000,nan", "long,loss,training,50000,1000000"} <= set(lines)
 
 
 def scalars(path: Path) -> list[tuple[str, int, float, float]]:

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from engine.placement.choose import Placement
 from engine.runs.events import (
     KINDS,
-    LINE_LIMIT_BYTES,
     Best,
     Checkpointed,
     Ended,
@@ -30,11 +29,12 @@ from engine.runs.events import (
     Resumed,
     Started,
     StateChanged,
+    ThinnedPoints,
     UnknownEvent,
     read_event,
-    split_points,
     standing,
 )
+from engine.runs.lines import LINE_LIMIT_BYTES, split_points
 
 EXAMPLES: list[Event] = [
     Started(
@@ -49,6 +49,23 @@ EXAMPLES: list[Event] = [
     ),
     StateChanged(state="running"),
     Points(split="training", first_step=1, steps_apart=1, values={"loss": [1.0, math.nan, math.inf, -math.inf, 2]}),
+    ThinnedPoints(
+        split="training",
+        first_steps=[1, 16],
+        last_steps=[15, 16],
+        counts=[15, 1],
+        curves={
+            "loss": {
+                "lowest": [0.5, math.nan],
+                "lowest_steps": [3, 0],
+                "highest": [7.25, math.nan],
+                "highest_steps": [1, 0],
+                "mean": [1.5, math.nan],
+                "nonfinite": [0, 1],
+                "nonfinite_steps": [0, 16],
+            }
+        },
+    ),
     Progress(
         epoch=1, iteration=2, elapsed_s=0.5, remaining_s=math.inf, rate=1e-3, samples_per_second=9.5, memory_bytes=2**40
     ),

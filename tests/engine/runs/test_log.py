@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from engine.runs.events import LINE_LIMIT_BYTES, EpochEnded, Event, Failed, Message, read_event
+from engine.runs.events import EpochEnded, Event, Failed, Message, read_event
 from engine.runs.folder import RunFolder
+from engine.runs.lines import LINE_LIMIT_BYTES
 from engine.runs.log import TAIL_BYTES, EventLog, EventReader
 
 
