@@ -28,7 +28,7 @@ from engine.network.network import Connection, Network, Port
 from engine.network.problems import Problem
 from engine.project.check import CheckResult, check, result_in
 from engine.project.dataset_info import DatasetInfo
-from engine.project.project import Project
+from engine.project.project import Project, project_in
 from engine.project.stage_edits import with_stages_kept
 
 UNDO_LIMIT = 200  # old values share what did not change, but each keeps a table of layers of its own
@@ -215,13 +215,12 @@ class Editor(QObject):
     def go_to(self, problem: Problem) -> str:
         """Open the block that a problem is in and select its layer; return the layer's id, or "" without a layer."""
         *path, id = problem.path
-        if not problem.layer:
-            return ""
-        self.open_scope(path)
-        if id not in self.network.layers:
-            return ""
-        self.set_selection({id})
-        return id
+        if problem.layer:
+            self.open_scope(path)
+            if id in self.network.layers:
+                self.set_selection({id})
+                return id
+        return ""
 
     def set_dataset_info(self, info: DatasetInfo | None, refusal: str = "") -> None:
         """Set what is known about the data, or why nothing is, and check the project again."""
@@ -269,13 +268,7 @@ class Editor(QObject):
 
     def edit_network(self, text: str, change: Callable[[Network], Network], *, merge: str = "") -> bool:
         """Apply a function of the network of the open block; a `UserError` goes to `refused`."""
-        try:
-            project = self._with(change(self.network))
-        except UserError as error:
-            self.refused.emit(str(error))
-            return False
-        self.apply(text, project, merge=merge)
-        return True
+        return self.edit(text, lambda _: self._with(change(self.network)), merge=merge)
 
     def apply_here(
         self, text: str, network: Network | None = None, layout: Layout | None = None, *, merge: str = ""
@@ -317,10 +310,7 @@ class Editor(QObject):
         before, self._project = self._project, project
         here, scope = self._here, self._scope
         self._scope = blocks.known_path(project.network, path)
-        self._here = project
-        if self._scope:
-            network = blocks.network_in(project.network, self._scope)
-            self._here = replace(project, network=network, layout=project.layout.within(self._scope))
+        self._here = project_in(project, self._scope)
         old_selection, is_elsewhere = self._selection, self._scope != scope
         selected = Selection() if is_elsewhere else old_selection.after(here, self._here, select_new=select_new)
         self._selection = selected
