@@ -160,7 +160,11 @@ class CompareDialog(QDialog):
             item.setData(Qt.ItemDataRole.UserRole, difference)
             item.setToolTip(words)
             self.list.addItem(item)
-        self.summary.setText(self._summary().upper())
+        counts = self._found.counts()
+        summary = "   ·   ".join(
+            f"{counts[kind]:,} {_WORDS[kind][counts[kind] > 1]}" for kind in KINDS if kind in counts
+        )
+        self.summary.setText(summary.upper())
         self.summary.setVisible(bool(self._found))
         only_moved = not self._found and compare(before, after, with_layout=True)
         note = "\nOnly the places of layers on the canvas differ." if only_moved else ""
@@ -195,10 +199,6 @@ class CompareDialog(QDialog):
         """Return the id path on the other side for each on this one."""
         pairs = self._found.partners
         return {new: old for old, new in pairs.items()} if side else pairs
-
-    def _summary(self) -> str:
-        counts = self._found.counts()
-        return "   ·   ".join(f"{counts[kind]:,} {_WORDS[kind][counts[kind] > 1]}" for kind in KINDS if kind in counts)
 
     def _dress(self) -> None:
         icons = {sign: sign_icon(sign, self.devicePixelRatioF()) for sign in SIGNS}

@@ -134,7 +134,10 @@ class TrainingOptionsDialog(QDialog):
         self.changed_button.toggled.connect(self._on_only_changed)
         self.copy_button = QPushButton("Copy…")
         self.copy_button.setToolTip("Copy the options that differ from the defaults")
-        self.copy_menu = self._make_copy_menu()
+        menu = QMenu(self)
+        for words, written in (("Copy as JSON", as_json), ("Copy as --set arguments", as_arguments)):
+            menu.addAction(words).triggered.connect(lambda _=False, written=written: self._copy(written))
+        self.copy_menu = menu
         self.copy_button.clicked.connect(self._show_copy_menu)
         for link in (self.reset_button, self.changed_button, self.copy_button, self.trouble_button):
             theme.mark(link, "role", "link")
@@ -151,12 +154,6 @@ class TrainingOptionsDialog(QDialog):
         links = (self.reset_button, self.changed_button, self.copy_button, self.trouble_button, self.presets_button)
         for button in (*links, self.cancel_button, self.ok_button):
             button.setAutoDefault(False)  # Enter in a field must not close the dialog
-
-    def _make_copy_menu(self) -> QMenu:
-        menu = QMenu(self)
-        for words, written in (("Copy as JSON", as_json), ("Copy as --set arguments", as_arguments)):
-            menu.addAction(words).triggered.connect(lambda _=False, written=written: self._copy(written))
-        return menu
 
     def _show_copy_menu(self) -> None:
         above = -self.copy_menu.sizeHint().height() - 4

@@ -167,7 +167,8 @@ class RunDetails(QWidget):
         theme.mark(self.state, "role", role)
         reason = run.reason[:1].upper() + run.reason[1:]
         self._say(reason, "error" if run.state in ("failed", "lost", "damaged") else "help")
-        self._show_facts(run)
+        facts = [(label_of(name), text_of(run, name)) for name in FACTS]
+        self.facts.show_facts(facts + [(label_of(n), figure_of(n, run.scores[n])) for n in score_names([run])])
         self.changes.setText("\n".join(map(str, run.changes)) or "Nothing")
         theme.mark(self.changes, "role", "" if run.changes else "muted")
         if not (is_same and (self._is_edited or self._outdated is not None)):
@@ -177,10 +178,6 @@ class RunDetails(QWidget):
         self.said.setText(text)
         theme.mark(self.said, "role", role)
         self.said.setVisible(bool(text))
-
-    def _show_facts(self, run: RunSummary) -> None:
-        facts = [(label_of(name), text_of(run, name)) for name in FACTS]
-        self.facts.show_facts(facts + [(label_of(n), figure_of(n, run.scores[n])) for n in score_names([run])])
 
     # ---- note and tags ----
 

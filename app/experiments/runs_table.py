@@ -202,15 +202,12 @@ class RunsModel(QAbstractTableModel):
             case Qt.ItemDataRole.FontRole:
                 return self.figures if self._is_number(column) or column == "created" else None
             case Qt.ItemDataRole.ForegroundRole:
-                return self._colour(run, column)
+                if column == "state":
+                    return getattr(theme.current(), state_in_words(run.state)[1])
+                return theme.current().muted if column in ("created", "environment", "changes") else None
             case Qt.ItemDataRole.ToolTipRole:
                 return self._tip(run, column)
         return None
-
-    def _colour(self, run: RunSummary, column: str) -> object:
-        if column == "state":
-            return getattr(theme.current(), state_in_words(run.state)[1])
-        return theme.current().muted if column in ("created", "environment", "changes") else None
 
     def _tip(self, run: RunSummary, column: str) -> str:
         if column == "state":

@@ -23,7 +23,12 @@ class Menus(QObject):
         self._choices: dict[str, QActionGroup] = {}
         for row in ACTIONS:
             self._add(row)
-        self._make_file_submenus(self.by_name["File"])
+        file_menu = self.by_name["File"]
+        before = self.actions_by_id["file.save"]
+        self.recent, self.examples = QMenu("Open recent", self._window), QMenu("Open an example", self._window)
+        for menu, fill in ((self.recent, self._fill_recent), (self.examples, self._fill_examples)):
+            menu.aboutToShow.connect(fill)
+            file_menu.insertMenu(before, menu)
         self.panels = QMenu("Panels", window)
         theme_menu = self._submenus["Theme"].menuAction()
         self.by_name["View"].insertMenu(theme_menu, self.panels)
@@ -54,13 +59,6 @@ class Menus(QObject):
             menu = self._submenus[row.submenu] = self.by_name[row.menu].addMenu(row.submenu)
             theme.mark(menu, "role", "choices")
         return self._submenus[row.submenu]
-
-    def _make_file_submenus(self, file_menu: QMenu) -> None:
-        before = self.actions_by_id["file.save"]
-        self.recent, self.examples = QMenu("Open recent", self._window), QMenu("Open an example", self._window)
-        for menu, fill in ((self.recent, self._fill_recent), (self.examples, self._fill_examples)):
-            menu.aboutToShow.connect(fill)
-            file_menu.insertMenu(before, menu)
 
     def _fill_recent(self) -> None:
         self._fill_paths(self.recent, self._documents.recent(), "No project was opened yet")

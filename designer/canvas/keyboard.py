@@ -232,10 +232,6 @@ class Keyboard:
     def _show(self, id: str, selection: set[str] | frozenset[str]) -> None:
         self._editor.set_selection(selection)
         self._canvas.reveal(id)
-        self._announce(id)
-
-    def _announce(self, id: str) -> None:
-        """Announce a layer to a screen reader."""
         layer, facts = self._editor.network.layers[id], self._editor.analysis.shapes.get(id)
         words = [layer.name, layer.label, facts.output.short() if facts else ""]
         words += [problem.message for problem in self._editor.problems if problem.layer == id]

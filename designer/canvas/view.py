@@ -249,13 +249,10 @@ class CanvasView(Viewport):
             if not self.editor.open_block(id):
                 self.rename(id)
         elif not self.annotation_tools.edit_at(pointer.scene):
-            self._suggest_at(pointer)
-
-    def _suggest_at(self, pointer: Pointer) -> None:
-        if (connection := self._scene.connection_at(pointer.scene, self.reach)) is not None:
-            self.suggestions.into(connection, pointer.view)
-        elif self._scene.port_at(pointer.scene, self.reach) is None:
-            self.suggestions.at_ground(pointer.view)
+            if (connection := self._scene.connection_at(pointer.scene, self.reach)) is not None:
+                self.suggestions.into(connection, pointer.view)
+            elif self._scene.port_at(pointer.scene, self.reach) is None:
+                self.suggestions.at_ground(pointer.view)
 
     def quick_add(self) -> None:
         """Suggest layers: behind the one selected layer, in the one selected connection, else at the pointer."""

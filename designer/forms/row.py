@@ -341,9 +341,6 @@ class _Parts:
         self.help = QLabel() if is_wide else None
         self.field_width: int | None = None
         self.cell = QVBoxLayout()
-        self._name_things()
-
-    def _name_things(self) -> None:
         unit = f", in {self.field.unit}" if self.field.unit else ""
         self.editor.setAccessibleName(f"{self.field.label}{unit}")
         line = self.editor.findChild(QLineEdit) or self.editor

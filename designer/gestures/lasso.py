@@ -33,7 +33,10 @@ class Lasso(Gesture):
         if (pointer.scene - self._line.last()).manhattanLength() >= _STEP:
             self._line.append(pointer.scene)
         self.scene.show_feedback(Feedback(lasso=QPolygonF(self._line)))
-        inside = self._inside()
+        half = QPointF(NODE_WIDTH / 2, NODE_HEIGHT / 2)
+        layout, rule = self.editor.layout, Qt.FillRule.OddEvenFill
+        near = self.scene.nodes_in(self._line.boundingRect())
+        inside = frozenset(id for id in near if self._line.containsPoint(QPointF(*layout.at(id)) + half, rule))
         self.editor.set_selection(self._before | inside if self._adds else inside)
 
     def release(self, pointer: Pointer) -> None:
@@ -42,9 +45,3 @@ class Lasso(Gesture):
     def cancel(self) -> None:
         self.scene.show_feedback(Feedback())
         self.editor.set_selection(self._before, self._lines_before, self._marks_before)
-
-    def _inside(self) -> frozenset[str]:
-        half = QPointF(NODE_WIDTH / 2, NODE_HEIGHT / 2)
-        layout, rule = self.editor.layout, Qt.FillRule.OddEvenFill
-        near = self.scene.nodes_in(self._line.boundingRect())
-        return frozenset(id for id in near if self._line.containsPoint(QPointF(*layout.at(id)) + half, rule))

@@ -1,6 +1,6 @@
 """Selecting: a click on a connection or on nothing, or a band around layers, frames and comments."""
 
-from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtCore import QRectF
 
 from designer.gestures.gesture import Gesture, Pointer
 from designer.scene.feedback import Feedback
@@ -23,7 +23,7 @@ class Select(Gesture):
             self.editor.set_selection((), lines)
 
     def move(self, pointer: Pointer) -> None:
-        band = _box(self._start, pointer.scene)
+        band = QRectF(self._start, pointer.scene).normalized()
         self.scene.show_feedback(Feedback(band=band))
         inside = self.scene.nodes_in(band)
         marks = self.scene.annotations.inside(band)
@@ -38,7 +38,3 @@ class Select(Gesture):
     def cancel(self) -> None:
         self.scene.show_feedback(Feedback())
         self.editor.set_selection(self._before, self._lines_before, self._marks_before)
-
-
-def _box(a: QPointF, b: QPointF) -> QRectF:
-    return QRectF(a, b).normalized()

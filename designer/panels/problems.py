@@ -115,12 +115,6 @@ def section(problem: Problem) -> str:
     return problem.field.partition(".")[0]
 
 
-def _underlined(font: QFont) -> QFont:
-    underlined = QFont(font)
-    underlined.setUnderline(True)
-    return underlined
-
-
 def draw_severity(painter: QPainter, severity: str, box: QRectF) -> None:
     """A disc for an error, a triangle for a warning, a ring for a note: told apart without colour."""
     palette = theme.current()
@@ -196,7 +190,9 @@ class ProblemDelegate(QStyledItemDelegate):
             painter.setPen(palette.accent)
             if state & QStyle.StateFlag.State_Selected:  # the accent is too near to that ground
                 painter.setPen(palette.text)
-                painter.setFont(_underlined(painter.font()))
+                underlined = QFont(painter.font())
+                underlined.setUnderline(True)
+                painter.setFont(underlined)
             painter.drawText(link, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
         painter.restore()
 

@@ -157,7 +157,11 @@ class Properties(QScrollArea):
         values = [layer.type for layer in self._layers]
         form.set_record(values[0], keep_typing=keep_typing)
         form.set_several({name for name in form.rows if len({getattr(value, name) for value in values}) > 1})
-        form.set_problems(self._field_problems())
+        ids = set(self._ids)
+        problems = [
+            p for p in self._editor.check_result_here.problems if p.layer in ids and p.severity == "error" and p.field
+        ]
+        form.set_problems({problem.field: problem.message for problem in reversed(problems)})
         form.setVisible(bool(form.rows))
 
     def _form_of(self, type_: LayerType) -> Form:
@@ -175,13 +179,6 @@ class Properties(QScrollArea):
         self._has_weights_folded = is_folded
         for form in self._forms.values():
             form.set_folded(group, is_folded)
-
-    def _field_problems(self) -> dict[str, str]:
-        ids = set(self._ids)
-        problems = [
-            p for p in self._editor.check_result_here.problems if p.layer in ids and p.severity == "error" and p.field
-        ]
-        return {problem.field: problem.message for problem in reversed(problems)}
 
     def _show_layer(self, layer: Layer, keep_typing: bool) -> None:
         kind = layer.type

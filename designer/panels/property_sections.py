@@ -157,9 +157,6 @@ class HelpHeading(FoldHeading):
     def set_type(self, type: type[LayerType]) -> None:
         """Say of which type the help is."""
         self._of = type.label
-        self._describe()
-
-    def _describe(self) -> None:
         self.setAccessibleName(f"Help for {self._of}, {'unfolded' if self.isChecked() else 'folded'}")
         self.setToolTip(f"{'Hide' if self.isChecked() else 'Show'} what {self._of} does: formula, source, other names")
         self.update()

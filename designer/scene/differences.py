@@ -33,14 +33,11 @@ class DifferenceItem(QGraphicsItem):
         self._scene = scene
         self.layers = dict(layers)
         self.lines = dict(lines)
-        self._bounds = self._measured()
-
-    def _measured(self) -> QRectF:
         box = self._scene.content_box().adjusted(-_REACH, -_REACH, _REACH, _REACH)
         for line in self.lines:
             if line in self._scene.edges.edges:
                 box = box.united(self._scene.edges.edges[line].bounds)
-        return box
+        self._bounds = box
 
     def boundingRect(self) -> QRectF:
         return self._bounds

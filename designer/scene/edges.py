@@ -172,7 +172,7 @@ def _paint_curves(painter: QPainter, visible: list[_Gathered], exposed: QRectF, 
             painter.drawPath(path)
     else:
         for gathered in visible:
-            painter.drawPath(_path(gathered))
+            painter.drawPath(_gather(gathered).path or QPainterPath())
 
 
 def _paint_labels(painter: QPainter, visible: list[_Gathered], exposed: QRectF) -> None:
@@ -203,10 +203,6 @@ def _gather(gathered: _Gathered) -> _Gathered:
             bounds = bounds.united(edge.bounds)
         gathered.path, gathered.bounds = path, bounds
     return gathered
-
-
-def _path(gathered: _Gathered) -> QPainterPath:
-    return _gather(gathered).path or QPainterPath()
 
 
 def size_text(facts: LayerShapes | None, port: str) -> str:

@@ -98,7 +98,11 @@ class FeedbackItem(QGraphicsItem):
         for loose in self.feedback.all_loose():
             self._paint_loose(painter, loose, palette)
         if self.feedback.ghost:
-            self._paint_ghost(painter, self.feedback.ghost)
+            painter.save()
+            painter.setOpacity(0.75)
+            painter.translate(*self.feedback.ghost.at)
+            pictures.paint(painter, self.feedback.ghost.content)
+            painter.restore()
         if self.feedback.band or self.feedback.lasso:
             zoom = painter.worldTransform().m11()
             filling = palette.mixed(palette.accent, palette.canvas, 0.5)
@@ -118,10 +122,3 @@ class FeedbackItem(QGraphicsItem):
         painter.drawPath(geometry.direct_curve(loose.start, loose.end, self.feedback.flow))
         for point in (loose.start, loose.end):
             pictures.paint_port(painter, point, GROWN - 1, colour)
-
-    def _paint_ghost(self, painter: QPainter, ghost: Ghost) -> None:
-        painter.save()
-        painter.setOpacity(0.75)
-        painter.translate(*ghost.at)
-        pictures.paint(painter, ghost.content)
-        painter.restore()

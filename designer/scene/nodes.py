@@ -110,7 +110,11 @@ class Nodes(QGraphicsItem):
             x, y = self.index.positions[id]
             pixmap = node.pixmap
             if pixmap is None or (node.scale != scale and not make_do):
-                pixmap = self._picture(node, scale)
+                if self._bytes > _PICTURE_BYTES:
+                    self.forget_pictures()
+                node.pixmap, node.scale = pictures.picture(node.content, scale), scale
+                self._bytes += node.pixmap.width() * node.pixmap.height() * 4
+                pixmap = node.pixmap
             left = round((sx * (x - m) + dx) * ratio) / ratio
             top = round((sy * (y - m) + dy) * ratio) / ratio
             if node.scale == scale:
@@ -119,13 +123,6 @@ class Nodes(QGraphicsItem):
             else:
                 size = QRectF(left, top, (NODE_WIDTH + 2 * m) * sx, (NODE_HEIGHT + 2 * m) * sy)
                 painter.drawPixmap(size, pixmap, QRectF(0, 0, pixmap.width(), pixmap.height()))
-
-    def _picture(self, node: Node, scale: float) -> QPixmap:
-        if self._bytes > _PICTURE_BYTES:
-            self.forget_pictures()
-        node.pixmap, node.scale = pictures.picture(node.content, scale), scale
-        self._bytes += node.pixmap.width() * node.pixmap.height() * 4
-        return node.pixmap
 
     def _paint_overview(self, painter: QPainter, exposed: QRectF) -> None:
         """Paint all layers as boxes, one call per colour; selected and faulty layers stand out."""
@@ -161,21 +158,18 @@ class Nodes(QGraphicsItem):
     def overview(self) -> dict[str, list[QRectF]]:
         """Return the boxes of all layers by family or by tint, and again those that are selected or faulty."""
         if self._overview is None:
-            self._overview = self._boxes()
-        return self._overview
-
-    def _boxes(self) -> dict[str, list[QRectF]]:
-        boxes: dict[str, list[QRectF]] = defaultdict(list)
-        for id, node in self.nodes.items():
-            rect = geometry.node_rect(self.index.positions[id])
-            kind = _box_kind(node.content)
-            boxes[kind].append(rect)
-            if node.content.is_selected:
-                boxes["selected"].append(rect.adjusted(-12, -12, 12, 12))
+            boxes: dict[str, list[QRectF]] = defaultdict(list)
+            for id, node in self.nodes.items():
+                rect = geometry.node_rect(self.index.positions[id])
+                kind = _box_kind(node.content)
                 boxes[kind].append(rect)
-            elif node.content.severity in ("error", "warning"):
-                boxes[node.content.severity].append(rect)
-        return boxes
+                if node.content.is_selected:
+                    boxes["selected"].append(rect.adjusted(-12, -12, 12, 12))
+                    boxes[kind].append(rect)
+                elif node.content.severity in ("error", "warning"):
+                    boxes[node.content.severity].append(rect)
+            self._overview = boxes
+        return self._overview
 
 
 def _box_kind(content: Content) -> str:

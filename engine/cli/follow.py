@@ -110,16 +110,15 @@ class ProgressPrinter:
         position = f"epoch {event.epoch}/{epochs}  {event.iteration:,}/{total:,}  {metrics}"
         throughput = f"{event.samples_per_second:,.0f} samples/s  {format_duration(event.remaining_s)} left"
         if self._is_terminal:
-            self._bar(event.iteration / total if total else 0.0, f"{position}  {throughput}")
+            share = event.iteration / total if total else 0.0
+            text = f"{position}  {throughput}"
+            width = shutil.get_terminal_size().columns
+            filled = round(20 * min(1.0, share))
+            line = f"[{'#' * filled}{'.' * (20 - filled)}] {printable(text)}"
+            self._write("\r" + line[: width - 1].ljust(width - 1))
+            self._bar_shown = True
         else:
             self.say(f"{position}  {throughput}")
-
-    def _bar(self, share: float, text: str) -> None:
-        width = shutil.get_terminal_size().columns
-        filled = round(20 * min(1.0, share))
-        line = f"[{'#' * filled}{'.' * (20 - filled)}] {printable(text)}"
-        self._write("\r" + line[: width - 1].ljust(width - 1))
-        self._bar_shown = True
 
     def _clear(self) -> None:
         if self._bar_shown:

@@ -47,20 +47,15 @@ def fastest(
     best = counts[0]
     for count in sorted(counts):
         set_count(count)
-        seconds[count] = _shortest(work, now)
+        times = []
+        for _ in range(ROUNDS + 1):
+            start = now()
+            work()
+            times.append(now() - start)
+            if times[-1] > LONG_S:
+                break
+        seconds[count] = min(times[1:] or times)
         if count != best and seconds[count] * LEAST_GAIN < seconds[best]:
             best = count
     set_count(best)
     return best, seconds
-
-
-def _shortest(work: Callable[[], object], now: Callable[[], float]) -> float:
-    """Return the shortest time of `ROUNDS` rounds after a warm-up, in seconds; rounds end after one above `LONG_S`."""
-    times = []
-    for _ in range(ROUNDS + 1):
-        start = now()
-        work()
-        times.append(now() - start)
-        if times[-1] > LONG_S:
-            break
-    return min(times[1:] or times)

@@ -104,14 +104,10 @@ def _heading(planned: Plan, title: str) -> list[str]:
         standard.insert(0, "import math")
     if "import math" not in standard and any("math." in line for helper in _helpers(planned) for line in helper):
         standard.insert(0, "import math")
-    torch = ["import torch", "from torch import nn", *_add_on_imports(planned), *_code_imports(targets)]
-    return [*lines, '"""', "", *standard, "from pathlib import Path", "", *torch]
-
-
-def _code_imports(targets: Iterable[str]) -> list[str]:
-    """Return the imports of the user's files, which are in the folder of the printed file."""
     files = {split_code(target)[0] for target in targets if is_users(target) and not is_expression(target)}
-    return ["", *(f"import {name}" for name in sorted(map(companion, files)))] if files else []
+    code_imports = ["", *(f"import {name}" for name in sorted(map(companion, files)))] if files else []
+    torch = ["import torch", "from torch import nn", *_add_on_imports(planned), *code_imports]
+    return [*lines, '"""', "", *standard, "from pathlib import Path", "", *torch]
 
 
 def _add_on_imports(planned: Plan) -> list[str]:

@@ -358,14 +358,10 @@ def _layer_at(network: Network, port: Port, key: str) -> str:
         return ""
     out = next(id for id in type.ids(BlockOutput) if type.network.layers[id].name == port.name)
     source = type.network.incoming[out].get("in")
-    if source is None or len(_uses(type.network, source)) != 1:
+    if source is None or len([c.target for c in type.network.outgoing[source.layer] if c.source == source]) != 1:
         return ""
     found = _layer_at(type.network, source, key)
     return f"{copy_path(port.layer, type.repeat - 1, type.repeat)}/{found}" if found else ""
-
-
-def _uses(network: Network, port: Port) -> list[Port]:
-    return [c.target for c in network.outgoing[port.layer] if c.source == port]
 
 
 def _effective_end(network: Network, port: Port) -> Port:

@@ -84,7 +84,13 @@ class Block(LayerType):
     def __init__(self, /, network: "Network | None" = None, **values: object) -> None:
         super().__init__(**values)
         if network is None:
-            network = _passing()
+            from engine.network.network import Connection, Layer, Network, Port
+
+            layers = {
+                "in": Layer("in", "input_1", BlockInput()),
+                "out": Layer("out", "output_1", BlockOutput()),
+            }
+            network = Network(layers, (Connection(Port("in", "out"), Port("out", "in")),))
         self.network = network
         if self.size > LAYER_LIMIT:
             raise FieldErrors([FieldError(*self._too_large())])
@@ -187,17 +193,6 @@ class Block(LayerType):
         if not outputs:
             raise ShapeError("The block has no output. Add a block output inside it.")
         return outputs[0]
-
-
-def _passing() -> "Network":
-    """Return the network of a new block: its input is its output."""
-    from engine.network.network import Connection, Layer, Network, Port
-
-    layers = {
-        "in": Layer("in", "input_1", BlockInput()),
-        "out": Layer("out", "output_1", BlockOutput()),
-    }
-    return Network(layers, (Connection(Port("in", "out"), Port("out", "in")),))
 
 
 class NeuralOde(Block):

@@ -47,15 +47,12 @@ def path_of(network: Network, names: str) -> tuple[str, ...]:
     for name in names.split("/") if names else ():
         blocks = {layer.name: layer for layer in network.layers.values() if isinstance(layer.type, Block)}
         if name not in blocks:
-            raise UserError(f"There is no block {quoted(name)} in {_where(names, path)}.{did_you_mean(name, blocks)}")
+            around = "/".join(names.split("/")[: len(path)])
+            where = f"'{around}'" if around else "the network"
+            raise UserError(f"There is no block {quoted(name)} in {where}.{did_you_mean(name, blocks)}")
         path.append(blocks[name].id)
         network = network_in(network, path[-1:])
     return tuple(path)
-
-
-def _where(names: str, path: Path) -> str:
-    around = "/".join(names.split("/")[: len(path)])
-    return f"'{around}'" if around else "the network"
 
 
 def names_of(network: Network, path: Path) -> tuple[str, ...]:

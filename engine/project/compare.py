@@ -265,13 +265,9 @@ def _kept_unread(before: Project, after: Project, pairs: Mapping[str, str]) -> I
     for old, new in pairs.items():
         kept = before.unknown_in_layers.get(old, {}), after.unknown_in_layers.get(new, {})
         if any(kept):
-            yield from _json(f"{_name_path(after.network, new)}.", *kept, old, new)
-
-
-def _name_path(network: Network, path: str) -> str:
-    """Return the names of the blocks on a path of ids and of the layer at its end."""
-    *outer, id = path.split("/")
-    return "/".join((*names_of(network, outer), network_in(network, outer).layers[id].name))
+            *outer, id = new.split("/")
+            name_path = "/".join((*names_of(after.network, outer), network_in(after.network, outer).layers[id].name))
+            yield from _json(f"{name_path}.", *kept, old, new)
 
 
 def _connections(before: Network, after: Network, pairs: Mapping[str, str]) -> Iterator[Difference]:

@@ -43,7 +43,9 @@ def target_scale_problems(project: Project, facts: DatasetInfo | None) -> Iterat
             "Normalised responses need a layer that gives them their units back: an inverse normalisation with fitted "
             "numbers as the last layer."
         )
-        yield Problem("warning" if facts is None else "error", "", "", _OPTION, message, _appending(ports[0]))
+        end = ports[0]
+        appending = Fix("Append an inverse normalisation", lambda project: _appended(project, end))
+        yield Problem("warning" if facts is None else "error", "", "", _OPTION, message, appending)
     elif facts is not None and not is_on and len(ports) == 1:
         yield from _large(project, facts, ports[0])
 
@@ -91,11 +93,6 @@ def _misplaced(network: Network, facts: DatasetInfo | None) -> Iterator[Problem]
 def _holds_fitted(block: Block) -> bool:
     inner = (layer.effective_type for layer in block.network.layers.values())
     return any(_holds_fitted(type) if isinstance(type, Block) else _is_fitted(type) for type in inner)
-
-
-def _appending(end: Port) -> Fix:
-    """Return the fix that puts the layer behind the last one."""
-    return Fix("Append an inverse normalisation", lambda project: _appended(project, end))
 
 
 def _appended(project: Project, end: Port) -> Project:

@@ -121,17 +121,14 @@ class Session:
             process.stdout.close()
         if is_late:
             return f"it gave no answer within {plural(round(self._patience_s), 'second')}, and was ended."
-        return _ended(code, self._errors.read_bytes()[-4000:])
+        errors = self._errors.read_bytes()[-4000:]
+        last = errors.decode(errors="replace").strip().rpartition("\n")[2][:300]
+        if code < 0:
+            return f"it ended the process by {signal.Signals(-code).name}."
+        return f"it ended the process with code {code}{': ' + last if last else ''}."
 
 
 def ask(questions: Iterable[Question], *, patience_s: float = PATIENCE_S) -> None:
     """Measure the questions in a session of their own."""
     with Session(patience_s=patience_s) as session:
         session.ask(questions)
-
-
-def _ended(code: int, errors: bytes) -> str:
-    last = errors.decode(errors="replace").strip().rpartition("\n")[2][:300]
-    if code < 0:
-        return f"it ended the process by {signal.Signals(-code).name}."
-    return f"it ended the process with code {code}{': ' + last if last else ''}."
