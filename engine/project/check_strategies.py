@@ -19,7 +19,7 @@ def strategy_problems(environment: EnvironmentOptions, training: TrainingOptions
         return
     if training.solver in ("lbfgs", "lm"):
         yield _problem(strategy, training.solver, "needs the gradients of all samples and weights in one place")
-    if training.weight_averaging != "none":
+    if strategy != "fully-sharded" and training.weight_averaging != "none":
         yield _problem(strategy, f"weight averaging ({training.weight_averaging})", "needs all weights in one place")
     in_parts = strategy in ("fully-sharded", "pipeline")
     if in_parts and training.precision == "fp16":

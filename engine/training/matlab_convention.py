@@ -21,8 +21,8 @@ import torch
 from torch import nn
 
 from engine.lowering.modules.recurrent import LstmLoop
+from engine.parallel.shards import local_shard
 from engine.project.training import TrainingOptions
-from engine.training.nan_check import local_shard
 
 Group = dict[str, Any]
 

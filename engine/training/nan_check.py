@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 from engine.parallel.process_group import ProcessGroup
+from engine.parallel.shards import local_shard
 from engine.project.training import TrainingOptions
 
 
@@ -53,8 +54,3 @@ def nan_check_for(options: TrainingOptions, network: nn.Module, group: ProcessGr
     if options.non_finite_loss == "stop":
         return None
     return NanCheck(network, group, skips=options.non_finite_loss == "skip")
-
-
-def local_shard(x: torch.Tensor) -> torch.Tensor:
-    """Return this worker's shard of a sharded tensor; any other tensor as it is."""
-    return x.to_local() if hasattr(x, "to_local") else x

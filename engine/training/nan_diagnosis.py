@@ -9,8 +9,8 @@ from torch import fx, nn
 
 from engine.data.batches import Batch
 from engine.lowering.module import LAYER
+from engine.parallel.shards import local_shard
 from engine.training.checkpoints import all_gather_bytes
-from engine.training.nan_check import local_shard
 from engine.training.step import TrainStep
 
 MAX_STAGE_NODES = 10**8

@@ -5,13 +5,14 @@ Weights Leads to Wider Optima and Better Generalization, 2018.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
 from torch import nn
 
 from engine.data.batches import Batch
+from engine.parallel.shards import local_shard, shard_like, whole
 from engine.parallel.sync_batch_norm import JoinedBatchNorm, Share
 from engine.project.training import TrainingOptions
 from engine.training.precision import Precision
@@ -61,7 +62,8 @@ class BatchStatistics:
 
 
 class Average:
-    """The mean of the weights after some steps; before the first of these, the weights themselves.
+    """The mean of the weights after some steps; before the first of these, the weights themselves. Of shards of weights
+    each worker averages its own.
 
     `is_due` returns after which steps (from 0) the weights are averaged, `share` their weight in the mean, given how
     many it holds. With `statistics`, batch statistics are measured for the mean.
@@ -91,7 +93,7 @@ class Average:
         if self._count == 0:
             self._mean = [p.detach().clone() for p in self._weights]
         else:
-            torch._foreach_lerp_(self._mean, [*self._weights], self._share(self._count))
+            torch._foreach_lerp_(_local(self._mean), _local(self._weights), self._share(self._count))
         self._count += 1
 
     @contextlib.contextmanager
@@ -126,9 +128,9 @@ class Average:
             _copy(self._statistics.statistics, self._measured_statistics)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the mean, the number of weights in it, and the statistics measured for it."""
+        """Return the mean, the number of weights in it, and the statistics measured for it. A collective."""
         return {
-            "mean": self._mean,
+            "mean": [whole(mean) for mean in self._mean],
             "count": self._count,
             "statistics": self._measured_statistics,
             "measured": self._measured,
@@ -137,7 +139,7 @@ class Average:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore the average."""
         self._count, self._measured = int(state["count"]), int(state["measured"])
-        self._mean = [mean.to(p) for mean, p in zip(state["mean"], self._weights, strict=False)]
+        self._mean = [shard_like(mean, p) for mean, p in zip(state["mean"], self._weights, strict=False)]
         known = self._statistics.statistics if self._statistics else []
         self._measured_statistics = [mine.to(own) for mine, own in zip(state["statistics"], known, strict=False)]
 
@@ -145,7 +147,11 @@ class Average:
 @torch.no_grad()
 def _copy(tensors: list[Any], values: list[torch.Tensor]) -> None:
     if tensors:
-        torch._foreach_copy_(tensors, values)
+        torch._foreach_copy_(_local(tensors), _local(values))
+
+
+def _local(tensors: Iterable[torch.Tensor]) -> list[torch.Tensor]:
+    return [local_shard(tensor) for tensor in tensors]
 
 
 def average_for(

@@ -46,6 +46,31 @@ def test_sharded_workers_are_one(tmp_path: Path) -> None:
     leaves(two)
 
 
+def test_an_average_of_sharded_weights_is_that_of_one_worker_and_goes_on(tmp_path: Path) -> None:
+    """Validated, kept and saved; the run is trained further from its checkpoint."""
+    options = {
+        **OPTIONS,
+        "solver": "adam",
+        "weight_averaging": "ema",
+        "ema_decay": 0.9,
+        "output_network": "last-iteration",
+    }
+    options |= {"max_epochs": 2, "checkpoint_unit": "epochs", "checkpoint_frequency": 1}
+    one = train(digits(convolution(norm=False), **options), tmp_path / "one")
+    two = train(
+        digits(convolution(norm=False), {**TWO, "strategy": "fully-sharded"}, **{**options, "max_epochs": 1}),
+        tmp_path / "two",
+    )
+    engine("resume", two.folder.path, "--set", "training.max_epochs=2")
+    two = Done(two.folder, [])
+    assert largest_difference(one, two) < 1e-4
+    result = two.folder.read_result() or {}
+    for split in ("validation", "test"):
+        assert result[split]["loss"] == pytest.approx(one.result[split]["loss"], rel=1e-3)
+    for key, value in weights(one).items():
+        torch.testing.assert_close(weights(two)[key], value, rtol=2e-3, atol=2e-4)
+
+
 def test_workers_of_unequal_load_are_one(tmp_path: Path) -> None:
     """Three samples of four for the first worker, an uneven last batch, joint batch statistics, several pieces; and
     a rate that is the same since it follows the number of workers."""

@@ -14,9 +14,9 @@ import torch.distributed as dist
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import CPUOffloadPolicy, FSDPModule, OffloadPolicy, fully_shard
-from torch.distributed.tensor import DTensor, distribute_tensor
 
 from engine.parallel.process_group import ProcessGroup
+from engine.parallel.shards import shard_like, whole
 from engine.parallel.strategies.strategy import SolverState, State
 
 LEAST_NUMBERS = 1024
@@ -72,17 +72,17 @@ class Sharded:
 
     def state_dict(self) -> State:
         """Return a copy of the weights and statistics of the whole network. A collective."""
-        return {key: _whole(value).clone() for key, value in self._network.state_dict().items()}
+        return {key: whole(value).clone() for key, value in self._network.state_dict().items()}
 
     def load_state_dict(self, state: State) -> None:
         """Load this worker's shards of the weights and statistics."""
         shards = self._network.state_dict()
-        self._network.load_state_dict({key: _part(value, shards[key]) for key, value in state.items()})
+        self._network.load_state_dict({key: shard_like(value, shards[key]) for key, value in state.items()})
 
     def solver_state(self, solver: SolverState) -> dict[str, Any]:
         """Return the solver's state for the whole network. A collective."""
-        whole: dict[str, Any] = torch.utils._pytree.tree_map(_whole, solver.state_dict())
-        return whole
+        state: dict[str, Any] = torch.utils._pytree.tree_map(whole, solver.state_dict())
+        return state
 
     def load_solver_state(self, solver: SolverState, state: dict[str, Any]) -> None:
         """Restore this worker's shards of the solver's state."""
@@ -90,7 +90,9 @@ class Sharded:
         parameters = [p for p in self._network.parameters() if p.requires_grad]
         by_shape = {tuple(p.shape): p for p in parameters}
         moments = {
-            number: {name: _part(value, by_shape.get(tuple(value.shape))) for name, value in state_of.items()}
+            number: {
+                name: shard_like(value, by_shape.get(tuple(value.shape), value)) for name, value in state_of.items()
+            }
             for number, state_of in optimizer["state"].items()
         }
         solver.load_state_dict({**state, "optimizer": {**optimizer, "state": moments}})
@@ -138,14 +140,3 @@ class _Counted:
             return self._call(output_tensor, input_tensor, **how)
         finally:
             self._group.add_communication_time(time.perf_counter() - start)
-
-
-def _whole(value: Any) -> Any:
-    return value.full_tensor().detach() if isinstance(value, DTensor) else value
-
-
-def _part(value: Any, like: Any) -> Any:
-    """Return this worker's shard of a tensor if `like` is sharded, otherwise the value itself."""
-    if not isinstance(like, DTensor) or not isinstance(value, torch.Tensor) or isinstance(value, DTensor):
-        return value
-    return distribute_tensor(value.to(like.device, like.dtype), like.device_mesh, like.placements, src_data_rank=None)

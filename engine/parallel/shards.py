@@ -1,0 +1,28 @@
+"""Shards of tensors: of a fully sharded network each worker holds a part of every weight (torch's DTensor).
+
+torch's distributed tensors are not imported before there are any: a DTensor is known by its methods.
+"""
+
+from typing import Any
+
+import torch
+
+
+def local_shard(x: torch.Tensor) -> torch.Tensor:
+    """Return this worker's shard of a sharded tensor; any other tensor as it is."""
+    return x.to_local() if hasattr(x, "to_local") else x
+
+
+def whole(value: Any) -> Any:
+    """Return a sharded tensor as a whole one; anything else as it is. A collective."""
+    return value.full_tensor().detach() if hasattr(value, "full_tensor") else value
+
+
+def shard_like(value: torch.Tensor, like: Any) -> torch.Tensor:
+    """Return a whole tensor on the device and in the dtype of another, sharded where the other is."""
+    value = value.to(like.device, like.dtype)
+    if not hasattr(like, "to_local"):
+        return value
+    from torch.distributed.tensor import distribute_tensor
+
+    return distribute_tensor(value, like.device_mesh, like.placements, src_data_rank=None)
