@@ -337,8 +337,8 @@ class MainWindow(QMainWindow):
         self.dataset.refresh()
         if self.tabs.current == "start":
             self.show_tab("design")
-            QTimer.singleShot(0, self, self.design.canvas.fit)  # once it has its size
-        self.design.canvas.fit()
+            QTimer.singleShot(0, self, self.design.canvas.fit_legibly)  # once it has its size
+        self.design.canvas.fit_legibly()
         self.update_title()
         self.training.show_project()
 
@@ -366,7 +366,7 @@ class MainWindow(QMainWindow):
         """Fit the network, and warm the engine once the window is up."""
         super().showEvent(event)
         if self.design.is_made:
-            QTimer.singleShot(0, self, self.design.canvas.fit)
+            QTimer.singleShot(0, self, self.design.canvas.fit_legibly)
         if self._start_engine:
             QTimer.singleShot(100, self, self._warm_engine)
 

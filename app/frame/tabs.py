@@ -10,12 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSettings, Qt, QTimer, Signal
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from designer.editor import Editor
 from engine.network.catalog import catalog
 
 if TYPE_CHECKING:
+    from app.frame.bottom_panel import BottomPanel
     from designer.canvas.view import CanvasView
     from designer.panels.analysis_table import AnalysisTable
     from designer.panels.library_panel import LibraryPanel
@@ -74,6 +75,7 @@ MODULES = (
 )
 """What the tab needs, imported in steps too short to be noticed."""
 LEAST_PALETTE, LEAST_PROPERTIES = 200, 264
+BOTTOM_HEIGHT = 178
 
 
 class DesignTab(QObject):
@@ -155,21 +157,20 @@ class DesignTab(QObject):
         return QWidget()
 
     @cached_property
-    def bottom(self) -> QTabWidget:
-        """The tabs of problems and layers, with their counts."""
-        bottom = QTabWidget()
-        bottom.setDocumentMode(True)
-        bottom.addTab(self.problems, "Problems")
-        bottom.addTab(self._layers, "Layers")
+    def bottom(self) -> "BottomPanel":
+        """Problems and layers, below."""
+        from app.frame.bottom_panel import BottomPanel
+
+        bottom = BottomPanel(self._editor, self.problems, self._layers, height=BOTTOM_HEIGHT)
         bottom.currentChanged.connect(lambda _: self.table)
-        self._editor.analysis_changed.connect(lambda _: self._count(bottom))
-        self._count(bottom)
+        bottom.height_wanted.connect(self._resize_bottom)
         return bottom
 
-    def _count(self, bottom: QTabWidget) -> None:
-        problems = len(self._editor.check_result.problems)
-        bottom.setTabText(0, f"Problems {problems}" if problems else "Problems")
-        bottom.setTabText(1, f"Layers {len(self._editor.network)}")
+    def _resize_bottom(self, height: int) -> None:
+        """Give the unfolded panel its height, at most two ninths of the window."""
+        if "docks" in vars(self):
+            limited = min(height, self._window.height() * 2 // 9)
+            self._window.resizeDocks(self.docks[2:], [limited], Qt.Orientation.Vertical)
 
     @cached_property
     def docks(self) -> list[QDockWidget]:
@@ -190,7 +191,7 @@ class DesignTab(QObject):
         ):
             window.setCorner(corner, area)
         window.resizeDocks(docks[:2], [252, 316], Qt.Orientation.Horizontal)
-        window.resizeDocks(docks[2:], [min(178, window.height() * 2 // 9)], Qt.Orientation.Vertical)
+        window.resizeDocks(docks[2:], [min(BOTTOM_HEIGHT, window.height() * 2 // 9)], Qt.Orientation.Vertical)
         self.docks_made.emit(docks)
         if not self._is_shown:
             self._hide(docks)
@@ -270,4 +271,4 @@ class DesignTab(QObject):
 
     def show_problems(self) -> None:
         """Bring the list of problems to the front."""
-        self.bottom.setCurrentWidget(self.problems)
+        self.bottom.show_page(self.problems)

@@ -60,7 +60,7 @@ class ViewTracker:
         if (view := self._views.get(self._scope)) is not None:
             self._view.look(*view)
         else:
-            self._view.fit()
+            self._view.fit_legibly()
 
     def _centre(self) -> Position:
         middle = self._view.visible_area().center()

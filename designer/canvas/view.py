@@ -109,7 +109,7 @@ class CanvasView(Viewport):
         self.auto_layout.arrange(flow)
 
     def _show_arranged(self, before: Layout) -> None:
-        self.fit()
+        self.fit_legibly()
         self.animation.begin(before.positions)
 
     def go_to(self, id: str) -> None:
@@ -143,8 +143,8 @@ class CanvasView(Viewport):
         super().resizeEvent(event)
         self.overlays.place()
         self.make_room()
-        if self.keeps_fit:
-            self.fit()
+        if self.refit is not None:
+            self.refit()
 
     def _add_input(self) -> None:
         self.editor.add_layer("image_input")

@@ -1,7 +1,7 @@
 """The view of a scene: zoom, scrolling, tooltips and the dotted background. It edits nothing."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QNativeGestureEvent, QPainter, QPen, QPolygonF
@@ -19,6 +19,8 @@ _DOTS = 24.0
 _LEAST_PITCH = 16.0
 _FIT_MARGIN = 24
 _SETTLE_MS = 120
+LEGIBLE = 0.6
+"""The smallest zoom that the view chooses by itself: below it sizes and fields cannot be read."""
 READABLE = 0.35
 """The zoom from which ports can be hit and names read."""
 _REACH_PIXELS = 8.0
@@ -36,8 +38,8 @@ class Viewport(QGraphicsView):
         super().__init__(parent)
         self._scene = scene
         self._lowest = LOWEST_ZOOM
-        self.keeps_fit = False
-        """Whether the view keeps showing the whole network when it is resized: until the user zooms or scrolls."""
+        self.refit: Callable[[], None] | None = None
+        """Fits the network again when the view is resized; None once the user has zoomed or scrolled."""
         self.setScene(scene)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -99,7 +101,21 @@ class Viewport(QGraphicsView):
     def fit(self) -> None:
         """Show the whole network, at most at 100 %; a deep one may need less than the smallest zoom."""
         self.fit_to(self._scene.content_box())
-        self.keeps_fit = True
+        self.refit = self.fit
+
+    def fit_legibly(self) -> None:
+        """Show the whole network if it can be read so, else its first layers at 60 %; the minimap has the rest."""
+        box = self._scene.content_box()
+        self.fit_to(box)
+        if self.zoom < LEGIBLE:
+            self._set_zoom(LEGIBLE)
+            margin = _FIT_MARGIN / self.zoom
+            half = QPointF(self.viewport().width(), self.viewport().height()) * (0.5 / self.zoom)
+            room = box.adjusted(half.x() - margin, half.y() - margin, margin - half.x(), margin - half.y())
+            first = min(self._scene.editor.layout.positions.values(), key=lambda at: (at[1], at[0]), default=(0, 0))
+            x = min(max(first[0] + NODE_WIDTH / 2, room.left()), room.right()) if room.width() > 0 else box.center().x()
+            self.look_at(QPointF(x, room.top() if room.height() > 0 else box.center().y()))
+        self.refit = self.fit_legibly
 
     def fit_to(self, box: QRectF) -> None:
         """Show a whole part of the canvas, at most at 100 %."""
@@ -133,7 +149,7 @@ class Viewport(QGraphicsView):
 
     def look_at(self, middle: QPointF) -> None:
         """Centre a point of the canvas."""
-        self.keeps_fit = False
+        self.refit = None
         half = QPointF(self.viewport().width(), self.viewport().height()) * (1 / self.zoom)
         self.make_room(QRectF(middle - half, middle + half))
         self.centerOn(middle)
@@ -211,7 +227,7 @@ class Viewport(QGraphicsView):
 
     def scroll_by(self, step: QPoint) -> None:
         """Scroll by a number of pixels."""
-        self.keeps_fit = False
+        self.refit = None
         across, down = self.horizontalScrollBar(), self.verticalScrollBar()
         across.setValue(across.value() + step.x())
         down.setValue(down.value() + step.y())

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QToolBut
 from app import messages
 from app.documents import EXAMPLES
 from app.frame.actions import ACTIONS, MENUS
+from app.frame.bottom_panel import SETTLE_MS
 from app.frame.help_dialogs import CommandFinder
 from app.runs.monitor import Monitor
 from app.window import MainWindow
@@ -260,6 +261,44 @@ def test_counts_stand_in_the_tabs_and_the_status_bar(window: MainWindow) -> None
     assert window.design.bottom.currentIndex() == 0
     window.editor.undo()
     assert window.status.errors.isHidden()
+
+
+def test_the_panel_of_problems_is_one_line_high_while_there_are_none(window: MainWindow, qtbot) -> None:
+    window.open_path(DIGITS)
+    window.show()
+    bottom = window.design.bottom
+    one_line = bottom.tabBar().sizeHint().height()
+    qtbot.waitUntil(lambda: bottom.height() == one_line)
+    assert bottom.summary.text() == "No problems"
+    window.editor.disconnect_all([next(iter(window.editor.network.connections))])
+    qtbot.waitUntil(lambda: not bottom.is_folded)
+    qtbot.waitUntil(lambda: bottom.height() > 2 * one_line)
+    assert window.design.problems.view.isVisible()
+    canvas = window.design.canvas.height()
+    window.editor.undo()
+    qtbot.waitUntil(lambda: bottom.is_folded)
+    qtbot.waitUntil(lambda: window.design.canvas.height() > canvas + one_line)
+
+
+def test_a_panel_of_problems_that_the_user_folds_stays_folded_and_shows_the_first(window: MainWindow, qtbot) -> None:
+    window.open_path(DIGITS)
+    window.show()
+    bottom = window.design.bottom
+    window.editor.disconnect_all([next(iter(window.editor.network.connections))])
+    qtbot.waitUntil(lambda: not bottom.is_folded)
+    bottom.fold_button.click()
+    first = window.editor.problems[0]
+    assert bottom.is_folded
+    assert first.message in bottom.summary.text()
+    window.editor.disconnect_all([next(iter(window.editor.network.connections))])
+    window.status.errors.click()  # which asks for the list
+    assert not bottom.is_folded
+    bottom.fold_button.click()
+    window.editor.undo()
+    qtbot.wait(2 * SETTLE_MS)  # nothing else tells that nothing happens
+    assert bottom.is_folded
+    qtbot.mouseClick(bottom.tabBar(), Qt.MouseButton.LeftButton, pos=bottom.tabBar().tabRect(1).center())
+    assert (bottom.currentIndex(), bottom.is_folded) == (1, False)
 
 
 def test_one_layer_is_no_plural_and_the_chosen_tab_is_read_whole(window: MainWindow) -> None:

@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 
 from designer.canvas.text_fields import RenameField
 from designer.canvas.view import CanvasView
+from designer.canvas.viewport import LEGIBLE
 from engine.layers.base import LayerType
 from engine.network.network import Network
 from tests.builders import chain, layer
@@ -311,3 +312,23 @@ def test_what_was_fitted_stays_so_in_another_size_until_it_is_zoomed(make_hand, 
     nearer = view.zoom
     view.resize(view.width(), view.height() * 2)
     assert view.zoom == nearer
+
+
+def test_a_tall_network_is_shown_legibly_unless_all_of_it_is_asked_for(make_hand):
+    view = make_hand(tower(60)).view
+    view.fit_legibly()
+    first = view.layers_box([min(view.editor.layout.positions, key=lambda id: view.editor.layout.at(id)[1])])
+    assert view.zoom == LEGIBLE
+    assert view.visible_area().contains(first)
+    assert view.overlays.minimap.isVisibleTo(view)
+    view.resize(view.width(), view.height() // 2)
+    assert view.zoom == LEGIBLE
+    view.fit()
+    assert view.zoom < LEGIBLE
+    assert view.visible_area().contains(view.network_scene.content_box())
+
+
+def test_a_small_network_is_shown_whole(make_hand):
+    view = make_hand(tower(4)).view
+    view.fit_legibly()
+    assert view.visible_area().contains(view.network_scene.content_box())
