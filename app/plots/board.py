@@ -23,7 +23,7 @@ from app.plots.timeline import Along, Marks, Timeline
 from designer import theme
 from engine.project.options.metrics import is_share, title_of
 from engine.runs.confusion import Confusion
-from engine.runs.events import Best, Event, Points, Progress, Requested, Resumed, Started
+from engine.runs.events import Best, Event, Points, Progress, Requested, Resumed, Started, ThinnedPoints
 
 FIRST = "accuracy"
 """What stands above until a run says what its main metric is."""
@@ -105,6 +105,11 @@ class Board(QWidget):
                 for name, values in event.values.items():
                     if name in self.drawings or len(self.drawings) < MOST_DRAWINGS:  # a stranger's log may name any
                         self._append(name, event, [float(v) for v in values])
+            case ThinnedPoints():
+                for name in event.curves:
+                    if name in self.drawings or len(self.drawings) < MOST_DRAWINGS:
+                        self._drawing(name).append_thinned(event, name)
+                        self._show(name)
             case Progress():
                 for name, value in of_progress(event).items():
                     self.drawings[name].append("training", event.iteration, 1, [value])
@@ -125,6 +130,10 @@ class Board(QWidget):
 
     def _append(self, name: str, event: Points, values: list[float]) -> None:
         self._drawing(name).append(event.split, event.first_step, event.steps_apart, values)
+        self._show(name)
+
+    def _show(self, name: str) -> None:
+        """New points of this quantity have come."""
         if name in self._chosen and name not in self._cards:
             self._add_card(name)
             self._arrange()

@@ -210,7 +210,7 @@ class ComparisonPlot(Plot):
             training = validation = ""
             if comparison.shows_training and len(curve.training) and step <= curve.training.last_step + 1:
                 index = min(curve.training.index(round(step)), len(curve.training) - 1)
-                training = figure(float(curve.training.values(index, index + 1)[0]), comparison.is_percent)
+                training = figure(curve.training.value(index), comparison.is_percent)
             if comparison.shows_validation and (nearest := curve.validation.nearest(step)):
                 validation = figure(nearest[1], comparison.is_percent)
             if training or validation:

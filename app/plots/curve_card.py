@@ -12,8 +12,9 @@ from app.plots.axes import figure
 from app.plots.card import PlotCard
 from app.plots.drawing import VALUE, Drawing
 from app.plots.items import Line, Markers
+from app.plots.points import Points
 from app.plots.run_plot import RunPlot
-from app.plots.series import Floats, Points, Series
+from app.plots.series import Floats, Series
 from app.widgets import ElidedLabel
 from designer import theme
 
@@ -75,8 +76,8 @@ class Legend(QWidget):
 class CurveCard(PlotCard):
     """One quantity of a run: title, legend, newest figure, plot.
 
-    Points are never dropped; drawing is limited to one picture every 33 ms. `part_changed` tells that another part of
-    the run is in view, `closed` that the card is to go, where it can be closed.
+    Old points are thinned, never dropped; drawing is limited to one picture every 33 ms. `part_changed` tells that
+    another part of the run is in view, `closed` that the card is to go, where it can be closed.
     """
 
     part_changed = Signal()
@@ -206,10 +207,10 @@ class CurveCard(PlotCard):
         it learned anything counts only until it has begun."""
         training, word = self.drawing.training, self.drawing.word
         for split in ("test", "validation"):
-            pairs = self.drawing.points[split].pairs()
-            if pairs and (pairs[-1][0] > 0 or not len(training)):
-                return split, pairs[-1][1]
-        return (word, float(training.values(len(training) - 1)[0])) if len(training) else None
+            points = self.drawing.points[split]
+            if len(points) and (points.last_step > 0 or not len(training)):
+                return split, points.last[1]
+        return (word, training.value(len(training) - 1)) if len(training) else None
 
     def _show_figure(self) -> None:
         newest = self._newest()

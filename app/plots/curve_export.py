@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QProgressDialog, QPushButton
 
 from app import messages
 from app.plots.board import Board
-from app.plots.drawing import ROWS_AT_ONCE, Drawing
+from app.plots.drawing import Drawing
 from app.plots.series import Floats
 from app.plots.timeline import Along, Timeline
 from app.plots.traces import Curve, Trace
@@ -141,10 +141,8 @@ def write_runs_csv(path: Path, traces: Sequence[Trace]) -> Iterator[int]:
 
 
 def _chunks(curve: Curve) -> Iterator[tuple[str, Floats, Floats]]:
-    training = curve.training
-    for start in range(0, len(training), ROWS_AT_ONCE):
-        stop = min(start + ROWS_AT_ONCE, len(training))
-        yield "training", training.steps(np.arange(start, stop)), training.values(start, stop)
+    for steps, values in curve.training.chunks():
+        yield "training", steps, values
     pairs = np.array(curve.validation.pairs(), np.float64).reshape(-1, 2)
     yield "validation", pairs[:, 0], pairs[:, 1]
 

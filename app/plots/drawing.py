@@ -8,15 +8,17 @@ from itertools import pairwise
 import numpy as np
 from PySide6.QtGui import QColor
 
-from app.plots.series import Floats, Points, Series
+from app.plots.points import Points
+from app.plots.series import Floats, Series
 from app.plots.timeline import Along, Marks, Timeline
 from designer import theme
+from engine.runs.events import ThinnedPoints
+from engine.runs.thinning import extreme_points
 
 Curve = tuple[Floats, Floats]
 """Steps and values."""
 LEAST_PART = 2.0
 """No fewer steps than this are shown."""
-ROWS_AT_ONCE = 4096
 VALUE = "value"
 """What the values of a curve are called that has only one kind of them: it needs no legend."""
 
@@ -136,6 +138,13 @@ class Drawing:
             steps = [first_step + number * steps_apart for number in range(len(values))]
             self.points.setdefault(split, Points()).append(steps, list(values))
 
+    def append_thinned(self, points: ThinnedPoints, name: str) -> None:
+        """Takes old points of a long run."""
+        if points.split == "training":
+            self.training.append_thinned(points, name)
+        elif kept := extreme_points(points, name):
+            self.points.setdefault(points.split, Points()).append(*zip(*kept, strict=True))
+
     def clear(self) -> None:
         """Forget all points, for another run."""
         self.training = type(self.training)()
@@ -164,11 +173,10 @@ class Drawing:
         return _joined([self.training.smoothed(a, b, self.smoothing, count) for a, b, count in stretches])
 
     def chunks(self) -> Iterator[tuple[str, Floats, Floats]]:
-        """All points as they came, some thousand at a time: split, steps, values."""
+        """All points that are kept (`Series.chunks`), some thousand at a time: split, steps, values."""
         for word, line in ((self.word, self.training), *((name, other.line) for name, other in self.beside.items())):
-            for start in range(0, len(line), ROWS_AT_ONCE):
-                stop = min(start + ROWS_AT_ONCE, len(line))
-                yield word, line.steps(np.arange(start, stop)), line.values(start, stop)
+            for steps, values in line.chunks():
+                yield word, steps, values
         for split, points in self.points.items():
             pairs = np.array(points.pairs(), np.float64).reshape(-1, 2)
             yield split, pairs[:, 0], pairs[:, 1]

@@ -4,7 +4,8 @@ import math
 from dataclasses import dataclass
 
 from app.plots.drawing import VALUE, Across, Beside, Drawing
-from app.plots.series import Points, Series, Track
+from app.plots.points import Points, Track
+from app.plots.series import Series
 from engine.project.options.metrics import is_share, title_of
 from engine.runs.events import Progress
 

@@ -204,14 +204,14 @@ class RunPlot(Plot):
             index = min(series.index(round(step)), len(series) - 1)
             place = float(series.steps(np.array([index]))[0])
             result += self._where(place)
-            result.append((drawing.word, figure(float(series.values(index, index + 1)[0]), shown)))
+            result.append((drawing.word, figure(series.value(index), shown)))
             x, y = self._smoothed
             if drawing.smoothing > 0 and len(x):
                 result.append(("smoothed", figure(float(np.interp(place, x, y)), shown)))
             for name, other in drawing.beside.items():
                 if len(other.line):
                     index = min(other.line.index(place), len(other.line) - 1)
-                    result.append((name, figure(float(other.line.values(index, index + 1)[0]), shown)))
+                    result.append((name, figure(other.line.value(index), shown)))
         for split, points in drawing.points.items():
             if nearest := points.nearest(step):
                 result.append((f"{split} at {nearest[0]:,.0f}", figure(nearest[1], shown)))

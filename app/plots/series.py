@@ -3,13 +3,17 @@
 Each level of the pyramid holds smallest, largest and mean of four bins of the level below, so a plot of
 any length costs as much as its pixels, and no spike is lost. Points are only appended, except that a run
 which goes back to a checkpoint replaces what came after it.
+
+Memory has a limit: of the values and of each level the newest are kept, and the levels above stand for the rest.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from engine.runs.events import ThinnedPoints
 
 Floats = NDArray[np.float64]
 
@@ -20,23 +24,28 @@ BLOCK = 1024
 MAX_MARKS = 256
 # Up to so many steps in view, smoothing is by the step; beyond, by the share of the view.
 SMOOTHED_STEPS = 600
-LEAST_CAPACITY = 64
+# So many of the newest values, and of the newest rows of a level, are kept at least.
+KEPT_VALUES, KEPT_ROWS = 2**18, 2**17
+# A bucket of a thinned log stands for at most so many values.
+MAX_BUCKET_VALUES = 4096
+ROWS_AT_ONCE = 4096
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
 _LOW, _HIGH, _MEAN = 0, 1, 2
 
 
 class _Blocks:
-    """A growing table of rows, in blocks of fixed size."""
+    """A growing table of rows, in blocks of fixed size. Rows before `first` may have been forgotten: they are NaN."""
 
     def __init__(self, width: int, dtype: type[np.floating]) -> None:
         self._width = width
         self._dtype = dtype
+        self._empty = np.full((BLOCK, width), np.nan, dtype)
         self._blocks: list[NDArray[np.floating]] = []
-        self.length = 0
+        self.length = self.first = 0
 
     @property
     def num_bytes(self) -> int:
-        return sum(block.nbytes for block in self._blocks)
+        return sum(block.nbytes for block in self._blocks if block is not self._empty)
 
     def append(self, rows: NDArray[np.floating]) -> None:
         done = 0
@@ -44,6 +53,8 @@ class _Blocks:
             number, offset = divmod(self.length, BLOCK)
             if number == len(self._blocks):
                 self._blocks.append(np.empty((BLOCK, self._width), self._dtype))
+            elif self._blocks[number] is self._empty:
+                self._blocks[number] = self._empty.copy()
             count = min(BLOCK - offset, len(rows) - done)
             self._blocks[number][offset : offset + count] = rows[done : done + count]
             self.length += count
@@ -61,7 +72,15 @@ class _Blocks:
 
     def truncate(self, length: int) -> None:
         self.length = min(self.length, length)
+        self.first = min(self.first, self.length)
         del self._blocks[-(-self.length // BLOCK) :]
+
+    def keep(self, count: int) -> None:
+        """Forget all but the newest so many, and what shares a block with them."""
+        first = max(0, self.length - count) // BLOCK
+        for number in range(self.first // BLOCK, first):
+            self._blocks[number] = self._empty
+        self.first = max(self.first, first * BLOCK)
 
 
 class Series:
@@ -101,22 +120,57 @@ class Series:
         if not len(added):
             return
         self._place(len(added), first_step, steps_apart)
+        self._add(added)
+
+    def append_thinned(self, points: ThinnedPoints, name: str) -> None:
+        """Adds a curve of a thinned log: values with the same extremes and means at the same steps."""
+        curve = points.curves[name]
+        for i, (first, last, count) in enumerate(
+            zip(points.first_steps, points.last_steps, points.counts, strict=True)
+        ):
+            size = min(count, MAX_BUCKET_VALUES)
+            apart = (last - first) / (size - 1) if size > 1 else 1.0
+            kept: dict[int, float] = {}
+            for value, step in (
+                (curve["lowest"][i], curve["lowest_steps"][i]),
+                (curve["highest"][i], curve["highest_steps"][i]),
+                *([(np.nan, curve["nonfinite_steps"][i])] if curve["nonfinite"][i] else []),
+            ):
+                at = min(max(round((step - first) / apart), 0), size - 1)
+                while at in kept and kept[at] != value and len(kept) < size:
+                    at = (at + 1) % size
+                kept[at] = value
+            others = size - len(kept)
+            finite = sum(value for value in kept.values() if np.isfinite(value))
+            num_finite = others + sum(bool(np.isfinite(value)) for value in kept.values())
+            rest = (curve["mean"][i] * num_finite - finite) / others if others else 0.0
+            values = np.full(size, min(max(rest, curve["lowest"][i]), curve["highest"][i]))
+            values[list(kept)] = list(kept.values())
+            self.append(values, first, apart)
+
+    def _add(self, added: Floats) -> None:
         self._mark_nonfinite(added)
         self._data.append(added[:, None])
         self._grow()
+        self._data.keep(KEPT_VALUES)
+        for level in self._levels:
+            level.keep(KEPT_ROWS)
 
     def truncate(self, length: int) -> None:
         """Forgets all but the first `length` values."""
         if length >= len(self):
             return
-        removed = self._data.rows(length, len(self))
+        removed = self._data.rows(max(length, self._data.first), len(self))
         self.num_nonfinite -= int(np.count_nonzero(~np.isfinite(removed)))
         del self._marks[bisect_left(self._marks, length) :]
+        if length < self._data.first:  # of values that are forgotten it is only known where stretches of them began
+            self.num_nonfinite = len(self._marks)
         self._data.truncate(length)
         for number, level in enumerate(self._levels, 1):
             level.truncate(length // FACTOR**number)
         below = [self._data, *self._levels]
-        self._levels = [level for level, under in zip(self._levels, below, strict=False) if under.length >= BLOCK]
+        is_needed = [under.length >= BLOCK or under.first > 0 for under in below]
+        self._levels = self._levels[: [*is_needed, False].index(False)]
         keep = bisect_left(self._starts, length)
         del self._starts[keep:], self._firsts[keep:], self._aparts[keep:]
 
@@ -137,8 +191,39 @@ class Series:
         return min(end, self._starts[part] + int(np.ceil((step - self._firsts[part]) / self._aparts[part])))
 
     def values(self, start: int = 0, stop: int | None = None) -> Floats:
-        """The values as they came, by index."""
+        """The values as they came, by index; NaN where they are kept no more."""
         return np.asarray(self._data.rows(start, len(self) if stop is None else stop)[:, 0], np.float64)
+
+    def value(self, index: int) -> float:
+        """One value; of old ones the mean around it."""
+        level = self._finest(index)
+        column = _MEAN if level else 0
+        rows = self._levels[level - 1] if level else self._data
+        return float(rows.rows(index // FACTOR**level, index // FACTOR**level + 1)[0, column])
+
+    def chunks(self) -> Iterator[tuple[Floats, Floats]]:
+        """Steps and values, some thousand at a time: values as they came, and before them the lowest and the highest of
+        each bin that is left, and where stretches of non-finite values begin."""
+        position = 0
+        while position < len(self):
+            level = self._finest(position)
+            size = FACTOR**level
+            finer = [b.first * FACTOR**n for n, b in enumerate([self._data, *self._levels][:level])]
+            stop = min([len(self), position + ROWS_AT_ONCE * size, *(f for f in finer if f > position)])
+            steps, values = self.steps(np.arange(position, stop)), self.values(position, stop)
+            if level:
+                rows = self._bins(level, position // size, -(-stop // size))
+                indices = position // size * size + size * np.arange(len(rows))
+                at = np.stack([indices + size // 4, indices + 3 * size // 4], axis=1).reshape(-1)
+                steps, values = self.steps(np.minimum(at, stop - 1)), rows[:, (_LOW, _HIGH)].reshape(-1).astype(float)
+                marks = np.array([mark for mark in self._marks if position <= mark < stop], np.int_)
+                is_there = np.isfinite(values)
+                steps = np.concatenate([steps[is_there], self.steps(marks)])
+                values = np.concatenate([values[is_there], np.full(len(marks), np.nan)])
+                order = np.argsort(steps, kind="stable")
+                steps, values = steps[order], values[order]
+            yield steps, values
+            position = stop
 
     def nonfinite_steps(self) -> Floats:
         """Where each stretch of non-finite values begins (the first 256 of them)."""
@@ -147,7 +232,7 @@ class Series:
     def window(self, x0: float, x1: float, pixels: int) -> tuple[Floats, Floats]:
         """Points to draw between two steps, at most two a pixel column; non-finite values are gaps (NaN)."""
         start, stop = self._span(x0, x1)
-        if stop - start <= 2 * pixels:
+        if stop - start <= 2 * pixels and start >= self._data.first:
             values = self.values(start, stop)
             return self.steps(np.arange(start, stop)), np.where(np.isfinite(values), values, np.nan)
         begin, width, columns = self._columns(start, stop, pixels)
@@ -244,15 +329,24 @@ class Series:
         level = 0
         while level < len(self._levels) and FACTOR ** (level + 1) <= wanted:
             level += 1
-        size = FACTOR**level
-        group = -(-wanted // size)
-        width = group * size
-        begin = start // width * width
+        while True:
+            size = FACTOR**level
+            group = -(-wanted // size)
+            width = group * size
+            begin = start // width * width
+            if (finest := self._finest(begin)) <= level:
+                break
+            level = finest
         rows = self._bins(level, begin // size, -(-stop // size))
         covered = begin + size * len(rows)
         if level and covered < stop:
             rows = np.concatenate([rows, self._tail(level, covered)])
         return begin, width, _reduced(rows, np.arange(0, len(rows), group))
+
+    def _finest(self, index: int) -> int:
+        """The first level that still knows what is from here on; 0 for the values."""
+        levels = [self._data, *self._levels]
+        return next((n for n, rows in enumerate(levels) if index >= rows.first * FACTOR**n), len(self._levels))
 
     def _tail(self, level: int, position: int) -> NDArray[np.floating]:
         """One row for the newest values, which do not fill a bin of this level yet."""
@@ -284,131 +378,3 @@ def _exponential(values: Floats, decay: float) -> Floats:
             weight = decay * weight + (1 - decay)
         result.append(total / weight if weight else np.nan)
     return np.array(result)
-
-
-class Points:
-    """A few values at steps of their own: validation, test."""
-
-    def __init__(self) -> None:
-        self._steps: list[float] = []
-        self._values: list[float] = []
-
-    def __len__(self) -> int:
-        return len(self._steps)
-
-    @property
-    def num_nonfinite(self) -> int:
-        """Number of values that are NaN or infinite."""
-        return int(np.count_nonzero(~np.isfinite(self._values)))
-
-    @property
-    def last_step(self) -> float:
-        """The step of the newest value; 0 before there is one."""
-        return self._steps[-1] if self._steps else 0.0
-
-    def append(self, steps: Sequence[float], values: Sequence[float]) -> None:
-        """Adds points; those at or after the first new step are replaced."""
-        if len(steps) != len(values):
-            raise ValueError(f"{len(steps)} steps cannot place {len(values)} values.")
-        if steps:
-            keep = bisect_left(self._steps, steps[0])
-            self._steps[keep:] = [float(step) for step in steps]
-            self._values[keep:] = [float(value) for value in values]
-
-    def truncate(self, step: float) -> None:
-        """Forgets what comes after a step."""
-        keep = bisect_right(self._steps, step)
-        del self._steps[keep:], self._values[keep:]
-
-    def arrays(self) -> tuple[Floats, Floats]:
-        """All steps and values; non-finite values are gaps (NaN)."""
-        values = np.array(self._values, np.float64)
-        return np.array(self._steps, np.float64), np.where(np.isfinite(values), values, np.nan)
-
-    def between(self, low: float, high: float) -> tuple[Floats, Floats]:
-        """Those between two steps, with a neighbour on each side so that lines reach the edges; gaps are NaN."""
-        begin, end = max(0, bisect_left(self._steps, low) - 1), bisect_right(self._steps, high) + 1
-        values = np.array(self._values[begin:end], np.float64)
-        return np.array(self._steps[begin:end], np.float64), np.where(np.isfinite(values), values, np.nan)
-
-    def pairs(self) -> list[tuple[float, float]]:
-        """Step and value as they came."""
-        return list(zip(self._steps, self._values, strict=True))
-
-    def nearest(self, step: float) -> tuple[float, float] | None:
-        """The point nearest to a step."""
-        if not self._steps:
-            return None
-        right = min(bisect_left(self._steps, step), len(self) - 1)
-        left = max(0, right - 1)
-        best = left if abs(self._steps[left] - step) <= abs(self._steps[right] - step) else right
-        return self._steps[best], self._values[best]
-
-
-class Growing:
-    """A sequence of numbers that grows at its end, as an array at any time. Copied only when it doubles."""
-
-    def __init__(self, *values: float) -> None:
-        self._buffer = np.empty(LEAST_CAPACITY, np.float64)
-        self._length = 0
-        self.extend(np.array(values, np.float64))
-
-    def __len__(self) -> int:
-        return self._length
-
-    @property
-    def last(self) -> float:
-        """The newest number."""
-        return float(self._buffer[self._length - 1])
-
-    def append(self, value: float) -> None:
-        """One more."""
-        self.extend(np.array([value], np.float64))
-
-    def extend(self, values: Floats) -> None:
-        """More."""
-        end = self._length + len(values)
-        if end > len(self._buffer):
-            grown = np.empty(max(end, 2 * len(self._buffer)), np.float64)
-            grown[: self._length] = self.view()
-            self._buffer = grown
-        self._buffer[self._length : end] = values
-        self._length = end
-
-    def truncate(self, length: int) -> None:
-        """Forget all but the first so many."""
-        self._length = min(self._length, length)
-
-    def view(self) -> Floats:
-        """All of them; until the next change."""
-        return self._buffer[: self._length]
-
-
-class Track(Series):
-    """A curve with a step of its own for each value, in rising order: sixteen bytes a value."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._at = Growing()
-
-    def truncate(self, length: int) -> None:
-        """Forgets all but the first `length` values."""
-        super().truncate(length)
-        self._at.truncate(length)
-
-    def steps(self, indices: NDArray[np.int_]) -> Floats:
-        """The steps of values by their index."""
-        return np.asarray(self._at.view()[indices], np.float64)
-
-    def index(self, step: float) -> int:
-        """The index of the first value at or after a step; the length if there is none."""
-        return int(np.searchsorted(self._at.view(), step, side="left"))
-
-    def _place(self, count: int, first_step: float | None, apart: float) -> None:
-        """Keeps the steps of values that come next."""
-        if first_step is None:
-            first_step = self._at.last + 1 if len(self._at) else 1.0
-        if apart <= 0:
-            raise ValueError(f"Steps must be apart by more than 0, not {apart}.")
-        self.truncate(self.index(first_step))
-        self._at.extend(first_step + apart * np.arange(count, dtype=np.float64))

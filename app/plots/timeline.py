@@ -6,7 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from app.plots.series import Floats, Growing
+from app.plots.points import MOST_POINTS, Growing
+from app.plots.series import Floats
 from engine.runs.events import Checkpointed, Event, Progress, Requested, Resumed, Started
 from engine.runs.requests import done_text
 
@@ -30,10 +31,18 @@ class Timeline:
                 if event.iteration > self._steps.last and math.isfinite(event.elapsed_s):
                     self._steps.append(event.iteration)
                     self._elapsed.append(max(self._elapsed.last, event.elapsed_s))
+                    self._limit()
             case Resumed():
                 keep = max(1, int(np.searchsorted(self._steps.view(), event.iteration, side="right")))
                 self._steps.truncate(keep)
                 self._elapsed.truncate(keep)
+
+    def _limit(self) -> None:
+        """Of very many reports every second one of the older half goes."""
+        count = len(self._steps)
+        if count > MOST_POINTS:
+            keep = np.concatenate([np.arange(0, count // 2, 2), np.arange(count // 2, count)])
+            self._steps, self._elapsed = (Growing(*row.view()[keep]) for row in (self._steps, self._elapsed))
 
     def places(self, steps: Floats, along: Along) -> Floats:
         """Where steps are in iterations, epochs, or seconds of training."""

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.plots.series import Floats, Points, Series
+from app.plots.points import Points
+from app.plots.series import Floats, Series
 from app.plots.timeline import Along, Timeline
 from engine.runs import events
 from engine.runs.events import Event
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventReader
+from engine.runs.thinning import extreme_points
 
 BUDGET_S = 0.012
 READ_BYTES = 2**16
@@ -29,6 +31,13 @@ class Curve:
     def last_step(self) -> float:
         """The newest step."""
         return max(self.training.last_step, self.validation.last_step)
+
+    def append_thinned(self, points: events.ThinnedPoints, name: str) -> None:
+        """Takes old points of a long run."""
+        if points.split == "training":
+            self.training.append_thinned(points, name)
+        elif kept := extreme_points(points, name):
+            self.validation.append(*zip(*kept, strict=True))
 
     def go_back(self, step: int) -> None:
         """What came after a step is superseded: the run goes on from there."""
@@ -58,6 +67,9 @@ class Trace:
             case events.Points(split="training" | "validation"):
                 with contextlib.suppress(TypeError, ValueError, OverflowError):  # a damaged line
                     self._add(event)
+            case events.ThinnedPoints(split="training" | "validation"):
+                for name in event.curves:
+                    self.curves.setdefault(name, Curve()).append_thinned(event, name)
             case events.Resumed():
                 for curve in self.curves.values():
                     curve.go_back(event.iteration)

@@ -3,7 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.plots.series import BLOCK, Growing, Points, Series, Track
+from app.plots.points import MOST_POINTS, Growing, Points, Track
+from app.plots.series import BLOCK, KEPT_VALUES, Series
+from engine.runs.events import ThinnedPoints
 
 
 def filled(values: np.ndarray) -> Series:
@@ -205,6 +207,111 @@ def test_an_empty_curve_has_nothing_to_draw() -> None:
     assert len(series.window(0, 10, 100)[0]) == 0
     assert len(series.smoothed(0, 10, 0.5)[0]) == 0
     assert series.last_step == 0
+
+
+def long_curve(count: int = 1_000_000) -> tuple[np.ndarray, Series]:
+    values = noise(count)
+    values[[1_000, 300_000]] = [1e6, np.nan]
+    series = Series()
+    for start in range(0, count, 10_000):
+        series.append(values[start : start + 10_000])
+    return values, series
+
+
+def test_the_memory_of_a_curve_hardly_grows_once_it_is_long() -> None:
+    values, series = long_curve()
+    before = series.num_bytes + series.overhead_bytes
+    for start in range(0, len(values), 10_000):
+        series.append(values[start : start + 10_000])
+    added = series.num_bytes + series.overhead_bytes - before
+    assert series.num_bytes <= 8 * (KEPT_VALUES + BLOCK)
+    assert added < len(values), "less than a byte a value"
+
+
+def test_a_long_curve_keeps_its_spikes_in_view_and_in_what_is_exported() -> None:
+    values, series = long_curve()
+    count = len(values)
+    for low, high in ((0, count), (0, 5_000), (900, 1_100), (1_001, 1_002)):
+        _, y = series.window(low, high, 500)
+        assert np.nanmax(y) == pytest.approx(1e6), f"between {low} and {high}"
+    assert series.num_nonfinite == 1
+    np.testing.assert_array_equal(series.nonfinite_steps(), [300_001])
+    steps, exported = (np.concatenate(column) for column in zip(*series.chunks(), strict=True))
+    assert len(steps) < count
+    assert np.all(np.diff(steps) >= 0)
+    assert np.nanmax(exported) == pytest.approx(1e6)
+    assert steps[np.isnan(exported)].tolist() == [300_001]
+    np.testing.assert_array_equal(exported[-KEPT_VALUES:], values[-KEPT_VALUES:])
+    assert steps[-1] == count
+    assert series.value(count - 1) == values[-1]
+    assert values[:64].min() <= series.value(3) <= values[:64].max()
+    _, y = series.smoothed(0, 5_000, 0.5, 100)
+    assert np.isfinite(y).all()
+
+
+@pytest.mark.parametrize("length", [0, 1, 3_000, 500_001, 900_000])
+def test_a_long_run_that_goes_back_goes_on_as_any(length: int) -> None:
+    _, series = long_curve()
+    series.truncate(length)
+    series.append(np.full(2_000, 7.0), length + 1)
+    assert len(series) == length + 2_000
+    np.testing.assert_array_equal(series.values(length), 7)
+    assert series.last_step == length + 2_000
+    x, y = series.window(0, len(series) + 1, 300)
+    assert len(x) <= 600
+    if length > 1_000:
+        assert np.nanmax(y) == pytest.approx(1e6)
+    assert series.num_nonfinite == (1 if length > 300_000 else 0)
+
+
+def test_buckets_of_a_thinned_log_have_their_extremes_and_means() -> None:
+    curve: dict[str, list[float]] = {
+        "lowest": [-5.0, 2.0, float("nan"), -1.0],
+        "lowest_steps": [3, 17, 0, 100_000],
+        "highest": [9.0, 2.0, float("nan"), 1.0],
+        "highest_steps": [16, 17, 0, 100_001],
+        "mean": [1.0, 2.0, float("nan"), 0.5],
+        "nonfinite": [2, 0, 1, 1],
+        "nonfinite_steps": [5, 0, 18, 20_000],
+    }
+    thinned = ThinnedPoints(
+        split="training",
+        first_steps=[1, 17, 18, 19],
+        last_steps=[16, 17, 18, 200_000],
+        counts=[16, 1, 1, 199_982],
+        curves={"loss": curve},
+    )
+    series = Series()
+    series.append_thinned(thinned, "loss")
+    first = series.values(0, 16)
+    assert (first[2], first[15]) == (-5, 9)
+    assert np.isnan(first[4])
+    assert np.nanmean(first) == pytest.approx(1)
+    np.testing.assert_array_equal(series.values(16, 18), [2, np.nan])
+    later = series.values(18)
+    assert (np.nanmin(later), np.nanmax(later)) == (-1, 1)
+    assert np.nanmean(later) == pytest.approx(0.5)
+    assert series.last_step == 200_000
+    series.append([4.0], 200_001)
+    assert series.last_step == 200_001
+
+
+def test_many_single_points_are_thinned_but_not_their_spikes() -> None:
+    track, points = Track(), Points()
+    for step in range(0, 200_000, 50):
+        values = [float(np.sin(number)) for number in range(50)]
+        values[7] = 1e6 if step == 5_000 else values[7]
+        values[9] = float("nan") if step == 9_000 else values[9]
+        steps = [3.0 * (step + number) for number in range(50)]
+        points.append(steps, values)
+        track.append(values, steps[0], 3)
+    for length, (x, y) in ((len(points), points.arrays()), (len(track), track.window(0, 1e6, 100_000))):
+        assert length <= MOST_POINTS
+        assert x[-1] == 3 * 199_999
+        assert np.all(np.diff(x) > 0)
+        assert x[np.nanargmax(y)] == 3 * 5_007
+        assert np.isnan(y).any()
+    assert points.last == (3 * 199_999, pytest.approx(np.sin(49)))
 
 
 @pytest.mark.parametrize("low", [1, 300, 500, 900, 5000])

@@ -1,6 +1,7 @@
 """The curves of several runs: read whole, placed by iteration, epoch and time, and followed."""
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -8,11 +9,14 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.plots.axes import places_axis
+from app.plots.board import Board
 from app.plots.comparison_plot import Comparison, ComparisonPlot, columns_of, spread
-from app.plots.timeline import Along
+from app.plots.curve_export import write_csv
+from app.plots.timeline import Along, Timeline
 from app.plots.traces import Trace, Traces
-from engine.runs.events import Points, Resumed
-from engine.runs.log import EventLog
+from engine.runs.events import Points, Resumed, ThinnedPoints
+from engine.runs.lines import split_points
+from engine.runs.log import EventLog, read_all
 from tests.app.experiments.runs import log_curves, made
 
 
@@ -103,6 +107,40 @@ def test_a_part_is_chosen_in_what_runs_have_in_common(qtbot: QtBot, traces: Trac
     plot.show_all()
     plot.refresh()
     assert plot.grab().toImage() == whole
+
+
+def test_a_thinned_log_keeps_its_spikes_in_the_window(qtbot: QtBot, tmp_path: Path) -> None:
+    run = made(tmp_path, "long", 1)
+    log, count = EventLog(run, limit_bytes=2**18), 150_000
+    values = [1.0] * count
+    values[999], values[49_999] = math.nan, 1e6
+    for points in split_points(Points(split="training", first_step=1, steps_apart=1, values={"loss": values})):
+        log.append(points)
+    for step in range(10, 3_000, 10):
+        log.append(Points(split="validation", first_step=step, steps_apart=1, values={"loss": [2.0]}))
+    log.close()
+    trace, board = Trace(run), Board()
+    qtbot.addWidget(board)
+    events = read_all(run)
+    assert any(isinstance(event, ThinnedPoints) for event in events)
+    for event in events:
+        board.take(event)
+    while trace.read():
+        pass
+    for training in (trace.curves["loss"].training, board.drawings["loss"].training):
+        assert len(training) == count
+        assert training.last_step == count
+        steps, drawn = training.window(0, count, 500)
+        assert np.nanmax(drawn) == pytest.approx(1e6)
+        assert abs(steps[np.nanargmax(drawn)] - 50_000) < count / 500
+        np.testing.assert_array_equal(training.nonfinite_steps(), [1_000])
+        assert training.value(49_999) == 1e6
+    target = tmp_path / "curves.csv"
+    assert list(write_csv(target, board.drawings, Timeline()))
+    rows = target.read_text().splitlines()
+    assert any(row.startswith("loss,training,50000,1000000,") for row in rows)
+    assert any(row.startswith("loss,training,1000,nan,") for row in rows)
+    board.shutdown()
 
 
 def test_a_log_that_is_not_there_has_no_curves(tmp_path: Path) -> None:
