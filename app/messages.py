@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from designer import theme
@@ -75,7 +74,6 @@ def breakable(text: str) -> str:
 def _box(parent: QWidget, title: str, text: str, icon: str) -> QMessageBox:
     box = QMessageBox(parent)
     box.setWindowTitle("Netwright")
-    box.setTextFormat(Qt.TextFormat.PlainText)
     box.setIconPixmap(theme.icon(icon, "warning" if icon == "warning" else "muted").pixmap(32, 32))
     box.setText(breakable(title))
     box.setInformativeText(breakable(text))
@@ -110,7 +108,6 @@ def make_box(parent: QWidget, names: Sequence[str], folders: Sequence[Path]) -> 
     where = "\n".join(f"    {_clean(str(folder))}" for folder in folders)  # in full: it is what is answered about
     box = QMessageBox(parent)
     box.setWindowTitle("Netwright")
-    box.setTextFormat(Qt.TextFormat.PlainText)
     box.setIconPixmap(theme.icon("warning", "warning").pixmap(32, 32))
     box.setText("This project brings Python code of its own. May it run?")
     many = "s" if len(folders) > 1 else ""

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QMainWindow, QSystemTrayIcon
 
-from designer import theme
+from designer import markup, theme
 
 SHOWN_MS = 10_000
 MESSAGE, BEEP = "runs/message_at_end", "runs/beep_at_end"
@@ -64,7 +64,7 @@ class Notifier(QObject):
         kinds = QSystemTrayIcon.MessageIcon
         kind = kinds.Critical if is_bad else kinds.Information
         self._icon.show()
-        self._icon.showMessage(name, sentence, kind, SHOWN_MS)
+        self._icon.showMessage(markup.notification(name), markup.notification(sentence), kind, SHOWN_MS)
         self._timer.start()
 
     def _raise_window(self) -> None:

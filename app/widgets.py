@@ -23,7 +23,6 @@ class ElidedLabel(QLabel):
         super().__init__(parent)
         self.note = ""
         self.elide = elide
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(text)
 
     def setText(self, text: str, note: str = "") -> None:

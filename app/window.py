@@ -24,7 +24,7 @@ from app.runs.phases import Phase
 from app.training import Training
 from app.user_code import UserCodeTracker
 from app.widgets import ElidedLabel, within_screen
-from designer import theme
+from designer import markup, theme
 from designer.editor import Editor
 from engine.network.block import Block
 from engine.project.file import SUFFIX
@@ -274,7 +274,7 @@ class MainWindow(QMainWindow):
     def update_title(self, _modified: bool = False) -> None:
         """Show the document's name, and whether it has unsaved changes."""
         star = " •" if self.editor.is_modified else ""
-        self.setWindowTitle(f"{self.documents.title}{star} — Netwright")
+        self.setWindowTitle(markup.window_title(f"{self.documents.title}{star} — Netwright"))
         self.title_label.setText(f"{self.documents.title}{star}", note=str(self.documents.source or ""))
         self.menuBar().adjustSize()
 

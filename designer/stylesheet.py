@@ -22,6 +22,9 @@ QFileDialog { backward-icon: url("@chevron_left_muted"); forward-icon: url("@che
 QWidget:disabled { color: @faint; }
 QToolTip { background: @panel; color: @text; border: 1px solid @line; padding: 4px 8px; }
 QLabel { background: transparent; }
+/* Names, notes and messages come from files: only what designer/markup.py made is read as rich text. */
+QLabel, QToolTip { qproperty-textFormat: PlainText; }
+QLabel[markup="true"] { qproperty-textFormat: RichText; }
 QLabel[role="section"] { color: @muted; font-size: 11px; font-weight: 700; }
 QLabel[role="title"] { color: @text; font-size: 15px; font-weight: 600; }
 QLabel[role="strong"] { color: @text; font-weight: 600; }

@@ -48,7 +48,6 @@ class FileCheck(QFrame):
         theme.mark(heading, "role", "section")
         self.state = QLabel()
         self.state.setWordWrap(True)
-        self.state.setTextFormat(Qt.TextFormat.PlainText)
         self._groups = QVBoxLayout()
         self._groups.setSpacing(12)
         column = QVBoxLayout(self)
@@ -200,7 +199,6 @@ def _column() -> tuple[QWidget, QVBoxLayout]:
 
 def _label(text: str, role: str) -> QLabel:
     label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
     if role:
         theme.mark(label, "role", role)

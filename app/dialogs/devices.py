@@ -170,7 +170,6 @@ class DevicesDialog(QDialog):
         row = grid.rowCount()
         for number, (text, of) in enumerate(zip(words, (role, "", last), strict=True)):
             label = QLabel(text)
-            label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             label.setWordWrap(number == 2)
             if of:

@@ -1,6 +1,5 @@
 """The six execution environments as cards, and what would be used of the chosen one, in words."""
 
-import html
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +8,8 @@ from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from designer import theme
+from designer import markup, theme
+from designer.markup import Markup
 from engine.core.errors import UserError
 from engine.network.analysis import Analysis, analyse
 from engine.network.network import Network
@@ -252,33 +252,33 @@ class PlacementText(QWidget):
         self.refusal, self.rate_scale = refusal, 1.0
         numbers = ""
         if refusal:
-            self._say(html.escape(refusal), "error")
+            self._say(markup.filled("{}", refusal), "error")
         elif inventory is None:
-            self._say(_LOOKING)
+            self._say(markup.filled("{}", _LOOKING))
         else:
             training = project.training
             batch = batch_size(training, samples)
             try:
                 placement = resolve(project.environment, inventory, batch, training.gradient_accumulation)
-                self._say(f"Will use {self._strong(placement.sentence)}")
+                self._say(markup.filled("Will use {}", self._strong(placement.sentence)))
                 numbers = placement_text(placement, project, samples, self._analysis(project.network))
                 self.rate_scale = rate_factor(project.environment, len(placement.workers))
             except UserError as refused:
                 self.refusal = str(refused)
-                self._say(html.escape(self.refusal), "error")
+                self._say(markup.filled("{}", self.refusal), "error")
         self.numbers.setText(numbers)
         self.numbers.setVisible(bool(numbers))
 
-    def _say(self, text: str, role: str = "muted") -> None:
+    def _say(self, text: Markup, role: str = "muted") -> None:
         theme.mark(self.sentence, "role", role)
-        self.sentence.setText(text)
+        markup.show(self.sentence, text)
 
-    def _strong(self, sentence: str) -> str:
+    def _strong(self, sentence: str) -> Markup:
         """Return the sentence as markup, with its first part in the colour of text."""
         text = re.sub(r"^One process", "one process", sentence)
         main = re.split(r";|\.(?:\s|$)", text, maxsplit=1)[0]
         colour = theme.current().text.name()
-        return f'<b style="color: {colour}">{html.escape(main)}</b>{html.escape(text[len(main) :])}'
+        return markup.filled('<b style="color: {}">{}</b>{}', colour, main, text[len(main) :])
 
     def _analysis(self, network: Network) -> Analysis:
         if self._analysed is None or self._analysed[0] is not network:

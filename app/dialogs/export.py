@@ -179,6 +179,7 @@ class ExportDialog(QDialog):
     def _say(self, text: str, role: str) -> None:
         theme.mark(self.outcome, "role", role)
         self.outcome.setText(text)
+        self.outcome.ensurePolished()  # until then Qt guesses whether it is rich text
         self.outcome.setMinimumHeight(max(0, self.outcome.heightForWidth(self.outcome.width())))
         layout = self.layout()
         if layout is not None:  # the dialog grows by what is new: Qt does so for no text that wraps

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
 
+from designer import markup
 from engine.core.errors import UserError
 from engine.core.folders import data_folder
 from engine.project.presets import BUILT_IN, NOTES, Presets
@@ -38,7 +39,7 @@ def preset_menu(
     if own:
         deleting = menu.addMenu("Delete preset")
         for name in own:
-            deleting.addAction(_shown(name)).triggered.connect(
+            deleting.addAction(markup.without_mnemonic(name)).triggered.connect(
                 lambda _=False, name=name: _try(parent, lambda: presets.delete(name))
             )
     return menu
@@ -51,14 +52,9 @@ def _offer(
     use: Callable[[TrainingOptions], None],
 ) -> None:
     for name, options in presets.items():
-        action = menu.addAction(_shown(name) + ("\tin use" if options == now else ""))
+        action = menu.addAction(markup.without_mnemonic(name) + ("\tin use" if options == now else ""))
         action.setToolTip(NOTES.get(name, name))
         action.triggered.connect(lambda _=False, options=options: use(options))
-
-
-def _shown(name: str) -> str:
-    """Return a name for a menu, where a single ampersand would underline the next letter."""
-    return name.replace("&", "&&")
 
 
 def _ask_and_save(parent: QWidget, presets: Presets, options: TrainingOptions) -> None:

@@ -80,7 +80,6 @@ class RunDetails(QWidget):
         self.note.setFixedHeight(84)
         self.changes = QLabel()
         self.changes.setWordWrap(True)
-        self.changes.setTextFormat(Qt.TextFormat.PlainText)
         self.changes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.facts = FigureList()
         self._outdated: Notes | None = None

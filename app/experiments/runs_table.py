@@ -19,7 +19,7 @@ from PySide6.QtGui import QContextMenuEvent, QFont, QGuiApplication, QKeyEvent, 
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView
 
 from app.runs.facts_panel import STATES
-from designer import theme
+from designer import markup, theme
 from engine.core.text import format_duration, format_percent
 from engine.project.options.metrics import in_a_line, is_share
 from engine.runs.query import Order, as_csv, matching, order_by, score_names
@@ -343,7 +343,7 @@ class RunsTable(QTableView):
         for number, column in enumerate(self._model.columns):
             if column == "run":
                 continue
-            action = menu.addAction(label_of(column))
+            action = menu.addAction(markup.without_mnemonic(label_of(column)))
             action.setCheckable(True)
             action.setChecked(not self.isColumnHidden(number))
             action.toggled.connect(lambda is_shown, column=column: self._show_column(column, is_shown))

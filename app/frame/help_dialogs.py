@@ -246,7 +246,6 @@ def add_on_in_words(add_on: AddOn) -> str:
 def _words(text: str, role: str | None = None) -> QLabel:
     """Return a label that wraps and can be selected. An add-on's own text is not interpreted as markup."""
     label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
     label.setMinimumWidth(440)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu
 
 from app.documents import Documents, examples
 from app.frame.actions import ACTIONS, MENUS, Action, Commands, WindowState, enabled_ids
-from designer import theme
+from designer import markup, theme
 
 
 class Menus(QObject):
@@ -69,7 +69,9 @@ class Menus(QObject):
     def _fill_paths(self, menu: QMenu, paths: list[Path], empty: str) -> None:
         menu.clear()
         for path in paths:
-            menu.addAction(path.stem, lambda path=path: self._commands.files.open_asking(path)).setToolTip(str(path))
+            entry = menu.addAction(markup.without_mnemonic(path.stem))
+            entry.triggered.connect(lambda _=False, path=path: self._commands.files.open_asking(path))
+            entry.setToolTip(str(path))
         if not paths:
             menu.addAction(empty).setEnabled(False)
 
@@ -81,8 +83,8 @@ class Menus(QObject):
         for row in ACTIONS:
             if row.is_on is not None:
                 self.actions_by_id[row.id].setChecked(row.is_on(state))
-        self.actions_by_id["edit.undo"].setText(f"Undo {undo}".strip())
-        self.actions_by_id["edit.redo"].setText(f"Redo {redo}".strip())
+        self.actions_by_id["edit.undo"].setText(markup.without_mnemonic(f"Undo {undo}".strip()))
+        self.actions_by_id["edit.redo"].setText(markup.without_mnemonic(f"Redo {redo}".strip()))
 
     def _retheme(self) -> None:
         for row in ACTIONS:

@@ -20,7 +20,7 @@ from app.plots.quantities import (
     shares_of,
 )
 from app.plots.timeline import Along, Marks, Timeline
-from designer import theme
+from designer import markup, theme
 from engine.project.options.metrics import is_share, title_of
 from engine.runs.confusion import Confusion
 from engine.runs.events import Best, Event, Points, Progress, Requested, Resumed, Started, ThinnedPoints
@@ -281,7 +281,8 @@ class Board(QWidget):
             if not name:
                 menu.addSeparator()
                 continue
-            action = menu.addAction(self.drawings[name].title if name in self.drawings else name)
+            title = self.drawings[name].title if name in self.drawings else name
+            action = menu.addAction(markup.without_mnemonic(title))
             action.setCheckable(True)
             action.setChecked(name in self._cards or name in self._table_cards)
             action.toggled.connect(lambda is_on, name=name: self.choose(name, is_on))

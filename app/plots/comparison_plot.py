@@ -9,12 +9,13 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from app.plots.axes import Unit, figure, places_axis, tick_labels, values_axis
 from app.plots.drawing import Across
-from app.plots.items import Line, Markers, image_html, table_html
+from app.plots.items import Line, Markers, table_markup
 from app.plots.plot import Plot
 from app.plots.series import Floats
 from app.plots.timeline import Along
 from app.plots.traces import Curve, Trace
-from designer import theme
+from designer import markup, theme
+from designer.markup import Markup
 from engine.project.options.metrics import is_share
 
 FAMILIES = (
@@ -217,17 +218,17 @@ class ComparisonPlot(Plot):
                 result.append((number, training, validation))
         return result
 
-    def readout(self, place: float) -> tuple[float, str]:
+    def readout(self, place: float) -> tuple[float, Markup]:
         """What each run says under the pointer."""
         comparison = self.comparison
         where = f"{place:,.0f}" if comparison.along == "iterations" else f"{place / self._unit.divisor:,.4g}"
         shown = {"training": comparison.shows_training, "validation": comparison.shows_validation}
         head = [word for word, is_shown in shown.items() if is_shown]
-        rows = []
+        rows: list[list[str]] = []
         for number, *values in self.readings(place):
-            badge = image_html(badge_pixmap(number, 3), 16)
+            badge = markup.picture(badge_pixmap(number, 3), 16)
             rows.append([badge, *(values if len(head) == 2 else [values[0] or values[1]])])
-        return place, table_html(rows, ["", *head], f"{where} {self._unit.name}")
+        return place, table_markup(rows, ["", *head], f"{where} {self._unit.name}")
 
 
 def columns_of(ends: list[tuple[float, float, int]], apart: float) -> list[list[tuple[float, float, int]]]:

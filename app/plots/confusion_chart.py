@@ -1,13 +1,12 @@
 """A chart of which class was taken for which, as MATLAB's confusion chart: rows are right, columns what was said."""
 
-import html
 import math
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
-from designer import theme
+from designer import markup, theme
 from engine.core.text import format_percent
 from engine.runs.confusion import Confusion
 
@@ -196,9 +195,8 @@ class ConfusionChart(QWidget):
         """The pointer tells a cell in words."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             found = self.cell_at(QPointF(event.pos()))
-            # Written as rich text with everything escaped: a class may be called <b>.
-            words = f"<qt>{html.escape(self.words(*found))}</qt>" if found else ""
-            QToolTip.showText(event.globalPos(), words, self)
+            words = self.words(*found) if found else ""
+            QToolTip.showText(event.globalPos(), markup.wrapped(words), self)
             return True
         return super().event(event)
 

@@ -1,13 +1,13 @@
 """What plots are made of: the view that a drag zooms, lines, markers, and the rich text beside the cross-hair."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import QBuffer, QIODevice, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPixmap
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 
-from designer import theme
+from designer import markup, theme
+from designer.markup import Markup
 
 LEAST_PIXELS = 4.0
 """A shorter drag chooses nothing."""
@@ -83,31 +83,24 @@ class Markers(_FillsView, pg.ScatterPlotItem):  # type: ignore[misc]
     """Markers of one shape."""
 
 
-def image_html(pixmap: QPixmap, pixels: int) -> str:
-    """A picture inside rich text, so many pixels high and wide."""
-    buffer = QBuffer()
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    pixmap.save(buffer, "PNG")
-    data = bytes(buffer.data().toBase64().data()).decode()
-    return f'<img src="data:image/png;base64,{data}" width="{pixels}" height="{pixels}" style="vertical-align: middle">'
-
-
-def icon_html(name: str, token: str) -> str:
+def icon_markup(name: str, token: str) -> Markup:
     """An icon of ours inside rich text, in a colour of the palette."""
-    return image_html(theme.icon(name, token).pixmap(QSize(42, 42)), 14)
+    return markup.picture(theme.icon(name, token).pixmap(QSize(42, 42)), 14)
 
 
-def table_html(rows: Sequence[Sequence[str]], head: Sequence[str] = (), caption: str = "") -> str:
-    """A table of rich text: a muted first column, the others aligned on the right. Text is given escaped."""
-    muted = f'style="color: {theme.current().muted.name()}"'
-    gap = 3 * "&nbsp;"
-    lines = [
-        f'<td valign="middle" {muted}>{first}</td>'
-        + "".join(f'<td valign="middle" align="right">{gap}{cell}</td>' for cell in cells)
-        for first, *cells in rows
-    ]
-    if head:
-        lines.insert(0, "".join(f'<td align="right" {muted}>{gap}{word}</td>' for word in head))
+def table_markup(rows: Iterable[Sequence[str]], head: Sequence[str] = (), caption: str = "") -> Markup:
+    """A table of rich text: a muted first column, the others aligned on the right."""
+    muted, gap = theme.current().muted.name(), 3 * "\N{NO-BREAK SPACE}"
+    lines = []
     if caption:
-        lines.insert(0, f'<td colspan="{max(1, len(head))}" {muted}>{caption}</td>')
-    return f'<table cellspacing="0" cellpadding="2">{"".join(f"<tr>{line}</tr>" for line in lines)}</table>'
+        span = max(1, len(head))
+        lines.append(markup.filled('<td colspan="{}" style="color: {}">{}</td>', span, muted, caption))
+    if head:
+        words = (markup.filled('<td align="right" style="color: {}">{}{}</td>', muted, gap, word) for word in head)
+        lines.append(markup.joined(words))
+    for name, *cells in rows:
+        first = markup.filled('<td valign="middle" style="color: {}">{}</td>', muted, name)
+        values = (markup.filled('<td valign="middle" align="right">{}{}</td>', gap, cell) for cell in cells)
+        lines.append(markup.joined([first, *values]))
+    table = markup.joined(markup.filled("<tr>{}</tr>", line) for line in lines)
+    return markup.filled('<table cellspacing="0" cellpadding="2">{}</table>', table)

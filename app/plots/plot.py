@@ -23,7 +23,8 @@ from app.plots.axes import Axis, TickAxis, Unit
 from app.plots.drawing import Across
 from app.plots.items import Line, Markers, ZoomBox
 from app.plots.series import Floats
-from designer import theme
+from designer import markup, theme
+from designer.markup import Markup
 
 TOP = 8
 PER_NOTCH = 1.25
@@ -100,9 +101,9 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
     def dress(self) -> None:
         """Give the items the colours that hold."""
 
-    def readout(self, place: float) -> tuple[float, str]:
-        """Where the cross-hair stands for a pointer at a place of the x axis, and what stands beside it, as HTML."""
-        return place, ""
+    def readout(self, place: float) -> tuple[float, Markup]:
+        """Where the cross-hair stands for a pointer at a place of the x axis, and what stands beside it."""
+        return place, Markup()
 
     def show_axes(self, x: Axis, unit: Unit, y: Axis, y_labels: list[str]) -> None:
         """Set ranges and ticks. The last label below says the unit."""
@@ -297,17 +298,17 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
             self._hair.hide()
             self._box.hide()
             return
-        place, html = self.readout(self.place_at(x))
+        place, text = self.readout(self.place_at(x))
         at = self.x.to_view(np.array([place]))[0]
         self._hair.setPos(at)
         self._hair.show()
-        self._box.setText(html)
+        markup.show(self._box, text)
         self._box.adjustSize()
         pixel = self.view.mapViewToScene(QPointF(at, 0)).x()
         width = self._box.width()
         left = pixel + 12 if pixel + 12 + width < rect.right() else pixel - 12 - width
         self._box.move(round(left), round(rect.top()) + 8)
-        self._box.setVisible(bool(html))
+        self._box.setVisible(bool(text))
 
     # ---- zooming ----
 

@@ -1,7 +1,5 @@
 """The plot of one quantity of a run."""
 
-from html import escape
-
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt
@@ -9,10 +7,11 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from app.plots.axes import Axis, figure, places_axis, tick_labels, values_axis
 from app.plots.drawing import Drawing
-from app.plots.items import Line, Markers, icon_html, table_html
+from app.plots.items import Line, Markers, icon_markup, table_markup
 from app.plots.plot import Plot
 from app.plots.series import Floats
-from designer import theme
+from designer import markup, theme
+from designer.markup import Markup
 from engine.core.text import format_duration
 
 MAX_SMOOTHED_POINTS = 600
@@ -179,7 +178,7 @@ class RunPlot(Plot):
             return
         count = self.drawing.training.num_nonfinite
         words = f"Not a number at {steps[0]:,.0f}" + (f", {count:,} in all" if count > 1 else "")
-        self._warning.setText(f"{icon_html('warning', 'warning')} {words}")
+        markup.show(self._warning, markup.filled("{} {}", icon_markup("warning", "warning"), words))
         self._warning.adjustSize()
         rect, first = self.view.sceneBoundingRect(), self.view.mapViewToScene(QPointF(float(x[0]), 0)).x()
         width = self._warning.width()
@@ -188,13 +187,13 @@ class RunPlot(Plot):
 
     # ---- pointer ----
 
-    def readout(self, place: float) -> tuple[float, str]:
+    def readout(self, place: float) -> tuple[float, Markup]:
         """What the curves and the marks say under the pointer."""
         across = self.drawing.across
         place = min(place, float(self._places(np.array([self.drawing.last_step]))[0]))
         step = across.timeline.step_at(place, across.along)
         rows = [*self.readings(step), *self.marks_near(place)]
-        return place, table_html([(escape(name), escape(value)) for name, value in rows])
+        return place, table_markup(rows)
 
     def readings(self, step: float) -> list[tuple[str, str]]:
         """What the curves say at a step, as pairs of name and value."""

@@ -14,7 +14,7 @@ from app.plots.quantities import GRADIENT_NORM
 from app.runs.request_menu import RequestMenuButton
 from app.runs.run_follower import Outcome
 from app.widgets import ElidedLabel, ValueTable
-from designer import theme
+from designer import markup, theme
 from engine.core.files import number_in
 from engine.core.text import format_bytes, format_duration, format_percent
 from engine.runs.events import (
@@ -112,7 +112,6 @@ class FactsPanel(QWidget):
         self.where = ValueTable("Where", WHERE)
         self.lines = QLabel()
         self.lines.setWordWrap(True)
-        self.lines.setTextFormat(Qt.TextFormat.PlainText)
         theme.mark(self.lines, "role", "help")
         self._make()
         self._clock = QTimer(self, interval=1000)
@@ -245,9 +244,8 @@ class FactsPanel(QWidget):
         self._offer = setting
         name, _, value = setting.partition("=")
         is_pieces = name == ACCUMULATION and value.isdecimal()
-        self.offer.setText(
-            f"Resume with {int(value):,} micro-batches per step" if is_pieces else f"Resume with {setting}"
-        )
+        text = f"Resume with {int(value):,} micro-batches per step" if is_pieces else f"Resume with {setting}"
+        self.offer.setText(markup.without_mnemonic(text))
         self.offer.setVisible(bool(setting))
 
     def _set_reason(self, text: str, role: str) -> None:

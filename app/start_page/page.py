@@ -11,7 +11,7 @@ from app.start_page import gallery
 from app.start_page.cards import CardGrid, ProjectCard
 from app.start_page.thumbnail_program import Thumbnail
 from app.start_page.thumbnails import ThumbnailLoader
-from designer import theme
+from designer import markup, theme
 from designer.panels.parts import SearchField
 
 MARGIN = 32
@@ -111,7 +111,6 @@ class StartPage(QWidget):
             column.addSpacing(8)
             self.grids[key], self._headings[key] = grid, heading
         self.nothing_found = QLabel()
-        self.nothing_found.setTextFormat(Qt.TextFormat.PlainText)
         theme.mark(self.nothing_found, "role", "muted")
         self.clear = QPushButton("Clear the search")
         self.clear.clicked.connect(self._clear)
@@ -168,7 +167,8 @@ class StartPage(QWidget):
 
     def show_way_back(self, title: str) -> None:
         """Name the project that is open behind the page; without a title the button is hidden."""
-        self.back.setText(f"Back to {self.fontMetrics().elidedText(title, Qt.TextElideMode.ElideMiddle, 160)}")
+        name = self.fontMetrics().elidedText(title, Qt.TextElideMode.ElideMiddle, 160)
+        self.back.setText(markup.without_mnemonic(f"Back to {name}"))
         self.back.setVisible(bool(title))
 
     def _show_thumbnail(self, path: Path, thumbnail: Thumbnail) -> None:

@@ -1,12 +1,11 @@
 """Frames and comments on the canvas: which one is at a point, editing their text in place, adding new ones."""
 
 from dataclasses import dataclass
-from html import escape
 
 from PySide6.QtCore import QObject, QPoint, QPointF, QRectF, Signal
 from PySide6.QtWidgets import QMenu
 
-from designer import placement
+from designer import markup, placement
 from designer.canvas import menus
 from designer.canvas.text_fields import CommentField, TitleField
 from designer.canvas.viewport import Viewport
@@ -23,7 +22,6 @@ _BORDER = 12.0
 _LEAST_STRIP = 14.0
 _LEAST_FIELD = 220
 _LONGEST_TIP = 1500
-_NEW_LINE = "\n"
 
 
 @dataclass(frozen=True)
@@ -106,10 +104,10 @@ class AnnotationTools(QObject):
         return menus.annotation_menu(self._editor, self._view, hit.mark, lambda: self.edit(hit.mark))
 
     def tooltip_at(self, at: QPointF) -> str:
-        """Return the tooltip for a point: the whole text of a frame or a comment, as a paragraph that wraps."""
+        """Return the tooltip for a point: the whole text of a frame or a comment."""
         hit = self._hit_if_any(at)
         text = annotations.words(hit.annotation)[:_LONGEST_TIP] if hit is not None else ""
-        return f"<p>{escape(text).replace(_NEW_LINE, '<br>')}</p>" if text else ""
+        return markup.wrapped(text)
 
     def reveal(self, mark: Mark) -> QPoint:
         """Scroll to a frame or a comment; return a point of the view where it can be grabbed."""

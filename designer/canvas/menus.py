@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QKeySequence, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QMenu, QWidget
 
-from designer import theme
+from designer import markup, theme
 from designer.auto_layout import align_menu
 from designer.editor import Editor
 from designer.scene import stage_colours
@@ -180,8 +180,8 @@ def connection_menu(editor: Editor, parent: QWidget, connection: Connection) -> 
     menu = QMenu(parent)
     layers = editor.network.layers
     source, target = layers[connection.source.layer], layers[connection.target.layer]
-    _add(menu, f"Go to {source.name}", "", "", lambda: editor.set_selection({source.id}))
-    _add(menu, f"Go to {target.name}", "", "", lambda: editor.set_selection({target.id}))
+    _add(menu, markup.without_mnemonic(f"Go to {source.name}"), "", "", lambda: editor.set_selection({source.id}))
+    _add(menu, markup.without_mnemonic(f"Go to {target.name}"), "", "", lambda: editor.set_selection({target.id}))
     menu.addSeparator()
     _add(menu, "Disconnect", "trash", "Del", lambda: editor.disconnect_all([connection]))
     return menu

@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from designer import theme
+from designer import markup, theme
 from designer.canvas.minimap import Minimap
 from designer.canvas.viewport import Viewport
 from designer.editor import Editor
@@ -73,6 +73,7 @@ class Hint(QLabel):
         if not text:
             return
         self.setText(text)
+        self.ensurePolished()  # until then Qt guesses whether it is rich text
         width = min(self._WIDTH, self.fontMetrics().horizontalAdvance(text) + 24)
         self.resize(width, self.heightForWidth(width))
         room = self._over.size()
@@ -208,7 +209,7 @@ class Breadcrumbs(QFrame):
 
     def _button(self, name: str, path: tuple[str, ...]) -> QToolButton:
         button = QToolButton(self)
-        button.setText(_short(name))
+        button.setText(markup.without_mnemonic(_short(name)))
         button.setToolTip(f"Go back to {name}")
         button.setAccessibleName(f"Go back to {name}")
         button.setFixedHeight(24)

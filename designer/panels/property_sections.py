@@ -1,13 +1,10 @@
 """Sections of the properties panel beside the form: ports of a block, help of a layer type, pipeline stage."""
 
-import html
-import re
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from designer import theme
+from designer import markup, theme
 from designer.editor import Editor
 from designer.forms.fold_heading import FoldHeading
 from designer.forms.form import LABEL_WIDTH, Form
@@ -171,7 +168,6 @@ class LayerHelp(QWidget):
         self.heading = HelpHeading()
         self.text = QLabel()
         self.text.setWordWrap(True)
-        self.text.setTextFormat(Qt.TextFormat.RichText)
         self.text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
@@ -199,30 +195,27 @@ class LayerHelp(QWidget):
 
     def _write(self) -> None:
         if self.heading.isChecked() and self._type is not None:
-            self.text.setText(as_html(self._type))
+            markup.show(self.text, help_text(self._type))
 
 
-def as_html(type: type[LayerType]) -> str:
-    """The help of a layer type as HTML. Formulas keep their lines."""
+def help_text(type: type[LayerType]) -> markup.Markup:
+    """Return the help of a layer type as rich text. Formulas keep their lines."""
     parts = paragraphs(type.help()) or [(type.summary(), False)]
-    lines = [_formula(words) if is_formula else f"<p>{_prose(words)}</p>" for words, is_formula in parts]
+    lines = [_formula(words) if is_formula else _prose(markup.italic_code(words)) for words, is_formula in parts]
     names = [f"MATLAB: {type.matlab}"] if type.matlab else []
     torch = [name.removeprefix("torch.") for name in torch_names(type)]
     names += [f"torch: {', '.join(torch)}"] if torch else []
     onnx = [f"No ONNX form: {type.onnx_refusal}"] if type.onnx_refusal else []
-    lines += [f"<p>{html.escape(words)}</p>" for words in (*names, *onnx)]
-    return "".join(lines).replace("<p>", '<p style="margin: 0 0 6px 0">')
+    return markup.joined([*lines, *map(_prose, (*names, *onnx))])
 
 
-def _prose(words: str) -> str:
-    """Escape a paragraph; text between backticks is set in italics."""
-    return re.sub(r"`([^`]*)`", r"<i>\1</i>", html.escape(words))
+def _prose(words: str) -> markup.Markup:
+    return markup.filled('<p style="margin: 0 0 6px 0">{}</p>', words)
 
 
-def _formula(words: str) -> str:
-    lines = "<br>".join(html.escape(line).replace("  ", "&nbsp; ") for line in words.split("\n"))
-    colour = theme.current().text.name()
-    return f'<p style="margin: 0 0 6px 8px; font-family: monospace; font-size: 11px; color: {colour}">{lines}</p>'
+def _formula(words: str) -> markup.Markup:
+    style = "margin: 0 0 6px 8px; font-family: monospace; font-size: 11px; white-space: pre-wrap"
+    return markup.filled('<p style="{}; color: {}">{}</p>', style, theme.current().text.name(), words)
 
 
 class _Staged(Record):

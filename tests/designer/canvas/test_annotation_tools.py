@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QMenu
 
+from designer import markup
 from designer.canvas.text_fields import CommentField, TitleField
 from designer.scene.annotations import lines
 from engine.network import annotations
@@ -373,9 +374,10 @@ def test_there_is_one_field_at_a_time(framed: Hand) -> None:
     assert not fields[0].isVisible()
 
 
-def test_the_tooltip_has_all_of_the_words_and_no_markup_of_theirs(framed: Hand) -> None:
+def test_the_tooltip_has_all_of_the_words_and_its_lines_break(framed: Hand) -> None:
     long = "<b>first</b>\n" + "word " * 100
     framed.editor.apply_here("x", layout=annotations.reword(framed.editor.layout, comment(framed), long))
     text = framed.view.annotation_tools.tooltip_at(framed.view.mapToScene(spot(framed, comment(framed), 60, 40)))
-    assert "&lt;b&gt;first&lt;/b&gt;<br>word" in text
+    assert text.startswith("<b>first</b>\nword")
+    assert max(map(len, text.split("\n"))) <= markup.TOOLTIP_COLUMNS
     assert framed.view.annotation_tools.tooltip_at(framed.view.mapToScene(hand_ground(framed))) == ""

@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 
 from designer.editor import Editor
 from designer.panels.properties import Properties
-from designer.panels.property_sections import as_html
+from designer.panels.property_sections import help_text
 from engine.network.catalog import built_in, layer_type
 from engine.project.project import Project
 from tests.builders import chain, layer
@@ -59,7 +59,7 @@ def test_a_type_without_onnx_form_says_so_under_its_name(
     monkeypatch.setattr(layer_type("gelu"), "onnx_refusal", "ONNX knows no such thing.")
     select(editor, "gelu_1")
     assert panel.header.note.text() == "No ONNX form: ONNX knows no such thing."
-    assert "No ONNX form" in as_html(layer_type("gelu"))
+    assert "No ONNX form" in help_text(layer_type("gelu"))
     select(editor, "conv_1")
     assert panel.header.note.isHidden()
 
@@ -67,7 +67,7 @@ def test_a_type_without_onnx_form_says_so_under_its_name(
 @pytest.mark.parametrize("key", ["relu", "conv1d", "self_attention"])
 def test_the_words_are_all_there_and_escaped(key: str) -> None:
     type = built_in()[key]
-    written = as_html(type)
+    written = help_text(type)
     assert f"MATLAB: {type.matlab}" in written
     assert "Source: " in written
     assert "&lt;" not in written or "<" in type.help()

@@ -1,0 +1,258 @@
+"""Names, notes and messages come from files. The window shows them as they are written: it reads no tag in them, opens
+no file that they name, and no letter of theirs becomes a key."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QGraphicsTextItem,
+    QGraphicsView,
+    QInputDialog,
+    QLabel,
+    QMenu,
+    QMessageBox,
+    QProgressDialog,
+    QPushButton,
+    QTextEdit,
+    QToolTip,
+    QWidget,
+)
+
+from app import messages
+from app.experiments.compare import ComparePage
+from app.experiments.tab import ExperimentsTab
+from app.plots.items import table_markup
+from app.window import MainWindow
+from designer import markup, theme
+from designer.canvas.overlays import Hint
+from engine.core.files import write_json
+from engine.network.arrangement import arrange
+from engine.network.layout import Comment, Frame
+from engine.project.file import save
+from engine.project.project import Project
+from engine.runs.events import Ended, Event, Failed, Message, Points, Refused
+from engine.runs.folder import RunFolder
+from engine.runs.log import EventLog
+from engine.runs.notes import write_notes
+from tests.app.experiments.runs import log_curves, made
+from tests.builders import classifier
+
+HOSTILE = "<img src='pipe'><link rel='stylesheet' href='pipe'><b>bold</b> &now [*]"
+WATCHER = """
+import os, sys, time
+while True:
+    try:
+        os.close(os.open(sys.argv[1], os.O_WRONLY | os.O_NONBLOCK))  # fails while nobody reads
+        print("read", flush=True)
+        break
+    except OSError:
+        time.sleep(0.01)
+"""
+
+
+@pytest.fixture(autouse=True)
+def was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], bool]]:
+    """Return a function that says whether somebody has opened the pipe that the texts name. It lets readers go on."""
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.chdir(tmp_path)
+    watcher = subprocess.Popen([sys.executable, "-c", WATCHER, "pipe"], stdout=subprocess.PIPE)
+    yield lambda: watcher.poll() is not None
+    watcher.kill()
+    watcher.communicate()
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> list[RunFolder]:
+    """Two runs whose files say hostile things wherever there is text."""
+    found = []
+    for number in (1, 2):
+        run = made(tmp_path, f"<img src='pipe'>&run{number}[*]", number, state="failed", solver="adam")
+        write_json(run.result, {"state": "failed", "reason": HOSTILE, "validation": {HOSTILE: 0.5}})
+        write_notes(run, note=HOSTILE)
+        log_curves(run, 2, 10, 5.0, metric=HOSTILE)
+        found.append(run)
+    return found
+
+
+def events() -> list[Event]:
+    return [
+        Message(severity="warning", text=HOSTILE),
+        Refused(what="set", iteration=1, reason=HOSTILE),
+        Points(split="validation", first_step=20, steps_apart=1, values={HOSTILE: [0.5]}),
+        Failed(cause=HOSTILE, detail=HOSTILE, offer=f"training.{HOSTILE}=2"),
+        Ended(state="failed", reason=HOSTILE, result={}),
+    ]
+
+
+@pytest.fixture
+def hostile_window(window: MainWindow, tmp_path: Path) -> MainWindow:
+    """A window with a project that has hostile text in its file name, its comments and its options."""
+    network = classifier()
+    frames = (Frame("f", (0, 0), (400, 200), HOSTILE),)
+    comments = (Comment("c", (0, 300), (200, 100), HOSTILE),)
+    layout = replace(arrange(network), frames=frames, comments=comments)
+    project = Project(network, layout)
+    project = project.with_section("data", project.data.replace(source="images", path=HOSTILE))
+    path = tmp_path / "one.netwright"
+    save(project, path)
+    assert window.open_path(path)
+    return window
+
+
+def check_plain(window: QWidget) -> None:
+    """Every widget, menu entry and text of a scene shows what is written, or was made by `designer.markup`."""
+    for widget in QApplication.allWidgets():
+        widget.ensurePolished()
+        assert not (isinstance(widget, QTextEdit) and widget.isVisibleTo(window))
+        if isinstance(widget, QLabel):
+            is_rich = widget.property("markup") == "true"
+            assert widget.textFormat() == (Qt.TextFormat.RichText if is_rich else Qt.TextFormat.PlainText)
+            assert not (is_rich and "<img src='pipe'" in widget.text()), widget.text()
+        if isinstance(widget, QAbstractButton):
+            assert "&now" not in widget.text().replace("&&", ""), widget.text()
+        if isinstance(widget, QGraphicsView) and widget.scene() is not None:
+            texts = [item for item in widget.scene().items() if isinstance(item, QGraphicsTextItem)]
+            assert not any("pipe" in text.toHtml() for text in texts)
+    for action in window.findChildren(QAction):
+        assert "&now" not in action.text().replace("&&", ""), action.text()
+
+
+def test_the_train_tab_shows_what_a_run_says(
+    hostile_window: MainWindow, runs: list[RunFolder], was_read: Callable[[], bool], qtbot
+) -> None:
+    window = hostile_window
+    window.show_tab("train")
+    log = EventLog(runs[0])
+    for event in events():
+        log.append(event)
+    log.close()
+    window.training.follow(runs[0])
+    monitor = window.training.monitor
+    qtbot.waitUntil(lambda: not monitor.facts.reason.isHidden())
+    assert HOSTILE in monitor.facts.reason.text()
+    monitor.log_button.click()
+    for card in monitor.board.cards:
+        card.grab()
+    check_plain(window)
+    assert not was_read()
+
+
+def test_the_list_of_runs_shows_what_a_run_says(
+    hostile_window: MainWindow, runs: list[RunFolder], was_read: Callable[[], bool], qtbot
+) -> None:
+    window = hostile_window
+    window.show_tab("experiments")
+    tab = window.tabs.page("experiments")
+    assert isinstance(tab, ExperimentsTab)
+    qtbot.waitUntil(lambda: tab.history.is_read and tab.model.rowCount() == 2)
+    tab.table.selectRow(0)
+    qtbot.waitUntil(lambda: HOSTILE in tab.details.said.text())
+    menu = QMenu(window)
+    tab.table.fill_columns_menu(menu)
+    check_plain(window)
+    tab.table.selectAll()
+    tab.compare_runs(tab.table.selected)
+    page = tab.pages.currentWidget()
+    assert isinstance(page, ComparePage)
+    qtbot.waitUntil(lambda: page.quantity.count() > 0)
+    page.grab()
+    check_plain(window)
+    assert not was_read()
+
+
+def test_the_canvas_and_its_dialogs_show_what_a_project_says(
+    hostile_window: MainWindow, was_read: Callable[[], bool], qtbot
+) -> None:
+    window = hostile_window
+    for tab in ("start", "design", "data"):
+        window.show_tab(tab)
+        window.grab()
+        check_plain(window)
+    assert not was_read()
+
+
+def test_tooltips_show_tags_as_they_are(window: MainWindow, was_read: Callable[[], bool], qtbot) -> None:
+    button = QPushButton(window)
+    button.setStyleSheet("padding: 0")  # a sheet of its own takes nothing from the application's
+    for near in (window, button):
+        QToolTip.showText(QPoint(10, 10), HOSTILE, near)
+        (tip,) = (widget for widget in QApplication.allWidgets() if widget.metaObject().className() == "QTipLabel")
+        assert isinstance(tip, QLabel)
+        assert (tip.text(), tip.textFormat()) == (HOSTILE, Qt.TextFormat.PlainText)
+        QToolTip.hideText()
+        qtbot.waitUntil(lambda: not QToolTip.isVisible())
+    assert not was_read()
+
+
+@pytest.mark.parametrize("kind", ["box", "message", "input", "progress"])
+def test_boxes_of_qt_show_tags_as_they_are(
+    window: MainWindow, was_read: Callable[[], bool], qtbot, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if kind == "box":
+        box: QWidget = messages.make_box(window, [HOSTILE], [Path(HOSTILE)])
+    elif kind == "message":
+        box = QMessageBox(QMessageBox.Icon.Warning, HOSTILE, HOSTILE, parent=window)
+        box.setInformativeText(HOSTILE)
+    elif kind == "input":
+        box = QInputDialog(window)
+        box.setLabelText(HOSTILE)
+    else:
+        box = QProgressDialog(HOSTILE, "Cancel", 0, 2, window)
+    box.show()
+    box.grab()
+    labels = [label for label in box.findChildren(QLabel) if "<b>" in label.text()]
+    assert labels
+    assert {label.textFormat() for label in labels} == {Qt.TextFormat.PlainText}
+    box.close()
+    box.deleteLater()
+    assert not was_read()
+
+
+def test_labels_that_wrap_are_plain_before_they_are_measured(window: MainWindow, was_read: Callable[[], bool]) -> None:
+    hint = Hint(window)
+    hint.say(HOSTILE, QPoint(5, 5))
+    assert hint.textFormat() == Qt.TextFormat.PlainText
+    assert not was_read()
+
+
+def test_rich_text_escapes_what_it_is_filled_with(
+    window: MainWindow, was_read: Callable[[], bool], qapp: QApplication
+) -> None:
+    label = QLabel(window)
+    markup.show(label, table_markup([[HOSTILE, HOSTILE]], ["", HOSTILE], HOSTILE))
+    label.show()
+    label.grab()
+    assert label.textFormat() == Qt.TextFormat.RichText
+    assert "<img" not in label.text()
+    assert markup.italic_code("a `<b>` c `d") == "a <i>&lt;b&gt;</i> c `d"
+    theme.apply(qapp, "dark")
+    assert label.textFormat() == Qt.TextFormat.RichText
+    assert not was_read()
+
+
+def test_names_in_menus_titles_and_notifications_are_whole(window: MainWindow, tmp_path: Path) -> None:
+    assert markup.without_mnemonic("a&b\tc") == "a&&b c"
+    path = tmp_path / "R&now [*].netwright"
+    save(Project(classifier()), path)
+    window.open_path(path)
+    assert window.windowTitle().startswith("R&now [*][*]")
+    window.menus._fill_recent()
+    assert "R&&now [*]" in [action.text() for action in window.menus.recent.actions()]
+    window.show_tab("start")
+    window.start_page.show_way_back("R&now")
+    assert window.start_page.back.text() == "Back to R&&now"
+    assert markup.notification("<img src='x'>") == "‹img src='x'›"
+
+
+def test_tooltips_wrap() -> None:
+    assert markup.wrapped("one\n\n" + "word " * 40).count("\n") == 4
+    assert max(map(len, markup.wrapped("x" * 500).split("\n"))) == markup.TOOLTIP_COLUMNS
