@@ -1,4 +1,4 @@
-"""Child processes: a function in a forked child with a pipe and a time limit, and `python -m` of a module of ours."""
+"""Child processes: a function in a forked child, also with a pipe and a time limit, and `python -m` of a module."""
 
 import contextlib
 import json
@@ -50,23 +50,49 @@ def run_in_child_process(work: Callable[[], dict[str, Any]], patience_s: float =
     return result
 
 
+def fork(work: Callable[[], int], failed: int = 1) -> int:
+    """Return the process id of a forked child, which calls `work` and exits with the code that it returns.
+
+    Where `work` raises, the child prints the traceback and exits with `failed`. It never returns, since the stack below
+    belongs to the parent, as do exit handlers: it ends by `os._exit`.
+    """
+    _flush()
+    with warnings.catch_warnings():
+        # Later Pythons warn of threads; the only ones here are those of BLAS, which support forking.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child:
+        return child
+    code = failed
+    try:
+        code = work()
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        _flush()
+        os._exit(code)
+
+
+def _flush() -> None:
+    """Write out what was printed, so that no child prints it again."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+
+
 def read_from_fork(work: Callable[[], bytes], patience_s: float) -> bytes | None:
     """Return the bytes that `work` returns in a forked child: empty where the child dies, None where it takes longer
     than `patience_s` seconds. The child is gone then."""
     reading, writing = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # later Pythons warn of threads; here none computes
-        child = os.fork()
-    if child == 0:
-        try:
-            os.close(reading)
-            data = work()
-            while data:
-                data = data[os.write(writing, data) :]
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(0)  # nothing of the child may reach the stack below
+
+    def answer() -> int:
+        os.close(reading)
+        data = work()
+        while data:
+            data = data[os.write(writing, data) :]
+        return 0
+
+    child = fork(answer)
     os.close(writing)
     try:
         return _read_all(reading, patience_s)

@@ -14,12 +14,14 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-import psutil
 import torch
 
+from engine.core.child_process import fork
 from engine.data.batches import Batch
+from engine.data.sources.source import free_memory
 from engine.hardware.threads import LEAST_GAIN, keep_to
 from engine.launch.channel import ReportPipe
 from engine.launch.worker_process import die_with_parent
@@ -153,7 +155,7 @@ class _PlacementTrial:
         candidates = [Candidate([replace(alone, threads=threads)]) for threads in dict.fromkeys((1, most))]
         training = self._steps.training
         size_bytes = sum(x.nbytes for x in (*training.inputs, *training.targets))
-        free_bytes = psutil.virtual_memory().available / 2
+        free_bytes = free_memory() / 2
         for number, option in enumerate(self._info.candidates):
             if size_bytes * (len(option.places) - 1) <= free_bytes:
                 candidates.append(Candidate(option.places, number))
@@ -272,12 +274,9 @@ class _TrialWorkers:
         self.memories = {size: Memory.make(size) for size in sizes if size > 1}
         for rank in range(1, max(sizes)):
             reading, writing = os.pipe()
-            parent, pid = os.getpid(), os.fork()
-            if pid == 0:
-                self._run_child(rank, parent, reading, [*self.pipes, writing])
+            self.pids.append(fork(partial(self._run_child, rank, os.getpid(), reading, [*self.pipes, writing])))
             os.close(reading)
             self.pipes.append(writing)
-            self.pids.append(pid)
 
     def ask(self, places: Sequence[WorkerPlace], count: int, fraction: float) -> None:
         """Ask the workers of these places to make `count` steps."""
@@ -305,19 +304,14 @@ class _TrialWorkers:
             memory.close()
         self.pipes, self.pids, self.memories = [], [], {}
 
-    def _run_child(self, rank: int, parent: int, reading: int, private: Sequence[int]) -> None:
-        """Run a trial worker until its pipe closes. Never returns, whatever happens."""
-        try:
-            die_with_parent(parent)
-            for descriptor in (*private, self.spec.reports, self.spec.requests):
-                os.close(descriptor)
+    def _run_child(self, rank: int, parent: int, reading: int, private: Sequence[int]) -> int:
+        """Run a trial worker until its pipe closes, and return its exit code."""
+        die_with_parent(parent)
+        for descriptor in (*private, self.spec.reports, self.spec.requests):
+            os.close(descriptor)
+        with contextlib.suppress(PeerUnavailableError):
             self._obey(rank, reading)
-        except PeerUnavailableError:
-            pass
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(0)
+        return 0
 
     def _obey(self, rank: int, reading: int) -> None:
         """Make the steps that the first worker asks for."""

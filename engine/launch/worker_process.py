@@ -14,14 +14,13 @@ import os
 import signal
 import subprocess
 import sys
-import traceback
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine.core.child_process import module_command
+from engine.core.child_process import fork, module_command
 from engine.core.errors import RunError
 from engine.core.files import ROOT
 from engine.parallel.worker_spec import WorkerSpec
@@ -98,7 +97,7 @@ def has_driver_open(descriptors: Path = Path("/proc/self/fd")) -> bool:
     """Return whether this process has a driver of an accelerator open.
 
     `torch.cuda.is_available()` alone opens it, which a user's file may call at its top level; torch still reports that
-    it is not initialised then.
+    it is not initialised then. psutil lists regular files only.
     """
     opened = []
     with contextlib.suppress(OSError):  # not available on every system
@@ -175,40 +174,23 @@ def widen(pipe: int) -> None:
 
 def _fork(spec: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iterable[int], printing: int) -> int:
     """Fork a child that runs `work` and never returns. Signals wait until the child has its own handlers."""
-    sys.stdout.flush()
-    sys.stderr.flush()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
-        with warnings.catch_warnings():
-            # Later Python versions warn of threads; the only ones here are those of BLAS, which support forking.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            pid = os.fork()
-        if pid == 0:
-            _be_child(spec, work, private, printing)
+        return fork(partial(_be_child, spec, work, private, printing), EXIT_BROKEN)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    return pid
 
 
-def _be_child(spec: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iterable[int], printing: int) -> None:
-    """Run a forked child. It ends by `os._exit`, since the stack below belongs to the coordinator."""
-    code = EXIT_BROKEN
-    try:
-        gc.freeze()  # garbage of the parent must not be finalised here, and shared pages stay shared
-        for descriptor in private:
-            os.close(descriptor)
-        null = os.open(os.devnull, os.O_RDONLY)
-        for target, source in ((0, null), (1, printing), (2, printing)):
-            os.dup2(source, target)
-        begin(spec)
-        code = work(spec)
-    except BaseException:  # nothing may reach the coordinator's stack
-        traceback.print_exc()
-    finally:
-        with contextlib.suppress(Exception):
-            sys.stdout.flush()
-            sys.stderr.flush()
-        os._exit(code)
+def _be_child(spec: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iterable[int], printing: int) -> int:
+    """Run a forked child and return its exit code."""
+    gc.freeze()  # garbage of the parent must not be finalised here, and shared pages stay shared
+    for descriptor in private:
+        os.close(descriptor)
+    null = os.open(os.devnull, os.O_RDONLY)
+    for target, source in ((0, null), (1, printing), (2, printing)):
+        os.dup2(source, target)
+    begin(spec)
+    return work(spec)
 
 
 def begin(spec: WorkerSpec) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.core.child_process import run_in_child_process
+from engine.core.child_process import fork, run_in_child_process
 from engine.core.errors import UserError
 
 
@@ -14,6 +14,22 @@ def test_the_answer_comes_back_from_another_process() -> None:
     answer = run_in_child_process(lambda: {"pid": os.getpid(), "much": "x" * 200_000})
     assert answer["pid"] != os.getpid()
     assert len(answer["much"]) == 200_000
+
+
+def test_a_forked_child_ends_with_its_code_and_prints_once(capfd: pytest.CaptureFixture[str]) -> None:
+    def work() -> int:
+        print("child")
+        return 7
+
+    def fail() -> int:
+        raise ValueError("oops")
+
+    print("parent")
+    codes = [os.waitstatus_to_exitcode(os.waitpid(fork(*call), 0)[1]) for call in ((work,), (fail, 70))]
+    assert codes == [7, 70]
+    printed = capfd.readouterr()
+    assert printed.out.split() == ["parent", "child"]
+    assert "ValueError: oops" in printed.err
 
 
 def test_refusals_and_defects_come_back_as_such(capfd: pytest.CaptureFixture[str]) -> None:
