@@ -31,8 +31,8 @@ class Window(QMainWindow):
 def report():
     ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
     age = float(Path("/proc/uptime").read_text().split()[0]) - ticks / os.sysconf("SC_CLK_TCK")
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    print(json.dumps({"seconds_to_window": age, "memory_bytes": pages * os.sysconf("SC_PAGE_SIZE")}))
+    import psutil
+    print(json.dumps({"seconds_to_window": age, "memory_bytes": psutil.Process().memory_info().rss}))
     application.quit()
 
 application = QApplication([])

@@ -105,7 +105,7 @@ def cores() -> tuple[int, ...]:
 
 
 def cpu_model() -> str:
-    """Return the model name of the processor."""
+    """Return the model name of the processor, which psutil does not know."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
             key, _, value = line.partition(":")

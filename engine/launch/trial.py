@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
+import psutil
 import torch
 
 from engine.core.child_process import read_from_fork
@@ -140,8 +141,7 @@ def _limit_memory(limit_bytes: int) -> None:
     """Let this process allocate this many bytes more than it has, on Linux."""
     import resource
 
-    with open("/proc/self/status", encoding="ascii") as status:
-        used_bytes = next((int(line.split()[1]) * 1024 for line in status if line.startswith("VmData")), 0)
+    used_bytes = psutil.Process().memory_info().data
     hard_limit = resource.getrlimit(resource.RLIMIT_DATA)[1]
     resource.setrlimit(resource.RLIMIT_DATA, (used_bytes + limit_bytes, hard_limit))
 
