@@ -9,13 +9,15 @@ import contextlib
 import importlib
 import io
 import os
+import platform
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
+from types import ModuleType
 from typing import Any, TextIO
 
 from engine.cli.common import EXIT_CODES, HelpFormatter, add_examples
-from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_INPUT, EXIT_STOPPED, UserError
+from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_INPUT, EXIT_STOPPED, RunError, UnavailableError, UserError
 from engine.core.version import VERSION
 
 _MODULES = {
@@ -34,6 +36,7 @@ _MODULES = {
     "serve": ("serve",),
 }
 """Modules of this package, with the commands that each registers."""
+_POSIX_MODULES = ("fcntl", "grp", "pwd", "resource", "termios")
 COMMANDS = {command: module for module, commands in _MODULES.items() for command in commands}
 REPORT_TO = "Please report it, with the lines above, as an issue of the project."
 
@@ -60,8 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code. A user error prints a message, never a traceback."""
     with _forgiving_output() as lost:
         code = _run(argv)
-        if sys.stdout is not None:  # None if the caller closed it
-            sys.stdout.flush()
+        sys.stdout.flush()
         if lost and code == EXIT_DONE:
             print(f"netwright-engine: the output could not be written: {lost[0].strerror}.", file=sys.stderr)
             return EXIT_INPUT
@@ -73,12 +75,13 @@ def program() -> None:
 
     If torch was imported, exits with `os._exit`, because a regular interpreter shutdown takes as long as a small run.
     """
+    _open_closed_streams()
     try:
         code = main()
     except SystemExit as end:  # from the argument parser, which has printed the reason
         code = end.code if isinstance(end.code, int) else EXIT_DONE
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(AttributeError, OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError):
             stream.flush()
     if "torch" in sys.modules:
         os._exit(code)
@@ -94,12 +97,7 @@ def _run(argv: Sequence[str] | None) -> int:
         code: int = arguments.run(arguments)
         return code
     except UserError as error:
-        from engine.core.fields import printable
-
-        # File names may contain terminal control characters.
-        message = "\n".join(map(printable, str(error).split("\n")))
-        print(f"netwright-engine: {message}", file=sys.stderr)
-        return error.exit_code
+        return _refuse(error)
     except KeyboardInterrupt:
         print("netwright-engine: stopped.", file=sys.stderr)
         return EXIT_STOPPED
@@ -107,9 +105,43 @@ def _run(argv: Sequence[str] | None) -> int:
         if isinstance(error.__cause__, KeyboardInterrupt):  # Ctrl-C while Python 3.11 creates a class with fields
             print("netwright-engine: stopped.", file=sys.stderr)
             return EXIT_STOPPED
+        if (reason := _outer_reason(error)) is not None:
+            return _refuse(reason)
         traceback.print_exc()
         print(f"netwright-engine: this is a defect of Netwright {VERSION}. {REPORT_TO}", file=sys.stderr)
         return EXIT_DEFECT
+
+
+def _refuse(error: UserError) -> int:
+    """Print the message of an error and return its exit code."""
+    from engine.core.fields import printable
+
+    # File names may contain terminal control characters.
+    message = "\n".join(map(printable, str(error).split("\n")))
+    print(f"netwright-engine: {message}", file=sys.stderr)
+    return error.exit_code
+
+
+def _outer_reason(error: Exception) -> UserError | None:
+    """Return what of the system, or of the place where the command was started, is behind an error; else None."""
+    missing = ""
+    if isinstance(error, ModuleNotFoundError) and error.name in _POSIX_MODULES:
+        missing = f"module {error.name}"
+    elif isinstance(error, AttributeError) and os.name != "posix" and isinstance(error.obj, ModuleType):
+        missing = f"{error.obj.__name__}.{error.name}"
+    if missing:
+        return UnavailableError(
+            f"{platform.system()} is not supported: its Python has no {missing}, which locks, processes and limits of "
+            "runs need. Use Linux or macOS; on Windows, use the Windows Subsystem for Linux (WSL)."
+        )
+    if isinstance(error, FileNotFoundError):
+        try:
+            os.getcwd()
+        except FileNotFoundError:
+            return UserError("The current folder was deleted. Change to another one (cd) and run the command again.")
+    if isinstance(error, MemoryError):
+        return RunError("There is not enough memory. Close other programs, or raise the limit (`ulimit -v`).")
+    return None
 
 
 def _not_understood(arguments: argparse.Namespace, unknown: list[str]) -> str:
@@ -124,6 +156,20 @@ def _not_understood(arguments: argparse.Namespace, unknown: list[str]) -> str:
         value = value or (unknown[1] if unknown[1:] else "VALUE")
         return f"{command}: there is no {unknown[0]}. Say --set {section}.{name}={value}."
     return f"{command}: not understood: {' '.join(unknown)}. `netwright-engine {command} --help` says what it takes."
+
+
+def _open_closed_streams() -> None:
+    """Open the null device in the place of standard streams that the caller closed (`>&-`), which a run can do without.
+
+    A file that is opened later would get the number of a closed one, and what is printed would be written into it.
+    """
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is not None:
+            continue
+        null = os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
+        if null == descriptor:
+            os.set_inheritable(descriptor, True)
+        setattr(sys, name, os.fdopen(null, "w" if descriptor else "r", buffering=1, encoding="utf-8", closefd=False))
 
 
 class _Forgiving(io.FileIO):
@@ -155,7 +201,7 @@ def _forgiving_output() -> Iterator[list[OSError]]:
     """
     before = sys.stdout, sys.stderr
     lost: list[OSError] = []
-    if before != (sys.__stdout__, sys.__stderr__) or None in before:
+    if before != (sys.__stdout__, sys.__stderr__):
         yield lost
         return
     sys.stdout, sys.stderr = _wrapped(sys.stdout, lost), _wrapped(sys.stderr, [])

@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import math
+import resource
 from collections.abc import Callable
 
 import psutil
@@ -18,7 +19,8 @@ def utilization_of(device: torch.device, workers: int) -> Callable[[], float]:
     if device.type == "cuda":
         return _OfGpu(device, workers)
     if device.type == "cpu":
-        return _OfProcess()
+        with contextlib.suppress(psutil.Error, OSError):  # Linux without /proc
+            return _OfProcess()
     return lambda: math.nan
 
 
@@ -67,4 +69,7 @@ def peak_memory_bytes(device: torch.device) -> int:
         return torch.accelerator.max_memory_allocated(device)
     if device.type == "mps":
         return int(torch.mps.driver_allocated_memory())
-    return int(psutil.Process().memory_info().rss)
+    try:
+        return int(psutil.Process().memory_info().rss)
+    except (psutil.Error, OSError):  # Linux without /proc
+        return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

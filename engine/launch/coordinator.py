@@ -6,7 +6,9 @@ long as the run, preferably the main thread: workers die with the thread that st
 
 import contextlib
 import importlib
+import mmap
 import os
+import resource
 import signal
 import sys
 import traceback
@@ -15,6 +17,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
+from engine.core.child_process import PATIENCE_S, read_from_fork
 from engine.core.errors import EXIT_RUN_FAILED, RunError, UserError
 from engine.core.files import remove, write_checked_json
 from engine.hardware.threads import calm_threads
@@ -31,6 +34,8 @@ from engine.runs.events import Checkpointed, Ended, Event, Message, Resumed, Sta
 from engine.runs.folder import RunFolder, update_info
 from engine.runs.log import EventLog, read_all
 
+HEADROOM_BYTES = 2**27
+"""Addresses that a worker needs beside torch, for its threads and data, where they are limited."""
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 OnEvent = Callable[[Event], None]
 Shrink = Callable[[RunFolder, int, OffloadedRun], None]
@@ -163,12 +168,12 @@ class _Coordinator:
         update_info(self._folder, coordinator=os.getpid())  # another process may have prepared the run
         if self._released is not None:  # this is the small process
             start = self._wait_offloaded(self._released.iteration)
-            work = preload(with_compiler=_uses_compiler(self._folder))
+            work = _preload_for(self._folder)
         else:
             resumes = self._log.last > 0 or bool(all_checkpoints(self._folder))  # the log may have been deleted
             self._clean_up()
             self._change_state("starting")
-            work = preload(with_compiler=_uses_compiler(self._folder))
+            work = _preload_for(self._folder)
             start = self._resume(self._info.resumed or "resumed on request") if resumes else StartPoint()
         while True:
             ending = WorkerAttempt(
@@ -396,6 +401,30 @@ def _uses_compiler(folder: RunFolder) -> bool:
         return project.training.solver in ("nadam", "rmsprop") or not project.run.accelerates("fused-optimizers")
     except UserError:
         return True  # the workers will report the error
+
+
+def _preload_for(folder: RunFolder) -> Callable[[WorkerSpec], int]:
+    """Return the work function of a run's workers, with what they need imported.
+
+    Raises `RunError` where the address space of this process is limited (`ulimit -v`) to less than that: torch itself
+    would end the process, so a child tries it first.
+    """
+    with_compiler = _uses_compiler(folder)
+
+    def attempt() -> bytes:
+        with open(os.devnull, "wb") as null:
+            os.dup2(null.fileno(), 2)
+        preload(with_compiler=with_compiler)
+        mmap.mmap(-1, HEADROOM_BYTES).close()
+        return b"fits"
+
+    limit_bytes = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit_bytes != resource.RLIM_INFINITY and read_from_fork(attempt, PATIENCE_S) != b"fits":
+        raise RunError(
+            f"There is not enough memory to load torch: this process is limited to {limit_bytes / 2**20:,.0f} MiB of "
+            "addresses (`ulimit -v`). Lift the limit (`ulimit -v unlimited`) and train again."
+        )
+    return preload(with_compiler=with_compiler)
 
 
 def preload(*, with_compiler: bool = True) -> Callable[[WorkerSpec], int]:

@@ -162,7 +162,7 @@ def shorten(text: str, limit_bytes: int, *, tail: bool = False) -> str:
 
 
 def out_of_memory_kills() -> int:
-    """Return the number of out-of-memory kills that the system reports; 0 if it reports none."""
+    """Return the number of out-of-memory kills that the system reports, which psutil does not know; 0 if none."""
     count = 0
     for path in _OUT_OF_MEMORY_COUNTS:
         with contextlib.suppress(OSError, ValueError):
@@ -218,7 +218,7 @@ def _process_status(pid: int) -> str:
 
     try:
         return str(psutil.Process(pid).status())
-    except psutil.Error:
+    except (psutil.Error, OSError):  # it has ended, or Linux has no /proc
         return ""
 
 

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,3 +43,53 @@ def test_without_loopback_workers_are_refused_and_one_process_trains(
     done = train("exec unshare --net")
     assert done.returncode == 0, done.stderr
     assert RunFolder(tmp_path / "run").state() == "finished"
+
+
+@only_root
+def test_without_proc_a_run_is_as_ever(train: Callable[..., Result], tmp_path: Path) -> None:
+    """Shared memory and the list of descriptors need it: workers sum over gloo."""
+    inside = 'exec unshare --mount sh -c "umount -l /proc; exec \\"\\$@\\"" sh'
+    done = train(inside, workers=2)
+    assert done.returncode == 0, done.stderr
+    assert RunFolder(tmp_path / "run").state() == "finished"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_run_goes_on_without_the_streams_that_its_caller_closed(
+    train: Callable[..., Result], tmp_path: Path, closed: str
+) -> None:
+    done = train(f"exec {closed};", "--json", workers=2)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert RunFolder(tmp_path / "run").state() == "finished"
+
+
+def test_too_few_addresses_for_torch_are_told(train: Callable[..., Result], tmp_path: Path) -> None:
+    """With so many of them torch ends the process that loads it."""
+    done = train("ulimit -v 560000;", workers=2)
+    assert done.returncode == 3, done.stderr
+    assert "limited to 547 MiB of addresses (`ulimit -v`). Lift the limit" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "terminate" not in done.stderr
+    assert RunFolder(tmp_path / "run").state() == "failed"
+
+
+def test_a_folder_that_was_deleted_under_the_command_is_named(train: Callable[..., Result], tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    done = train(f"mkdir {gone}; cd {gone}; rmdir {gone};")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "netwright-engine: The current folder was deleted. Change to another one (cd) and run the command again.\n"
+    )
+
+
+@pytest.mark.parametrize("module", ["fcntl", "resource"])
+def test_a_system_without_posix_is_refused_in_a_sentence(tmp_path: Path, module: str) -> None:
+    file = tmp_path / "digits.netwright"
+    save(digits(mlp(), max_epochs=1), file)
+    code = f"import sys; sys.modules[{module!r}] = None; from engine.cli.main import program; program()"
+    line = [sys.executable, "-c", code, "train", str(file), "--run-dir", str(tmp_path / "run")]
+    done = subprocess.run(line, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stdout) == (5, "")
+    assert f"is not supported: its Python has no module {module}" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,6 +1,7 @@
 """Protocol of data sources: an outline, which is cheap to read, and the samples."""
 
 import contextlib
+import os
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -76,7 +77,10 @@ def file_stamp(path: Path, expected: str) -> Hashable:
 
 def free_memory() -> int:
     """Return the free memory of the machine, or of the container this process runs in, in bytes."""
-    free = int(psutil.virtual_memory().available)
+    try:
+        free = int(psutil.virtual_memory().available)
+    except OSError:  # Linux without /proc; the C library asks the kernel, which leaves out what caches can release
+        free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
     with contextlib.suppress(OSError, ValueError):  # no container, or one without a limit
         limit = int((CGROUP / "memory.max").read_text())
         rows = (line.split() for line in (CGROUP / "memory.stat").read_text().splitlines())
