@@ -27,7 +27,7 @@ from engine.training.reporter import Reporter
 from engine.training.solvers import Solver
 from engine.training.state import TrainingPlan
 from engine.training.step import StepOptions, TrainStep
-from engine.training.trainer import Outcome, Trainer
+from engine.training.trainer import Outcome, Trainer, TrainerOptions
 from engine.training.user_code import FileHooks, Run
 from engine.user_code import registry, trust
 
@@ -103,4 +103,5 @@ class Small:
         batches = BatchLoader(
             part, SampleOrder(9, 3, options.shuffle, 0), group, micro_batches=options.gradient_accumulation
         )
-        return Trainer(plan, step, Evaluator(model, loss, metrics), batches, reporter, keeper, hooks=hooks).run()
+        evaluator, chosen = Evaluator(model, loss, metrics), TrainerOptions(hooks)
+        return Trainer(plan, step, evaluator, batches, reporter, keeper, chosen).run()

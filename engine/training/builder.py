@@ -46,7 +46,7 @@ from engine.training.reporter import Reporter
 from engine.training.solvers import Schedule, Solver, groups_by_name
 from engine.training.state import TrainingPlan, limits_for, validation_steps
 from engine.training.step import StepOptions, TrainStep
-from engine.training.trainer import Trainer
+from engine.training.trainer import Trainer, TrainerOptions
 from engine.training.user_code import FileHooks, Run
 from engine.training.weight_averaging import BatchStatistics, average_for
 
@@ -127,10 +127,7 @@ class TrainerBuilder:
             batches,
             reporter,
             tracker,
-            hooks=hooks,
-            saver=saver,
-            diagnosis=diagnosis,
-            replay=self._nan_replay(step, diagnosis, batches, saver),
+            TrainerOptions(hooks, saver, diagnosis, self._nan_replay(step, diagnosis, batches, saver)),
         )
         random = RandomStates(job.group, job.device)
         # Names in the checkpoint file, in their order.

@@ -59,6 +59,18 @@ class NonFiniteLossError(RunError):
     """Whether this worker left a collective while it searched for the cause, which the others may still wait in."""
 
 
+@dataclass(frozen=True)
+class TrainerOptions:
+    """What a training does beside its steps, where the run asks for it."""
+
+    hooks: Hooks | None = None
+    saver: CheckpointSaver | None = None
+    diagnosis: NanDiagnosis | None = None
+    """Names the layer behind a non-finite loss."""
+    replay: NanReplay | None = None
+    """Names it once the weights are lost."""
+
+
 class Trainer:
     """Trains until all epochs are done or something ends the run."""
 
@@ -70,23 +82,19 @@ class Trainer:
         batches: BatchLoader,
         reporter: Reporter,
         tracker: BestModelTracker,
-        *,
-        hooks: Hooks | None = None,
-        saver: CheckpointSaver | None = None,
-        diagnosis: NanDiagnosis | None = None,
-        replay: NanReplay | None = None,
+        options: TrainerOptions | None = None,
     ) -> None:
-        """`diagnosis` names the layer behind a non-finite loss; `replay` does once the weights are lost."""
+        chosen = options or TrainerOptions()
         self._plan = plan
-        self._hooks = hooks or NoHooks()
+        self._hooks = chosen.hooks or NoHooks()
         self._step = step
         self._evaluator = evaluator
         self._batches = batches
         self._reporter = reporter
         self._tracker = tracker
-        self._saver = saver or CheckpointSaver(TrainingOptions(checkpoint_unit="never"))
-        self._diagnosis = diagnosis or NanDiagnosis(step)
-        self._replay = replay
+        self._saver = chosen.saver or CheckpointSaver(TrainingOptions(checkpoint_unit="never"))
+        self._diagnosis = chosen.diagnosis or NanDiagnosis(step)
+        self._replay = chosen.replay
         self._state = TrainingState(plan.length, batches.order.steps_per_epoch)
         self._control = Control(plan, self._state, step, reporter, self._validate)
         self._validated_step = -1
