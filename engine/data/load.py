@@ -1,7 +1,7 @@
 """Load the data of a project: sizes and types, samples in three splits, and a preview."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -51,7 +51,7 @@ MOST_OF_FREE = 0.25
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One split of the data. Inputs are float32, samples first; streamed ones are read on demand.
+    """One split of the data. Inputs are float32, indices int64, samples first; streamed ones are read on demand.
 
     Targets are those of `Outline`, one array each. `lengths`: see `Samples`.
     """
@@ -84,12 +84,26 @@ class LoadedData:
     targets: Arrays
     numbers: dict[str, Array]
 
-    def split(self, name: str) -> Split:
-        """Return one split in the order of the source; data in memory is copied."""
+    def split(self, name: str, doubles: Collection[int] = ()) -> Split:
+        """Return one split in the order of the source; data in memory is copied. The inputs with the indices `doubles`
+        are float64."""
         chosen = self.numbers[name]
-        inputs = tuple(_copied(x, chosen) if isinstance(x, np.ndarray) else LazyArray(x, chosen) for x in self.inputs)
+        kinds = [
+            np.int64 if given.type.kind == "index" else np.float64 if number in doubles else np.float32
+            for number, given in enumerate(self.facts.inputs)
+        ]
+        inputs = tuple(
+            _copied(x, chosen, np.dtype(kind)) if isinstance(x, np.ndarray) else LazyArray(x, chosen, np.dtype(kind))
+            for x, kind in zip(self.inputs, kinds, strict=True)
+        )
         lengths = tuple(None if given is None else given[chosen] for given in self.lengths)
         return Split(inputs, tuple(target[chosen] for target in self.targets), lengths)
+
+    @property
+    def wider(self) -> frozenset[int]:
+        """Indices of the inputs whose stored numbers may have more digits than float32."""
+        kinds = [x.dtype if isinstance(x, np.ndarray) else x.kind for x in self.inputs]
+        return frozenset(number for number, kind in enumerate(kinds) if not np.can_cast(kind, np.float32))
 
     def largest(self, number: int) -> int:
         """Return the largest index of an input of indices."""
@@ -126,9 +140,9 @@ class Opened:
         return splitting.split(self.outline.groups, self.counts, self.options.split_seed)
 
 
-def _copied(array: Array, chosen: Array) -> Array:
-    """Return the chosen samples as float32, copied in chunks to save memory."""
-    out = aligned_array((len(chosen), *array.shape[1:]), np.dtype(np.float32))
+def _copied(array: Array, chosen: Array, kind: np.dtype[Any]) -> Array:
+    """Return the chosen samples in a dtype, copied in chunks to save memory."""
+    out = aligned_array((len(chosen), *array.shape[1:]), kind)
     step = max(1, CHUNK_BYTES // max(1, array[:1].nbytes))
     for start in range(0, len(chosen), step):
         out[start : start + step] = array[chosen[start : start + step]]

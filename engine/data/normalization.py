@@ -9,6 +9,8 @@ import numpy as np
 from engine.data.sources.source import Array
 
 CHUNK_NUMBERS = 2**20
+MOST_ROUNDED = 2.0**-16
+"""Largest error of rounding to single precision, relative to the range of a channel, that training does not mind."""
 
 
 class Rows(Protocol):
@@ -25,6 +27,8 @@ class Rows(Protocol):
 def fit(kind: str, given: Array | Rows, channel_axis: int) -> tuple[Array, Array]:
     """Return shift and scale (C) as float32. `kind` is one of `engine.layers.inputs.NORMALIZATIONS`.
 
+    The shift is float64 where a channel of doubles or integers would lose its digits in single precision, such as times
+    in seconds since 1970: such values have to reach the normalisation in double precision.
     `channel_axis` counts the samples' axis as 0. A channel that is constant keeps the scale 1. The numbers are read
     in one pass, in two for `zscore`, with the same result for data in memory and on disk.
     """
@@ -32,7 +36,7 @@ def fit(kind: str, given: Array | Rows, channel_axis: int) -> tuple[Array, Array
     if kind == "none" or 0 in given.shape:
         return np.zeros(channels, np.float32), np.ones(channels, np.float32)
     axes = tuple(axis for axis in range(len(given.shape)) if axis != channel_axis)
-    low, high, mean = _edges(given, channel_axis, axes)
+    low, high, mean, rounded = _edges(given, channel_axis, axes)
     match kind:
         case "zerocenter":
             shift, spread = mean, np.ones(channels)
@@ -46,7 +50,8 @@ def fit(kind: str, given: Array | Rows, channel_axis: int) -> tuple[Array, Array
             raise ValueError(f"There is no normalisation '{kind}'.")
     constant = low == high
     scale = 1.0 / np.where(constant | (spread < np.finfo(np.float32).tiny), 1.0, spread)
-    return np.where(constant, low, shift).astype(np.float32), scale.astype(np.float32)
+    is_double = bool((rounded > MOST_ROUNDED * (high - low)).any())
+    return np.where(constant, low, shift).astype(np.float64 if is_double else np.float32), scale.astype(np.float32)
 
 
 def _chunks(given: Array | Rows) -> Iterator[Array]:
@@ -58,14 +63,16 @@ def _chunks(given: Array | Rows) -> Iterator[Array]:
         yield from (piece.astype(np.float64) for piece in given.chunks(step))
 
 
-def _edges(given: Array | Rows, channel_axis: int, axes: tuple[int, ...]) -> tuple[Array, Array, Array]:
-    """Return minimum, maximum and mean of each channel (C)."""
-    low, high, total = [], [], np.zeros(given.shape[channel_axis])
+def _edges(given: Array | Rows, channel_axis: int, axes: tuple[int, ...]) -> tuple[Array, Array, Array, Array]:
+    """Return minimum, maximum and mean of each channel (C), and the largest error of rounding it to float32."""
+    low, high, total, rounded = [], [], np.zeros(given.shape[channel_axis]), np.zeros(given.shape[channel_axis])
     for piece in _chunks(given):
+        rounded = np.maximum(rounded, np.abs(piece - piece.astype(np.float32)).max(axis=axes))
         low.append(piece.min(axis=axes))
         high.append(piece.max(axis=axes))
         total = total + piece.sum(axis=axes)
-    return np.min(low, axis=0), np.max(high, axis=0), total * given.shape[channel_axis] / prod(given.shape)
+    mean = total * given.shape[channel_axis] / prod(given.shape)
+    return np.min(low, axis=0), np.max(high, axis=0), mean, rounded
 
 
 def _deviation(given: Array | Rows, mean: Array, channel_axis: int, axes: tuple[int, ...]) -> Array:

@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
 from math import prod
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from engine.core.text import format_duration
 from engine.data.sources.source import Array, SampleReader
 
 R = TypeVar("R")
+FLOAT32: np.dtype[Any] = np.dtype(np.float32)
 MOST_THREADS = 8
 AHEAD_BYTES = 2**28
 """Limit of the bytes read ahead; exceeded by at most one job."""
@@ -110,10 +111,11 @@ def read_tasks(stored: SampleReader, chosen: Array, out: Array) -> Iterator[Call
 
 @dataclass(frozen=True, eq=False)
 class LazyArray:
-    """Chosen samples of one input, in this order, as float32; read when they are indexed."""
+    """Chosen samples of one input, in this order, in this dtype; read when they are indexed."""
 
     stored: SampleReader
     numbers: Array
+    dtype: np.dtype[Any] = FLOAT32
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -139,7 +141,7 @@ class LazyArray:
         return prefetch(self._job(self.numbers[start : start + step]) for start in range(0, len(self.numbers), step))
 
     def _job(self, chosen: Array) -> ReadJob[Array]:
-        out = aligned_array((len(chosen), *self.stored.shape[1:]), np.dtype(np.float32))
+        out = aligned_array((len(chosen), *self.stored.shape[1:]), self.dtype)
         return ReadJob(out, list(read_tasks(self.stored, chosen, out)), out.nbytes, self.stored.where)
 
 
@@ -158,7 +160,7 @@ class LazySteps:
     def chunks(self, step: int) -> Iterator[Array]:
         """Yield all steps, `step` at a time. Raises `UserError`."""
         at_once = max(1, step // max(1, self.chosen.shape[1]))
-        rest = np.empty((0, *self.shape[1:]), np.float32)
+        rest = np.empty((0, *self.shape[1:]), self.chosen.dtype)
         start = 0
         for block in self.chosen.chunks(at_once):
             lengths = self.lengths[start : start + len(block)]

@@ -1,12 +1,16 @@
 """Sample inputs for testing an export: real samples in the order of the network's inputs, or random ones."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import torch
+from torch import fx
 
 from engine.core.errors import UserError
 from engine.core.types import TensorType
 from engine.layers.attention import Embedding
+from engine.lowering.modules.normalization import Normalize
 from engine.network import edits
 from engine.network.analysis import analyse
 from engine.network.network import Network
@@ -27,7 +31,10 @@ def at_sizes(samples: Arrays) -> list[Arrays]:
 
 
 def fitting_samples(network: Network, facts: DatasetInfo | None, samples: Arrays) -> Arrays:
-    """Return the samples in the order of the network's inputs, as float32. Raises `UserError` where they do not fit."""
+    """Return the samples in the order of the network's inputs, as float32, or float64 where they are.
+
+    Raises `UserError` where they do not fit.
+    """
     if facts is not None:
         matched = match_inputs(network, facts)
         if len(samples) != len(facts.inputs) or len(matched) != len(network.inputs):
@@ -42,7 +49,20 @@ def fitting_samples(network: Network, facts: DatasetInfo | None, samples: Arrays
         if given is None or not wanted.fits(given):
             sizes = " × ".join(map(str, array.shape[1:]))
             raise UserError(f"'{layer.name}' takes {wanted}; the data gives {sizes}.")
-    return tuple(np.ascontiguousarray(array, dtype=np.float32) for array in samples)
+    return tuple(np.ascontiguousarray(x, x.dtype if x.dtype == np.float64 else np.float32) for x in samples)
+
+
+def in_input_types(module: fx.GraphModule, batch: Arrays) -> Arrays:
+    """Return a batch in the types that the network takes: float64 where the normalisation has a shift that single
+    precision cannot hold, else float32."""
+    inputs = [node for node in module.graph.nodes if node.op == "placeholder"]
+    return tuple(array.astype(_input_type(module, node)) for node, array in zip(inputs, batch, strict=True))
+
+
+def _input_type(module: fx.GraphModule, node: fx.Node) -> type[np.floating[Any]]:
+    parts = [module.get_submodule(str(user.target)) for user in node.users if user.op == "call_module"]
+    is_double = any(isinstance(part, Normalize) and part.shift.dtype == torch.float64 for part in parts)
+    return np.float64 if is_double else np.float32
 
 
 def random_samples(network: Network, seed: int = 0) -> Iterator[Arrays]:

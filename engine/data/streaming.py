@@ -15,6 +15,7 @@ from engine.data.prefetch import ALIGNMENT, LazyArray, ReadJob, prefetch, read_t
 from engine.data.sequences import Padding
 
 SPAN_NUMBERS = 2**20
+KINDS = {np.dtype(np.float32): torch.float32, np.dtype(np.float64): torch.float64, np.dtype(np.int64): torch.int64}
 Change = Callable[[torch.Tensor], torch.Tensor]
 
 
@@ -72,7 +73,8 @@ class StreamedDataset(ResidentDataset):
         work: list[Callable[[], None]] = []
         for given in self.stored:
             numbers = given.numbers[chosen if isinstance(chosen, slice) else chosen.numpy()]
-            kind = torch.uint8 if not on_cpu and given.stored.kind == np.uint8 else torch.float32
+            is_bytes = not on_cpu and given.stored.kind == np.uint8 and given.dtype == np.float32
+            kind = torch.uint8 if is_bytes else KINDS[given.dtype]
             shape = (len(numbers), *given.shape[1:])
             room.append(torch.empty(shape, dtype=kind, pin_memory=self.device.type == "cuda"))
             work += read_tasks(given.stored, numbers, room[-1].numpy())
@@ -95,7 +97,7 @@ def streamed(
 ) -> StreamedDataset:
     """Build a streamed dataset like `ResidentDataset.of`, from lazy inputs."""
     held = ResidentDataset.of(
-        [np.empty(0, np.float32) for _ in inputs], kinds, targets, device, lengths, padding, follows
+        [np.empty(0, given.dtype) for given in inputs], kinds, targets, device, lengths, padding, follows
     )
     return StreamedDataset(held.inputs, held.targets, held.lengths, padding, held.follows, tuple(inputs))
 

@@ -128,13 +128,15 @@ def export(path: Path, format: str, to: Path, *, trusted: bool = False, base: Pa
     if result.analysis.has_errors:
         result.refuse_errors()
     analysis = result.analysis
-    notes = (*source.notes, *facts_note)
+    notes = (*source.notes, *facts_note, *_double_notes(source))
     title = source.title
     if format == "pytorch":
         from engine.exchange.pytorch_export import export_pytorch
 
         written = export_pytorch(source.project.network, source.weights, to, facts=facts, title=title)
-        return Exported(written, format, notes=(*source.notes, *_pytorch_notes(source, facts, written)))
+        return Exported(
+            written, format, notes=(*source.notes, *_double_notes(source), *_pytorch_notes(source, facts, written))
+        )
     from engine.exchange.onnx_export import export_onnx
 
     weights = source.weights if source.weights is not None else _fresh_weights(source.project, analysis)
@@ -142,6 +144,20 @@ def export(path: Path, format: str, to: Path, *, trusted: bool = False, base: Pa
     onnx_file = export_onnx(source.project.network, weights, to, facts=facts, samples=samples)
     kind = "real" if samples is not None else "random"
     return Exported(onnx_file.path, format, onnx_file.largest_difference, onnx_file.samples_compared, kind, notes)
+
+
+def _double_notes(source: Source) -> list[str]:
+    """Return a note for each input that has to be float64."""
+    from engine.lowering.module import prefixes
+
+    network, weights = source.project.network, source.weights or {}
+    names = prefixes(network, analyse(network))
+    shifts = {layer.name: weights.get(f"{names[layer.id][0]}.shift") for layer in network.inputs if names[layer.id]}
+    return [
+        f"The input '{name}' has to be float64: single precision cannot hold its numbers, such as seconds since 1970."
+        for name, shift in shifts.items()
+        if shift is not None and str(shift.dtype) == "torch.float64"
+    ]
 
 
 def _pytorch_notes(source: Source, facts: DatasetInfo | None, written: Path) -> list[str]:
@@ -193,5 +209,6 @@ def _samples(source: Source, facts: DatasetInfo | None) -> "tuple[np.ndarray, ..
     from engine.data.load import load as load_data
 
     part = next(name for name in ("test", "validation", "training") if facts.samples.get(name))
-    inputs = load_data(source.project.data, source.base, is_streamed=True).split(part).inputs
+    data = load_data(source.project.data, source.base, is_streamed=True)
+    inputs = data.split(part, data.wider).inputs
     return tuple(array[:SAMPLES_TO_COMPARE] for array in inputs)

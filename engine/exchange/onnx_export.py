@@ -1,8 +1,8 @@
 """Export to ONNX, and compare with ONNX Runtime before the file is renamed to its final name.
 
-The file has one input per input layer, of the same name, float32 in the units of the data (the normalisation is part
-of the network), with a dynamic batch size. The first output of a classifier is the class probabilities; the class names
-are in the metadata.
+The file has one input per input layer, of the same name, in the units of the data (the normalisation is part of the
+network), with a dynamic batch size: float32, or float64 for numbers that single precision cannot hold. The first output
+of a classifier is the class probabilities; the class names are in the metadata.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ from torch._higher_order_ops.scan import scan
 from engine.core.errors import RunError, UserError
 from engine.core.types import Symbol, TensorType
 from engine.core.version import VERSION
-from engine.data.sample_inputs import Arrays, at_sizes, fitting_samples, random_samples
+from engine.data.sample_inputs import Arrays, at_sizes, fitting_samples, in_input_types, random_samples
 from engine.exchange.export import not_written, refuse_destination
 from engine.layers.user_code import UserCode
 from engine.lowering.module import build
@@ -95,6 +95,7 @@ def export_onnx(
     batches = (
         at_sizes(fitting_samples(network, facts, samples)) if samples is not None else list(random_samples(network))
     )
+    batches = [in_input_types(module, batch) for batch in batches]
     beside = to.with_name(f".{to.name[:100]}.{secrets.token_hex(4)}.tmp")
     try:
         write(module, network, batches[-1], beside, metadata(network, facts))
@@ -145,7 +146,7 @@ def metadata(network: Network, facts: DatasetInfo | None) -> dict[str, str]:
     """Return the metadata of the file; ONNX allows strings only."""
     described = {
         "netwright": VERSION,
-        "input_units": "float32 in the units of the data source; the normalisation is part of the network",
+        "input_units": "those of the data source; the normalisation is part of the network",
     }
     if facts is not None:
         described["task"] = facts.task

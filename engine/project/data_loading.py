@@ -13,8 +13,9 @@ from engine.project.training import TrainingOptions
 
 MOST_OF_FREE = 0.5
 """Largest share of the free memory for data that `auto` holds in memory; the rest is for the network."""
-COPIES_BYTES = {"images": 5}
-"""Bytes per number held in memory: as read, and in single precision. For arrays both may take four bytes."""
+COPIES_BYTES = {"images": 5, "table": 16}
+"""Bytes per number held in memory: as read, and as trained with. For arrays both may take four bytes, for tables both
+eight."""
 
 
 @dataclass(frozen=True)

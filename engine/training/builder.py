@@ -31,7 +31,7 @@ from engine.training.compilation import Step, accelerate, all_learn, choose_thre
 from engine.training.evaluation import EvaluationOptions, Evaluator, confusion_for, metrics_for, named
 from engine.training.gradient_checkpointing import CheckpointedNetwork
 from engine.training.gradient_clipping import gradient_clip
-from engine.training.job import TrainingJob, initial_network, prepare_parameters
+from engine.training.job import TrainingJob, double_inputs, initial_network, prepare_parameters
 from engine.training.layer_statistics import LayerWatch, Watch
 from engine.training.levenberg_marquardt import LevenbergMarquardt
 from engine.training.losses import Loss, OutputAdapters, loss_for, normalised, scale_of
@@ -74,10 +74,13 @@ class TrainerBuilder:
         self.parameters: Mapping[str, ParameterOptions] = {}
         """Options of the parameters by name, once the network is prepared."""
         self._share = Share()
+        self._doubles: frozenset[int] = frozenset()
+        """Indices of the data's inputs that are float64."""
         if like is None:
             self.precision = Precision(self.options.fitting_precision, job.device, job.group)
             self.network = self.precision.network(initial_network(job))
             self.precision.begin()
+            self._doubles = double_inputs(job, self.network) if job.data is not None else self._doubles
         else:
             self.precision, self.network = like.precision, copy.deepcopy(like.network)
             self.__dict__["training"] = like.training
@@ -347,7 +350,7 @@ class TrainerBuilder:
             return None
         project = job.project
         split = make_dataset(
-            job.data.split(name),
+            job.data.split(name, self._doubles),
             project.network,
             job.analysis,
             job.dataset,

@@ -217,7 +217,10 @@ def initial_network(job: TrainingJob) -> nn.Module:
 def _fit_normalisation(job: TrainingJob, module: nn.Module) -> None:
     """Set shift and scale of the input layers, and of output layers that undo the scaling of targets."""
     assert job.data is not None
-    network, training = job.project.network, job.data.split("training")
+    network = job.project.network
+    # Devices of Apple have no float64, and images are changed at random in single precision.
+    can_double = job.device.type != "mps" and not job.options.augments
+    training = job.data.split("training", job.data.wider if can_double else ())
     for id, source, number in fed_inputs(network, job.dataset):
         kind = getattr(network.layers[id].type, "normalization_kind", "none")
         if kind != "none":
@@ -231,6 +234,17 @@ def _fit_normalisation(job: TrainingJob, module: nn.Module) -> None:
         axis = job.analysis.shapes[id].output.dim("C")
         targets = training.targets[job.targets[output].number]
         fit_inverse(module.get_submodule(job.module_names[id][0]), inverse.kind, targets, axis)
+
+
+def double_inputs(job: TrainingJob, module: nn.Module) -> frozenset[int]:
+    """Return the indices of the data's inputs that the network takes in double precision: their normalisation has a
+    shift that single precision cannot hold, or all weights are double."""
+    shifts = {
+        number: getattr(module.get_submodule(names[0]), "shift", None)
+        for id, _, number in fed_inputs(job.project.network, job.dataset)
+        if (names := job.module_names.get(id))
+    }
+    return frozenset(n for n, shift in shifts.items() if shift is not None and shift.dtype == torch.float64)
 
 
 def prepare_parameters(job: TrainingJob, network: nn.Module, group: ProcessGroup, share: Share) -> None:

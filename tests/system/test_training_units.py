@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from engine.data.load import LoadedData, load
+from engine.exchange.export import export
 from engine.lowering.module import build
 from engine.lowering.weights import load as load_weights
 from engine.network.analysis import analyse
@@ -49,3 +50,48 @@ def test_it_is_the_training_on_responses_normalised_by_hand_and_what_leaves_has_
     error = np.sqrt(((found - test.targets[0]) ** 2).mean())
     assert units.result["test"]["rmse"] == pytest.approx(error, rel=1e-4), "metrics have the units"
     assert error < 0.3 * 4000
+
+
+TIMES = 1e9 + np.arange(240) % 12
+"""One value in single precision, which the loss would not notice."""
+
+
+@pytest.mark.parametrize("how", [{}, {"loading": "stream"}])
+def test_times_since_1970_are_learned_from_and_leave_with_all_digits(tmp_path: Path, how: dict[str, Any]) -> None:
+    import onnxruntime
+
+    y = np.sin(TIMES - 1e9).astype(np.float32)
+    np.savez(tmp_path / "data.npz", x=TIMES.reshape(-1, 1), y=y)
+    ends = layer("feature_input", channels=1), layer("fully_connected", outputs=24)
+    network = chain(*ends, layer("tanh"), layer("fully_connected", outputs=1))
+    training: dict[str, Any] = {"max_epochs": 80, "mini_batch_size": 56, "solver": "adam", "initial_learn_rate": 0.03}
+    done = train(project_of(network, {**DATA, **how}, {}, training), tmp_path / "run")
+    assert done.result["test"]["rmse"] < 0.5 * y.std(), "all inputs are one in single precision"
+
+    written = export(tmp_path / "run", "onnx", tmp_path / "net.onnx")
+    assert "The input 'feature_input_1' has to be float64" in " ".join(written.notes)
+    session = onnxruntime.InferenceSession(tmp_path / "net.onnx")
+    assert [given.type for given in session.get_inputs()] == ["tensor(double)"]
+    (found,) = session.run(None, {session.get_inputs()[0].name: TIMES[:12].reshape(-1, 1)})
+    assert np.sqrt(((found[:, 0] - y[:12]) ** 2).mean()) < 0.5 * y.std()
+
+    export(tmp_path / "run", "pytorch", tmp_path / "net.py")
+    space: dict[str, Any] = {"__file__": str(tmp_path / "net.py"), "__name__": "net"}
+    exec((tmp_path / "net.py").read_text(), space)
+    with torch.no_grad():
+        again = space["load"]()(torch.from_numpy(TIMES[:12].reshape(-1, 1)))
+    np.testing.assert_allclose(again.numpy(), found, atol=1e-5)
+
+
+def test_a_table_and_arrays_of_such_times_train_alike(tmp_path: Path) -> None:
+    y = np.sin(TIMES - 1e9).astype(np.float32)
+    np.savez(tmp_path / "data.npz", x=TIMES.reshape(-1, 1), y=y)
+    rows = "".join(f"{int(time)},{value!r}\n" for time, value in zip(TIMES, y.tolist(), strict=True))
+    (tmp_path / "data.csv").write_text(f"time,y\n{rows}")
+    network = chain(layer("feature_input", channels=1), layer("fully_connected", outputs=1))
+    csv = {"source": "table", "path": "data.csv", "task": "numbers"}
+    runs = [
+        train(project_of(network, data, {}, {"max_epochs": 2, "mini_batch_size": 56}), tmp_path / str(data["source"]))
+        for data in (DATA, csv)
+    ]
+    assert runs[0].losses == runs[1].losses

@@ -360,7 +360,8 @@ class ArrayReader:
         if lengths is not None:
             sizes[0] = int(lengths.max())
         self.shape = (place.shape[0], *sizes)
-        self.kind = np.dtype(np.uint8 if place.dtype == np.uint8 else np.float32)
+        is_exact = np.can_cast(place.dtype, np.complex64 if self._is_complex else np.float32)
+        self.kind = np.dtype(np.uint8 if place.dtype == np.uint8 else np.float32 if is_exact else np.float64)
         self.at_once = max(1, TASK_BYTES // (4 * prod(sizes)))
         self.largest, self.where = largest, str(place.path)
         self._place, self._lengths = place, lengths

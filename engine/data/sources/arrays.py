@@ -37,6 +37,8 @@ from engine.project.data import DataOptions
 from engine.project.dataset_info import InputInfo
 
 LARGEST = 2**63
+MOST_INDICES = 100_000_000
+"""Largest vocabulary of an embedding."""
 AS_NUMBERS = (
     "To take them as numbers, set integer arrays to numbers (data.integer_arrays=numbers), or store the array as "
     "float32."
@@ -219,8 +221,11 @@ def _vocabulary(low: int, high: int, name: str, path: Path) -> str:
             f"Array '{name}' of {path} holds whole numbers, taken as indices, but the smallest is {low:,}. "
             f"Expected indices from 0. {AS_NUMBERS}"
         )
-    if high >= 2**24:
-        raise UserError(f"Array '{name}' of {path} holds the index {high:,}; indices are at most {2**24 - 1:,}.")
+    if high >= MOST_INDICES:
+        raise UserError(
+            f"Array '{name}' of {path} holds the index {high:,}; indices are at most {MOST_INDICES - 1:,}. "
+            f"Number the ids anew from 0, as numpy.unique(..., return_inverse=True) does. {AS_NUMBERS}"
+        )
     return f"The largest index in '{name}' is {high:,}: an embedding needs a vocabulary of at least {high + 1:,}."
 
 

@@ -192,7 +192,7 @@ class SampleReader(Protocol):
 
     @property
     def kind(self) -> np.dtype[Any]:
-        """Dtype in which samples are read without loss: uint8 or float32."""
+        """Dtype in which samples are read without loss: uint8, float32 or float64, int64 for indices."""
 
     @property
     def at_once(self) -> int:
@@ -207,7 +207,7 @@ class SampleReader(Protocol):
         """Largest index of an input of indices; 0 for other inputs."""
 
     def read(self, chosen: Array, out: Array) -> None:
-        """Read the samples with these indices into `out`, of dtype `kind` or float32.
+        """Read the samples with these indices into `out`, of dtype `kind`, float32 or another that holds them.
 
         Raises `UserError` for samples that cannot be read or used.
         """

@@ -122,7 +122,7 @@ def _target(task: str, name: str, columns: Columns, path: Path) -> tuple[Array, 
                 "precision. To take them as classes, write them as texts, such as id_1."
             )
         return as_classes(numbers, what)
-    return _single(numbers, what)[:, np.newaxis], ()
+    return _within_single(numbers, what).astype(np.float32)[:, np.newaxis], ()
 
 
 def _inputs(responses: tuple[str, ...], columns: Columns, path: Path) -> tuple[Array, list[str], list[str]]:
@@ -137,7 +137,7 @@ def _inputs(responses: tuple[str, ...], columns: Columns, path: Path) -> tuple[A
     blocks = [
         encoded[name]
         if name in encoded
-        else _single(columns.numbers[name], f"Column '{name}' of {path}")[:, np.newaxis]
+        else _within_single(columns.numbers[name], f"Column '{name}' of {path}")[:, np.newaxis]
         for name in columns.names
         if name not in responses
     ]
@@ -145,11 +145,11 @@ def _inputs(responses: tuple[str, ...], columns: Columns, path: Path) -> tuple[A
     return np.concatenate(blocks, axis=1), names, notes
 
 
-def _single(numbers: Array, what: str) -> Array:
-    """Return the numbers as float32. Raises `UserError` for numbers beyond its range."""
+def _within_single(numbers: Array, what: str) -> Array:
+    """Return the numbers unchanged, in float64. Raises `UserError` for numbers beyond the range of float32."""
     if (largest := float(np.abs(numbers).max())) > LARGEST:
         raise UserError(f"{what} holds {largest:.3g}; expected numbers up to {LARGEST:.3g}. Use another unit.")
-    return numbers.astype(np.float32)
+    return numbers
 
 
 def _encoded(cells: Sequence[str], what: str) -> tuple[Array, list[str]]:

@@ -24,7 +24,8 @@ class CrossChannelNorm(nn.Module):
 class Normalize(nn.Module):
     """Input normalisation by one shift and scale per channel: y = (x - shift) * scale.
 
-    A sample has `rank` axes; `dim` is that of the channels, the samples' axis being 0.
+    A sample has `rank` axes; `dim` is that of the channels, the samples' axis being 0. The shift is float64 for numbers
+    that single precision cannot hold, such as seconds since 1970: x is float64 then, too. y has the dtype of `scale`.
     """
 
     shift: torch.Tensor
@@ -36,8 +37,15 @@ class Normalize(nn.Module):
         self.register_buffer("shift", torch.zeros(channels))
         self.register_buffer("scale", torch.ones(channels))
 
+    def _load_from_state_dict(self, state_dict: dict[str, torch.Tensor], prefix: str, *args: object) -> None:
+        given = state_dict.get(f"{prefix}shift")
+        if given is not None and given.dtype == torch.float64:
+            self.shift = self.shift.double()
+        super()._load_from_state_dict(state_dict, prefix, *args)
+
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return (x - self.shift.view(self.sizes)) * self.scale.view(self.sizes)
+        x = x - self.shift.view(self.sizes)
+        return x.to(self.scale.dtype) * self.scale.view(self.sizes)
 
 
 class InverseNormalize(Normalize):

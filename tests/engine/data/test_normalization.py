@@ -58,3 +58,16 @@ def test_pieces_make_no_difference(monkeypatch):
     monkeypatch.setattr("engine.data.normalization.CHUNK_NUMBERS", 100)
     for a, b in zip(whole, fit("zscore", array, axis), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def test_times_since_1970_keep_their_digits():
+    """In single precision the twelve values are one, and a constant has the scale 1."""
+    times = 1e9 + np.arange(12.0).reshape(12, 1)
+    shift, scale = fit("zscore", times, 1)
+    assert (shift.dtype, scale.dtype) == (np.float64, np.float32)
+    np.testing.assert_allclose((times - shift) * scale, (times - times.mean()) / times.std(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("values", [np.arange(1990.0, 2020.0), np.linspace(0, 1, 30)])
+def test_what_single_precision_holds_stays_there(values):
+    assert fit("zscore", values.reshape(-1, 1), 1)[0].dtype == np.float32

@@ -7,11 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from engine.core.errors import UserError
 from engine.core.types import Symbol, sequence, tokens
+from engine.data.batches import ResidentDataset
 from engine.data.load import LoadedData, facts, load
+from engine.data.sequences import Padding
 from engine.data.sources.array_files import headers
+from engine.data.streaming import streamed
 from engine.project.data import DataOptions
 from engine.project.dataset_info import DatasetInfo
 
@@ -378,3 +382,27 @@ def test_one_of_several_npy_files_stands_for_their_folder(tmp_path):
     named, folder = (DataOptions(source="arrays", path=path) for path in ("signals.npy", "."))
     assert facts(named, tmp_path).inputs == facts(folder, tmp_path).inputs
     assert facts(named, tmp_path).inputs[0].type.sizes == (8, 2)
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_indices_above_those_of_single_precision_stay_what_they_are(tmp_path: Path, *, is_streamed: bool) -> None:
+    ids = 2**24 + np.arange(24).reshape(6, 4)
+    np.savez(tmp_path / "d.npz", x=ids, y=Y)
+    part = load(OPTIONS, tmp_path, is_streamed=is_streamed).split("training")
+    dataset = ResidentDataset.of if not is_streamed else streamed
+    made = dataset(part.inputs, ["index"], part.targets, torch.device("cpu"), [], Padding(), [None])
+    (found,), _ = made.at(torch.arange(6))
+    assert found.dtype == torch.int64
+    assert found.tolist() == ids.tolist()
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_doubles_are_read_as_such_on_request(tmp_path: Path, *, is_streamed: bool) -> None:
+    x = np.stack([1e9 + np.arange(6.0), np.arange(6.0)], 1)
+    np.savez(tmp_path / "d.npz", x=x, z=np.arange(6, dtype=np.float32), w=x + 1j * x[::-1], y=Y)
+    data = load(OPTIONS, tmp_path, is_streamed=is_streamed)
+    assert data.wider == {0, 2}
+    part = data.split("training", data.wider)
+    assert [given.dtype for given in part.inputs] == [np.float64, np.float32, np.float64]
+    np.testing.assert_array_equal(part.inputs[0][:], x)
+    np.testing.assert_array_equal(part.inputs[2][:][:, ::2], x)
