@@ -256,15 +256,15 @@ class EngineServer(QObject):
         self._child.received.connect(self._take)
         self._child.closed.connect(self._on_closed)
 
-    def request(self, do: str, given: dict[str, Any], on_result: OnResult, on_error: OnError) -> None:
+    def request(self, do: str, values: dict[str, Any], on_result: OnResult, on_error: OnError) -> None:
         """Send a request; exactly one of the two callbacks is called later, from the event loop."""
         self.start()
         if self._child is None:
             QTimer.singleShot(0, self, lambda: on_error("The engine cannot be started."))
             return
         self._last_id += 1
-        self._waiting[self._last_id] = PendingRequest(do, given, on_result, on_error)
-        self._child.say(json.dumps({"id": self._last_id, "do": do, "with": given}, ensure_ascii=False).encode())
+        self._waiting[self._last_id] = PendingRequest(do, values, on_result, on_error)
+        self._child.say(json.dumps({"id": self._last_id, "do": do, "with": values}, ensure_ascii=False).encode())
 
     def _take(self, line: bytes) -> None:
         try:

@@ -66,10 +66,10 @@ def insert_refusal(type: LayerType, analysis: Analysis, into: Connection) -> str
 
 def _shape_error(type: LayerType, analysis: Analysis, source: Port) -> str:
     """Why a type with one input does not accept what leaves a port; nothing where it does or that is not known."""
-    given = analysis.type_at(source)
-    if given is not None and len(type.input_ports()) == 1 and not type.is_measured:
+    input_type = analysis.type_at(source)
+    if input_type is not None and len(type.input_ports()) == 1 and not type.is_measured:
         try:
-            type.output(given)
+            type.output(input_type)
         except ShapeError as error:
             return str(error)
     return ""

@@ -61,7 +61,7 @@ def free_place(layout: Layout, at: Position) -> Position:
 
 def beside(layout: Layout, placed: Collection[Position]) -> tuple[float, float]:
     """The shift of pasted layers, frames and comments that leaves all others visible."""
-    written = (one.at for one in annotations.every(layout))
+    written = (annotation.at for annotation in annotations.every(layout))
     taken = {snapped(at) for at in (*layout.positions.values(), *written)}
     shift = 0.0
     while any(snapped((x + shift, y + shift)) in taken for x, y in placed):
@@ -81,9 +81,9 @@ def inserted(network: Network, layout: Layout, into: Connection, id: str, at: Po
     places: dict[str, Position] = {id: (place[0], place[1])}
     lack = place[axis] + along - target[axis]
     if lack > 0 and target[axis] > source[axis]:
-        for one in _behind(network, into.target.layer):
-            x, y = layout.at(one)
-            places[one] = (x, y + lack) if axis else (x + lack, y)
+        for follower in _behind(network, into.target.layer):
+            x, y = layout.at(follower)
+            places[follower] = (x, y + lack) if axis else (x + lack, y)
     return layout.moved(places)
 
 

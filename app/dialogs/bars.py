@@ -40,18 +40,20 @@ class Bars(QWidget):
     def show_bars(self, bars: list[Bar]) -> None:
         """Show these figures."""
         self.bars = list(bars)
-        said = (f"{bar.panel}, {bar.kind}: {bar.refusal or f'{figure(bar.value)} {bar.unit}'}" for bar in self.bars)
-        self.setAccessibleDescription("; ".join(said))
+        descriptions = (
+            f"{bar.panel}, {bar.kind}: {bar.refusal or f'{figure(bar.value)} {bar.unit}'}" for bar in self.bars
+        )
+        self.setAccessibleDescription("; ".join(descriptions))
         self.setFixedHeight(self.sizeHint().height())
         self.update()
 
     @property
     def panels(self) -> dict[str, list[Bar]]:
         """The bars by panel, in their order."""
-        found: dict[str, list[Bar]] = {}
+        panels: dict[str, list[Bar]] = {}
         for bar in self.bars:
-            found.setdefault(bar.panel, []).append(bar)
-        return found
+            panels.setdefault(bar.panel, []).append(bar)
+        return panels
 
     def sizeHint(self) -> QSize:
         """As high as the rows of panels."""

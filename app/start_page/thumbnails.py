@@ -60,8 +60,8 @@ class ThumbnailLoader(QObject):
             return
         self._batch, self._requested = list(self._requested), {}
         self._stamps, self._unanswered = {}, dict.fromkeys(self._batch)
-        known = [(path, self._known[path][0] if path in self._known else "") for path in self._batch]
-        module, *words = thumbnail_program.arguments(known)
+        stamps = [(path, self._known[path][0] if path in self._known else "") for path in self._batch]
+        module, *words = thumbnail_program.arguments(stamps)
         try:
             self._child = ChildProcess(module_command(module, *words), self)
         except OSError:

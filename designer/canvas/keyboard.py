@@ -197,8 +197,8 @@ class Keyboard:
             return True
         editor = self._editor
         order: list[str | Mark] = list(editor.network.order)
-        known = set(order)
-        order += [id for id in editor.network.layers if id not in known]
+        reached = set(order)
+        order += [id for id in editor.network.layers if id not in reached]
         order += annotations.marks(editor.layout)
         picked: frozenset[str | Mark] = editor.selection | editor.selected_marks
         chosen = [index for index, id in enumerate(order) if id in picked]

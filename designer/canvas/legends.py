@@ -325,17 +325,17 @@ class StageLegend(QFrame):
         shown = self._stages.current
         self.how.setText("automatic" if shown.is_automatic else "by hand")
         self._show_rows(shown.stages)
-        said = [shown.refusal] if shown.refusal else []
+        sentences = [shown.refusal] if shown.refusal else []
         rest = (shown.stages.count if shown.stages else 0) - MOST_ROWS
         if rest > 0:
-            said.append(f"And {plural(rest, 'stage')} more.")
+            sentences.append(f"And {plural(rest, 'stage')} more.")
         if not self._stages.is_used:
-            said.append(f"A run does not use them: {unused_because(self._view.editor.project.environment)}.")
+            sentences.append(f"A run does not use them: {unused_because(self._view.editor.project.environment)}.")
         elif shown.stages and (why := wrong_count(shown.stages.count, self._stages.workers)):
-            said.append(why[:1].upper() + why[1:])
+            sentences.append(why[:1].upper() + why[1:])
         elif not shown.refusal:
-            said.append("Keys 1 to 9 move what is selected.")
-        self.words.setText(" ".join(said))
+            sentences.append("Keys 1 to 9 move what is selected.")
+        self.words.setText(" ".join(sentences))
         self.clear_button.setEnabled(not shown.is_automatic)
         self.use_button.setVisible(not self._stages.is_used)
         self._place()

@@ -83,8 +83,8 @@ class Suggestions(QObject):
         editor, end = self._editor, self._scene_point(at)
         name = editor.network.layers[port.port.layer].name
         if port.is_input:
-            known = known_inputs(editor.network, editor.analysis, port.port)
-            suggestions = feeders(editor.network.layers[port.port.layer].effective_type, port.port.name, known)
+            types = known_inputs(editor.network, editor.analysis, port.port)
+            suggestions = feeders(editor.network.layers[port.port.layer].effective_type, port.port.name, types)
             suggestions = {**suggestions, BlockInput.key: ""}  # gives what arrives at the block
         else:
             suggestions = takers(editor.analysis.type_at(port.port))

@@ -330,7 +330,7 @@ class ChoicesEditor(QWidget):
             action.setChecked(action.text() in words)
 
     def _tick(self, word: str, is_on: bool) -> None:
-        words = [known for known in self._words() if known != word]
+        words = [other for other in self._words() if other != word]
         self.line.type_in(", ".join([*words, word] if is_on else words))
         self._show_ticks()
 

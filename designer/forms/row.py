@@ -283,9 +283,9 @@ class Row:
         return self.field.help, note
 
     def _show_message(self) -> None:
-        said = self.message or self.warning
+        text = self.message or self.warning
         if self._error_label is None:
-            if not said:
+            if not text:
                 return
             self._error_label = QLabel()
             self._error_label.setWordWrap(True)
@@ -293,8 +293,8 @@ class Row:
                 self._error_label.setFixedWidth(width)
             self._made().cell.insertWidget(1, self._error_label)
         theme.mark(self._error_label, "role", "error" if self.message else "warning")
-        self._error_label.setText(said)
-        self._error_label.setVisible(bool(said))
+        self._error_label.setText(text)
+        self._error_label.setVisible(bool(text))
 
     @property
     def error_label(self) -> QLabel | None:

@@ -127,11 +127,11 @@ class Connect(Gesture):
 
     def _refusal_between(self, source: Port, target: Port) -> str:
         type = self._network.layers[target.layer].effective_type
-        given = self.editor.analysis.type_at(source)
-        if given is None or len(type.input_ports()) != 1:
+        source_type = self.editor.analysis.type_at(source)
+        if source_type is None or len(type.input_ports()) != 1:
             return ""
         try:
-            type.output(given)
+            type.output(source_type)
         except UserError as error:
             return str(error)
         return ""
@@ -153,6 +153,6 @@ class Connect(Gesture):
                 near = [connection.target.layer for connection in network.outgoing[id]]
             else:
                 near = [source.layer for source in network.incoming[id].values()]
-            waiting += [one for one in near if one not in seen]
+            waiting += [neighbour for neighbour in near if neighbour not in seen]
             seen.update(near)
         return [id for id in network.layers if id not in seen]

@@ -30,9 +30,9 @@ def step(network: Network, layout: Layout, id: str, direction: Direction, trail:
             return visited
         axis = 0 if direction in ("up", "down") else 1
         here = layout.at(id)[axis]
-        return min(near, key=lambda one: abs(layout.at(one)[axis] - here), default=None)
-    beside = {one for feed in _feeds_of(network, id) for one in _fed_by(network, feed)}
-    beside |= {one for target in _fed_by(network, id) for one in _feeds_of(network, target)}
+        return min(near, key=lambda member: abs(layout.at(member)[axis] - here), default=None)
+    beside = {member for feed in _feeds_of(network, id) for member in _fed_by(network, feed)}
+    beside |= {member for target in _fed_by(network, id) for member in _feeds_of(network, target)}
     return towards(layout, id, direction, beside - {id}) or towards(
         layout, id, direction, _level(layout, id, direction)
     )
@@ -40,26 +40,26 @@ def step(network: Network, layout: Layout, id: str, direction: Direction, trail:
 
 def towards(layout: Layout, id: str, direction: Direction, others: Iterable[str]) -> str | None:
     """The nearest of some layers that lies in a direction."""
-    return nearest(layout, layout.at(id), direction, (one for one in others if one != id))
+    return nearest(layout, layout.at(id), direction, (other for other in others if other != id))
 
 
 def nearest(layout: Layout, start: Position, direction: Direction, others: Iterable[str]) -> str | None:
     """The nearest of some layers that lies in a direction from a place."""
     dx, dy = _STEPS[direction]
     best: tuple[float, str] | None = None
-    for one in others:
-        x, y = layout.at(one)
+    for other in others:
+        x, y = layout.at(other)
         ahead = (x - start[0]) * dx + (y - start[1]) * dy
         if ahead > 0:
             aside = abs((x - start[0]) * dy) + abs((y - start[1]) * dx)
-            best = min(best or (float("inf"), one), (ahead + _ASIDE * aside, one))
+            best = min(best or (float("inf"), other), (ahead + _ASIDE * aside, other))
     return best[1] if best else None
 
 
 def _level(layout: Layout, id: str, direction: Direction) -> Iterable[str]:
     axis = 1 if direction in ("left", "right") else 0
     here = layout.at(id)[axis]
-    return (one for one, at in layout.positions.items() if abs(at[axis] - here) < _LEVEL)
+    return (other for other, at in layout.positions.items() if abs(at[axis] - here) < _LEVEL)
 
 
 def _fed_by(network: Network, id: str) -> dict[str, None]:

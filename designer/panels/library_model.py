@@ -120,10 +120,10 @@ class LibraryModel(QStandardItemModel):
         item.setData(why or self._types[key].summary(), Qt.ItemDataRole.AccessibleDescriptionRole)
 
     def _show_section(self, title: str, keys: Sequence[str]) -> None:
-        known = [key for key in keys if key in self._types]
-        heading = self._cleared(title, is_wanted=bool(known))
+        present = [key for key in keys if key in self._types]
+        heading = self._cleared(title, is_wanted=bool(present))
         if heading is not None:
-            self._fill(heading, known)
+            self._fill(heading, present)
 
     def _cleared(self, title: str, *, is_wanted: bool) -> QStandardItem | None:
         """The heading of a section with nothing below it, in its place; None if it is not wanted any more."""
@@ -222,12 +222,12 @@ class LibraryModel(QStandardItemModel):
                     rows_by_heading[at] = rows
         return rows_by_heading
 
-    def _words_of(self, one: str | UserBlock) -> str:
-        if isinstance(one, UserBlock):
-            return f"{one.name} {one.tooltip}".lower()
-        if one not in self._words:
-            self._words[one] = search_text(self._types[one])
-        return self._words[one]
+    def _words_of(self, entry: str | UserBlock) -> str:
+        if isinstance(entry, UserBlock):
+            return f"{entry.name} {entry.tooltip}".lower()
+        if entry not in self._words:
+            self._words[entry] = search_text(self._types[entry])
+        return self._words[entry]
 
     def warm_up(self) -> None:
         """Gather the words of the next rows, and of the others after them, between events."""

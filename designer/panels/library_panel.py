@@ -54,7 +54,7 @@ class LibraryMemory(QObject):
 
     def star(self, key: str, is_favourite: bool) -> None:
         """Make a type a favourite, or one no more."""
-        others = tuple(one for one in self._favourites if one != key)
+        others = tuple(favourite for favourite in self._favourites if favourite != key)
         self._favourites = (*others, key)[-_LIMIT:] if is_favourite else others
         self._write("favourites", self._favourites)
         self.favourites_changed.emit()
@@ -62,7 +62,7 @@ class LibraryMemory(QObject):
     def use(self, key: str) -> None:
         """Put a type before the others that were used."""
         before = self._recent
-        self._recent = (key, *(one for one in before if one != key))[:RECENT_LIMIT]
+        self._recent = (key, *(other for other in before if other != key))[:RECENT_LIMIT]
         if self._recent != before:
             self._write("recent", self._recent)
             self.recent_changed.emit()
@@ -224,7 +224,7 @@ class LibraryPanel(QWidget):
         return (parent.data(), index.row()) if parent.isValid() else (index.data(), -1)
 
     def _at_place(self, title: str, row: int) -> QModelIndex:
-        heading = next((one for one in self._headings() if one.data() == title), QModelIndex())
+        heading = next((index for index in self._headings() if index.data() == title), QModelIndex())
         return heading if row < 0 or not heading.isValid() else self.filter.index(row, 0, heading)
 
     # Search
@@ -251,8 +251,8 @@ class LibraryPanel(QWidget):
         layers = [self._editor.network.layers.get(id) for id in self._editor.selection]
         if len(layers) != 1 or layers[0] is None or not (ports := layers[0].type.output_ports()):
             return set()
-        given = self._editor.analysis.type_at(Port(layers[0].id, ports[0]))
-        return {key for key, why in takers(given).items() if why} if given is not None else set()
+        input_type = self._editor.analysis.type_at(Port(layers[0].id, ports[0]))
+        return {key for key, why in takers(input_type).items() if why} if input_type is not None else set()
 
     # Families
 
@@ -265,7 +265,7 @@ class LibraryPanel(QWidget):
             return
         shown = [heading.data() for heading in self._headings()]
         elsewhere = [title for title in self.memory.folded if title not in shown]
-        folded = [one.data() for one in self._headings() if not self.view.isExpanded(one)]
+        folded = [index.data() for index in self._headings() if not self.view.isExpanded(index)]
         self.memory.fold([*elsewhere, *folded])
 
     def _fold_again(self) -> None:

@@ -196,8 +196,10 @@ class Properties(QScrollArea):
         lines = []
         ports = kind.input_ports()
         for port in ports:
-            given = self._editor.analysis.type_at(sources[port]) if port in sources else None
-            lines.append(("Input" if len(ports) == 1 else f"Input {port}", given.short() if given else UNKNOWN))
+            input_type = self._editor.analysis.type_at(sources[port]) if port in sources else None
+            lines.append(
+                ("Input" if len(ports) == 1 else f"Input {port}", input_type.short() if input_type else UNKNOWN)
+            )
         lines += self._outputs(kind, facts)
         rests = is_frozen(kind) or self._is_in_frozen()
         frozen = ", frozen" if rests and facts and facts.parameters else ""
@@ -214,8 +216,8 @@ class Properties(QScrollArea):
         """The output size of each port."""
         ports = kind.output_ports() or ("",)
         for port in ports:
-            known = facts and (facts.at(port) if port in facts.ports else facts.output)
-            yield "Output" if len(ports) == 1 else f"Output {port}", known.short() if known else UNKNOWN
+            output = facts and (facts.at(port) if port in facts.ports else facts.output)
+            yield "Output" if len(ports) == 1 else f"Output {port}", output.short() if output else UNKNOWN
 
     def _is_in_frozen(self) -> bool:
         """Whether the open block, or one around it, is frozen."""
@@ -230,13 +232,13 @@ class Properties(QScrollArea):
         family = families.pop() if len(families) == 1 else ""
         self.header.say(f"{len(self._layers):,} layers", what, family)
         facts = self._editor.analysis.shapes
-        known = [facts[id] for id in self._ids if id in facts]
+        shapes = [facts[id] for id in self._ids if id in facts]
         batch = self._editor.project.training.mini_batch_size
-        kept = sum(activation_bytes(f, batch) or 0 for f in known)
+        kept = sum(activation_bytes(f, batch) or 0 for f in shapes)
         self.facts.show_rows(
             [
-                ("Parameters", f"{sum(f.parameters for f in known):,}"),
-                ("FLOPs per sample", short_count(sum(f.flops for f in known))),
+                ("Parameters", f"{sum(f.parameters for f in shapes):,}"),
+                ("FLOPs per sample", short_count(sum(f.flops for f in shapes))),
                 (f"Activations, batch {batch:,}", format_bytes(kept)),
             ]
         )
@@ -255,8 +257,8 @@ class Properties(QScrollArea):
         for layer in (*network.inputs, *(x for x in network.layers.values() if isinstance(x.type, BlockInput)))[:6]:
             facts = analysis.shapes.get(layer.id)
             lines.append((f"Input {layer.name}", facts.output.short() if facts else UNKNOWN))
-        for port, given in outputs[:6]:
-            lines.append((f"Output {network.layers[port.layer].name}", given.short() if given else UNKNOWN))
+        for port, output_type in outputs[:6]:
+            lines.append((f"Output {network.layers[port.layer].name}", output_type.short() if output_type else UNKNOWN))
         for layer in [x for x in network.layers.values() if isinstance(x.type, BlockOutput)][:6]:
             facts = analysis.shapes.get(layer.id)
             lines.append((f"Output {layer.name}", facts.output.short() if facts else UNKNOWN))

@@ -51,7 +51,7 @@ def _colours(annotation: Annotation) -> _Colours:
 @cache
 def _coloured(is_frame: bool, tone: Tone, is_dark: bool) -> _Colours:
     toned = (colours.frame if is_frame else colours.comment)(tone, "dark" if is_dark else "light")
-    return _Colours(*(QColor(one) for one in toned))
+    return _Colours(*(QColor(colour) for colour in toned))
 
 
 def _pen(colour: QColor, width: float, zoom: float, *, is_selected: bool) -> QPen:

@@ -245,9 +245,9 @@ class Scene(QGraphicsScene):
 
     def show_target(self, connection: Connection | None) -> None:
         """Draw the connection that is the drop target."""
-        for one in (connection, self.edges.target):
-            if one in self.edges.edges and one is not None:
-                self._stale.append(self.edges.edges[one].bounds)
+        for target in (connection, self.edges.target):
+            if target in self.edges.edges and target is not None:
+                self._stale.append(self.edges.edges[target].bounds)
         self.edges.target = connection
         self._repaint()
 
@@ -314,9 +314,9 @@ class Scene(QGraphicsScene):
         return attached
 
     def _refresh_edges(self, connections: Iterable[Connection]) -> None:
-        known = self._project.network.layers
+        layers = self._project.network.layers
         for connection in connections:
-            if connection.source.layer not in known or connection.target.layer not in known:
+            if connection.source.layer not in layers or connection.target.layer not in layers:
                 continue
             if (old := self.edges.edges.get(connection)) is not None:
                 self._stale.append(old.bounds)
@@ -347,9 +347,9 @@ class Scene(QGraphicsScene):
         text = size_text(self._facts.get(connection.source.layer), connection.source.name)
         labels = []
         for other in self._project.network.outgoing[connection.source.layer][:_FEW_LABELS]:
-            known = self.edges.edges.get(other)
-            if known is not None and known.text and other != connection:
-                labels.append(known.label_box())
+            edge = self.edges.edges.get(other)
+            if edge is not None and edge.text and other != connection:
+                labels.append(edge.label_box())
         if self._repeats:
             for name, source in self._project.network.incoming[connection.target.layer].items():
                 other = Connection(source, Port(connection.target.layer, name))
@@ -426,7 +426,7 @@ class Scene(QGraphicsScene):
 
     def nearest(self, connections: Iterable[Connection], at: QPointF, tolerance: float) -> Connection | None:
         """Return the nearest of these connections to a point within a distance, or None."""
-        shown = [self.edges.edges[one] for one in connections if one in self.edges.edges]
+        shown = [self.edges.edges[connection] for connection in connections if connection in self.edges.edges]
         near = min(((edge.distance_to(at), edge.connection) for edge in shown), default=None)
         return near[1] if near is not None and near[0] <= tolerance else None
 

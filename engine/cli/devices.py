@@ -31,12 +31,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     inventory = probe()
     environments = available(inventory)
-    found: Iterator[dict[str, Any]] = lines_of("engine.launch.machine_test") if arguments.test else iter(())
+    reports: Iterator[dict[str, Any]] = lines_of("engine.launch.machine_test") if arguments.test else iter(())
     if arguments.json:
         lists: dict[str, list[Any]] = {"device": [], "check": [], "figure": []}
-        for one in found:
-            for kind in lists.keys() & one.keys():
-                lists[kind].append(one[kind])
+        for report in reports:
+            for kind in lists.keys() & report.keys():
+                lists[kind].append(report[kind])
         named = {"tested": lists["device"], "checks": lists["check"], "figures": lists["figure"]}
         print_json({**inventory.write(), "environments": environments, **(named if arguments.test else {})})
         return EXIT_DONE
@@ -45,8 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     print("\n".join(table([(name, "yes" if why is None else f"no: {why}") for name, why in environments.items()])))
     if arguments.test:
         print()
-    for one in found:
-        if words := _words(one):
+    for report in reports:
+        if words := _words(report):
             print(words, flush=True)
     return EXIT_DONE
 
@@ -61,17 +61,17 @@ def _print_inventory(inventory: DeviceInventory) -> None:
     print(f"torch   {inventory.torch_version}, workers joined by {', '.join(inventory.backends) or 'nothing'}")
 
 
-def _words(found: dict[str, Any]) -> str:
+def _words(report: dict[str, Any]) -> str:
     """One line of an examination."""
-    if (check := found.get("check")) is not None:
+    if (check := report.get("check")) is not None:
         where = f" of {check['device']}" if check["device"] else ""
         return f"{_SIGNS[check['state']]:8s}{check['layer']}{where}: {check['words']}"
-    if (figure := found.get("figure")) is not None:
+    if (figure := report.get("figure")) is not None:
         value = figure["refusal"] or f"{figure['value']:,.3g} {figure['unit']}"
         return f"{figure['device']:8s}{figure['work']}, {figure['kind']}: {value}"
-    device = found.get("device", {})
-    known = [f"driver {device['driver']}"] if device.get("driver") else []
-    known += [f"capability {device['capability']}"] if device.get("capability") else []
-    known += [f"{device['utilisation']} % busy"] if device.get("utilisation") is not None else []
-    known += [f"{device['temperature']} °C"] if device.get("temperature") is not None else []
-    return f"{device['name']:8s}{', '.join(known)}" if known else ""
+    device = report.get("device", {})
+    facts = [f"driver {device['driver']}"] if device.get("driver") else []
+    facts += [f"capability {device['capability']}"] if device.get("capability") else []
+    facts += [f"{device['utilisation']} % busy"] if device.get("utilisation") is not None else []
+    facts += [f"{device['temperature']} °C"] if device.get("temperature") is not None else []
+    return f"{device['name']:8s}{', '.join(facts)}" if facts else ""

@@ -172,8 +172,8 @@ def _drawn(arguments: argparse.Namespace, kind: str) -> tuple[int, int, bytes]:
     from engine.network.analysis import analyse
 
     project, _ = read_project(arguments.project, ())
-    known = origin(arguments.project)
-    look_at_code(project, known.code_base, known.code, trusted=False)
+    source = origin(arguments.project)
+    look_at_code(project, source.code_base, source.code, trusted=False)
     path = path_of(project.network, arguments.block)
     network, inner = network_in(project.network, path), project.layout.within(path)
     if not network.layers:

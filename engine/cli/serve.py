@@ -127,12 +127,12 @@ def _coordinate(folder: RunFolder) -> int:
 
 def answer(request: dict[str, Any]) -> Answer:
     """The answer to one request. Raises `Handover` for a run that was prepared."""
-    id, do, given = request.get("id"), request.get("do"), request.get("with") or {}
+    id, do, values = request.get("id"), request.get("do"), request.get("with") or {}
     handler = HANDLERS.get(str(do))
     if handler is None:
         return {"id": id, "error": {"message": f"There is no request '{do}'.", "defect": True}}
     try:
-        return {"id": id, "result": handler(given)}
+        return {"id": id, "result": handler(values)}
     except UserError as error:
         return {"id": id, "error": {"message": str(error), "defect": False}}
     except Handover:
@@ -142,56 +142,56 @@ def answer(request: dict[str, Any]) -> Answer:
         return {"id": id, "error": {"message": f"{type(error).__name__}: {error}", "defect": True}}
 
 
-def _facts(given: dict[str, Any]) -> Answer:
+def _facts(values: dict[str, Any]) -> Answer:
     from engine.data.load import facts
 
-    return facts(DataOptions.read(given["data"], "data"), Path(given["base"])).write()
+    return facts(DataOptions.read(values["data"], "data"), Path(values["base"])).write()
 
 
-def _preview(given: dict[str, Any]) -> Answer:
+def _preview(values: dict[str, Any]) -> Answer:
     from engine.data.load import preview
 
-    options = DataOptions.read(given["data"], "data")
-    wanted = (options, Path(given["base"]), Path(given["folder"]), int(given.get("count", 24)))
-    training = TrainingOptions.read(given.get("training") or {}, "training")
-    if not given.get("epoch"):
+    options = DataOptions.read(values["data"], "data")
+    wanted = (options, Path(values["base"]), Path(values["folder"]), int(values.get("count", 24)))
+    training = TrainingOptions.read(values.get("training") or {}, "training")
+    if not values.get("epoch"):
         return preview(*wanted, training=training)
     from engine.core.child_process import run_in_child_process
     from engine.data.augmentation import change_for
 
     # It computes with torch, which this process must never do.
-    change = change_for(training, options, int(given["epoch"]))
+    change = change_for(training, options, int(values["epoch"]))
     return run_in_child_process(lambda: preview(*wanted, change, training=training))
 
 
-def _inventory(given: dict[str, Any]) -> Answer:
+def _inventory(values: dict[str, Any]) -> Answer:
     from engine.hardware.devices import probe
 
     return probe().write()
 
 
-def _train(given: dict[str, Any]) -> Answer:
+def _train(values: dict[str, Any]) -> Answer:
     from engine.launch.prepare import prepare
 
-    project = loads(given["project"]).project
-    project_path = Path(given["project_path"]) if given.get("project_path") else None
-    run_dir = Path(given["run_dir"]) if given.get("run_dir") else None
+    project = loads(values["project"]).project
+    project_path = Path(values["project_path"]) if values.get("project_path") else None
+    run_dir = Path(values["run_dir"]) if values.get("run_dir") else None
     raise Handover(prepare(project, project_path, run_dir))
 
 
-def _resume(given: dict[str, Any]) -> Answer:
+def _resume(values: dict[str, Any]) -> Answer:
     from engine.launch.resume import prepare_resume
 
-    folder = open_run(Path(given["run_dir"]))
-    prepare_resume(folder, given.get("settings", ()))
+    folder = open_run(Path(values["run_dir"]))
+    prepare_resume(folder, values.get("settings", ()))
     raise Handover(folder)
 
 
-def _alive(given: dict[str, Any]) -> Answer:
+def _alive(values: dict[str, Any]) -> Answer:
     from engine.runs.history import runs_of
 
-    runs = [str(run.path) for run in runs_of(Path(given["project_path"])) if run.is_alive]
-    return {"project_path": given["project_path"], "runs": runs}
+    runs = [str(run.path) for run in runs_of(Path(values["project_path"])) if run.is_alive]
+    return {"project_path": values["project_path"], "runs": runs}
 
 
 HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {

@@ -45,7 +45,7 @@ def run_advise(arguments: argparse.Namespace) -> int:
     project, notices = read_project(arguments.project, arguments.settings)
     note(notices)
     ways: list[dict[str, Any]] = []
-    said, best = "", None
+    advice, best = "", None
     with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
         path = Path(folder) / "project.netwright"
         path.write_text(dumps(project), encoding="utf-8")
@@ -54,13 +54,13 @@ def run_advise(arguments: argparse.Namespace) -> int:
                 raise refusal(line)
             if "way" in line:
                 ways.append(line["way"])
-            said, best = line.get("advice", said), line.get("best", best)
+            advice, best = line.get("advice", advice), line.get("best", best)
     if arguments.json:
-        print_json({"ways": ways, "advice": said, "best": best})
+        print_json({"ways": ways, "advice": advice, "best": best})
         return EXIT_DONE
     print("\n".join(table([("way", "workers", "memory", "step", ""), *map(_row, ways)], right=(1, 2, 3))))
     print("memory: of weights, gradients, solver and activations; a process with torch takes some 200 MiB besides")
-    print(f"\n{said}")
+    print(f"\n{advice}")
     if best is not None:
         settings = [*arguments.settings, *([f"environment.strategy={best['strategy']}"] if best["strategy"] else [])]
         words = ["netwright-engine", "train", str(arguments.project), "--environment", best["target"]]
@@ -105,8 +105,8 @@ def run_largest_batch(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
         path = Path(folder) / "project.netwright"
         path.write_text(dumps(project), encoding="utf-8")
-        given = (str(path), "--samples", str(samples), "--share", str(arguments.share))
-        for line in lines_of("engine.launch.largest_batch", *given):
+        arguments_of_trial = (str(path), "--samples", str(samples), "--share", str(arguments.share))
+        for line in lines_of("engine.launch.largest_batch", *arguments_of_trial):
             if "error" in line:
                 raise refusal(line)
             if "tried" in line:

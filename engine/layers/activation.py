@@ -59,7 +59,7 @@ class Prelu(WithAlpha, Activation):
 
     key, label, family = "prelu", "PReLU", "Activation"
     matlab = "preluLayer"
-    alpha = Float(0.25, low=-1e6, high=1e6, help="Slope below zero at the start")
+    alpha = Float(0.25, low=-1e6, high=1e6, help="Initial slope below zero")
     per_channel = Bool(True, help="Learns one slope for each channel, otherwise one for all")
 
     def output(self, x: TensorType) -> TensorType:
@@ -85,7 +85,7 @@ class Elu(Activation):
 
     key, label, family = "elu", "ELU", "Activation"
     matlab = "eluLayer"
-    alpha = Float(1.0, above=0.0, high=1e6, help="How far it goes below zero")
+    alpha = Float(1.0, above=0.0, high=1e6, help="Factor of the part below zero")
 
     def lower(self, *x: TensorType) -> Lowered:
         return module("ELU", alpha=self.alpha)
@@ -115,7 +115,7 @@ class Celu(Activation):
     """
 
     key, label, family = "celu", "CELU", "Activation"
-    alpha = Float(1.0, above=0.0, high=1e6, help="How far it goes below zero")
+    alpha = Float(1.0, above=0.0, high=1e6, help="Factor of the part below zero")
 
     def lower(self, *x: TensorType) -> Lowered:
         return module("CELU", alpha=self.alpha)
@@ -136,7 +136,7 @@ class Gelu(Activation):
         "none",
         options=("none", "tanh"),
         notes={"none": "Exact, with the error function", "tanh": "x / 2 (1 + tanh(√(2/π) (x + 0.044715 x³)))"},
-        help="How Φ is computed",
+        help="Computation of Φ",
     )
 
     def lower(self, *x: TensorType) -> Lowered:
@@ -231,7 +231,7 @@ class ClippedRelu(Activation):
 
     key, label, family = "clipped_relu", "Clipped ReLU", "Activation"
     matlab = "clippedReluLayer"
-    ceiling = Float(6.0, above=0.0, high=1e12, help="The largest number that leaves the layer")
+    ceiling = Float(6.0, above=0.0, high=1e12, help="Upper limit of the output")
 
     def lower(self, *x: TensorType) -> Lowered:
         return module("Hardtanh", min_val=0.0, max_val=self.ceiling)
@@ -279,8 +279,8 @@ class Hardtanh(Activation):
     """
 
     key, label, family = "hardtanh", "Hard tanh", "Activation"
-    low = Float(-1.0, low=-1e12, high=1e12, label="Floor", help="The smallest number that leaves the layer")
-    high = Float(1.0, low=-1e12, high=1e12, label="Ceiling", help="The largest number that leaves the layer")
+    low = Float(-1.0, low=-1e12, high=1e12, label="Floor", help="Lower limit of the output")
+    high = Float(1.0, low=-1e12, high=1e12, label="Ceiling", help="Upper limit of the output")
 
     def output(self, x: TensorType) -> TensorType:
         if self.low >= self.high:
@@ -308,8 +308,8 @@ class RRelu(Activation):
     """
 
     key, label, family, random = "rrelu", "Randomized ReLU", "Activation", True
-    lower_slope = Float(0.125, low=0.0, high=1.0, help="The smallest slope below zero")
-    upper_slope = Float(1 / 3, low=0.0, high=1.0, help="The largest slope below zero")
+    lower_slope = Float(0.125, low=0.0, high=1.0, help="Smallest slope below zero")
+    upper_slope = Float(1 / 3, low=0.0, high=1.0, help="Largest slope below zero")
 
     def output(self, x: TensorType) -> TensorType:
         if self.lower_slope > self.upper_slope:
@@ -346,8 +346,8 @@ class Threshold(Activation):
     """
 
     key, label, family = "threshold", "Threshold", "Activation"
-    threshold = Float(0.0, low=-1e12, high=1e12, help="Numbers above it pass")
-    value = Float(0.0, low=-1e12, high=1e12, help="What stands in the place of the others")
+    threshold = Float(0.0, low=-1e12, high=1e12, help="Limit above which values pass unchanged")
+    value = Float(0.0, low=-1e12, high=1e12, help="Output for the other values")
 
     def lower(self, *x: TensorType) -> Lowered:
         return module("Threshold", threshold=self.threshold, value=self.value)
@@ -403,7 +403,7 @@ class Hardshrink(Activation):
     """
 
     key, label, family = "hardshrink", "Hard shrinkage", "Activation"
-    threshold = Float(0.5, low=0.0, high=1e12, help="Numbers up to so far from zero become zero")
+    threshold = Float(0.5, low=0.0, high=1e12, help="Distance from zero up to which values become zero")
 
     def lower(self, *x: TensorType) -> Lowered:
         return module("Hardshrink", lambd=self.threshold)
@@ -421,7 +421,7 @@ class Softshrink(Activation):
     """
 
     key, label, family = "softshrink", "Soft shrinkage", "Activation"
-    threshold = Float(0.5, low=0.0, high=1e12, help="How far each number moves towards zero")
+    threshold = Float(0.5, low=0.0, high=1e12, help="Distance that each value moves towards zero")
 
     def lower(self, *x: TensorType) -> Lowered:
         return module("Softshrink", lambd=self.threshold)

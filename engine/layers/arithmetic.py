@@ -68,12 +68,12 @@ class MathFunction(_EachNumber):
     """
 
     key, label, family = "math_function", "Math function", "Arithmetic"
-    function = Choice("exp", options=tuple(FUNCTIONS), notes=FUNCTIONS, help="What becomes of each number")
+    function = Choice("exp", options=tuple(FUNCTIONS), notes=FUNCTIONS, help="Function of each value")
     epsilon = Float(
         1e-12,
         above=0.0,
         high=1.0,
-        help="The smallest number that the function is asked for",
+        help="Lower limit of the function's argument",
         visible_when=lambda layer: layer.function in _OF_POSITIVE,
     )
 
@@ -95,12 +95,12 @@ class Power(_EachNumber):
     """
 
     key, label, family = "power", "Power", "Arithmetic"
-    exponent = Float(2.0, low=-16.0, high=16.0, help="The power that each number is raised to")
+    exponent = Float(2.0, low=-16.0, high=16.0, help="Exponent")
     epsilon = Float(
         1e-6,
         above=0.0,
         high=1.0,
-        help="The smallest number that is raised to a power which is not whole",
+        help="Lower limit of the base where the exponent is not a whole number",
         visible_when=lambda layer: not layer.exponent.is_integer(),
     )
 
@@ -125,8 +125,8 @@ class Scaling(_EachNumber):
 
     key, label, family = "scaling", "Scaling", "Arithmetic"
     matlab = "scalingLayer"
-    scale = Float(1.0, low=-1e12, high=1e12, help="What each number is multiplied by")
-    shift = Float(0.0, low=-1e12, high=1e12, help="What is added to it; MATLAB's bias")
+    scale = Float(1.0, low=-1e12, high=1e12, help="Factor of each value")
+    shift = Float(0.0, low=-1e12, high=1e12, help="Constant added to each value; MATLAB: Bias")
 
     def lower(self, *x: TensorType) -> Lowered:
         scaled = () if self.scale == 1 else (function("torch.mul", self.scale),)
@@ -152,7 +152,7 @@ class LearnedScale(WithScaleAndOffset):
     """
 
     key, label, family = "learned_scale", "Learned scale", "Arithmetic"
-    bias = Bool(True, label="Shift", help="Adds a learned number to each channel")
+    bias = Bool(True, label="Shift", help="Adds a learned shift to each channel")
     offset_initializer = initializer_field(
         "shift", "zeros", BIAS_INITIALIZERS, label="Shift initialiser", visible_when=_has_bias
     )
@@ -243,9 +243,11 @@ class Reduction(LayerType):
     """
 
     key, label, family = "reduction", "Reduction", "Arithmetic"
-    function = Choice("mean", options=tuple(REDUCTIONS), notes=REDUCTIONS, help="What is made of the numbers")
-    over = Choice("places", options=tuple(OVER), notes=OVER, help="The axis along which numbers become one")
-    keep = Bool(False, label="Keep the axis", help="Leaves the axis with size 1, so that the layout stays")
+    function = Choice("mean", options=tuple(REDUCTIONS), notes=REDUCTIONS, help="Reduction of the values to one")
+    over = Choice("places", options=tuple(OVER), notes=OVER, help="Axis to reduce")
+    keep = Bool(
+        False, label="Keep the axis", help="Keeps the reduced axis with size 1, so that the layout stays the same"
+    )
 
     def _axes(self, x: TensorType) -> tuple[str, ...]:
         return tuple(axis for axis in x.axes if axis != "C") if self.over == "places" else (self.over,)
@@ -297,7 +299,7 @@ class CumulativeSum(LayerType):
     """
 
     key, label, family = "cumulative_sum", "Cumulative sum", "Arithmetic"
-    axis = Choice("T", options=tuple("CHWDT"), help="The axis along which is summed")
+    axis = Choice("T", options=tuple("CHWDT"), help="Axis along which values are summed")
 
     def output(self, x: TensorType) -> TensorType:
         expect_real(x)
@@ -336,8 +338,8 @@ class ArgMax(LayerType):
 class _Source(LayerType):
     """Numbers that do not come from the data. The input says how many samples there are, nothing else."""
 
-    layout = Choice("features", options=tuple(LAYOUTS), help="What leaves the layer")
-    sizes = Ints((1,), low=1, high=1_000_000_000, separator=" × ", help="One size for each axis of the layout")
+    layout = Choice("features", options=tuple(LAYOUTS), help="Output of the layer")
+    sizes = Ints((1,), low=1, high=1_000_000_000, separator=" × ", help="Size of each axis of the layout")
 
     def output(self, x: TensorType) -> TensorType:
         axes = LAYOUTS[self.layout]
@@ -363,7 +365,7 @@ class Constant(_Source):
     """
 
     key, label, family = "constant", "Constant", "Arithmetic"
-    value = Float(0.0, low=-1e12, high=1e12, help="The number that leaves the layer")
+    value = Float(0.0, low=-1e12, high=1e12, help="Value of the output")
 
     def lower(self, *x: TensorType) -> Lowered:
         return function(f"{OWN}constant", self.sizes, self.value)

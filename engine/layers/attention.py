@@ -33,8 +33,10 @@ class Embedding(WithWeights):
     key, label, family = "embedding", "Embedding", "Attention"
     matlab = "embeddingLayer"
     found_as = "wordEmbeddingLayer"
-    vocabulary = Int(1000, low=1, high=100_000_000, label="Vocabulary size", help="Indices go from 0 to this less 1")
-    dimension = Int(64, low=1, high=1_000_000, help="Numbers that stand for one index")
+    vocabulary = Int(
+        1000, low=1, high=100_000_000, label="Vocabulary size", help="Number of different indices, which count from 0"
+    )
+    dimension = Int(64, low=1, high=1_000_000, help="Length of the vector of an index")
     padding_index = Int(-1, low=-1, high=100_000_000, help="Index whose vector stays zero, for padding; -1: none")
     weights_initializer = weights_initializer_field("narrow-normal")
 
@@ -66,21 +68,21 @@ class Embedding(WithWeights):
 
 
 MASKS = {
-    "none": "Every step sees all others",
-    "causal": "A step sees itself and what came before",
+    "none": "Every step attends to all steps",
+    "causal": "A step attends to itself and to earlier steps",
 }
 
 
 SCORES = {
-    "none": "They stay inside",
-    "heads": "By a second port, those of each head",
-    "mean": "By a second port, their mean over the heads",
+    "none": "No output of attention weights",
+    "heads": "The weights of each head, at a second port",
+    "mean": "Their mean over the heads, at a second port",
 }
 
 
 def scores_field() -> Choice:
     """Whether the attention weights leave."""
-    return Choice("none", options=tuple(SCORES), notes=SCORES, help="Whether the attention weights leave too")
+    return Choice("none", options=tuple(SCORES), notes=SCORES, help="Also outputs the attention weights")
 
 
 class WithScores(LayerType):
@@ -126,12 +128,20 @@ class SelfAttention(WithScores, WithWeightsAndBias):
     key, label, family, random = "self_attention", "Self-attention", "Attention", True
     matlab = "selfAttentionLayer"
     heads = Int(4, low=1, high=4096, help="Attentions side by side; they share the key channels")
-    key_channels = Int(0, low=0, high=1_000_000, help="Numbers of query and key over all heads; 0: as the input")
-    value_channels = Int(0, low=0, high=1_000_000, help="Numbers of the value over all heads; 0: as the key channels")
-    outputs = Int(0, low=0, high=1_000_000, help="Channels that leave; 0: as many as came in")
-    mask = Choice("none", options=tuple(MASKS), notes=MASKS, label="Attention mask", help="Which steps each step sees")
-    dropout = Float(0.0, low=0.0, high=0.999, help="Probability of each attention weight to become zero in training")
-    bias = Bool(True, help="Adds learned numbers to query, key, value and result")
+    key_channels = Int(
+        0, low=0, high=1_000_000, help="Number of query and key channels over all heads; 0: as many as the input has"
+    )
+    value_channels = Int(
+        0, low=0, high=1_000_000, help="Number of value channels over all heads; 0: as many as key channels"
+    )
+    outputs = Int(0, low=0, high=1_000_000, help="Number of output channels; 0: as many as the input has")
+    mask = Choice(
+        "none", options=tuple(MASKS), notes=MASKS, label="Attention mask", help="Steps that each step attends to"
+    )
+    dropout = Float(
+        0.0, low=0.0, high=0.999, help="Probability that an attention weight is set to zero during training"
+    )
+    bias = Bool(True, help="Adds a learned bias to query, key, value and output")
     scores = scores_field()
 
     def _channels(self, x: TensorType) -> tuple[int, int, int]:
@@ -193,12 +203,12 @@ class SelfAttention(WithScores, WithWeightsAndBias):
 
 
 def _alone_field(visible_when: Visible | None = None) -> Bool:
-    help = "Gives the vectors without adding them to what comes in, as MATLAB does"
+    help = "Outputs the vectors without adding them to the input, as MATLAB does"
     return Bool(False, label="Vectors alone", help=help, visible_when=visible_when)
 
 
 def _dimension_field(visible_when: Visible, of_values: str = "") -> Int:
-    help = f"Numbers in the vector of one position; 0: as many as channels come in{of_values}"
+    help = f"Length of the vector of a position; 0: as many as the input has channels{of_values}"
     return Int(0, low=0, high=1_000_000, help=help, visible_when=visible_when)
 
 
@@ -216,7 +226,10 @@ class PositionEmbedding(WithWeights):
     key, label, family = "position_embedding", "Position embedding", "Attention"
     matlab = "positionEmbeddingLayer"
     positions = Int(
-        512, low=1, high=100_000_000, help="Positions that have a vector: the longest sequence there can be"
+        512,
+        low=1,
+        high=100_000_000,
+        help="Number of positions that have a vector, which is the maximum sequence length",
     )
     alone = _alone_field()
     dimension = _dimension_field(lambda layer: layer.alone)
@@ -277,8 +290,8 @@ class ClassToken(WithWeights):
 
 
 ENCODED = {
-    "temporal-indices": "The number of the step, from 0: the encoding is added to what comes in",
-    "data-values": "What comes in is the position, such as a time: one number becomes a vector",
+    "temporal-indices": "The number of the step, from 0; the encoding is added to the input",
+    "data-values": "The input itself, such as a time; each value becomes a vector",
 }
 ENCODED_LAYOUTS = ("features", "sequence", "image", "volume")
 
@@ -303,7 +316,7 @@ class SinusoidalPosition(LayerType):
 
     key, label, family = "sinusoidal_position", "Sinusoidal position encoding", "Attention"
     matlab = "sinusoidalPositionEncodingLayer"
-    positions = Choice("temporal-indices", options=tuple(ENCODED), notes=ENCODED, help="What tells the position")
+    positions = Choice("temporal-indices", options=tuple(ENCODED), notes=ENCODED, help="Source of the positions")
     alone = _alone_field(lambda layer: not layer.is_of_values)
     dimension = _dimension_field(lambda layer: layer.alone or layer.is_of_values, ", or 64 for data values")
 

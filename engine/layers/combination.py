@@ -161,7 +161,7 @@ class Concatenation(NumberedInputs):
     matlab = "concatenationLayer"
     found_as = "depthConcatenationLayer cat"
     takes_complex = True
-    axis = Choice("C", options=tuple(AXES), notes=AXES, help="The axis along which the inputs stand")
+    axis = Choice("C", options=tuple(AXES), notes=AXES, help="Axis along which the inputs are concatenated")
 
     def output(self, *x: TensorType) -> TensorType:
         self._refuse_mixed(x)

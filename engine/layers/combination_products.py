@@ -84,7 +84,7 @@ class MatrixProduct(SeveralInputs):
 class _Comparison(ElementWise):
     """One number for two vectors: they lie along an axis, which keeps size 1."""
 
-    axis = Choice("C", options=tuple("CHWDT"), help="The axis along which the vectors lie; size 1 is left of it")
+    axis = Choice("C", options=tuple("CHWDT"), help="Axis of the vectors; its size becomes 1")
 
     def output(self, *x: TensorType) -> TensorType:
         found = super().output(*x)
@@ -128,7 +128,7 @@ class CosineSimilarity(_Comparison):
     """
 
     key, label, family = "cosine_similarity", "Cosine similarity", "Combination"
-    epsilon = Float(1e-8, above=0.0, high=1.0, help="The smallest length that counts, against division by zero")
+    epsilon = Float(1e-8, above=0.0, high=1.0, help="Lower limit of the vectors' lengths, to avoid division by zero")
 
     def lower(self, *x: TensorType) -> Lowered:
         dim = x[0].dim(self.axis)
@@ -157,7 +157,7 @@ class Distance(_Comparison):
     """
 
     key, label, family = "distance", "Distance", "Combination"
-    kind = Choice("euclidean", options=tuple(DISTANCES), notes=DISTANCES, help="How far is measured")
+    kind = Choice("euclidean", options=tuple(DISTANCES), notes=DISTANCES, help="Distance measure")
 
     def lower(self, *x: TensorType) -> Lowered:
         return function("engine.lowering.modules.arithmetic.distance", x[0].dim(self.axis), self.kind)
@@ -178,8 +178,10 @@ class EinsteinSum(LayerType):
     """
 
     key, label, family = "einsum", "Einstein sum", "Combination"
-    equation = Text("tc,sc->ts", help="Letters of each input, an arrow, letters of the result; the batch is implied")
-    layout = Choice("sequence", options=tuple(LAYOUTS), help="What leaves the layer: its axes, one for each letter")
+    equation = Text(
+        "tc,sc->ts", help=("Letters of each input, an arrow, letters of the output; the batch axis is implied")
+    )
+    layout = Choice("sequence", options=tuple(LAYOUTS), help="Layout of the output, with one axis per letter")
 
     def _terms(self) -> tuple[list[str], str] | None:
         """The letters of each input and of the result, or None for what is no equation."""

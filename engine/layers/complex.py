@@ -42,7 +42,7 @@ def as_complex(x: TensorType) -> TensorType:
 
 
 ORDERS = {
-    "interleaved": "Real and imaginary part beside each other: channels 1 and 2 are one number, as in MATLAB",
+    "interleaved": "Real and imaginary parts alternate: channels 1 and 2 are one number, as in MATLAB",
     "halves": "The first half of the channels are real parts, the second half imaginary parts",
 }
 
@@ -58,7 +58,7 @@ class RealToComplex(LayerType):
 
     key, label, family, onnx_refusal = "real_to_complex", "Real to complex", "Signal", NO_ONNX
     matlab = "realToComplexLayer"
-    order = Choice("interleaved", options=tuple(ORDERS), notes=ORDERS, help="Which channels make one complex number")
+    order = Choice("interleaved", options=tuple(ORDERS), notes=ORDERS, help="Channels that form a complex number")
 
     def output(self, x: TensorType) -> TensorType:
         expect_real(x)
@@ -75,7 +75,7 @@ class RealToComplex(LayerType):
 
 GIVES = {
     **ORDERS,
-    "magnitude": "√(real² + imaginary²); at zero it is 10⁻⁶, so that its slope stays finite",
+    "magnitude": "√(real² + imaginary²); 10⁻⁶ at zero, so that the gradient stays finite",
     "power": "real² + imaginary²",
     "phase": "The angle, from -π to π",
     "real": "The real part alone",
@@ -95,7 +95,7 @@ class ComplexToReal(LayerType):
 
     key, label, family, onnx_refusal = "complex_to_real", "Complex to real", "Signal", NO_ONNX
     matlab = "complexToRealLayer"
-    gives = Choice("interleaved", options=tuple(GIVES), notes=GIVES, help="What becomes of each complex number")
+    gives = Choice("interleaved", options=tuple(GIVES), notes=GIVES, help="Output for each complex number")
 
     def output(self, x: TensorType) -> TensorType:
         expect_complex(x)
@@ -124,8 +124,8 @@ class ComplexFullyConnected(WithWeightsAndBias):
 
     key, label, family = "complex_fully_connected", "Complex fully connected", "Signal"
     matlab, onnx_refusal = "complexFullyConnectedLayer", NO_ONNX
-    outputs = Int(10, low=1, help="Complex numbers that leave the layer")
-    bias = Bool(True, help="Adds a learned complex number to each output")
+    outputs = Int(10, low=1, help="Number of complex outputs")
+    bias = Bool(True, help="Adds a learned complex bias to each output")
     weights_initializer = initializer_field("weights", "glorot", COMPLEX_INITIALIZERS, label="Initialiser")
 
     def output(self, x: TensorType) -> TensorType:

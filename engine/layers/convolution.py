@@ -17,26 +17,24 @@ from engine.layers.base import Call, Lowered, as_chain, channels_first, expect, 
 from engine.layers.padding import MODES, TORCH_MODES, padded, refuse_wide
 from engine.layers.weighted import WithWeightsAndBias
 
-KERNEL_HELP = {1: "Steps", 2: "Height × width", 3: "Depth × height × width"}
-PADDING_HELP = (
-    "Places added on both sides of each axis, or same: the output is as large as the input divided by the stride"
-)
-CAUSAL_HELP = PADDING_HELP + "; or causal: as same, all of them in front, so that no step sees a later one"
+KERNEL_HELP = {1: "steps", 2: "height × width", 3: "depth × height × width"}
+PADDING_HELP = "Padding on both sides of each axis, or same: the output is as large as the input divided by the stride"
+CAUSAL_HELP = PADDING_HELP + "; or causal: as same, with all padding in front, so that no step depends on a later one"
 
 
 def kernel_field(dims: int, default: int = 3) -> Size:
     """Return the field for the size of a window."""
-    return Size(default, length=dims, high=100_000, help=f"Size of the window. {KERNEL_HELP[dims]}")
+    return Size(default, length=dims, high=100_000, help=f"Size of the window: {KERNEL_HELP[dims]}")
 
 
 def stride_field(dims: int, default: int = 1) -> Size:
     """How far a window moves."""
-    return Size(default, length=dims, high=100_000, help="How far the window moves from one place to the next")
+    return Size(default, length=dims, high=100_000, help="Distance that the window moves along each axis")
 
 
 def dilation_field(dims: int) -> Size:
     """How far apart the places of a window are."""
-    return Size(1, length=dims, high=100_000, help="Distance between the places of the window; 1: no gaps")
+    return Size(1, length=dims, high=100_000, help="Distance between the elements of the window; 1: no gaps")
 
 
 def padding_field(dims: int, default: str | int = "same", words: Sequence[str] = ("same",)) -> Padding:
@@ -55,12 +53,12 @@ def _is_padded(layer: Any) -> bool:
 
 def filters_field() -> Int:
     """How many filters are learned."""
-    return Int(16, low=1, high=1_000_000, help="Learned filters: the channels that leave the layer")
+    return Int(16, low=1, high=1_000_000, help="Number of filters, each of which computes one output channel")
 
 
 def bias_field() -> Bool:
     """Whether a number is added to each output channel."""
-    return Bool(True, help="Adds a learned number to each output channel")
+    return Bool(True, help="Adds a learned bias to each output channel")
 
 
 class SlidingWindow(WithWeightsAndBias):
@@ -83,7 +81,7 @@ class _Convolution(SlidingWindow):
     padding = padding_field(2)
     dilation = dilation_field(2)
     padding_mode = Choice(
-        "zeros", options=tuple(BORDERS), notes=BORDERS, help="What padded places hold", visible_when=_is_padded
+        "zeros", options=tuple(BORDERS), notes=BORDERS, help="Values of the padding", visible_when=_is_padded
     )
     bias = bias_field()
 
@@ -239,8 +237,8 @@ class Conv3d(Convolution):
 class GroupedConvolution(_Convolution):
     """Slides learned filters over each group of channels by itself."""
 
-    filters = Int(1, low=1, high=1_000_000, label="Filters per group", help="Learned filters of each group")
-    groups = Int(0, low=0, high=1_000_000, help="Equal groups of input channels; 0: every channel is a group")
+    filters = Int(1, low=1, high=1_000_000, label="Filters per group", help="Number of filters per group")
+    groups = Int(0, low=0, high=1_000_000, help="Number of equal groups of input channels; 0: one group per channel")
 
     def _groups(self, channels: int) -> int:
         return self.groups or channels

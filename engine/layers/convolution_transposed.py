@@ -19,8 +19,8 @@ from engine.layers.convolution import (
     unless_default,
 )
 
-CROPPING_HELP = "Cut from both sides of the result, or same: the output is as large as the input times the stride"
-ENDING_HELP = "Kept at the end of each axis although it would be cut; below the stride or the dilation"
+CROPPING_HELP = "Cropping on both sides of each axis, or same: the output is as large as the input times the stride"
+ENDING_HELP = "Size added at the end of each axis; less than the stride or the dilation"
 
 
 def _cropping(dims: int) -> Padding:

@@ -14,12 +14,14 @@ MODULES = "engine.lowering.modules.attention."
 
 def heads_field() -> Int:
     """How many attentions."""
-    return Int(4, low=1, high=4096, help="Attentions side by side; they share the channels")
+    return Int(4, low=1, high=4096, help="Number of attention heads, among which the channels are divided")
 
 
 def mask_field(default: str = "none") -> Choice:
     """What a step sees."""
-    return Choice(default, options=tuple(MASKS), notes=MASKS, label="Attention mask", help="Which steps each step sees")
+    return Choice(
+        default, options=tuple(MASKS), notes=MASKS, label="Attention mask", help="Steps that each step attends to"
+    )
 
 
 def dropout_field(default: float, help: str) -> Float:
@@ -27,7 +29,7 @@ def dropout_field(default: float, help: str) -> Float:
     return Float(default, low=0.0, high=0.999, help=help)
 
 
-OF_WEIGHTS = "Probability of each attention weight to become zero in training"
+OF_WEIGHTS = "Probability that an attention weight is set to zero during training"
 
 
 def expect_sequence(x: TensorType, port: str) -> None:
@@ -87,8 +89,8 @@ class Attention(Padded, WithScores):
     key, label, family, random = "attention", "Attention", "Attention", True
     matlab = "attentionLayer"
     found_as = "scaled_dot_product_attention"
-    heads = Int(1, low=1, high=4096, help="Attentions side by side; they share the channels")
-    scale = Float(0.0, low=0.0, high=1e6, help="Multiplies the scores; 0: 1 / √(channels of a head)")
+    heads = Int(1, low=1, high=4096, help="Number of attention heads, among which the channels are divided")
+    scale = Float(0.0, low=0.0, high=1e6, help="Factor of the scores; 0: 1 / √(channels per head)")
     mask = mask_field()
     dropout = dropout_field(0.0, OF_WEIGHTS)
     scores = scores_field()
@@ -143,12 +145,16 @@ class MultiheadAttention(Padded, WithScores, WithWeightsAndBias):
 
     key, label, family, random = "multihead_attention", "Multi-head attention", "Attention", True
     heads = heads_field()
-    key_channels = Int(0, low=0, high=1_000_000, help="Numbers of query and key over all heads; 0: as the queries have")
-    value_channels = Int(0, low=0, high=1_000_000, help="Numbers of the value over all heads; 0: as the key channels")
-    outputs = Int(0, low=0, high=1_000_000, help="Channels that leave; 0: as the queries have")
+    key_channels = Int(
+        0, low=0, high=1_000_000, help="Number of query and key channels over all heads; 0: as many as the queries have"
+    )
+    value_channels = Int(
+        0, low=0, high=1_000_000, help="Number of value channels over all heads; 0: as many as key channels"
+    )
+    outputs = Int(0, low=0, high=1_000_000, help="Number of output channels; 0: as many as the queries have")
     mask = mask_field()
     dropout = dropout_field(0.0, OF_WEIGHTS)
-    bias = Bool(True, help="Adds learned numbers to query, key, value and result")
+    bias = Bool(True, help="Adds a learned bias to query, key, value and output")
     scores = scores_field()
 
     def input_ports(self) -> tuple[str, ...]:
@@ -208,9 +214,9 @@ class MultiheadAttention(Padded, WithScores, WithWeightsAndBias):
 
 
 POSITIONS = {
-    "none": "Nothing: positions are told by a layer before, or do not matter",
-    "rotary": "Rotary position embedding: queries and keys are turned by angles that grow with the step",
-    "linear": "ALiBi: scores fall with the distance of two steps",
+    "none": "None: an earlier layer encodes positions, or order does not matter",
+    "rotary": "Rotary position embedding: queries and keys are rotated by angles that grow with the step",
+    "linear": "ALiBi: scores decrease with the distance of two steps",
 }
 
 
@@ -234,12 +240,16 @@ class GroupedAttention(Padded, WithScores, WithWeightsAndBias):
 
     key, label, family, random = "grouped_attention", "Grouped-query attention", "Attention", True
     heads = heads_field()
-    groups = Int(2, low=1, high=4096, help="Groups of heads, each with keys and values of its own; 1: all share them")
-    head_channels = Int(0, low=0, high=100_000, help="Channels of one head; 0: those of the input, divided among heads")
-    positions = Choice("rotary", options=tuple(POSITIONS), notes=POSITIONS, help="How steps know where they are")
+    groups = Int(
+        2, low=1, high=4096, help="Number of groups of heads that share keys and values; 1: all heads share them"
+    )
+    head_channels = Int(
+        0, low=0, high=100_000, help="Number of channels per head; 0: those of the input divided by the number of heads"
+    )
+    positions = Choice("rotary", options=tuple(POSITIONS), notes=POSITIONS, help="Position encoding")
     mask = mask_field("causal")
     dropout = dropout_field(0.0, OF_WEIGHTS)
-    bias = Bool(False, help="Adds learned numbers to query, key, value and result")
+    bias = Bool(False, help="Adds a learned bias to query, key, value and output")
     scores = scores_field()
 
     def _of_head(self, x: TensorType) -> int:

@@ -7,7 +7,7 @@ from engine.layers.base import LayerType, Lowered, module
 
 NORMALIZATIONS = ("none", "zerocenter", "zscore", "rescale-zero-one", "rescale-symmetric")
 NOTES = {
-    "none": "The data as it is",
+    "none": "The data unchanged",
     "zerocenter": "Minus the mean of the training split",
     "zscore": "Minus the mean, divided by the standard deviation of the training split",
     "rescale-zero-one": "Minimum and maximum of the training split become 0 and 1",
@@ -21,7 +21,7 @@ def _normalization() -> Choice:
         label="Normalisation",
         options=NORMALIZATIONS,
         notes=NOTES,
-        help="Fitted on the training split, per channel; part of the exported network",
+        help="Statistics of the training split per channel, which become part of the exported network",
     )
 
 
@@ -87,7 +87,7 @@ class VolumeInput(InputLayer):
 
     key, label, family = "volume_input", "3-D image input", "Input"
     matlab = "image3dInputLayer"
-    channels = Int(1, low=1, high=65536, help="Numbers at each place")
+    channels = Int(1, low=1, high=65536, help="Number of values per voxel")
     size = Size(28, length=3, help="Depth × height × width")
     normalization = _normalization()
 
@@ -124,16 +124,18 @@ class SequenceInput(InputLayer):
         "numbers",
         options=("numbers", "indices"),
         notes={"numbers": "A vector of numbers per step", "indices": "One whole number per step, for an embedding"},
-        help="What stands at each step",
+        help="Content of each step",
     )
-    channels = Int(1, low=1, high=65536, help="Numbers per step", visible_when=lambda layer: layer.content == "numbers")
-    length = Int(0, low=0, high=10_000_000, unit="steps", help="0: any length")
+    channels = Int(
+        1, low=1, high=65536, help="Number of values per step", visible_when=lambda layer: layer.content == "numbers"
+    )
+    length = Int(0, low=0, high=10_000_000, unit="steps", help="Number of steps; 0: any length")
     normalization = Choice(
         "zscore",
         label="Normalisation",
         options=NORMALIZATIONS,
         notes=NOTES,
-        help="Fitted on the training split, per channel; part of the exported network",
+        help="Statistics of the training split per channel, which become part of the exported network",
         visible_when=lambda layer: layer.content == "numbers",
     )
 
@@ -163,7 +165,7 @@ class FeatureInput(InputLayer):
 
     key, label, family = "feature_input", "Feature input", "Input"
     matlab = "featureInputLayer"
-    channels = Int(1, low=1, label="Features", help="Numbers per sample")
+    channels = Int(1, low=1, label="Features", help="Number of values per sample")
     normalization = _normalization()
 
     def output(self, *x: TensorType) -> TensorType:

@@ -31,8 +31,8 @@ class FullyConnected(WithWeightsAndBias):
 
     key, label, family = "fully_connected", "Fully connected", "Fully connected"
     matlab = "fullyConnectedLayer"
-    outputs = Int(10, low=1, help="Numbers that leave the layer")
-    bias = Bool(True, help="Adds a learned number to each output")
+    outputs = Int(10, low=1, help="Number of outputs")
+    bias = Bool(True, help="Adds a learned bias to each output")
 
     def output(self, x: TensorType) -> TensorType:
         expect_real(x)
@@ -67,8 +67,8 @@ class Bilinear(WithWeightsAndBias):
     """
 
     key, label, family = "bilinear", "Bilinear", "Fully connected"
-    outputs = Int(10, low=1, help="Numbers that leave the layer")
-    bias = Bool(True, help="Adds a learned number to each output")
+    outputs = Int(10, low=1, help="Number of outputs")
+    bias = Bool(True, help="Adds a learned bias to each output")
 
     def input_ports(self) -> tuple[str, ...]:
         return ("in1", "in2")
@@ -106,7 +106,7 @@ class Bilinear(WithWeightsAndBias):
 BAGS = {
     "mean": "The mean of the vectors",
     "sum": "The sum of the vectors",
-    "max": "The largest number of all vectors, place by place",
+    "max": "The elementwise maximum of the vectors",
 }
 
 
@@ -122,7 +122,7 @@ class EmbeddingBag(Embedding):
 
     key, label, family = "embedding_bag", "Embedding bag", "Fully connected"
     matlab = ""
-    mode = Choice("mean", options=tuple(BAGS), notes=BAGS, help="How one vector is made of all")
+    mode = Choice("mean", options=tuple(BAGS), notes=BAGS, help="Reduction of the vectors to one")
 
     def output(self, x: TensorType) -> TensorType:
         super().output(x)

@@ -29,7 +29,7 @@ from engine.layers.weighted import WithScale, WithScaleAndOffset, freeze_field
 class _Normalisation(WithScaleAndOffset):
     """What all of them share."""
 
-    epsilon = Float(1e-5, above=0.0, high=1.0, help="Added to the variance, so that nothing is divided by zero")
+    epsilon = Float(1e-5, above=0.0, high=1.0, help="Constant added to the variance to avoid division by zero")
     affine = Bool(True, label="Scale and shift", help="Learns a scale and a shift for each channel")
 
     def weights(self, x: TensorType) -> dict[str, Sizes]:
@@ -58,10 +58,14 @@ class BatchNorm(_Normalisation):
     key, label, family = "batch_norm", "Batch normalisation", "Normalisation"
     matlab = "batchNormalizationLayer"
     frozen = freeze_field(
-        "Training leaves scale, shift and running statistics as they are, and normalises by the latter"
+        "Keeps scale, shift and running statistics fixed during training, and normalises by the running statistics"
     )
     momentum = Float(
-        0.1, above=0.0, high=1.0, label="Decay", help="How fast mean and variance follow the batch; torch's momentum"
+        0.1,
+        above=0.0,
+        high=1.0,
+        label="Decay",
+        help="Weight of the batch in the running mean and variance; torch: momentum",
     )
 
     def output(self, x: TensorType) -> TensorType:
@@ -78,10 +82,10 @@ class BatchNorm(_Normalisation):
 
 
 OVER = {
-    "auto": "Channels of features and sequences, channels and places of images and volumes",
-    "channel-only": "The channels, at each place by itself",
-    "spatial-channel": "All channels and places of an image or a volume; the channels of each step of a sequence",
-    "batch-excluded": "All channels and places of a sample together",
+    "auto": "Channels of features and sequences; channels and positions of images and volumes",
+    "channel-only": "The channels, separately at each position",
+    "spatial-channel": "All channels and positions of an image or a volume; the channels of each step of a sequence",
+    "batch-excluded": "All channels and positions of a sample together",
 }
 
 
@@ -98,7 +102,7 @@ class LayerNorm(_Normalisation):
 
     key, label, family = "layer_norm", "Layer normalisation", "Normalisation"
     matlab = "layerNormalizationLayer"
-    over = Choice("auto", options=tuple(OVER), notes=OVER, help="What the mean and the variance are taken over")
+    over = Choice("auto", options=tuple(OVER), notes=OVER, help="Axes over which mean and variance are computed")
 
     def _whole(self, x: TensorType) -> bool:
         """Whether everything but the batch goes into one mean."""
@@ -154,7 +158,7 @@ class RmsNorm(WithScale):
     """
 
     key, label, family = "rms_norm", "RMS normalisation", "Normalisation"
-    epsilon = Float(1e-5, above=0.0, high=1.0, help="Added to the mean square, so that nothing is divided by zero")
+    epsilon = Float(1e-5, above=0.0, high=1.0, help="Constant added to the mean square to avoid division by zero")
     affine = Bool(True, label="Scale", help="Learns a scale for each channel")
 
     def output(self, x: TensorType) -> TensorType:
@@ -184,7 +188,12 @@ class GroupNorm(_Normalisation):
 
     key, label, family = "group_norm", "Group normalisation", "Normalisation"
     matlab = "groupNormalizationLayer"
-    groups = Int(1, low=0, high=1_000_000, help="Equal groups of channels; 1: all together, 0: every channel by itself")
+    groups = Int(
+        1,
+        low=0,
+        high=1_000_000,
+        help="Number of equal groups of channels; 1: all channels together, 0: one group per channel",
+    )
 
     def output(self, x: TensorType) -> TensorType:
         expect(x, "features", "sequence", "image", "volume")
@@ -253,10 +262,16 @@ class CrossChannelNorm(LayerType):
 
     key, label, family = "cross_channel_norm", "Cross-channel normalisation", "Normalisation"
     matlab = "crossChannelNormalizationLayer"
-    window = Int(5, low=1, high=10_000, unit="channels", help="Channels around each one, itself included")
-    alpha = Float(1e-4, low=0.0, high=1e6, help="Multiplies the mean square of the window")
-    beta = Float(0.75, low=0.01, high=100.0, help="The power to which the divisor is raised")
-    k = Float(2.0, low=1e-5, high=1e6, label="K", help="Added to the divisor, so that it is not zero")
+    window = Int(
+        5,
+        low=1,
+        high=10_000,
+        unit="channels",
+        help="Number of channels in the window around each channel, itself included",
+    )
+    alpha = Float(1e-4, low=0.0, high=1e6, help="Factor of the mean square of the window")
+    beta = Float(0.75, low=0.01, high=100.0, help="Exponent of the divisor")
+    k = Float(2.0, low=1e-5, high=1e6, label="K", help="Constant added to the divisor to avoid division by zero")
 
     def output(self, x: TensorType) -> TensorType:
         expect(x, "image", "volume", "sequence")
@@ -289,8 +304,8 @@ def _number(default: float, help: str, *kinds: str, above: float | None = None) 
 
 
 NUMBERS = {
-    "given": "The numbers below, for all channels",
-    "fitted": "Those of the responses in the training split, a number a channel, kept with the weights",
+    "given": "The values below, for all channels",
+    "fitted": "Statistics of the responses in the training split, one value per channel, stored with the weights",
 }
 
 
@@ -312,12 +327,14 @@ class InverseNorm(LayerType):
 
     key, label, family = "inverse_norm", "Inverse normalisation", "Normalisation"
     matlab = "inverseNormalizationLayer"
-    kind = Choice("zscore", options=tuple(INVERSES), notes=INVERSES, help="Which normalisation is undone")
-    numbers = Choice("given", options=tuple(NUMBERS), notes=NUMBERS, help="Where mean, deviation and limits come from")
-    mean = _number(0.0, "The mean of the numbers in their units", "zscore", "zerocenter")
-    deviation = _number(1.0, "The standard deviation of the numbers in their units", "zscore", above=0.0)
-    minimum = _number(0.0, "The smallest of the numbers in their units", "rescale-zero-one", "rescale-symmetric")
-    maximum = _number(1.0, "The largest of the numbers in their units", "rescale-zero-one", "rescale-symmetric")
+    kind = Choice("zscore", options=tuple(INVERSES), notes=INVERSES, help="Normalisation to invert")
+    numbers = Choice(
+        "given", options=tuple(NUMBERS), notes=NUMBERS, help="Source of the mean, the standard deviation and the limits"
+    )
+    mean = _number(0.0, "Mean of the responses, in their units", "zscore", "zerocenter")
+    deviation = _number(1.0, "Standard deviation of the responses, in their units", "zscore", above=0.0)
+    minimum = _number(0.0, "Minimum of the responses, in their units", "rescale-zero-one", "rescale-symmetric")
+    maximum = _number(1.0, "Maximum of the responses, in their units", "rescale-zero-one", "rescale-symmetric")
 
     def problems(self) -> list[FieldError]:
         if self.is_visible("maximum") and self.maximum <= self.minimum:

@@ -11,10 +11,10 @@ from engine.layers.base import LENGTHS, Call, LayerType, Lowered, channels_first
 
 MODES = {
     "zeros": "Zeros",
-    "constant": "One number everywhere",
-    "reflection": "What lies inside, mirrored at the outermost place, which is not repeated; torch's reflect",
-    "replication": "The outermost place, repeated; torch's replicate",
-    "circular": "What lies at the opposite end, as if the sample went round",
+    "constant": "One value everywhere",
+    "reflection": "The input mirrored at its edge, without repeating the edge; torch: reflect",
+    "replication": "The edge value repeated; torch: replicate",
+    "circular": "The values from the opposite end, as in a ring",
 }
 TORCH_MODES = {
     "zeros": "ZeroPad",
@@ -24,9 +24,9 @@ TORCH_MODES = {
     "circular": "CircularPad",
 }
 SIDES = {
-    1: "Steps before and behind",
-    2: "Places above, below, left and right",
-    3: "Places in front, behind, above, below, left and right",
+    1: "Steps added before and after",
+    2: "Pixels added above, below, left and right",
+    3: "Voxels added in front, behind, above, below, left and right",
 }
 
 
@@ -51,12 +51,12 @@ class _Padding(LayerType):
 
     dims: ClassVar[int] = 2
     border = _border(2)
-    mode = Choice("zeros", options=tuple(MODES), notes=MODES, help="What the border is filled with")
+    mode = Choice("zeros", options=tuple(MODES), notes=MODES, help="Values of the border")
     value = Float(
         0.0,
         low=-1e9,
         high=1e9,
-        help="The number that fills the border",
+        help="Value of the border",
         visible_when=lambda layer: layer.mode == "constant",
     )
 

@@ -143,7 +143,7 @@ class MaxPool2d(MaxPooling):
 
     key, label, family, dims = "max_pool2d", "2-D max pooling", "Pooling", 2
     matlab = "maxPooling2dLayer"
-    indices = Bool(False, help="Gives the places of the largest numbers too, by a second port, for max unpooling")
+    indices = Bool(False, help="Also outputs the positions of the maxima, for max unpooling")
 
     def output_ports(self) -> tuple[str, ...]:
         return ("out", "indices") if self.indices else ("out",)
@@ -185,8 +185,8 @@ class MaxPool3d(MaxPooling):
 
 
 PADDING_VALUES = {
-    "zeros": "Padded places count as zeros: the sum is always divided by the size of the window",
-    "mean": "Padded places are left out: the mean of the places that are there",
+    "zeros": "As zeros: the sum is always divided by the size of the window",
+    "mean": "Not at all: the mean of the positions inside the input",
 }
 
 
@@ -197,7 +197,7 @@ class AveragePooling(WindowPooling):
         "zeros",
         options=tuple(PADDING_VALUES),
         notes=PADDING_VALUES,
-        help="What padded places count",
+        help="How padding counts in the mean",
         visible_when=lambda layer: isinstance(layer.padding, str) or any(layer.padding),
     )
 
@@ -274,9 +274,7 @@ class AveragePool3d(AveragePooling):
 class _GlobalPooling(LayerType):
     """One number a channel, over all places."""
 
-    keep_axes = Bool(
-        False, help="Keeps the axes, each with a size of 1, such as to multiply each channel by its number"
-    )
+    keep_axes = Bool(False, help="Keeps the pooled axes with size 1, for example to multiply channels by their means")
 
     def output(self, x: TensorType) -> TensorType:
         expect(x, "image", "volume", "sequence")

@@ -22,11 +22,13 @@ from engine.layers.base import (
 from engine.layers.convolution import kernel_field, padding_field, stride_field
 from engine.layers.pooling import WindowPooling
 
-BY = {"ratio": "Every axis shrinks by the same factor", "size": "The size is given, whatever comes in"}
+BY = {"ratio": "Every axis shrinks by the same factor", "size": "A fixed size, for any size of the input"}
 
 
 def _cells(dims: int) -> Size:
-    return Size(1, length=dims, high=100_000, label="Output size", help="Cells along each axis, whatever comes in")
+    return Size(
+        1, length=dims, high=100_000, label="Output size", help="Output size along each axis, for any size of the input"
+    )
 
 
 class _AdaptivePooling(LayerType):
@@ -157,7 +159,11 @@ class _LpPooling(WindowPooling):
 
     dims: ClassVar[int] = 2
     norm = Float(
-        2.0, low=1.0, high=10.0, label="p", help="1: the sum of the sizes; the larger, the nearer to the maximum"
+        2.0,
+        low=1.0,
+        high=10.0,
+        label="p",
+        help="Exponent of the norm; 1 gives the sum of magnitudes, large values approach the maximum",
     )
 
     def lower(self, x: TensorType) -> Lowered:
@@ -233,7 +239,7 @@ class LpPool3d(_LpPooling):
 
 
 def _size(dims: int) -> Size:
-    help = "Places along each axis, whatever comes in"
+    help = "Output size along each axis, for any size of the input"
     return Size(4, length=dims, high=100_000, help=help, visible_when=lambda layer: layer.by == "size")
 
 
@@ -243,12 +249,12 @@ class _FractionalMaxPooling(LayerType):
     random = True
     dims: ClassVar[int] = 2
     kernel = kernel_field(2, default=2)
-    by = Choice("ratio", options=tuple(BY), notes=BY, label="Shrink by", help="What decides the size")
+    by = Choice("ratio", options=tuple(BY), notes=BY, label="Shrink by", help="How the output size is chosen")
     ratio = Float(
         0.7,
         above=0.0,
         high=1.0,
-        help="The size is multiplied by this, and rounded down",
+        help="Factor of the size; the result is rounded down",
         visible_when=lambda layer: layer.by == "ratio",
     )
     size = _size(2)

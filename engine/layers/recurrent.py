@@ -9,13 +9,13 @@ from engine.layers.base import LENGTHS, Call, Lowered, expect, function, method,
 from engine.layers.weighted import WithRecurrentWeights, lstm_bias_field
 
 OUTPUT_MODES = {
-    "sequence": "What leaves at every step: a sequence",
-    "last": "What leaves when all steps are read: features",
+    "sequence": "The output of every step, a sequence",
+    "last": "The output after the last step, features",
 }
 STATE_ACTIVATIONS = {
     "tanh": "Hyperbolic tangent, from -1 to 1",
     "softsign": "x / (1 + |x|), from -1 to 1",
-    "relu": "max(0, x): nothing bounds the state",
+    "relu": "max(0, x), which leaves the state unbounded",
 }
 GATE_ACTIVATIONS = {
     "sigmoid": "1 / (1 + exp(-x))",
@@ -32,12 +32,16 @@ LOOPS = "engine.lowering.modules.recurrent."
 
 def state_field(default: str = "tanh") -> Choice:
     """The function that makes the state."""
-    return Choice(default, options=tuple(STATE_ACTIVATIONS), notes=STATE_ACTIVATIONS, help="What the state is made by")
+    return Choice(
+        default, options=tuple(STATE_ACTIVATIONS), notes=STATE_ACTIVATIONS, help="Activation function of the state"
+    )
 
 
 def gate_field() -> Choice:
     """The function that opens the gates."""
-    return Choice("sigmoid", options=tuple(GATE_ACTIVATIONS), notes=GATE_ACTIVATIONS, help="What opens the gates")
+    return Choice(
+        "sigmoid", options=tuple(GATE_ACTIVATIONS), notes=GATE_ACTIVATIONS, help="Activation function of the gates"
+    )
 
 
 def reset_field(default: str) -> Choice:
@@ -53,10 +57,10 @@ class RecurrentLayer(WithRecurrentWeights):
     state_names: ClassVar[tuple[str, ...]] = ("hidden",)
     loop: ClassVar[str] = ""
     """Our own module, which goes step by step."""
-    hidden_units = Int(128, low=1, high=1_000_000, help="Numbers in the state, and numbers that leave each direction")
-    output_mode = Choice("sequence", options=tuple(OUTPUT_MODES), notes=OUTPUT_MODES, help="What leaves the layer")
-    state_inputs = Bool(False, help="Takes the state to start from by ports of its own; else it starts as zero")
-    state_outputs = Bool(False, help="Gives the state after the last step by ports of its own")
+    hidden_units = Int(128, low=1, high=1_000_000, help="Size of the hidden state, and of the output of each direction")
+    output_mode = Choice("sequence", options=tuple(OUTPUT_MODES), notes=OUTPUT_MODES, help="Output of the layer")
+    state_inputs = Bool(False, help="Adds input ports for the initial state, which is zero otherwise")
+    state_outputs = Bool(False, help="Adds output ports for the state after the last step")
 
     @property
     def stacked(self) -> int:
@@ -164,7 +168,7 @@ class _Stacked(RecurrentLayer):
     """Layers that torch has modules for, which may stand on each other."""
 
     torch_name: ClassVar[str] = ""
-    layers = Int(1, low=1, high=64, help="Stacked layers, each reading what the one below gives")
+    layers = Int(1, low=1, high=64, help="Number of stacked layers, each of which reads the output of the one below")
 
     @property
     def stacked(self) -> int:
@@ -341,7 +345,7 @@ class _Rnn(_Stacked):
 
     gates, torch_name = 1, "RNN"
     state_activation = Choice(
-        "tanh", options=tuple(NONLINEARITIES), notes=NONLINEARITIES, help="What the state is made by"
+        "tanh", options=tuple(NONLINEARITIES), notes=NONLINEARITIES, help="Activation function of the state"
     )
 
     def _torch_variant(self) -> dict[str, Any]:

@@ -12,10 +12,10 @@ OWN = "engine.lowering.modules.resizing."
 LAYOUT_NOTES = {name: f"{' × '.join(axes)}" for name, axes in LAYOUTS.items()}
 AXIS_NOTES = {"C": "Channels", "H": "Height", "W": "Width", "D": "Depth", "T": "Steps"}
 CROPS = {
-    "reference": "That of a second input, ref, of which nothing else is used",
-    "size": "Sizes given here",
+    "reference": "The size of a second input, ref, whose values are not used",
+    "size": "A fixed size",
 }
-POSITIONS = {"centre": "The middle; MATLAB's centercrop", "place": "From a given place on"}
+POSITIONS = {"centre": "The centre; MATLAB: centercrop", "place": "A fixed position"}
 
 
 def axis_field(default: str, help: str) -> Choice:
@@ -70,8 +70,13 @@ class Reshape(LayerType):
     key, label, family = "reshape", "Reshape", "Reshape"
     matlab = "reshapeLayer"
     found_as = "squeeze unsqueeze view"
-    layout = Choice("features", options=tuple(LAYOUTS), notes=LAYOUT_NOTES, help="What leaves the layer")
-    sizes = Ints((-1,), low=-1, separator=" × ", help="One size for each axis of the layout; -1, once: what is left")
+    layout = Choice("features", options=tuple(LAYOUTS), notes=LAYOUT_NOTES, help="Output of the layer")
+    sizes = Ints(
+        (-1,),
+        low=-1,
+        separator=" × ",
+        help="Size of each axis of the layout; one may be -1, which is computed from the others",
+    )
 
     def output(self, x: TensorType) -> TensorType:
         return TensorType(LAYOUTS[self.layout], self._sizes(_count(x), x))
@@ -146,7 +151,7 @@ class ChannelShuffle(LayerType):
     """
 
     key, label, family = "channel_shuffle", "Channel shuffle", "Reshape"
-    groups = Int(2, low=1, high=1_000_000, help="Equal groups of channels")
+    groups = Int(2, low=1, high=1_000_000, help="Number of equal groups of channels")
 
     def output(self, x: TensorType) -> TensorType:
         expect(x, "features", "sequence", "image", "volume")
@@ -178,8 +183,8 @@ class SelectStep(LayerType):
     key, label, family = "select_step", "Select step", "Reshape"
     matlab = "indexing1dLayer"
     found_as = "select"
-    counted_from = Choice("end", options=("end", "start"), help="The end of the sequence at which counting begins")
-    step = Int(0, low=0, high=1_000_000_000, help="0: the one at that end, 1: the one next to it")
+    counted_from = Choice("end", options=("end", "start"), help="End of the sequence from which steps are counted")
+    step = Int(0, low=0, high=1_000_000_000, help="Number of the step, counted from that end; 0: the outermost step")
 
     def output(self, x: TensorType) -> TensorType:
         expect(x, "sequence")
@@ -215,10 +220,10 @@ class Slice(LayerType):
     """
 
     key, label, family = "slice", "Slice", "Reshape"
-    axis = axis_field("C", "The axis of which a part is taken")
-    start = Int(0, low=-1_000_000_000, high=1_000_000_000, help="The first place; below zero it counts from the end")
-    end = Int(0, low=-1_000_000_000, high=1_000_000_000, help="The first place that is left out; 0: none")
-    step = Int(1, low=1, high=1_000_000_000, help="Takes every so many-th place")
+    axis = axis_field("C", "Axis to slice")
+    start = Int(0, low=-1_000_000_000, high=1_000_000_000, help="First position; negative values count from the end")
+    end = Int(0, low=-1_000_000_000, high=1_000_000_000, help="Position after the last one; 0: up to the end")
+    step = Int(1, low=1, high=1_000_000_000, help="Distance of the positions taken")
 
     def output(self, x: TensorType) -> TensorType:
         refuse_absent(self.axis, x)
@@ -264,7 +269,7 @@ class Split(LayerType):
     """
 
     key, label, family = "split", "Split", "Reshape"
-    axis = axis_field("C", "The axis that is cut")
+    axis = axis_field("C", "Axis to split")
     parts = Int(2, low=2, high=64, help="Number of parts, and of output ports")
 
     def output_ports(self) -> tuple[str, ...]:
@@ -295,8 +300,14 @@ class _Crop(LayerType):
     """Cuts a part out of an image or a volume."""
 
     layout = ""
-    to = Choice("reference", options=tuple(CROPS), notes=CROPS, label="Crop to the size", help="How large the part is")
-    position = Choice("centre", options=tuple(POSITIONS), notes=POSITIONS, help="Where the part lies")
+    to = Choice(
+        "reference",
+        options=tuple(CROPS),
+        notes=CROPS,
+        label="Crop to the size",
+        help="How the size of the part is chosen",
+    )
+    position = Choice("centre", options=tuple(POSITIONS), notes=POSITIONS, help="Position of the part")
     size: Size
     start: Ints
 
@@ -366,7 +377,7 @@ class Crop2d(_Crop):
     layout = "image"
     size = Size(8, length=2, help="Height × width of the part", visible_when=_is_sized)
     start = Ints(
-        0, length=2, high=1_000_000, help="Top, left: the first place of the part, from 0", visible_when=_is_placed
+        0, length=2, high=1_000_000, help="Top, left: first position of the part, from 0", visible_when=_is_placed
     )
 
 
@@ -388,6 +399,6 @@ class Crop3d(_Crop):
         0,
         length=3,
         high=1_000_000,
-        help="Front, top, left: the first place of the part, from 0",
+        help="Front, top, left: first position of the part, from 0",
         visible_when=_is_placed,
     )

@@ -11,17 +11,17 @@ from engine.layers.reshape import axis_field, refuse_absent
 
 OWN = "engine.lowering.modules.resizing."
 STEPS = {
-    "rows": "Each row is a step: T = H, with channels × width numbers",
-    "columns": "Each column is a step: T = W, with channels × height numbers",
-    "positions": "Each place is a step: T = H × W, row by row, with the channels as numbers",
+    "rows": "Each row is a step: T = H, with channels × width values",
+    "columns": "Each column is a step: T = W, with channels × height values",
+    "positions": "Each pixel is a step: T = H × W, row by row, with the channels as values",
 }
 CASTS = {
     "numbers": "Indices become numbers: a sequence with one channel",
     "indices": "A sequence with one channel becomes indices, each number rounded; it passes no gradient",
 }
 REPEATS = {
-    "whole": "The whole, again and again: 1 2 1 2",
-    "each": "Each place so many times before the next: 1 1 2 2",
+    "whole": "The whole axis repeatedly: 1 2 1 2",
+    "each": "Each position repeatedly: 1 1 2 2",
 }
 
 
@@ -36,7 +36,7 @@ class ImageToSequence(LayerType):
     """
 
     key, label, family = "image_to_sequence", "Image to sequence", "Reshape"
-    steps = Choice("rows", options=tuple(STEPS), notes=STEPS, help="What becomes a step")
+    steps = Choice("rows", options=tuple(STEPS), notes=STEPS, help="Elements of the image that become steps")
 
     def output(self, x: TensorType) -> TensorType:
         expect(x, "image")
@@ -100,7 +100,7 @@ class ImageToVolume(LayerType):
     """
 
     key, label, family = "image_to_volume", "Image to volume", "Reshape"
-    depth = Int(0, low=0, high=1_000_000, help="Slices of the volume; 0: as many as the image has channels")
+    depth = Int(0, low=0, high=1_000_000, help="Number of slices of the volume; 0: as many as the image has channels")
 
     def output(self, x: TensorType) -> TensorType:
         expect(x, "image")
@@ -167,7 +167,7 @@ class OneHot(LayerType):
     """
 
     key, label, family = "one_hot", "One-hot", "Reshape"
-    classes = Int(10, low=2, high=1_000_000, help="Numbers in each vector: indices go from 0 to this less 1")
+    classes = Int(10, low=2, high=1_000_000, help="Length of each vector, which is the number of different indices")
 
     def output(self, x: TensorType) -> TensorType:
         _refuse_numbers(x)
@@ -201,7 +201,7 @@ class Cast(LayerType):
     """
 
     key, label, family = "cast", "Cast", "Reshape"
-    to = Choice("numbers", options=tuple(CASTS), notes=CASTS, help="What leaves the layer")
+    to = Choice("numbers", options=tuple(CASTS), notes=CASTS, help="Output of the layer")
 
     def output(self, x: TensorType) -> TensorType:
         if self.to == "numbers":
@@ -231,9 +231,9 @@ class Repeat(LayerType):
     """
 
     key, label, family = "repeat", "Repeat", "Reshape"
-    axis = axis_field("C", "The axis that becomes longer")
-    times = Int(2, low=1, high=1_000_000, help="How often; 1 changes nothing")
-    order = Choice("whole", options=tuple(REPEATS), notes=REPEATS, help="What is repeated")
+    axis = axis_field("C", "Axis along which values are repeated")
+    times = Int(2, low=1, high=1_000_000, help="Number of repetitions; 1 changes nothing")
+    order = Choice("whole", options=tuple(REPEATS), notes=REPEATS, help="Order of the repetitions")
 
     def output(self, x: TensorType) -> TensorType:
         refuse_absent(self.axis, x)
@@ -290,8 +290,10 @@ class Roll(LayerType):
     """
 
     key, label, family = "roll", "Roll", "Reshape"
-    axis = axis_field("W", "The axis along which everything moves")
-    shift = Int(1, low=-1_000_000_000, high=1_000_000_000, help="How far; below zero towards the start")
+    axis = axis_field("W", "Axis along which values are shifted")
+    shift = Int(
+        1, low=-1_000_000_000, high=1_000_000_000, help="Number of positions; negative values shift towards the start"
+    )
 
     def output(self, x: TensorType) -> TensorType:
         refuse_absent(self.axis, x)
@@ -316,7 +318,7 @@ class Flip(LayerType):
     """
 
     key, label, family = "flip", "Flip", "Reshape"
-    axis = axis_field("T", "The axis that is turned round")
+    axis = axis_field("T", "Axis to reverse")
 
     def output(self, x: TensorType) -> TensorType:
         refuse_absent(self.axis, x)

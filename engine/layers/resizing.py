@@ -27,28 +27,28 @@ from engine.layers.convolution import dilation_field, kernel_field, stride_field
 
 BY = {
     "scale": "Every axis grows by the same factor",
-    "size": "The size is given, whatever comes in",
-    "like": "As large as another input, whose numbers do not matter; MATLAB's EnableReferenceInput",
+    "size": "A fixed size, for any size of the input",
+    "like": "The size of another input, whose values are not used; MATLAB: EnableReferenceInput",
 }
 METHODS = {
-    "nearest": "The place that is nearest",
-    "linear": "Straight lines between the places on both sides, along each axis",
-    "cubic": "Cubic curves through two places on both sides, along each axis; may overshoot",
+    "nearest": "The nearest position",
+    "linear": "Linear interpolation between the positions on both sides, along each axis",
+    "cubic": "Cubic interpolation of two positions on each side, along each axis; may overshoot",
 }
 COORDINATES = {
-    "half-pixel": "Places are cells: their centres are at 0.5, 1.5, ...; torch's and MATLAB's usual way",
-    "align-corners": "The first and the last place stay where they are",
-    "asymmetric": "The first place stays where it is",
+    "half-pixel": "Positions are the centres of cells at 0.5, 1.5, ...; the default of torch and MATLAB",
+    "align-corners": "The first and the last position coincide",
+    "asymmetric": "The first position coincides",
 }
-ROUNDINGS = {"round": "To the nearest place, halves up", "floor": "To the place before"}
+ROUNDINGS = {"round": "To the nearest position, halves up", "floor": "Down to the position before"}
 
 
 def _methods(*names: str) -> Choice:
-    return Choice("nearest", options=names, notes=METHODS, help="What a new place becomes")
+    return Choice("nearest", options=names, notes=METHODS, help="Interpolation method")
 
 
 def _size(dims: int) -> Size:
-    help = "Places along each axis, whatever comes in"
+    help = "Output size along each axis, for any size of the input"
     return Size(8, length=dims, high=100_000, help=help, visible_when=lambda layer: layer.by == "size")
 
 
@@ -57,24 +57,27 @@ class _Resize(LayerType):
 
     dims: ClassVar[int] = 2
     linear: ClassVar[str] = "bilinear"
-    by = Choice("scale", options=tuple(BY), notes=BY, label="Resize by", help="What decides the size")
+    by = Choice("scale", options=tuple(BY), notes=BY, label="Resize by", help="How the output size is chosen")
     scale = Float(
         2.0,
         above=0.0,
         high=1000.0,
-        help="The size is multiplied by this, and rounded down",
+        help="Factor of the size; the result is rounded down",
         visible_when=lambda layer: layer.by == "scale",
     )
     size = _size(2)
     method = _methods("nearest", "linear", "cubic")
     coordinates = Choice(
-        "half-pixel", options=tuple(COORDINATES), notes=COORDINATES, help="Which place of the input a new place is at"
+        "half-pixel",
+        options=tuple(COORDINATES),
+        notes=COORDINATES,
+        help="Mapping from output positions to input positions",
     )
     rounding = Choice(
         "round",
         options=tuple(ROUNDINGS),
         notes=ROUNDINGS,
-        help="Which place is the nearest",
+        help="Rounding to the nearest position",
         visible_when=lambda layer: layer.method == "nearest",
     )
 
@@ -231,17 +234,19 @@ class Resize3d(_Resize):
 
 
 ORDERS = {
-    "crd": "A channel's places lie side by side: channel · block + place; torch's PixelShuffle",
-    "dcr": "A place's channels lie side by side: place · channels + channel; MATLAB's and TensorFlow's usual order",
+    "crd": "The positions of a channel are adjacent: channel · block + position; torch: PixelShuffle",
+    "dcr": (
+        "The channels of a position are adjacent: position · channels + channel; the default of MATLAB and TensorFlow"
+    ),
 }
 
 
 def _order() -> Choice:
-    return Choice("crd", options=tuple(ORDERS), notes=ORDERS, help="Which channel a place of the block is in")
+    return Choice("crd", options=tuple(ORDERS), notes=ORDERS, help="Order of the channels")
 
 
 def _block() -> Size:
-    return Size(2, length=2, high=1000, help="Height × width of the block of places that the channels become")
+    return Size(2, length=2, high=1000, help="Height × width of the block of pixels that the channels become")
 
 
 class DepthToSpace2d(LayerType):
@@ -301,7 +306,7 @@ class SpaceToDepth2d(LayerType):
 
     key, label, family = "space_to_depth2d", "2-D space to depth", "Reshape"
     matlab = "spaceToDepthLayer"
-    block = Size(2, length=2, high=1000, help="Height × width of the block of places that becomes channels")
+    block = Size(2, length=2, high=1000, help="Height × width of the block of pixels that becomes channels")
     order = _order()
 
     def output(self, x: TensorType) -> TensorType:
@@ -331,7 +336,7 @@ class SpaceToDepth2d(LayerType):
 
 
 def _zeros() -> Size:
-    return Size(0, length=2, low=0, high=100_000, help="Zeros on both sides of each axis")
+    return Size(0, length=2, low=0, high=100_000, help="Zeros added on both sides of each axis")
 
 
 class Unfold(LayerType):

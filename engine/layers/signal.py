@@ -17,7 +17,7 @@ WINDOWS = {
     "rectangular": "1 everywhere",
 }
 LAYOUTS = {
-    "image": "Channels × rows × columns: rows are frequencies or scales, columns go on in time (C × H × W)",
+    "image": "Channels × rows × columns: rows are frequencies or scales, columns are times (C × H × W)",
     "sequence": "A sequence: all rows of a channel at each step, then those of the next one (T × C)",
 }
 SIZES = {
@@ -28,11 +28,11 @@ LOGARITHMS = {
     "log-magnitude": "The natural logarithm of the magnitude",
     "log-power": "The natural logarithm of the power",
 }
-PARTS = {"parts": "Real and imaginary part as channels beside each other: a real-to-complex layer takes them so"}
+PARTS = {"parts": "Real and imaginary parts as adjacent channels, as a real-to-complex layer reads them"}
 
 
 def _layout() -> Choice:
-    return Choice("image", options=tuple(LAYOUTS), notes=LAYOUTS, help="How the result is laid out")
+    return Choice("image", options=tuple(LAYOUTS), notes=LAYOUTS, help="Layout of the output")
 
 
 def _arranged(x: TensorType, layout: str, channels: int, rows: int, columns: Size) -> TensorType:
@@ -43,15 +43,18 @@ class _Windowed(LayerType):
     """What a short-time Fourier transform and its inverse have in common."""
 
     window = Choice("hann", options=tuple(WINDOWS), notes=WINDOWS, help="Weights of the steps in a window, periodic")
-    window_length = Int(128, low=2, high=1_000_000, unit="steps", help="Steps that are transformed at once")
-    overlap = Int(96, low=0, high=999_999, unit="steps", help="Steps that a window shares with the next one")
+    window_length = Int(128, low=2, high=1_000_000, unit="steps", help="Number of steps per window")
+    overlap = Int(96, low=0, high=999_999, unit="steps", help="Number of steps that a window shares with the next one")
     fft_length = Int(
         0,
         low=0,
         high=4_000_000,
         label="FFT length",
         unit="steps",
-        help="Length to which a window is filled with zeros; 0: the window's. Half of it and one frequency come out",
+        help=(
+            "Length to which each window is zero-padded; 0: the window length. The output has half as many "
+            "frequencies, plus one"
+        ),
     )
 
     @property
@@ -118,7 +121,7 @@ class Stft(_Windowed):
 
     key, label, family = "stft", "Short-time Fourier transform", "Signal"
     matlab = "stftLayer"
-    gives = Choice("magnitude", options=tuple(STFT_GIVES), notes=STFT_GIVES, help="What becomes of each number X[m, k]")
+    gives = Choice("magnitude", options=tuple(STFT_GIVES), notes=STFT_GIVES, help="Output for each coefficient X[m, k]")
     layout = _layout()
 
     def output(self, x: TensorType) -> TensorType:
@@ -201,11 +204,9 @@ WAVELETS = {
 class _Wavelets(LayerType):
     """The wavelets of a continuous transform and of its inverse."""
 
-    wavelet = Choice("morse", options=tuple(WAVELETS), notes=WAVELETS, help="The shape of the wavelets")
-    octaves = Int(
-        6, low=1, high=MOST_OCTAVES, help="Halvings of the frequency from the shortest to the longest wavelet"
-    )
-    voices = Int(10, low=1, high=MOST_VOICES, label="Voices per octave", help="Wavelets in each octave")
+    wavelet = Choice("morse", options=tuple(WAVELETS), notes=WAVELETS, help="Shape of the wavelets")
+    octaves = Int(6, low=1, high=MOST_OCTAVES, help="Number of octaves from the shortest to the longest wavelet")
+    voices = Int(10, low=1, high=MOST_VOICES, label="Voices per octave", help="Number of wavelets per octave")
     symmetry = Float(
         3.0, low=1.0, high=20.0, help="Gamma of the Morse wavelet", visible_when=lambda layer: layer.wavelet == "morse"
     )
@@ -261,7 +262,7 @@ class Cwt(_Wavelets):
 
     key, label, family = "cwt", "Continuous wavelet transform", "Signal"
     matlab = "cwtLayer"
-    gives = Choice("magnitude", options=tuple(CWT_GIVES), notes=CWT_GIVES, help="What becomes of each number W[s, t]")
+    gives = Choice("magnitude", options=tuple(CWT_GIVES), notes=CWT_GIVES, help="Output for each coefficient W[s, t]")
     layout = _layout()
 
     def output(self, x: TensorType) -> TensorType:
@@ -362,9 +363,9 @@ class Modwt(LayerType):
 
     key, label, family = "modwt", "Maximal overlap wavelet transform", "Signal"
     matlab = "modwtLayer"
-    levels = Int(5, low=1, high=20, help="Times the signal is split; details of level j are about 2^j steps long")
-    wavelet = Choice("sym4", options=tuple(ORTHOGONAL), notes=ORTHOGONAL, help="The shape of the details")
-    gives = Choice("analysis", options=tuple(MODWT_GIVES), notes=MODWT_GIVES, help="What the rows are")
+    levels = Int(5, low=1, high=20, help="Number of decomposition levels; details of level j are about 2^j steps long")
+    wavelet = Choice("sym4", options=tuple(ORTHOGONAL), notes=ORTHOGONAL, help="Wavelet of the details")
+    gives = Choice("analysis", options=tuple(MODWT_GIVES), notes=MODWT_GIVES, help="Content of the rows")
     layout = _layout()
 
     def output(self, x: TensorType) -> TensorType:

@@ -23,7 +23,9 @@ def _modes(dims: int) -> Size:
     return Size(
         8,
         length=dims,
-        help="Frequencies that are kept along each axis, from zero up; of all axes but the last as many below zero",
+        help=(
+            "Number of frequencies kept along each axis, from zero up; except on the last axis, as many negative ones"
+        ),
     )
 
 

@@ -19,10 +19,10 @@ from engine.layers.weighted import Weighted, WithScaleAndOffset, WithWeightsAndB
 
 MODULES = "engine.lowering.modules.transformers."
 
-ACTIVATIONS = {"relu": "max(0, x)", "gelu": "x times the probability that a normal number is below it"}
+ACTIVATIONS = {"relu": "max(0, x)", "gelu": "x times the probability that a standard normal variable is below x"}
 NORMS = {
-    "after": "After each part and the way around it, as first published (post-norm)",
-    "before": "Before each part: trains more easily when there are many (pre-norm); norm once more at the end",
+    "after": "After each residual connection, as first published (post-norm)",
+    "before": "Before each part, which trains more easily in deep networks (pre-norm); add a normalisation at the end",
 }
 
 
@@ -30,11 +30,22 @@ class _TransformerLayer(Padded, WithWeightsAndBias, WithScaleAndOffset):
     """What encoder and decoder layers share."""
 
     heads = heads_field()
-    feedforward = Int(0, low=0, high=10_000_000, help="Channels between the two layers of the feedforward part; 0: 4 ×")
-    activation = Choice("relu", options=tuple(ACTIVATIONS), notes=ACTIVATIONS, help="Between those two layers")
-    norm = Choice("after", options=tuple(NORMS), notes=NORMS, label="Normalisation", help="Where layers are normalised")
-    dropout = dropout_field(0.1, "Chance of numbers to become zero in training, behind each part and inside it")
-    epsilon = Float(1e-5, above=0.0, high=1.0, help="Added to the variance, so that nothing is divided by zero")
+    feedforward = Int(
+        0,
+        low=0,
+        high=10_000_000,
+        help="Number of channels between the two layers of the feedforward network; 0: 4 × the input's",
+    )
+    activation = Choice(
+        "relu", options=tuple(ACTIVATIONS), notes=ACTIVATIONS, help="Activation function between those two layers"
+    )
+    norm = Choice(
+        "after", options=tuple(NORMS), notes=NORMS, label="Normalisation", help="Position of the normalisation"
+    )
+    dropout = dropout_field(
+        0.1, ("Probability that a value is set to zero during training, after each part and inside it")
+    )
+    epsilon = Float(1e-5, above=0.0, high=1.0, help="Constant added to the variance to avoid division by zero")
 
     def role(self, name: str) -> str:
         return WithScaleAndOffset.role(self, name) if name.startswith("norm_") else Weighted.role(self, name)
@@ -179,11 +190,11 @@ class Transformer(_TransformerLayer):
     """
 
     key, label, family, random = "transformer", "Transformer", "Attention", True
-    encoder_layers = Int(6, low=1, high=1000, help="Layers that read the source, one after the other")
-    decoder_layers = Int(6, low=1, high=1000, help="Layers that read the target, one after the other")
-    source_mask = _mask_of("source", "none", "Which steps of the source a step of it sees")
-    mask = _mask_of("target", "causal", "Which steps of the target a step of it sees")
-    memory_mask = _mask_of("memory", "none", "Which steps of the source a step of the target sees")
+    encoder_layers = Int(6, low=1, high=1000, help="Number of encoder layers")
+    decoder_layers = Int(6, low=1, high=1000, help="Number of decoder layers")
+    source_mask = _mask_of("source", "none", "Steps of the source that each of its steps attends to")
+    mask = _mask_of("target", "causal", "Steps of the target that each of its steps attends to")
+    memory_mask = _mask_of("memory", "none", "Steps of the source that each step of the target attends to")
 
     def input_ports(self) -> tuple[str, ...]:
         return ("source", "target")
@@ -261,8 +272,8 @@ class PatchEmbedding(WithWeightsAndBias):
     key, label, family = "patch_embedding", "Patch embedding", "Attention"
     matlab = "patchEmbeddingLayer"
     patch = Size(4, length=2, high=10_000, label="Patch size", unit="pixels", help="Height and width of a patch")
-    dimension = Int(64, low=1, high=1_000_000, help="Numbers that stand for one patch")
-    bias = Bool(True, help="Adds a learned number to each of them")
+    dimension = Int(64, low=1, high=1_000_000, help="Length of the vector of a patch")
+    bias = Bool(True, help="Adds a learned bias to each of its elements")
 
     def output(self, x: TensorType) -> TensorType:
         expect(x, "image")

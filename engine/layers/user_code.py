@@ -42,16 +42,16 @@ class UserCode(LayerType):
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     """The fields of the class or function, as its file had them when they were read."""
 
-    file = FilePath("", pattern=PYTHON, help="Python file that holds the code, from the project's folder")
+    file = FilePath("", pattern=PYTHON, help="Path of the Python file with the code, relative to the project's folder")
     num_inputs = Int(
-        1, low=1, high=MOST_PORTS, label="Inputs", help="Number of tensors that go in", visible_when=_is_expression
+        1, low=1, high=MOST_PORTS, label="Inputs", help="Number of input tensors", visible_when=_is_expression
     )
-    num_outputs = Int(1, low=1, high=MOST_PORTS, label="Outputs", help="Number of tensors that come out")
+    num_outputs = Int(1, low=1, high=MOST_PORTS, label="Outputs", help="Number of output tensors")
     layout = Choice(
         "auto",
         options=("auto", *LAYOUTS, "tokens"),
         notes={"auto": _AUTO},
-        help="What the axes of the result are, after the batch",
+        help="Axes of the output, after the batch",
     )
 
     @classmethod
@@ -326,7 +326,7 @@ class Function(UserCode):
     key, label, family = "function", "Function", "Custom"
     matlab = "functionLayer"
     found_as = "Lambda"
-    expression = Text("x1", help="What becomes of the tensors x1, x2 and so on", visible_when=_is_expression)
+    expression = Text("x1", help="Expression of the tensors x1, x2 and so on", visible_when=_is_expression)
     function_name = Text("", label="Function", help="The function in the file", visible_when=_is_function)
     _name_field = "function_name"
 

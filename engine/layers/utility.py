@@ -22,7 +22,7 @@ class Dropout(LayerType):
 
     key, label, family, random = "dropout", "Dropout", "Utility", True
     matlab = "dropoutLayer"
-    probability = _probability("Probability of each number to become zero")
+    probability = _probability("Probability that a value is set to zero")
 
     def output(self, x: TensorType) -> TensorType:
         expect_real(x)
@@ -47,7 +47,7 @@ class SpatialDropout(LayerType):
 
     key, label, family, random = "spatial_dropout", "Spatial dropout", "Utility", True
     matlab = "spatialDropoutLayer"
-    probability = _probability("Probability of each channel of a sample to become zero")
+    probability = _probability("Probability that a channel of a sample is set to zero")
 
     def output(self, x: TensorType) -> TensorType:
         expect(x, "image", "volume", "sequence")
@@ -72,7 +72,7 @@ class AlphaDropout(LayerType):
     """
 
     key, label, family, random = "alpha_dropout", "Alpha dropout", "Utility", True
-    probability = _probability("Probability of each number to be dropped")
+    probability = _probability("Probability that a value is dropped")
 
     def output(self, x: TensorType) -> TensorType:
         expect_real(x)
@@ -96,7 +96,7 @@ class FeatureAlphaDropout(LayerType):
     """
 
     key, label, family, random = "feature_alpha_dropout", "Feature alpha dropout", "Utility", True
-    probability = _probability("Probability of each channel of a sample to be dropped")
+    probability = _probability("Probability that a channel of a sample is dropped")
 
     def output(self, x: TensorType) -> TensorType:
         expect(x, "image", "volume", "sequence")
@@ -121,7 +121,7 @@ class DropPath(LayerType):
     """
 
     key, label, family, random = "drop_path", "Drop path", "Utility", True
-    probability = Float(0.1, low=0.0, high=0.999, help="Probability of each sample to become zero")
+    probability = Float(0.1, low=0.0, high=0.999, help="Probability that a sample is set to zero")
 
     def output(self, x: TensorType) -> TensorType:
         expect_real(x)
@@ -145,7 +145,7 @@ class GaussianNoise(LayerType):
     """
 
     key, label, family, random = "gaussian_noise", "Gaussian noise", "Utility", True
-    deviation = Float(0.1, low=0.0, high=1e6, help="Standard deviation of what is added, in the units of the input")
+    deviation = Float(0.1, low=0.0, high=1e6, help="Standard deviation of the noise, in the units of the input")
 
     def output(self, x: TensorType) -> TensorType:
         expect_real(x)

@@ -23,11 +23,11 @@ from engine.layers.base import LayerType
 
 GROUP: Final = "Weights"
 
-NARROW = "Normal with a deviation of 0.01"
+NARROW = "Normal with a standard deviation of 0.01"
 WEIGHT_INITIALIZERS: Final[Mapping[str, str]] = {
-    "glorot": "Uniform, with variance 2 / (inputs + outputs): signals keep their size both ways",
-    "he": "Normal, with variance 2 / inputs: for weights before a ReLU",
-    "orthogonal": "Orthogonal rows or columns, from the QR decomposition of normal numbers",
+    "glorot": "Uniform with variance 2 / (inputs + outputs), which preserves the scale of signals and gradients",
+    "he": "Normal with variance 2 / inputs, for weights before a ReLU",
+    "orthogonal": "Orthogonal rows or columns, from the QR decomposition of a normal random matrix",
     "narrow-normal": NARROW,
     "zeros": "All zero",
     "ones": "All one",
@@ -96,7 +96,7 @@ class Weighted(LayerType):
     """A layer with learnable parameters. Their roles name the fields: `<role>_initializer`, `_learn_rate_factor`,
     `_l2_factor`."""
 
-    frozen = freeze_field("Training leaves the layer's weights as they are")
+    frozen = freeze_field("Keeps the layer's weights fixed during training")
 
     def role(self, name: str) -> str:
         """The role of the parameter that `weights` calls so."""
@@ -145,7 +145,7 @@ _NO_L2 = "; 0, where MATLAB starts with 1: normalisation is not regularised unle
 class WithScale(Weighted):
     """A scale for each channel, unless a field `affine` says that there is none."""
 
-    frozen = freeze_field("Training leaves scale and shift as they are", _has_affine)
+    frozen = freeze_field("Keeps scale and shift fixed during training", _has_affine)
     scale_initializer = initializer_field(
         "scale", "ones", SCALE_INITIALIZERS, label="Scale initialiser", visible_when=_has_affine
     )

@@ -75,9 +75,9 @@ class Block(LayerType):
 
     key, label, family = "block", "Block", "Block"
     matlab = "networkLayer"
-    repeat = Int(1, low=1, high=1000, help="Copies in a row, each with weights of its own")
+    repeat = Int(1, low=1, high=1000, help="Number of copies in sequence, each with its own weights")
     frozen = freeze_field(
-        "Training leaves the weights of all layers inside as they are, whatever these say themselves",
+        "Keeps the weights of all layers inside fixed during training, whatever their own setting",
         lambda block: block.has_weights,
     )
 
@@ -214,10 +214,10 @@ class NeuralOde(Block):
     key, label, family = "neural_ode", "Neural ODE", "Block"
     matlab = "neuralODELayer"
     repeat = Int(1, low=1, high=1, help="A neural ODE is one", visible_when=lambda _: False)
-    solver = Choice("rk4", options=tuple(SOLVERS), notes=SOLVERS, help="How a step is computed")
-    steps = Int(4, low=1, high=1000, help="Equal steps from start to end")
-    start = Float(0.0, help="Time at which the input stands")
-    end = Float(1.0, help="Time at which the output stands")
+    solver = Choice("rk4", options=tuple(SOLVERS), notes=SOLVERS, help="Integration method of a step")
+    steps = Int(4, low=1, high=1000, help="Number of equal steps from start to end")
+    start = Float(0.0, help="Time of the input")
+    end = Float(1.0, help="Time of the output")
 
     def __init__(self, /, network: "Network | None" = None, **values: object) -> None:
         super().__init__(network, **values)

@@ -43,22 +43,27 @@ def placement_text(
     """Return the batch and the rate for a training split of this size, if it is known, and whether one process is
     expected to be faster; for a pipeline also its stages. `analysis` is that of the network, where available. Raises
     `UserError` for a network that cannot be divided into the stages."""
-    said = f"{batch_text(placement, project.environment, project.training, samples)} {_crowd(placement)}".rstrip()
+    crowding = _crowding(placement)
+    sentences = [batch_text(placement, project.environment, project.training, samples), crowding]
+    averages_rarely = project.environment.strategy == "local-sgd"
     if _has_stages(placement, project.environment):
-        return f"{said} {_stages(placement, project, analysis or analyse(project.network))}".rstrip()
-    goes_alone = project.environment.strategy == "local-sgd"  # and adds up once in a while
-    if placement.resolved != "multi-cpu" or _crowd(placement) or goes_alone:
-        return said
-    work, shares_memory = work_of(analysis or analyse(project.network)), project.run.accelerates("shared-memory")
-    return f"{said} {better_alone(placement, work, shares_memory=shares_memory)}".rstrip()
+        sentences.append(_stages(placement, project, analysis or analyse(project.network)))
+    elif placement.resolved == "multi-cpu" and not crowding and not averages_rarely:
+        work, shares_memory = work_of(analysis or analyse(project.network)), project.run.accelerates("shared-memory")
+        sentences.append(better_alone(placement, work, shares_memory=shares_memory))
+    return " ".join(filter(None, sentences))
 
 
-def _crowd(placement: Placement) -> str:
+def _crowding(placement: Placement) -> str:
     """Return advice where workers have to share cores, or an empty text."""
     if not 0 < placement.num_cores < len(placement.workers):
         return ""
-    fewer = f", or {plural(placement.num_cores, 'worker')} at most," if placement.num_cores > 1 else ""
-    return f"One process (cpu){fewer} is expected to be faster: more workers than cores take turns."
+    if placement.num_cores == 1:
+        return "One process (cpu) is expected to be faster: more workers than cores take turns."
+    return (
+        f"One process (cpu) or at most {placement.num_cores:,} workers are expected to be faster: more workers than "
+        "cores take turns."
+    )
 
 
 def batch_text(
@@ -66,15 +71,15 @@ def batch_text(
 ) -> str:
     """Return the batch for a training split of this size, if it is known: `128 samples per step, 64 per worker in 4
     micro-batches of 16; 12 steps per epoch; learn rate 0.02 = 0.01 × 2 (linear, 2 workers).`"""
-    said = [_batch(placement, environment, training, batch_size(training, samples))]
+    parts = [_batch(placement, environment, training, batch_size(training, samples))]
     if samples:
         whole = training_length(training, samples)
-        said.append(
+        parts.append(
             "one step per epoch" if whole.is_full_batch else f"{plural(whole.steps_per_epoch, 'step')} per epoch"
         )
     if training.is_visible("initial_learn_rate"):
-        said.append(_rate(environment, training.initial_learn_rate, len(placement.workers)))
-    return "; ".join(said) + "."
+        parts.append(_rate(environment, training.initial_learn_rate, len(placement.workers)))
+    return "; ".join(parts) + "."
 
 
 def _has_stages(placement: Placement, environment: EnvironmentOptions) -> bool:
@@ -93,19 +98,16 @@ def _stages(placement: Placement, project: Project, analysis: Analysis) -> str:
 def _batch(placement: Placement, environment: EnvironmentOptions, training: TrainingOptions, batch: int) -> str:
     count = len(placement.workers)
     pieces = pieces_of_batch(environment, training.gradient_accumulation, count)
-    said = f"{plural(batch, 'sample')} per step"
-    shares = list(dict.fromkeys(worker.samples for worker in placement.workers))
-    if _has_stages(placement, environment):
-        count = 1  # each of them computes all samples
-    if count > 1:
-        said += f", {' or '.join(f'{share:,}' for share in sorted(shares))} per worker"
-    if pieces > 1:
-        at_once = list(dict.fromkeys(-(-share // pieces) for share in shares))
-        most = " or ".join(f"{share:,}" for share in sorted(at_once))
-        said += (
-            f"{'' if count > 1 else ','} in {pieces:,} micro-batches of {'at most ' if batch % pieces else ''}{most}"
-        )
-    return said
+    shares = sorted({worker.samples for worker in placement.workers})
+    step, each = f"{plural(batch, 'sample')} per step", " or ".join(f"{share:,}" for share in shares)
+    has_shares = count > 1 and not _has_stages(placement, environment)  # each stage computes all samples
+    if pieces == 1:
+        return f"{step}, {each} per worker" if has_shares else step
+    sizes = " or ".join(f"{size:,}" for size in sorted({-(-share // pieces) for share in shares}))
+    size = f"at most {sizes}" if batch % pieces else sizes
+    if has_shares:
+        return f"{step}, {each} per worker in {pieces:,} micro-batches of {size}"
+    return f"{step}, in {pieces:,} micro-batches of {size}"
 
 
 def _rate(environment: EnvironmentOptions, rate: float, workers: int) -> str:

@@ -16,9 +16,9 @@ LEAST_AUTOMATIC_SAMPLES = 32
 
 
 _STRATEGIES = {
-    "fully-sharded": " Each worker holds its part of the weights.",
-    "pipeline": " Each worker computes its stage of the network for all samples (experimental).",
-    "local-sgd": " The workers' weights are averaged every {:,} iterations.",
+    "fully-sharded": "Each worker holds its part of the weights.",
+    "pipeline": "Each worker computes its stage of the network for all samples (experimental).",
+    "local-sgd": "The workers' weights are averaged every {:,} iterations.",
 }
 
 
@@ -132,13 +132,17 @@ def resolve(
     """Return the placement, where each mini-batch is computed in this many micro-batches. Raises `UnavailableError`
     with the reason why the target cannot run here, or `UserError`."""
     placement = _resolve(options, inventory, mini_batch_size)
-    sentence = placement.sentence
+    sentences = [placement.sentence]
     if len(placement.workers) > 1:
-        sentence += _STRATEGIES.get(options.strategy, "").format(options.averaging_interval)
+        sentences.append(_STRATEGIES.get(options.strategy, "").format(options.averaging_interval))
         pieces = pieces_of_batch(options, pieces, len(placement.workers))
     if pieces > 1:
-        sentence += f" Each mini-batch is computed in {pieces:,} pieces."
-    return replace(placement, sentence=sentence)
+        sentences.append(f"Each mini-batch is computed in {pieces:,} micro-batches.")
+    return replace(placement, sentence=_joined(sentences))
+
+
+def _joined(sentences: Sequence[str]) -> str:
+    return " ".join(filter(None, sentences))
 
 
 def _resolve(options: EnvironmentOptions, inventory: DeviceInventory, mini_batch_size: int) -> Placement:
@@ -170,24 +174,26 @@ def _automatic(inventory: DeviceInventory, mini_batch_size: int) -> str:
 
 def _chosen_because(options: EnvironmentOptions, reason: str) -> str:
     """Return a sentence on the choice of `auto`, where there was one."""
-    return f" Chosen because {reason}." if options.target == "auto" and reason else ""
+    return f"Chosen because {reason}." if options.target == "auto" and reason else ""
 
 
 def _on_cpu(options: EnvironmentOptions, inventory: DeviceInventory, batch: int) -> Placement:
     threads = options.threads or max(1, inventory.num_cores)
     reason = refusal("gpu", inventory) or ""
     if threads >= inventory.num_cores > 1:  # who knows multi-cpu wonders why it was not taken
-        reason += ", and one process can use every core"
-    sentence = f"One process on the CPU with {plural(threads, 'thread')}; {plural(batch, 'sample')} per step."
-    sentence += _chosen_because(options, reason)
+        reason = f"{reason}, and one process can use every core"
+    sentences = [
+        f"One process on the CPU with {plural(threads, 'thread')}; {plural(batch, 'sample')} per step.",
+        _chosen_because(options, reason),
+    ]
     if options.target == "auto" and not options.threads and inventory.num_cores > 1:
-        sentence += " A longer run may take several processes, where a trial at its start finds them faster."
-    return Placement(options.target, "cpu", "", (WorkerPlace("cpu", threads, batch),), sentence)
+        sentences.append("A longer run may use several processes if a trial at its start finds them faster.")
+    return Placement(options.target, "cpu", "", (WorkerPlace("cpu", threads, batch),), _joined(sentences))
 
 
 def _on_many_cpus(options: EnvironmentOptions, inventory: DeviceInventory, batch: int) -> Placement:
-    given = len(options.worker_weights) if options.worker_load == "by-hand" else 0
-    count = options.num_workers or given or max(2, min(MOST_AUTOMATIC_WORKERS, inventory.num_cores, batch))
+    num_weights = len(options.worker_weights) if options.worker_load == "by-hand" else 0
+    count = options.num_workers or num_weights or max(2, min(MOST_AUTOMATIC_WORKERS, inventory.num_cores, batch))
     _refuse_small_batch(batch, count, "workers", "cpu")
     threads = options.threads or max(1, inventory.num_cores // count)
     blocks = _blocks(options, inventory, count, threads)
@@ -197,14 +203,16 @@ def _on_many_cpus(options: EnvironmentOptions, inventory: DeviceInventory, batch
         [WorkerPlace("cpu", threads, 0, *own) for own in zip(loads, blocks, strict=True)],
         whole=options.strategy == "pipeline",
     )
-    crowd = f" (more than the {plural(inventory.num_cores, 'core')} here)" if count > inventory.num_cores else ""
-    sentence = (
-        f"{count:,} workers on the CPU over gloo{crowd}, {_each(places)}; {plural(threads, 'thread')} per worker."
-    )
+    sentences = [f"{count:,} workers on the CPU over gloo, {_each(places)}; {plural(threads, 'thread')} per worker."]
+    if count > inventory.num_cores:
+        sentences.append(f"The workers share {plural(inventory.num_cores, 'core')}.")
     if blocks[0]:
-        sentence = sentence.removesuffix(".") + f", {'a core' if len(blocks[0]) == 1 else 'cores'} of its own."
-    sentence += _unmeasured(options, inventory.core_speeds)
-    return Placement(options.target, "multi-cpu", "gloo", places, sentence, inventory.num_cores)
+        num_cores = len(blocks[0])
+        sentences.append(
+            "Each worker is pinned to its own core." if num_cores == 1 else "Each worker is pinned to its own cores."
+        )
+    sentences.append(_unmeasured(options, inventory.core_speeds))
+    return Placement(options.target, "multi-cpu", "gloo", places, _joined(sentences), inventory.num_cores)
 
 
 def _blocks(options: EnvironmentOptions, inventory: DeviceInventory, count: int, threads: int) -> list[tuple[int, ...]]:
@@ -217,11 +225,10 @@ def _blocks(options: EnvironmentOptions, inventory: DeviceInventory, count: int,
 def _refuse_small_batch(batch: int, count: int, what: str, single: str) -> None:
     """Raise `UserError` where some worker would get no sample."""
     if count > batch:
-        way_out = f"Use at most {batch:,} {what}" if batch > 1 else f"Choose {single}"
-        raise UserError(
-            f"A mini-batch of {plural(batch, 'sample')} cannot be shared by {count:,} {what}. "
-            f"{way_out} or a larger mini-batch."
-        )
+        problem = f"A mini-batch of {plural(batch, 'sample')} cannot be shared by {count:,} {what}."
+        if batch > 1:
+            raise UserError(f"{problem} Use at most {batch:,} {what} or a larger mini-batch.")
+        raise UserError(f"{problem} Choose {single} or a larger mini-batch.")
 
 
 def _loads(options: EnvironmentOptions, speeds: Sequence[float]) -> tuple[float, ...]:
@@ -236,7 +243,7 @@ def _loads(options: EnvironmentOptions, speeds: Sequence[float]) -> tuple[float,
 def _unmeasured(options: EnvironmentOptions, speeds: Sequence[float]) -> str:
     """Return a sentence on shares that will differ from those shown."""
     waits = options.worker_load == "measured" and options.target != "auto" and not all((*speeds, bool(speeds)))
-    return " The shares will follow a measure of each device, taken when training starts." if waits else ""
+    return "The samples per worker will follow each device's speed, measured when training starts." if waits else ""
 
 
 def _speed_of(inventory: DeviceInventory, number: int, count: int) -> float:
@@ -258,14 +265,14 @@ def _share_out(batch: int, places: Sequence[WorkerPlace], *, whole: bool) -> tup
     loads = [place.load for place in places]
     if whole:
         return tuple(replace(place, samples=batch) for place in places)
-    found = shares(batch, len(places), loads if len(set(loads)) > 1 else ())
-    for number, samples in enumerate(found):
+    counts = shares(batch, len(places), loads if len(set(loads)) > 1 else ())
+    for number, samples in enumerate(counts):
         if not samples:
             raise UserError(
                 f"Worker {number + 1} would get no sample of a mini-batch of {batch:,}: its weight is "
                 f"{loads[number]:g} of {sum(loads):g}. Give it more, leave it out, or choose a larger mini-batch."
             )
-    return tuple(replace(place, samples=samples) for place, samples in zip(places, found, strict=True))
+    return tuple(replace(place, samples=samples) for place, samples in zip(places, counts, strict=True))
 
 
 def _each(places: tuple[WorkerPlace, ...]) -> str:
@@ -314,15 +321,17 @@ def _on_gpus(options: EnvironmentOptions, inventory: DeviceInventory, batch: int
     models = f"{', '.join(others)} and {last}" if others else last
     if resolved == "gpu":
         sentence = f"{models} ({devices[0].name}), {plural(batch, 'sample')} per step."
-        sentence += _chosen_because(options, _one_gpu_because(inventory, batch))
-        return Placement(options.target, "gpu", "", places, sentence)
+        reason = _chosen_because(options, _one_gpu_because(inventory, batch))
+        return Placement(options.target, "gpu", "", places, _joined([sentence, reason]))
     names = ", ".join(device.name for device in devices)
     backend, why = joined_by(inventory)
     over = f"{backend} ({why})" if why else backend
-    sentence = f"{len(devices)} workers over {over} on {models} ({names}), {_each(places)}."
-    sentence += _unmeasured(options, [device.speed for device in devices])
-    sentence += _chosen_because(options, f"each GPU gets at least {LEAST_AUTOMATIC_SAMPLES} samples of a mini-batch")
-    return Placement(options.target, "multi-gpu", backend, places, sentence)
+    sentences = (
+        f"{len(devices)} workers over {over} on {models} ({names}), {_each(places)}.",
+        _unmeasured(options, [device.speed for device in devices]),
+        _chosen_because(options, f"each GPU gets at least {LEAST_AUTOMATIC_SAMPLES} samples of a mini-batch"),
+    )
+    return Placement(options.target, "multi-gpu", backend, places, _joined(sentences))
 
 
 def _one_gpu_because(inventory: DeviceInventory, batch: int) -> str:
@@ -335,4 +344,4 @@ def _one_gpu_because(inventory: DeviceInventory, batch: int) -> str:
     if own_is_missing:
         return f"{own_is_missing}; {backend} can, slowly: choose multi-gpu for that"
     count = len(inventory.usable)
-    return f"{plural(batch, 'sample')} are too few to share by {count} GPUs: fewer than {LEAST_AUTOMATIC_SAMPLES} each"
+    return f"{plural(batch, 'sample')} are too few for {count} GPUs: fewer than {LEAST_AUTOMATIC_SAMPLES} each"

@@ -159,7 +159,7 @@ def test_stages_of_a_pipeline_are_one_worker_and_go_on(tmp_path: Path) -> None:
     assert "2 stages: 3 and 4 layers (" in said
     assert "faster" not in said
     engine("resume", two.folder.path, "--set", "training.max_epochs=2")
-    assert "in 4 pieces" in two.folder.read_info().placement.sentence
+    assert "in 4 micro-batches" in two.folder.read_info().placement.sentence
     two = Done(two.folder, [])
     assert largest_difference(one, two) < 1e-4
     assert two.curve("training", "gradient_norm") == pytest.approx(one.curve("training", "gradient_norm"), 1e-3)

@@ -9,7 +9,7 @@ from engine.core.records import Record
 
 GROUP = "Augmentation"
 WHOLE_MOVES = ("rand_x_reflection", "rand_y_reflection", "rand_crop_padding")
-"""What moves images by whole pixels only, so that no value is mixed."""
+"""Changes that move images by whole pixels only, without interpolation."""
 MOVES = (
     *WHOLE_MOVES,
     "rand_rotation",
@@ -25,7 +25,7 @@ COLOURS = ("jitter_saturation", "jitter_hue")
 MIXES = ("mixup_alpha", "cutmix_alpha")
 CHANGES = (*MOVES, "jitter_brightness", "jitter_contrast", *COLOURS, "noise_deviation", "erasing_probability", *MIXES)
 MIXED_LOSSES = ("auto", "cross-entropy", "index-cross-entropy")
-"""Those that take shares of classes as targets."""
+"""Losses that accept shares of classes as targets."""
 AUGMENTATION = (*CHANGES, "fill_value", "erasing_area")
 
 
@@ -44,8 +44,8 @@ def _of_scale(what: str, matlab: str) -> Any:
         high=100.0,
         label=f"Scale of the {what}",
         group=GROUP,
-        help=f"Range of the factor that the {what} of an image is multiplied by about its centre. Default 1, 1: none. "
-        f"MATLAB: {matlab}, which is ignored there, too, where both are scaled alike",
+        help=f"Range of the factor by which the {what} of an image is scaled about its centre. Default 1, 1: no "
+        f"change. MATLAB: {matlab}, which is also ignored there if width and height are scaled together",
         visible_when=_scales_apart,
     )
 
@@ -59,7 +59,7 @@ def _of_shear(axis: str, formula: str, matlab: str) -> Any:
         unit="degrees",
         label=f"Shear along {axis}",
         group=GROUP,
-        help=f"Range of the angle of a slant along {axis}: {axis} becomes {formula}. Default 0, 0: none. "
+        help=f"Range of the shear angle along {axis}: {axis} becomes {formula}. Default 0, 0: no change. "
         f"MATLAB: {matlab}; torch: RandomAffine, shear",
     )
 
@@ -73,8 +73,8 @@ def _of_translation(way: str, matlab: str) -> Any:
         unit="pixels",
         label=f"Translation {way}",
         group=GROUP,
-        help=f"Range of how far images are moved {way}, fractions included. Default 0, 0: not at all. "
-        f"MATLAB: {matlab}; torch: RandomAffine, translate, as a part of the image",
+        help=f"Range of the distance by which images are moved {way}, fractions included. Default 0, 0: no change. "
+        f"MATLAB: {matlab}; torch: RandomAffine, translate, as a fraction of the image",
     )
 
 
@@ -85,9 +85,9 @@ def _of_mix(what: str, paper: str, torch: str) -> Float:
         high=100.0,
         label=torch,
         group=GROUP,
-        help=f"{what} Each class counts by its share in the loss, which must be cross-entropy; accuracy while training "
-        f"goes by the larger share. The share is drawn from Beta(this, this). Default 0: none. {paper}. "
-        f"torch: {torch}, which pairs within a batch; MATLAB has none",
+        help=f"{what} The value a is the parameter of the distribution Beta(a, a) of the shares. Default 0: no mixing. "
+        "The loss, which must be cross-entropy, weights the two classes by their shares; training accuracy uses the "
+        f"larger share. {paper}. torch: {torch}, which pairs images within a batch; MATLAB has no equivalent",
     )
 
 
@@ -97,12 +97,13 @@ def _of_jitter(what: str, torch: str, high: float = 10.0) -> Float:
 
 
 class AugmentationOptions(Record):
-    """How the images of training batches are changed at random, anew in each epoch; of validation and test none is.
+    """Random changes to the images of training batches, drawn anew in each epoch; validation and test images stay as
+    they are.
 
-    Each number is drawn evenly from its range, of each sample by itself, from seed, epoch and the place of the sample
-    in the data: neither workers nor a resumed run change it. First come reflection, scaling, shear, rotation and
-    translation about the centre, as one transform with bilinear interpolation; then the crop, brightness, contrast,
-    saturation, hue, noise, erasing and mixing, in this order.
+    Each value is drawn uniformly from its range, separately for each sample, from the seed, the epoch and the position
+    of the sample in the data: neither the number of workers nor a resumed run changes it. Reflection, scaling, shear,
+    rotation and translation about the centre come first, as one transform with bilinear interpolation; then the crop,
+    brightness, contrast, saturation, hue, noise, erasing and mixing, in this order.
     """
 
     rand_x_reflection = Float(
@@ -111,8 +112,8 @@ class AugmentationOptions(Record):
         high=1.0,
         label="Left-right reflection",
         group=GROUP,
-        help="Probability that an image is mirrored left to right. Default 0. MATLAB: RandXReflection, where true is "
-        "0.5; torch: RandomHorizontalFlip",
+        help="Probability that an image is mirrored left to right, 0 to 1. Default 0. MATLAB: RandXReflection, where "
+        "true means 0.5; torch: RandomHorizontalFlip",
     )
     rand_y_reflection = Float(
         0.0,
@@ -120,8 +121,8 @@ class AugmentationOptions(Record):
         high=1.0,
         label="Top-bottom reflection",
         group=GROUP,
-        help="Probability that an image is mirrored top to bottom. Default 0. MATLAB: RandYReflection, where true is "
-        "0.5; torch: RandomVerticalFlip",
+        help="Probability that an image is mirrored top to bottom, 0 to 1. Default 0. MATLAB: RandYReflection, where "
+        "true means 0.5; torch: RandomVerticalFlip",
     )
     rand_rotation = Range(
         (0.0, 0.0),
@@ -131,9 +132,9 @@ class AugmentationOptions(Record):
         unit="degrees",
         label="Rotation",
         group=GROUP,
-        help="Range of the angle that images are turned by about their centre, clockwise, with bilinear interpolation. "
-        "Default 0, 0: none. MATLAB: RandRotation; torch: RandomAffine, degrees. The order is torch's: scaling, shear, "
-        "rotation, translation, after reflection; MATLAB's documentation names none",
+        help="Range of the angle by which images are rotated clockwise about their centre, with bilinear "
+        "interpolation. Default 0, 0: no change. MATLAB: RandRotation; torch: RandomAffine, degrees. The order is that "
+        "of torch: scaling, shear, rotation, translation, after reflection; MATLAB documents no order",
     )
     rand_scale = Range(
         (1.0, 1.0),
@@ -141,8 +142,8 @@ class AugmentationOptions(Record):
         high=100.0,
         label="Scale",
         group=GROUP,
-        help="Range of the factor that images are enlarged by about their centre, both sides alike. Default 1, 1: "
-        "none. MATLAB: RandScale; torch: RandomAffine, scale",
+        help="Range of the factor by which images are scaled about their centre, width and height together. "
+        "Default 1, 1: no change. MATLAB: RandScale; torch: RandomAffine, scale",
     )
     rand_x_scale = _of_scale("width", "RandXScale")
     rand_y_scale = _of_scale("height", "RandYScale")
@@ -157,36 +158,36 @@ class AugmentationOptions(Record):
         unit="pixels",
         label="Padding of random crops",
         group=GROUP,
-        help="Images get a border of so many pixels, and a part of their own size is cut out anywhere: moved by whole "
-        "pixels, so nothing is mixed. Default 0: none. 4 is usual for CIFAR. torch: RandomCrop, padding; MATLAB: "
-        "randcrop, which cuts from larger images",
+        help="Width of the border added to images before a part of their own size is cropped at a random position, "
+        "which moves them by whole pixels without interpolation. Default 0: no crop. 4 is usual for CIFAR. torch: "
+        "RandomCrop, padding; MATLAB: randcrop, which crops larger images",
     )
     fill_value = Floats(
         (0.0,),
         group=GROUP,
-        help="What stands where no image is, in the units of the data (pictures: 0 to 255), one number or one a "
-        "channel. Default 0. Pixels of a mask do not count there. MATLAB: FillValue; torch: fill",
+        help="Value of pixels outside the image, in the units of the data (image files: 0 to 255), one number or one "
+        "per channel. Default 0. Such pixels are ignored in masks. MATLAB: FillValue; torch: fill",
         visible_when=_needs_fill,
     )
     jitter_brightness = _of_jitter(
-        "Images are multiplied by a factor from 1 - this, at least 0, to 1 + this, and kept within black and white "
-        "(pictures: 0 and 255, else the least and the largest number of the training split). Default 0: none. MATLAB: "
-        "jitterColorHSV, Brightness, adds instead",
+        "Largest change b of brightness: images are multiplied by a factor from max(0, 1 - b) to 1 + b, and clipped "
+        "(image files: to 0 and 255, otherwise to the range of the training split). Default 0: no change. MATLAB: "
+        "jitterColorHSV, Brightness, which adds instead",
         "brightness",
     )
     jitter_contrast = _of_jitter(
-        "The difference to the mean grey of an image is multiplied by a factor from 1 - this, at least 0, to 1 + this. "
-        "Default 0: none. MATLAB: jitterColorHSV, Contrast",
+        "Largest change c of contrast: differences from the mean grey of an image are multiplied by a factor from "
+        "max(0, 1 - c) to 1 + c. Default 0: no change. MATLAB: jitterColorHSV, Contrast",
         "contrast",
     )
     jitter_saturation = _of_jitter(
-        "The difference of colours to their grey is multiplied by a factor from 1 - this, at least 0, to 1 + this. "
-        "Default 0: none. MATLAB: jitterColorHSV, Saturation, adds instead",
+        "Largest change s of saturation: differences of colours from their grey are multiplied by a factor from "
+        "max(0, 1 - s) to 1 + s. Default 0: no change. MATLAB: jitterColorHSV, Saturation, which adds instead",
         "saturation",
     )
     jitter_hue = _of_jitter(
-        "Colours are turned on the colour circle (HSV) by up to this part of it either way, 0.5 at most. Default 0: "
-        "none. MATLAB: jitterColorHSV, Hue",
+        "Largest rotation of hues in either direction, as a fraction of the colour circle (HSV), 0 to 0.5. Default 0: "
+        "no change. MATLAB: jitterColorHSV, Hue",
         "hue",
         high=0.5,
     )
@@ -196,8 +197,8 @@ class AugmentationOptions(Record):
         high=1e6,
         label="Noise",
         group=GROUP,
-        help="Standard deviation of normal noise that is added to each number, in the units of the data (pictures: 0 "
-        "to 255). Default 0: none. torch: GaussianNoise, sigma, of images from 0 to 1; MATLAB: imnoise",
+        help="Standard deviation of the normal noise added to each value, in the units of the data (image files: 0 to "
+        "255). Default 0: no noise. torch: GaussianNoise, sigma, for images from 0 to 1; MATLAB: imnoise",
     )
     erasing_probability = Float(
         0.0,
@@ -205,8 +206,8 @@ class AugmentationOptions(Record):
         high=1.0,
         label="Erasing",
         group=GROUP,
-        help="Probability that a rectangle of an image is replaced by the fill value (cutout). Default 0. Its sides "
-        "are in a ratio from 0.3 to 3.3; masks keep what they say there. torch: RandomErasing, p; MATLAB has none",
+        help="Probability that a rectangle of an image is replaced by the fill value (cutout), 0 to 1. Default 0. Its "
+        "aspect ratio is between 0.3 and 3.3; masks are unchanged. torch: RandomErasing, p; MATLAB has no equivalent",
     )
     erasing_area = Range(
         (0.02, 0.33),
@@ -214,25 +215,25 @@ class AugmentationOptions(Record):
         high=1.0,
         label="Area erased",
         group=GROUP,
-        help="Range of the part of the image that is erased. Default 0.02, 0.33. torch: RandomErasing, scale",
+        help="Range of the fraction of the image that is erased. Default 0.02, 0.33. torch: RandomErasing, scale",
         visible_when=lambda options: options.erasing_probability > 0,
     )
 
     mixup_alpha = _of_mix(
-        "Each image is mixed with another one of the training split, wherever that is, by shares of their values.",
+        "Mixes each image with a random one of the training split, as a weighted mean of their values.",
         "Zhang et al., 2018",
         "MixUp",
     )
     cutmix_alpha = _of_mix(
-        "A rectangle of each image is taken from another one of the training split. Together with MixUp, each is done "
-        "to half of the images.",
+        "Replaces a rectangle of each image by that of a random one of the training split. With MixUp, each of the two "
+        "applies to half of the images.",
         "Yun et al., 2019",
         "CutMix",
     )
 
     @property
     def mixes(self) -> bool:
-        """Whether images are mixed with others, and their classes with them."""
+        """Whether images and their classes are mixed with others."""
         return any(self.does(name) for name in MIXES)
 
     def does(self, name: str) -> bool:
@@ -245,22 +246,25 @@ class AugmentationOptions(Record):
         return tuple(name for name in CHANGES if self.does(name))
 
     def problems(self) -> list[FieldError]:
-        """Solvers that compare one iteration with the next want the same samples in both."""
-        found = super().problems()
+        """Return contradictions: a solver that needs the same samples at each iteration, a loss that refuses mixed
+        classes."""
+        problems = super().problems()
         if getattr(self, "is_full_batch", False) and (changes := self.augments):
             solver = getattr(self, "solver", "")
             message = (
-                f"the solver {solver} needs the same samples at each iteration. Switch it off, or use another one."
+                f"the solver {solver} needs the same samples at each iteration. Switch augmentation off, or choose "
+                "another solver."
             )
-            found.append(FieldError(changes[0], message))
+            problems.append(FieldError(changes[0], message))
         if self.mixes:
             first = next(name for name in MIXES if self.does(name))
             for loss in (name for name in getattr(self, "losses", ()) if name not in MIXED_LOSSES):
                 message = (
-                    f"classes are mixed with their images, which {loss} cannot take. Use cross-entropy, or set it to 0."
+                    f"mixed images have mixed classes, which {loss} does not support. Use cross-entropy, or set this "
+                    "option to 0."
                 )
-                found.append(FieldError(first, message))
+                problems.append(FieldError(first, message))
             if getattr(self, "step_function", ""):
-                message = "a training step of your own gets class numbers, and mixed images have none. Set it to 0."
-                found.append(FieldError(first, message))
-        return found
+                message = "a custom training step needs class numbers, which mixed images lack. Set this option to 0."
+                problems.append(FieldError(first, message))
+        return problems

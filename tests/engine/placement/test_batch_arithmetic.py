@@ -106,7 +106,7 @@ def test_more_workers_than_cores_are_slower_however_large_the_network_is() -> No
         project = Project(network=network, environment=many)
         told = placement_text(resolve(many, MACHINE, 128), project, None)
         assert told.endswith(
-            "One process (cpu), or 8 workers at most, is expected to be faster: more workers than cores take turns."
+            "One process (cpu) or at most 8 workers are expected to be faster: more workers than cores take turns."
         )
     eight = many.replace(num_workers=8)
     assert "faster" not in placement_text(resolve(eight, MACHINE, 128), project, None)

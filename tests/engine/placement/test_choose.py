@@ -48,7 +48,7 @@ def options(target: str, **values: Any) -> EnvironmentOptions:
             128,
             "One process on the CPU with 8 threads; 128 samples per step. "
             "Chosen because no GPU was found, and one process can use every core. "
-            "A longer run may take several processes, where a trial at its start finds them faster.",
+            "A longer run may use several processes if a trial at its start finds them faster.",
         ),
         (
             ONE_CORE,
@@ -63,7 +63,7 @@ def options(target: str, **values: Any) -> EnvironmentOptions:
             64,
             "One process on the CPU with 16 threads; 64 samples per step. "
             f"Chosen because cuda:0: {BUSY}, and one process can use every core. "
-            "A longer run may take several processes, where a trial at its start finds them faster.",
+            "A longer run may use several processes if a trial at its start finds them faster.",
         ),
         (
             LAPTOP,
@@ -78,7 +78,7 @@ def options(target: str, **values: Any) -> EnvironmentOptions:
             options("auto"),
             63,
             "NVIDIA H200 (cuda:0), 63 samples per step. "
-            "Chosen because 63 samples are too few to share by 2 GPUs: fewer than 32 each.",
+            "Chosen because 63 samples are too few for 2 GPUs: fewer than 32 each.",
         ),
         (
             ONE_BUSY,
@@ -113,7 +113,7 @@ def options(target: str, **values: Any) -> EnvironmentOptions:
             ONE_CORE,
             options("multi-cpu"),
             128,
-            "2 workers on the CPU over gloo (more than the 1 core here), 64 samples each; 1 thread per worker.",
+            "2 workers on the CPU over gloo, 64 samples each; 1 thread per worker. The workers share 1 core.",
         ),
         (LAPTOP, options("multi-cpu"), 3, "3 workers on the CPU over gloo, 1 sample each; 2 threads per worker."),
         (
@@ -126,14 +126,15 @@ def options(target: str, **values: Any) -> EnvironmentOptions:
             PINNING,
             options("multi-cpu", num_workers=3),
             96,
-            "3 workers on the CPU over gloo, 32 samples each; 2 threads per worker, cores of its own.",
+            "3 workers on the CPU over gloo, 32 samples each; 2 threads per worker. "
+            "Each worker is pinned to its own cores.",
         ),
         (
             PINNING,
             options("multi-cpu", num_workers=2, worker_load="measured"),
             96,
-            "2 workers on the CPU over gloo, 48 samples each; 4 threads per worker, cores of its own. "
-            "The shares will follow a measure of each device, taken when training starts.",
+            "2 workers on the CPU over gloo, 48 samples each; 4 threads per worker. Each worker is pinned to its own "
+            "cores. The samples per worker will follow each device's speed, measured when training starts.",
         ),
         (
             replace(PINNING, core_speeds=(60.0,) * 4 + (20.0,) * 4),
@@ -146,7 +147,7 @@ def options(target: str, **values: Any) -> EnvironmentOptions:
             options("multi-gpu", worker_load="measured"),
             100,
             "2 workers over nccl on NVIDIA H200 and NVIDIA L4 (cuda:0, cuda:1), 50 samples each. "
-            "The shares will follow a measure of each device, taken when training starts.",
+            "The samples per worker will follow each device's speed, measured when training starts.",
         ),
         (
             replace(TWO_GPUS, devices=(replace(gpu(0), speed=40.0), replace(gpu(1, model="NVIDIA L4"), speed=10.0))),
@@ -334,7 +335,7 @@ def test_every_target_is_listed_and_resolves_exactly_if_it_is_available() -> Non
 
 def test_the_sentence_says_in_how_many_pieces_a_batch_is_computed() -> None:
     said = resolve(options("cpu"), LAPTOP, 128, pieces=4).sentence
-    assert said == resolve(options("cpu"), LAPTOP, 128).sentence + " Each mini-batch is computed in 4 pieces."
+    assert said == resolve(options("cpu"), LAPTOP, 128).sentence + " Each mini-batch is computed in 4 micro-batches."
 
 
 def test_a_placement_is_written_as_the_contract_says() -> None:
