@@ -12,9 +12,10 @@ import torch
 from engine.lowering import weights
 from engine.parallel.strategies.strategy import State
 from engine.project.training import TrainingOptions
+from engine.training.checkpoints import refuse_other_form
 from engine.training.metrics import Metric
 from engine.training.model import TrainedModel
-from engine.training.state import Evaluation
+from engine.training.state import Evaluation, evaluation_from
 
 BEST_EVERY_S = 2.0
 LAST_EVERY_S = 30.0
@@ -159,11 +160,19 @@ class BestModelTracker:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore the state of a checkpoint. What the run's folder holds may be newer, and is replaced."""
+        """Restore the state of a checkpoint. What the run's folder holds may be newer, and is replaced.
+
+        Raises `ValueError` for the weights of another network. A collective where workers hold shards.
+        """
         evaluation = state["best_scores"]
         self.best_value, self.best_step = float(state["best_value"]), int(state["best_step"])
-        self.best_evaluation = None if evaluation is None else Evaluation(**evaluation)
+        self.best_evaluation = None if evaluation is None else evaluation_from(evaluation)
         self._worse_in_a_row = int(state["worse"])
+        if state["best"] is not None:
+            own = self._model.state()
+            refuse_other_form(state["best"], own, "best")
+            if missing := sorted(own.keys() - state["best"].keys()):
+                raise ValueError(f"best has no {missing[0]}")
         self._best, self._best_moment = state["best"], dict(state["best_moment"])
         self._is_best_unwritten = self._best is not None
 

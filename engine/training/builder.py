@@ -26,7 +26,7 @@ from engine.project.user_code import has_code
 from engine.runs.checkpoints import Checkpoint, all_checkpoints, beside, place
 from engine.runs.events import Message, Started
 from engine.training.best_model import BestModelTracker, FolderStore, NullStore
-from engine.training.checkpoints import CheckpointSaver, RandomStates, write_nowhere
+from engine.training.checkpoints import HOOKS, CheckpointSaver, RandomStates, write_nowhere
 from engine.training.compilation import Step, accelerate, all_learn, choose_threads
 from engine.training.evaluation import EvaluationOptions, Evaluator, confusion_for, metrics_for, named
 from engine.training.gradient_checkpointing import CheckpointedNetwork
@@ -138,7 +138,7 @@ class TrainerBuilder:
         saver.parts["keeper"] = tracker
         saver.register(random=random, reporter=reporter, trainer=trainer)
         if hooks is not None:
-            saver.register(hooks=hooks)
+            saver.parts[HOOKS] = hooks
         if job.checkpoint >= 0:
             saver.restore(Checkpoint(place(job.folder, job.checkpoint), job.checkpoint))
         self.schedule.multiply(job.rate_factor)

@@ -34,6 +34,10 @@ MAX_LOSS_SHARE = 0.05
 """Share of the run time that a restart may repeat with automatic checkpoints."""
 MAX_TIME_SHARE = 0.05
 """Share of the run time for automatic checkpoints, while they are needed to repeat no more than `MAX_LOSS_SHARE`."""
+HOOKS = "hooks"
+"""Part whose state is that of the user's own code, in any form."""
+_OPTIMIZER_STATE = "solver.optimizer.state"
+"""Place of the moments, which the solver verifies: workers of a pipeline number their parameters differently."""
 JsonState = dict[str, Any]
 _DRAWING = ("cuda", "xpu")
 """Devices with random number generators of their own."""
@@ -117,7 +121,8 @@ def gathered(parts: Mapping[str, Stateful]) -> JsonState:
 
 
 def distribute(state: JsonState, parts: Mapping[str, Stateful]) -> None:
-    """Restore the state of each part. Raises `UserError` for a checkpoint with other parts."""
+    """Restore the state of each part. Raises `UserError` for a checkpoint with other parts, kinds or shapes. A
+    collective, since the kinds and shapes of each part are those of its state before."""
     if missing := sorted(parts.keys() ^ state.keys()):
         names = ", ".join(map(path_part, missing[:9]))
         raise UserError(
@@ -126,12 +131,51 @@ def distribute(state: JsonState, parts: Mapping[str, Stateful]) -> None:
         )
     for name, part in parts.items():
         try:
+            if name != HOOKS:
+                refuse_other_form(state[name], part.state_dict())
             part.load_state_dict(state[name])
         except (LookupError, ArithmeticError, ValueError, TypeError, AttributeError, RuntimeError) as error:
             words = printable(str(error).partition("\n")[0][:300])
             raise UserError(
                 f"The checkpoint does not fit this run: its part '{name}' is another one ({words})."
             ) from None
+
+
+def refuse_other_form(value: Any, form: Any, place: str = "") -> None:
+    """Raise `ValueError` where kinds of values, or types and shapes of tensors, differ from those of `form`.
+
+    What `form` does not hold yet (None, empty, or missing) may be anything: its part verifies it.
+    """
+    if place == _OPTIMIZER_STATE:
+        return
+    match form:
+        case torch.Tensor():
+            fits = isinstance(value, torch.Tensor) and value.dtype == form.dtype
+            fits = fits and (value.shape == form.shape or not form.numel())
+        case bool() | int() | str():
+            fits = type(value) is type(form)
+        case float():
+            fits = type(value) in (int, float)
+        case dict():
+            fits = isinstance(value, dict)
+        case list() | tuple():
+            fits = isinstance(value, (list, tuple))
+        case _:
+            fits = True
+    if not fits:
+        raise ValueError(f"{place or 'it'} is {_form_of(value)}, expected {_form_of(form)}")
+    if isinstance(form, dict):
+        for key in form.keys() & value.keys():
+            refuse_other_form(value[key], form[key], f"{place}.{key}".lstrip("."))
+    elif isinstance(form, (list, tuple)):
+        for number, (item, own) in enumerate(zip(value, form, strict=False)):
+            refuse_other_form(item, own, f"{place}[{number}]")
+
+
+def _form_of(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        return f"a tensor of {str(value.dtype).removeprefix('torch.')} {list(value.shape)}"
+    return "None" if value is None else type(value).__name__
 
 
 def is_finite(state: Any) -> bool:

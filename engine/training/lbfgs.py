@@ -24,6 +24,22 @@ _LEAST_PROMISE = 1e-9
 """A direction with less slope is not taken (torch's default)."""
 
 
+_LISTS = ("old_dirs", "old_stps", "ro", "al")
+_VECTORS = ("d", "prev_flat_grad", "old_dirs", "old_stps")
+_COUNTS = ("func_evals", "n_iter")
+"""Names in the state of torch's L-BFGS: lists, vectors over all weights, and whole numbers; the others are numbers."""
+
+
+def _fits(name: str, value: Any, size: int) -> bool:
+    """Return whether a value, or an item of a list, has the kind and shape that its name stands for."""
+    shape = tuple(value.shape) if isinstance(value, torch.Tensor) else None
+    if name in _VECTORS:
+        return shape == (size,)
+    if name in _COUNTS:
+        return type(value) is int
+    return shape == () or type(value) in (int, float) or (name == "al" and value is None)
+
+
 class Tolerance:
     """Decides when a full-batch solver has converged: by MATLAB's relative gradient, and the length of a step.
 
@@ -86,6 +102,17 @@ class Lbfgs(torch.optim.LBFGS):
         self.tolerance = Tolerance(options)
         self.finished = ""
         """Why there is nothing left to do; empty before."""
+
+    def refuse_other_state(self) -> None:
+        """Raise `ValueError` for a loaded state with other kinds or shapes of values than torch's."""
+        if self.param_groups[0]["line_search_fn"] not in (None, "strong_wolfe"):
+            raise ValueError("the line search is unknown")
+        size = sum(p.numel() for p in self._parameters)
+        memory = self.state.get(self._parameters[0], {})
+        for name, value in memory.items() if isinstance(memory, dict) else [("memory", memory)]:
+            items = value if isinstance(value, list) and name in _LISTS else [value]
+            if (name in _LISTS and not isinstance(value, list)) or not all(_fits(name, item, size) for item in items):
+                raise ValueError(f"{name} of the solver has another kind or shape")
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]  # as torch's own has it

@@ -155,11 +155,32 @@ class Solver:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore the optimizer, with its options, such as the momentum, as they were."""
         self._optimizer.load_state_dict(state["optimizer"])
+        if isinstance(self._optimizer, Lbfgs):
+            self._optimizer.refuse_other_state()
+        elif isinstance(self._optimizer, torch.optim.Optimizer):
+            _refuse_other_moments(self._optimizer)
         self._rate = float(state["rate"])
         if self._convention is not None:
             self._convention.load_optimizer_state(state["optimizer"])
         if isinstance(self._optimizer, Lbfgs):
             self._optimizer.tolerance.load_state_dict(state["tolerance"])
+
+
+_COUNTS = ("step", "mu_product")
+"""Names in the state of torch's optimizers that are numbers; the others have the shape of their parameter."""
+
+
+def _refuse_other_moments(optimizer: torch.optim.Optimizer) -> None:
+    """Raise `ValueError` for counts of another kind, and moments without the shape of their parameter."""
+    for parameter, moments in optimizer.state.items():
+        for name, value in moments.items():
+            shape = value.shape if isinstance(value, torch.Tensor) else None
+            if name in _COUNTS:
+                fits = type(value) in (int, float) or (shape is not None and value.numel() == 1)
+            else:
+                fits = shape == parameter.shape or (value is None and name == "momentum_buffer")
+            if not fits:
+                raise ValueError(f"{name} of the solver does not have the shape of its parameter")
 
 
 def groups_by_name(

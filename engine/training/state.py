@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 
@@ -58,6 +58,22 @@ class Evaluation:
     def values(self) -> dict[str, float]:
         """Return loss and metrics by name."""
         return {"loss": self.loss, **self.metrics}
+
+
+def evaluation_from(saved: Mapping[str, Any]) -> Evaluation:
+    """Return an evaluation from its fields. Raises `TypeError` for other kinds of values."""
+    evaluation = Evaluation(**saved)
+    rows = evaluation.confusion
+    is_table = isinstance(rows, (list, tuple)) and all(
+        isinstance(row, (list, tuple)) and len(row) == len(rows) for row in rows
+    )
+    if not (isinstance(evaluation.metrics, dict) and is_table):
+        raise TypeError("an evaluation holds a loss, metrics by name and a table")
+    names, values = evaluation.metrics.keys(), [evaluation.loss, *evaluation.metrics.values()]
+    counts = [count for row in rows for count in row]
+    if not ({*map(type, names)} <= {str} and {*map(type, values)} <= {int, float} and {*map(type, counts)} <= {int}):
+        raise TypeError("the values of an evaluation are numbers")
+    return evaluation
 
 
 @dataclass(frozen=True)

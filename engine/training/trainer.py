@@ -22,7 +22,7 @@ from engine.training.nan_diagnosis import NanDiagnosis
 from engine.training.nan_replay import NanReplay
 from engine.training.recorder import Report
 from engine.training.reporter import Reporter
-from engine.training.state import Evaluation, TrainingPlan, TrainingState
+from engine.training.state import Evaluation, TrainingPlan, TrainingState, evaluation_from
 from engine.training.step import TrainStep
 from engine.training.user_code import Hooks, NoHooks
 
@@ -223,9 +223,12 @@ class Trainer:
         if saved["planned_epochs"] == self._plan.length.epochs:  # otherwise the project was changed since
             self._control.change_epochs(int(saved["epochs"]))
         self._validated_step = int(saved["validated_step"])
-        self._last_validation = None if saved["last_scores"] is None else Evaluation(**saved["last_scores"])
+        self._last_validation = None if saved["last_scores"] is None else evaluation_from(saved["last_scores"])
         self._loss = float(saved["loss"])
-        self._recent.extend(saved["recent"].tolist())
+        recent, width = saved["recent"], sum(metric.width for metric in on_curve(self._evaluator.metrics))
+        if recent.numel() and recent.shape[1:] != (width,):
+            raise ValueError(f"sums of {width} columns were expected instead of the shape {list(recent.shape)}")
+        self._recent.extend(recent.tolist())
 
     # ---- evaluation ----
 

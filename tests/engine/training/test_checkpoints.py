@@ -100,6 +100,43 @@ def test_a_state_of_other_pieces_is_refused(state: dict[str, Any], words: str) -
         distribute(state, {"n": Number()})
 
 
+class Parts:
+    """A part with a value of each kind."""
+
+    def __init__(self, **values: Any) -> None:
+        own = {"step": 3, "loss": 0.5, "on": True, "name": "adam", "table": [[1.0]], "none": None}
+        self.values: dict[str, Any] = {**own, "w": torch.ones(2, 3), **values}
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"inner": self.values}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.values = state["inner"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"step": 3.0}, "inner.step is float, expected int"),
+        ({"step": True}, "inner.step"),
+        ({"loss": "0.5"}, "inner.loss"),
+        ({"on": 1}, "inner.on"),
+        ({"name": None}, "inner.name is None"),
+        ({"table": [["x"]]}, r"inner.table\[0\]\[0\]"),
+        ({"table": {}}, "inner.table"),
+        ({"w": torch.ones(3, 2)}, r"inner.w is a tensor of float32 \[3, 2\], expected a tensor of float32 \[2, 3\]"),
+        ({"w": torch.ones(2, 3, dtype=torch.float64)}, "inner.w is a tensor of float64"),
+        ({"w": [1]}, "inner.w"),
+    ],
+)
+def test_other_kinds_and_shapes_are_refused_when_a_checkpoint_is_read(changed: dict[str, Any], words: str) -> None:
+    part = Parts()
+    distribute({"part": Parts(loss=1, none=[1], table=[[2.0], [3.0]]).state_dict()}, {"part": part})
+    assert part.values["none"] == [1], "what is not known yet may be anything, and a whole number is one"
+    with pytest.raises(UserError, match=words):
+        distribute({"part": Parts(**changed).state_dict()}, {"part": Parts()})
+
+
 @pytest.mark.parametrize(
     "changed",
     [

@@ -28,7 +28,7 @@ from engine.network.network import Network
 from engine.parallel.worker_spec import WorkerSpec
 from engine.project.data import DataOptions
 from engine.project.project import Project
-from engine.runs.checkpoints import all_checkpoints, put_in_place
+from engine.runs.checkpoints import STATE, all_checkpoints, put_in_place, write_manifest
 from engine.runs.events import Checkpointed, Event, Points, Requested, Started, read_event
 from engine.runs.folder import RunFolder
 from engine.user_code import trust
@@ -82,8 +82,10 @@ class Trained:
         return load_weights(self.folder.path / name)[0]
 
 
-def train(folder: RunFolder, *, checkpoint: int = -1, ask: tuple[dict[str, Any], ...] = ()) -> Trained:
-    """Be a worker, from the beginning or a checkpoint."""
+def train(
+    folder: RunFolder, *, checkpoint: int = -1, ask: tuple[dict[str, Any], ...] = (), end: str = "done"
+) -> Trained:
+    """Be a worker, from the beginning or a checkpoint, to this end."""
     reading, reports = os.pipe()
     requests, asking = os.pipe()
     for request in ask:
@@ -109,8 +111,8 @@ def train(folder: RunFolder, *, checkpoint: int = -1, ask: tuple[dict[str, Any],
     coordinator.join()
     for descriptor in (reading, requests, asking):
         os.close(descriptor)
-    assert code == 0, [message for message in said if "error" in message]
-    return Trained(folder, events, next(m["done"] for m in said if "done" in m))
+    assert code == 0 or end == "error", [message for message in said if "error" in message]
+    return Trained(folder, events, next(m[end] for m in said if end in m))
 
 
 @pytest.fixture(autouse=True)
@@ -243,6 +245,34 @@ def test_every_piece_of_a_training_is_registered() -> None:
     in_solver, in_reporter = {"Tolerance", "_Fused"}, {"Watch"}
     known = pieces | in_unit | in_solver | in_reporter
     assert found == known, "register it in engine.training.builder, or where its owner saves it"
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("unit", "solver", "optimizer", "param_groups", 0, "lr"), "x"),
+        (("trainer", "recent"), [1]),
+        (("keeper", "best"), {}),
+        (("keeper", "best_scores", "confusion", 0), [1]),
+    ],
+)
+def test_wrong_kinds_behind_fitting_checksums_end_a_run_before_it_trains(
+    tmp_path: Path, place: tuple[str | int, ...], value: Any
+) -> None:
+    """Such a run trained to its end, and failed there as a defect."""
+    folder = prepared(tmp_path / "run", max_epochs=1)
+    train(folder)
+    path = all_checkpoints(folder)[-1].path
+    state = json.loads((path / STATE).read_text())
+    inner = state
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    (path / STATE).write_text(json.dumps(state))
+    write_manifest(path, MIDDLE)
+    error = train(folder, checkpoint=MIDDLE, end="error").outcome
+    assert (error["exit_code"], error["defect"]) == (2, False)
+    assert error["cause"].startswith("The checkpoint does not fit this run: its part '")
 
 
 OWN = """
