@@ -31,11 +31,15 @@ class MatlabConvention:
     """Changes gradients and settings of torch's optimizers so that their updates are MATLAB's."""
 
     def __init__(self, options: TrainingOptions, groups: list[Group]) -> None:
-        """Take L2 regularisation out of the groups, but for adamw, where it is no part of the gradient."""
+        """Take L2 regularisation out of the groups where the optimizer would add it at the wrong place.
+
+        Without a threshold the place counts for sgdm alone. For adamw it is no part of the gradient.
+        """
         self._options = options
         self._num_updates = 0
         self._l2: list[tuple[list[nn.Parameter], float]] = []
-        if options.solver != "adamw":
+        is_limited = math.isfinite(options.gradient_threshold)
+        if options.solver == "sgdm" or (is_limited and options.solver != "adamw"):
             self._l2 = [(group["params"], group["weight_decay"]) for group in groups if group["weight_decay"]]
             for group in groups:
                 group["weight_decay"] = 0.0
