@@ -7,10 +7,9 @@ from typing import Protocol
 import numpy as np
 
 from engine.data.sources.source import Array
+from engine.data.sources.targets import MOST_ROUNDED
 
 CHUNK_NUMBERS = 2**20
-MOST_ROUNDED = 2.0**-16
-"""Largest error of rounding to single precision, relative to the range of a channel, that training does not mind."""
 
 
 class Rows(Protocol):

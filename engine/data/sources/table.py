@@ -16,7 +16,7 @@ from engine.core.fields import quoted
 from engine.core.types import features
 from engine.data.sources.csv_file import EXPECTED, LARGEST_EXACT, Columns, as_number, read_columns
 from engine.data.sources.source import Array, Column, Outline, Readers, Samples, file_stamp, listed
-from engine.data.sources.targets import as_classes, is_whole_and_few, numbered, texts_as_classes
+from engine.data.sources.targets import as_classes, is_whole_and_few, numbered, rounding_note, texts_as_classes
 from engine.project.data import DataOptions
 from engine.project.dataset_info import InputInfo, TargetInfo, classes_of, numbers_of
 
@@ -41,6 +41,14 @@ class Table:
         responses = _responses(options.response, columns, path)
         targets, wanted = _targets(options.task, responses, columns, path)
         inputs, names, notes = _inputs(responses, columns, path)
+        notes += [
+            note
+            for info in wanted
+            if info.task == "numbers"
+            for name in responses
+            if name in columns.numbers and info.name in (name, ", ".join(responses))
+            for note in rounding_note(name, columns.numbers[name])
+        ]
         return Outline(
             inputs=(InputInfo("features", features(inputs.shape[1]), tuple(names)),),
             targets=targets,

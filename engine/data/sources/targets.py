@@ -37,6 +37,8 @@ LARGEST = 2**31
 """Limit of integers; float32 cannot represent all integers even far below it."""
 RESPONSE = "y"
 MOST_CLASSES_BY_THEMSELVES = 1000
+MOST_ROUNDED = 2.0**-16
+"""Largest error of rounding to single precision, relative to the range of a channel, that training does not mind."""
 NUMBERS = "biuf"
 LENGTHS = "_lengths"
 SHAPES = "responses are N, N R, N T R beside sequences of T steps, N R H W or N R D H W"
@@ -206,8 +208,10 @@ def read_target(name: str, task: str, values: Array, lengths: Array | None, besi
             return _transcripts(name, values, lengths, beside.ignored, what)
     target = _numbers(name, values, lengths, beside, what)
     many = task == "auto" and values.ndim == 1 and values.dtype.kind in "iu"
-    notes = [f"'{name}' has more than {MOST_CLASSES_BY_THEMSELVES:,} different values: taken as numbers."]
-    return Target(target.array, target.facts, tuple(notes) if many else ())
+    notes = rounding_note(name, values) if values.ndim < 3 and lengths is None else []
+    if many:
+        notes.append(f"'{name}' has more than {MOST_CLASSES_BY_THEMSELVES:,} different values: taken as numbers.")
+    return Target(target.array, target.facts, tuple(notes))
 
 
 def _task(values: Array, lengths: Array | None, beside: Beside) -> Task:
@@ -311,6 +315,20 @@ def _numbers(name: str, values: Array, lengths: Array | None, beside: Beside, wh
     if padding is not None:
         array[padding] = np.nan
     return Target(array, facts)
+
+
+def rounding_note(name: str, numbers: Array) -> list[str]:
+    """Return a note where single precision would change a response by more than `MOST_ROUNDED` of its range."""
+    if np.can_cast(numbers.dtype, np.float32) or not numbers.size:
+        return []
+    values = numbers.astype(np.float64)
+    rounded = float(np.abs(values - values.astype(np.float32)).max())
+    if rounded <= MOST_ROUNDED * float(np.ptp(values)):
+        return []
+    return [
+        f"'{name}' is rounded by up to {rounded:.2g}: responses are learned in single precision. Subtract an offset "
+        "from it before to keep its digits."
+    ]
 
 
 def _transcripts(name: str, values: Array, lengths: Array | None, ignored: int, what: str) -> Target:

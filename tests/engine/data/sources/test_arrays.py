@@ -406,3 +406,13 @@ def test_doubles_are_read_as_such_on_request(tmp_path: Path, *, is_streamed: boo
     assert [given.dtype for given in part.inputs] == [np.float64, np.float32, np.float64]
     np.testing.assert_array_equal(part.inputs[0][:], x)
     np.testing.assert_array_equal(part.inputs[2][:][:, ::2], x)
+
+
+def test_responses_that_lose_digits_are_told(tmp_path: Path) -> None:
+    times = 1e9 + np.arange(6.0) + 0.25
+    found, _ = read(tmp_path, x=np.zeros((6, 1)), y=times)
+    assert "'y' is rounded by up to" in found.notes[0]
+    (tmp_path / "t.csv").write_text("a,b,y\n" + "".join(f"{row},{row / 3},{time}\n" for row, time in enumerate(times)))
+    options = DataOptions(source="table", path="t.csv", response="b, y")
+    assert [note.partition(" is")[0] for note in facts(options, tmp_path).notes] == ["'y'"]
+    assert facts(options.replace(response="b"), tmp_path).notes == ()
