@@ -19,6 +19,7 @@ from designer.forms.line_editors import (
     Changed,
     LineEditor,
     NumberEditor,
+    PathLine,
     as_typed,
     mark_invalid,
     parsed,
@@ -152,7 +153,7 @@ class PathEditor(QWidget):
         self.field = field
         self.base: Path | None = None
         self._record: Record | None = None
-        self.line = LineEditor(field, value, changed)
+        self.line = PathLine(field, value, changed)
         self.line.end(False)
         self.line.setToolTip(self.line.text())
         self.browse = QToolButton()

@@ -52,6 +52,7 @@ class LineEditor(QLineEdit):
     def __init__(self, field: Field[Any], value: object, changed: Changed) -> None:
         super().__init__()
         self.field = field
+        self._changed = changed
         self._unit: QLabel | None = None
         self.setMinimumWidth(64)
         self.setText(as_typed(field, value))
@@ -62,7 +63,10 @@ class LineEditor(QLineEdit):
             self._unit.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             self._unit.ensurePolished()
             self.setTextMargins(0, 0, self._unit.sizeHint().width() + 6, 0)
-        self.textEdited.connect(changed)
+        self.textEdited.connect(self._on_edited)
+
+    def _on_edited(self, text: str) -> None:
+        self._changed(text)
 
     def show_value(self, value: Any) -> None:
         """Show a value; text that already says it stays as it was typed."""
@@ -113,6 +117,40 @@ class LineEditor(QLineEdit):
             self._unit.setGeometry(
                 self.width() - wide.width() - 9, (self.height() - wide.height()) // 2, wide.width(), wide.height()
             )
+
+
+class PathLine(LineEditor):
+    """A line with a path, which is taken on Enter or when the keyboard leaves: each letter on the way names another
+    file, which may be asked about, and of which a form may have other fields."""
+
+    def __init__(self, field: Field[Any], value: object, changed: Changed) -> None:
+        super().__init__(field, value, changed)
+        self._is_typed, self._shown = False, value
+        self.editingFinished.connect(self._take)
+
+    def _on_edited(self, text: str) -> None:
+        self._is_typed = True
+
+    def _take(self) -> None:
+        if self._is_typed:
+            self._is_typed = False
+            self._changed(self.text())
+
+    def type_in(self, text: str) -> None:
+        """Put a path in that was chosen, and take it."""
+        self.setText(text)
+        self._is_typed = True
+        self._take()
+
+    def show_value(self, value: Any) -> None:
+        """Show a path, unless another one is being typed in the place of the same."""
+        if not self._is_typed or value != self._shown:
+            self._is_typed, self._shown = False, value
+            super().show_value(value)
+
+    def forget_typing(self) -> None:
+        """Give up a text that was not taken."""
+        self._is_typed = False
 
 
 class NumberEditor(LineEditor):

@@ -232,6 +232,8 @@ class Row:
         self._record = record
         if self._parts is not None:
             self._parts.field_editor.show_record(record)
+            if not keep_typing and isinstance(self._parts.editor, PathEditor):
+                self._parts.editor.line.forget_typing()
         if self.error and keep_typing:
             return
         self.error = ""

@@ -4,15 +4,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QFileDialog, QInputDialog
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.window import MainWindow
-from engine.layers.user_code import Custom
+from engine.layers.user_code import Custom, Function
 from engine.project.file import save
 from engine.project.project import Project
 from engine.user_code import registry, trust
 from tests.app.fake_server import FakeServer
+from tests.app.windows import MakeWindow
 from tests.builders import chain, layer
 
 CODE = """
@@ -188,3 +191,27 @@ def test_a_project_without_a_file_cannot_be_trusted(window: MainWindow, monkeypa
     assert not window.user_code.ask()
     assert said == ["Save the project first: trust belongs to the folder that it lies in."]
     assert not answers.asked
+
+
+def test_a_path_can_be_typed_into_a_function_layer(make_window: MakeWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    """Nothing is asked or read on the way to it, and the field stays the one that is typed in."""
+    (tmp_path / "own.py").write_text("def twice(x, factor: float = 2.0):\n    return factor * x\n")
+    save(Project(chain(layer("feature_input", channels=4), layer("function"))), tmp_path / "f.netwright")
+    window = make_window(FakeServer())
+    assert window.open_path(tmp_path / "f.netwright")
+    (id,) = (id for id, one in window.editor.network.layers.items() if one.name.startswith("function"))
+    window.editor.set_selection({id})
+    form = window.design.properties.form
+    assert form is not None
+    line = form.rows["file"].widget.focusProxy()
+    assert isinstance(line, QLineEdit)
+    steps = window.editor.stack.count()
+    line.setFocus()
+    QTest.keyClicks(line, "own.py")
+    window.editor.recheck()  # as after a measurement, or when the window comes back
+    assert (line.text(), line.isVisible(), window.editor.stack.count()) == ("own.py", True, steps)
+    QTest.keyClick(line, Qt.Key.Key_Return)
+    layer_type = window.editor.network.layers[id].type
+    assert isinstance(layer_type, Function)
+    assert layer_type.file == "own.py"
+    qtbot.waitUntil(lambda: getattr(window.editor.network.layers[id].type, "function_name", "") == "twice")
