@@ -17,6 +17,7 @@ from app.plots.drawing import Drawing
 from app.plots.series import Floats
 from app.plots.timeline import Along, Timeline
 from app.plots.traces import Curve, Trace
+from engine.core.text import spreadsheet_cell
 
 PLACES: tuple[Along, ...] = ("epochs", "time")
 
@@ -60,9 +61,12 @@ class ExportButton(QPushButton):
         if not name:
             return
         base = Path(name).with_suffix("")
+        targets = {base.with_name(f"{base.name}-{_file_word(card.title)}.{kind}"): card for card in self._cards()}
+        existing = [target.name for target in targets if target.exists()]
+        if existing and not messages.ask(self, "Replace these files?", "\n".join(existing), "Replace"):
+            return
         try:
-            for card in self._cards():
-                target = base.with_name(f"{base.name}-{_file_word(card.title)}.{kind}")
+            for target, card in targets.items():
                 card.export_png(target) if kind == "png" else card.export_svg(target)
         except OSError as error:
             self._complain(name, error)
@@ -112,7 +116,9 @@ def write_csv(path: Path, drawings: Mapping[str, Drawing], timeline: Timeline) -
             for split, steps, values in drawing.chunks():
                 places = [timeline.places(steps, along).tolist() for along in PLACES]
                 for step, value, epoch, elapsed in zip(steps.tolist(), values.tolist(), *places, strict=True):
-                    writer.writerow((name, split, int(step), number_word(value), f"{epoch:.6g}", f"{elapsed:.6g}"))
+                    writer.writerow(
+                        (spreadsheet_cell(name), split, int(step), number_word(value), f"{epoch:.6g}", f"{elapsed:.6g}")
+                    )
                 done += len(steps)
                 yield done
 
@@ -133,9 +139,10 @@ def write_runs_csv(path: Path, traces: Sequence[Trace]) -> Iterator[int]:
             for name, curve in trace.curves.items():
                 for split, steps, values in _chunks(curve):
                     places = [trace.places(steps, along).tolist() for along in PLACES]
+                    head = spreadsheet_cell(trace.folder.path.name), spreadsheet_cell(name), split
                     for step, value, epoch, elapsed in zip(steps.tolist(), values.tolist(), *places, strict=True):
                         place = f"{epoch:.6g}", f"{elapsed:.6g}"
-                        writer.writerow((trace.folder.path.name, name, split, int(step), number_word(value), *place))
+                        writer.writerow((*head, int(step), number_word(value), *place))
                     done += len(steps)
                     yield done
 

@@ -33,7 +33,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QMenu, QTableView,
 from designer import theme
 from designer.editor import Editor
 from engine.core.files import write_atomically
-from engine.core.text import format_bytes
+from engine.core.text import format_bytes, spreadsheet_cell
 from engine.network.analysis import Analysis, LayerShapes
 from engine.network.memory import activation_bytes
 from engine.network.network import Network
@@ -311,7 +311,9 @@ def as_csv(lines: Sequence[Line], batch: int) -> str:
     writer.writerow([*COLUMNS[:5], f"Activation bytes at batch {batch}"])
     for line in lines:
         numbers = ("" if n is None else n for n in (line.parameters, line.flops, line.activations))
-        writer.writerow([line.name, line.type, line.output.replace(",", ""), *numbers])
+        writer.writerow(
+            [spreadsheet_cell(line.name), spreadsheet_cell(line.type), line.output.replace(",", ""), *numbers]
+        )
     return text.getvalue()
 
 

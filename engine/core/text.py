@@ -33,3 +33,15 @@ def format_bytes(count: int) -> str:
             break
         value /= 1024
     return f"{value:.1f} {unit}" if value < 9.95 else f"{value:,.0f} {unit}"
+
+
+def spreadsheet_cell(text: str) -> str:
+    """Return the text for a cell of a CSV file. A spreadsheet runs text that begins with = + - @ or a control character
+    as a formula: an apostrophe before it keeps it text, as OWASP recommends. Numbers stay as they are."""
+    if not text.startswith(("=", "+", "-", "@", "\t", "\r", "\n")):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text

@@ -23,6 +23,7 @@ from urllib.request import url2pathname
 
 from engine.core.errors import UserError
 from engine.core.files import write_atomically
+from engine.core.text import spreadsheet_cell
 from engine.runs.events import ENDS, Points, ThinnedPoints
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventReader
@@ -120,7 +121,9 @@ def _csv_text(runs: Sequence[RunFolder]) -> str:
     for run in runs:
         for curve in read_curves(run):
             head = io.StringIO()
-            csv.writer(head, lineterminator="").writerow((run.path.name, curve.name, curve.split))
+            csv.writer(head, lineterminator="").writerow(
+                map(spreadsheet_cell, (run.path.name, curve.name, curve.split))
+            )
             row = head.getvalue().replace("%", "%%") + ",%d,%.9g\n"  # a writer per row would take four times as long
             for start in range(0, len(curve.steps), ROWS_AT_ONCE):
                 steps, values = (column[start : start + ROWS_AT_ONCE] for column in (curve.steps, curve.values))

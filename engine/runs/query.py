@@ -20,6 +20,7 @@ from typing import Any
 
 from engine.core.errors import UserError, did_you_mean
 from engine.core.fields import path_part
+from engine.core.text import spreadsheet_cell
 from engine.project.options.metrics import is_better_low
 from engine.runs.events import SPLIT_PRIORITY
 from engine.runs.options import shown
@@ -187,20 +188,19 @@ def as_csv(runs: Sequence[RunSummary]) -> str:
     scores, options = score_names(runs), option_names(runs)
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow((*_FIRST, *scores, *_LAST, *options))
+    writer.writerow(map(spreadsheet_cell, (*_FIRST, *scores, *_LAST, *options)))
     for run in runs:
         values = run.scores
         created = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(run.created)) if run.created else ""
         counts = (_cell(run.number(name)) for name in COUNTS)
         annotations = (", ".join(run.notes.tags), run.notes.note, run.reason, "; ".join(map(str, run.changes)))
-        writer.writerow(
-            (
-                *(run.path.name, run.name, run.state, created, run.environment, *counts),
-                *(_cell(values.get(name)) for name in scores),
-                *annotations,
-                *(shown(run.options, path) for path in options),
-            )
+        row = (
+            *(run.path.name, run.name, run.state, created, run.environment, *counts),
+            *(_cell(values.get(name)) for name in scores),
+            *annotations,
+            *(shown(run.options, path) for path in options),
         )
+        writer.writerow(map(spreadsheet_cell, row))
     return buffer.getvalue()
 
 
