@@ -1,6 +1,7 @@
 """Create the folder of a new run: its location and its initial files."""
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -99,9 +100,12 @@ def create(path: Path, project_text: str, info: RunInfo, code: Iterable[bytes] =
     return folder
 
 
-def _not_writable(path: Path, error: OSError) -> RunError:
-    hint = "Make room there, or name another folder with --run-dir."
-    return RunError(f"The run folder {path} cannot be written: {error.strerror}. {hint}")
+def _not_writable(path: Path, error: OSError) -> UserError:
+    """Return what is wrong with a folder: a place that does not take one is the user's input, a full disk is not."""
+    what = f"The run folder {path} cannot be written: {error.strerror}."
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+        return RunError(f"{what} Make room there, or name another folder with --run-dir.")
+    return UserError(f"{what} Name a folder with --run-dir that you may write to.")
 
 
 def _fill(folder: RunFolder, project_text: str, info: RunInfo, code: Iterable[bytes]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.core.errors import EXIT_INPUT, EXIT_RUN_FAILED, RunError, UserError
+from engine.core.errors import EXIT_INPUT, RunError, UserError
 from engine.runs import create as creating
 from engine.runs.create import SHIPPED, create, new_folder, new_path
 from engine.runs.folder import RunFolder, open_run
@@ -55,9 +55,9 @@ def test_a_run_needs_a_folder_of_its_own(tmp_path: Path, run: RunFolder) -> None
 def test_where_nothing_can_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for path in (tmp_path / "file" / "run", tmp_path / ("x" * 300)):
-        with pytest.raises(RunError, match=r"cannot be written: .+\. Make room there, or name another") as caught:
+        with pytest.raises(UserError, match=r"cannot be written: .+\. Name a folder with --run-dir") as caught:
             create(path, TEXT, RunInfo())
-        assert caught.value.exit_code == EXIT_RUN_FAILED
+        assert caught.value.exit_code == EXIT_INPUT
 
 
 @pytest.mark.parametrize("was_there", [True, False])
