@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app import messages
 from app.messages import breakable
 from app.processes import EngineCommand
 from app.shell import Shell
@@ -134,7 +135,7 @@ class ExportDialog(QDialog):
             self._say(str(error), "error")
             return
         format = FORMATS[self.formats.checkedId()][0]
-        arguments = ["export", str(source), "--format", format, "-o", target, "--json"]
+        arguments = ["export", str(source), "--format", format, "-o", target, "--json", *self._force(Path(target))]
         if self._copy is not None:
             arguments += ["--base", str(self._base)]
         self._say("Exporting… the first time takes a few seconds.", "help")
@@ -143,6 +144,14 @@ class ExportDialog(QDialog):
         self._command = EngineCommand(arguments, self)
         self._command.finished.connect(self._on_finished)
         self._command.failed.connect(self._on_failed)
+
+    def _force(self, target: Path) -> list[str]:
+        """Ask about the file of weights beside a PyTorch file, which no dialog has asked about."""
+        weights = target.with_suffix(".safetensors")
+        if FORMATS[self.formats.checkedId()][0] != "pytorch" or not weights.exists():
+            return []
+        text = f"The export writes the weights into {weights.name}, which exists."
+        return ["--force"] if messages.ask(self, f"Replace {weights.name}?", text, "Replace") else []
 
     def _source(self) -> Path:
         if self.sources.checkedId() == 0 and self._run is not None:

@@ -21,6 +21,7 @@ def register(commands: Commands) -> None:
     command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
     base = "folder that the files of a project lie in, if not the project's own"
     command.add_argument("--base", type=Path, metavar="DIR", help=base)
+    command.add_argument("--force", action="store_true", help="replace files beside FILE, such as its weights")
     add_trust(command)
     command.add_argument("--json", action="store_true", help="print one JSON object")
     command.set_defaults(run=run)
@@ -30,7 +31,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Export, and say how close the exported network is."""
     from engine.exchange.export import export
 
-    done = export(arguments.source, arguments.format, arguments.output, trusted=arguments.trust, base=arguments.base)
+    done = export(
+        arguments.source,
+        arguments.format,
+        arguments.output,
+        trusted=arguments.trust,
+        base=arguments.base,
+        replaces=arguments.force,
+    )
     if arguments.json:
         print_json(done.write())
         return EXIT_DONE

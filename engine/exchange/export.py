@@ -111,8 +111,11 @@ def read_source(path: Path, base: Path | None = None) -> Source:
     return Source(project, base, weights, (note,), title, folder.path.resolve(), frozen_code(folder))
 
 
-def export(path: Path, format: str, to: Path, *, trusted: bool = False, base: Path | None = None) -> Exported:
-    """Export the network of a project or run to the file `to`. `trusted` lets its user code run this time.
+def export(
+    path: Path, format: str, to: Path, *, trusted: bool = False, base: Path | None = None, replaces: bool = False
+) -> Exported:
+    """Export the network of a project or run to the file `to`. `trusted` lets its user code run this time,
+    `replaces` files beside `to` be overwritten.
 
     `base` is the folder of the project's files, if not beside it. Raises `UserError`, with the reason, if
     the network cannot be exported.
@@ -133,7 +136,7 @@ def export(path: Path, format: str, to: Path, *, trusted: bool = False, base: Pa
     if format == "pytorch":
         from engine.exchange.pytorch_export import export_pytorch
 
-        written = export_pytorch(source.project.network, source.weights, to, facts=facts, title=title)
+        written = export_pytorch(network, source.weights, to, facts=facts, title=title, replaces=replaces)
         return Exported(
             written, format, notes=(*source.notes, *_double_notes(source), *_pytorch_notes(source, facts, written))
         )

@@ -70,3 +70,17 @@ def test_bad_places_and_networks_are_refused_in_words(tmp_path: Path) -> None:
         with pytest.raises(UserError, match=words):
             export_pytorch(network, None, to, facts=None, title="Net")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_was_not_named_is_not_overwritten(tmp_path: Path) -> None:
+    network = classifier()
+    state = build(network, analyse(network)).state_dict()
+    beside = tmp_path / "net.safetensors"
+    beside.write_text("mine")
+    with pytest.raises(
+        UserError, match=r"would overwrite the file .*net\.safetensors\. Name another file, or add --force"
+    ):
+        export_pytorch(network, state, tmp_path / "net.py", facts=None, title="Net")
+    assert (beside.read_text(), (tmp_path / "net.py").exists()) == ("mine", False)
+    export_pytorch(network, state, tmp_path / "net.py", facts=None, title="Net", replaces=True)
+    assert beside.read_bytes() != b"mine"
