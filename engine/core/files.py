@@ -72,6 +72,20 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o666, follow_li
         raise
 
 
+def make_private_folder(path: Path) -> None:
+    """Make a folder that belongs to the user alone, whatever the umask, with those around it that are missing. One that
+    is there becomes private. Raises `OSError`."""
+    for folder in (*reversed(path.parents), path):
+        try:
+            folder.mkdir(0o700)
+        except OSError:  # it exists, whatever the reason that is given
+            if not folder.is_dir():
+                raise
+            continue
+        folder.chmod(0o700)  # a umask takes bits away
+    path.chmod(0o700)
+
+
 def remove(path: Path) -> None:
     """Remove a file, a folder with its content, or a symbolic link, which is not followed. Raises `OSError`."""
     if path.is_dir() and not path.is_symlink():

@@ -13,6 +13,7 @@ What an add-on does wrong is told in words and leaves the add-on out; it never e
 import functools
 import importlib
 import os
+import site
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,7 @@ from typing import Any, Final
 
 from engine.core.errors import ShapeError, UserError
 from engine.layers.base import REGISTRY, LayerType
+from engine.user_code import trust
 
 GROUP: Final = "netwright.layers"
 _HEAVY: Final = frozenset(
@@ -77,9 +79,21 @@ def installed(path: Sequence[str] | None = None) -> list[AddOn]:
         except Exception as error:  # whatever lies there was written by others
             name, version, modules = folder.stem, "", ()
             found.setdefault(name, AddOn(name, version, (), error=f"its description cannot be read ({error})."))
-        if modules:
+        if modules and path is None and _is_only_here(folder):
+            found.setdefault(name, AddOn(name, version, modules, error=_NOT_TRUSTED.format(folder.parent.resolve())))
+        elif modules:
             found.setdefault(name, AddOn(name, version, modules))
     return list(found.values())
+
+
+_NOT_TRUSTED = "it lies in the current folder, {}, which is not trusted. Install it, or trust the folder in the window."
+
+
+def _is_only_here(info: Path) -> bool:
+    """Return whether a package was found because the program was started in its folder: Python puts the current folder
+    on the path. Such code may come with a download, and runs only where the user trusts the folder."""
+    place = info.parent.resolve()
+    return place == Path.cwd() and str(place) not in site.getsitepackages() and not trust.is_trusted(place)
 
 
 def _infos(path: Sequence[str]) -> Iterator[Path]:

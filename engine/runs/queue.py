@@ -19,7 +19,7 @@ from typing import Any
 
 from engine.core.child_process import module_command, module_environment
 from engine.core.errors import RunError, UserError
-from engine.core.files import ROOT, read_file, write_atomically, write_json
+from engine.core.files import ROOT, make_private_folder, read_file, write_atomically, write_json
 from engine.core.folders import state_folder
 from engine.core.locks import LockHeldError, is_locked, take_lock
 from engine.runs.events import ENDS
@@ -142,8 +142,7 @@ class Queue:
     def add(self, project_text: str, title: str, **more: Any) -> Entry:
         """Append a project to the queue and return its entry. Raises `UserError`."""
         try:
-            self.folder.mkdir(0o700, parents=True, exist_ok=True)
-            self.folder.chmod(0o700)
+            make_private_folder(self.folder)
             number = self._free_number()
             now = round(time.time(), 3)
             last = max((entry.order for entry in self.entries()), default=0.0)
@@ -218,7 +217,7 @@ class Queue:
         """Hold the lock for working through the queue, one process at a time. Raises `UserError`, and `RunError` if
         another process holds it."""
         try:
-            self.folder.mkdir(0o700, parents=True, exist_ok=True)
+            make_private_folder(self.folder)
         except OSError as error:
             raise UserError(f"The queue in {self.folder} cannot be written: {error.strerror}.") from None
         with _locked(self.folder / "work.lock", PATIENCE_S, "The queue is being worked through by another process."):
@@ -294,7 +293,7 @@ def start(queue: Queue, module: str, *arguments: str) -> "subprocess.Popen[bytes
     the queue folder. Raises `UserError`."""
     _started[:] = [process for process in _started if process.poll() is None]
     try:
-        queue.folder.mkdir(0o700, parents=True, exist_ok=True)
+        make_private_folder(queue.folder)
         log = os.open(queue.folder / "work.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
             process = subprocess.Popen(

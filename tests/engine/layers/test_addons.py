@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from engine.layers.addons import installed
+from engine.user_code import trust
 from tests.addons import TYPES, install
 
 ROOT = Path(__file__).parents[3]
@@ -129,3 +130,17 @@ def test_nothing_is_imported_to_find_what_is_installed(tmp_path: Path) -> None:
     (tmp_path / "plain-1.0.dist-info").mkdir()
     (found,) = installed([str(tmp_path), str(tmp_path / "absent"), str(tmp_path)])
     assert (found.title, found.modules, found.packages) == ("acme-layers 1.2", ("acme_layers.types",), {"acme_layers"})
+
+
+def test_an_add_on_of_the_current_folder_does_not_run_until_the_folder_is_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", ["", *sys.path])
+    assert [one.error for one in installed() if one.name == "acme-layers"] == [
+        f"it lies in the current folder, {tmp_path.resolve()}, which is not trusted. Install it, or trust the folder "
+        "in the window."
+    ]
+    trust.trust(tmp_path)
+    assert [one.error for one in installed() if one.name == "acme-layers"] == [""]

@@ -1,6 +1,7 @@
 """The queue as a folder: entries, their order, their locks, and what is left of one that broke off."""
 
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,16 @@ def test_damaged_entries_are_left_out(queue: Queue, text: str) -> None:
     (queue.folder / "not a number.json").write_text("{}")
     assert [entry.id for entry in queue.entries()] == [1]
     assert queue.add("{}", "two").id == 3
+
+
+@pytest.mark.parametrize("umask", [0, 0o277])
+def test_the_queue_and_the_folders_made_for_it_are_private_under_any_umask(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        queue = Queue(tmp_path / "state" / "queue")
+        queue.add("{one}", "one")
+        with queue.at_work():
+            pass
+    finally:
+        os.umask(before)
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in (queue.folder, queue.folder.parent)] == [0o700, 0o700]
