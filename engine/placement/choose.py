@@ -243,7 +243,9 @@ def _loads(options: EnvironmentOptions, speeds: Sequence[float]) -> tuple[float,
 def _unmeasured(options: EnvironmentOptions, speeds: Sequence[float]) -> str:
     """Return a sentence on shares that will differ from those shown."""
     waits = options.worker_load == "measured" and options.target != "auto" and not all((*speeds, bool(speeds)))
-    return "The samples per worker will follow each device's speed, measured when training starts." if waits else ""
+    return (
+        "The samples per worker will follow the speed of each device, measured when training starts." if waits else ""
+    )
 
 
 def _speed_of(inventory: DeviceInventory, number: int, count: int) -> float:

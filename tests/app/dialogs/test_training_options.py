@@ -400,7 +400,7 @@ def test_what_stands_out_ends_with_the_sentence(qtbot, shown) -> None:
     dialog = shown(Project(environment=options), TWO_GPUS)
     strong, rest = dialog.sentence.text().split("</b>")
     assert strong.endswith("64 samples each")
-    assert rest == ". The shares will follow a measure of each device, taken when training starts."
+    assert rest == ". The samples per worker will follow the speed of each device, measured when training starts."
 
 
 def test_letters_are_looked_for_and_enter_goes_to_what_was_found(qtbot, shown) -> None:

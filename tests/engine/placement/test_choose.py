@@ -134,7 +134,7 @@ def options(target: str, **values: Any) -> EnvironmentOptions:
             options("multi-cpu", num_workers=2, worker_load="measured"),
             96,
             "2 workers on the CPU over gloo, 48 samples each; 4 threads per worker. Each worker is pinned to its own "
-            "cores. The samples per worker will follow each device's speed, measured when training starts.",
+            "cores. The samples per worker will follow the speed of each device, measured when training starts.",
         ),
         (
             replace(PINNING, core_speeds=(60.0,) * 4 + (20.0,) * 4),
@@ -147,7 +147,7 @@ def options(target: str, **values: Any) -> EnvironmentOptions:
             options("multi-gpu", worker_load="measured"),
             100,
             "2 workers over nccl on NVIDIA H200 and NVIDIA L4 (cuda:0, cuda:1), 50 samples each. "
-            "The samples per worker will follow each device's speed, measured when training starts.",
+            "The samples per worker will follow the speed of each device, measured when training starts.",
         ),
         (
             replace(TWO_GPUS, devices=(replace(gpu(0), speed=40.0), replace(gpu(1, model="NVIDIA L4"), speed=10.0))),
