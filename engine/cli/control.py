@@ -4,11 +4,13 @@ All but `stop` follow from the table in `engine.runs.requests`.
 """
 
 import argparse
+import sys
 import time
 from functools import partial
 from pathlib import Path
 
 from engine.cli.common import Commands
+from engine.cli.follow import tell_silence
 from engine.core.errors import EXIT_DONE, RunError, UserError
 from engine.runs.events import ENDS, Refused, Requested
 from engine.runs.folder import RunFolder, open_run
@@ -59,15 +61,27 @@ def run_stop(arguments: argparse.Namespace) -> int:
         raise UserError(f"The run in {folder.path} has already ended: {state}.")
     folder.request("stop_after_epoch" if arguments.after_epoch else "stop")
     deadline = time.monotonic() + max(0.0, arguments.wait)
+    silence = ""
     while (state := folder.state()) not in ENDS:
+        silence = tell_silence(folder, silence, _say)
         if time.monotonic() >= deadline:
             raise RunError(
-                f"The run in {folder.path} has not stopped within {arguments.wait:g} s; it is {state}. "
+                f"The run in {folder.path} has not stopped within {arguments.wait:g} s; it is {_state_of(folder)}. "
                 "The request stays; `follow` shows when it is done."
             )
         time.sleep(POLL_S)
     print(state)
     return EXIT_DONE
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _state_of(folder: RunFolder) -> str:
+    """Return the state of a run, and that it does not respond."""
+    reason = folder.why_silent()
+    return f"{folder.state()}, and not responding: {reason}" if reason else folder.state()
 
 
 def _run(row: RequestType, arguments: argparse.Namespace) -> int:
@@ -102,8 +116,9 @@ def send(folder: RunFolder, name: str, **values: float) -> int:
     if BY_NAME[name].needs_workers and folder.has_released():
         print(f"{name}: done when the run goes on; it is paused and has released its memory")
         return EXIT_DONE
-    deadline = time.monotonic() + WAIT_S
+    deadline, silence = time.monotonic() + WAIT_S, ""
     while answers:
+        silence = tell_silence(folder, silence, _say)
         for event in reader.read():
             if isinstance(event, Requested) and event.what in answers:
                 answers.discard(event.what)
@@ -114,7 +129,7 @@ def send(folder: RunFolder, name: str, **values: float) -> int:
             raise RunError(f"The run in {folder.path} ended before it could {name}.")
         if time.monotonic() >= deadline:
             raise RunError(
-                f"The run in {folder.path} has not answered within {WAIT_S:g} s; it is {folder.state()}. "
+                f"The run in {folder.path} has not answered within {WAIT_S:g} s; it is {_state_of(folder)}. "
                 "The request stays; `follow` shows when it is done."
             )
         if answers:

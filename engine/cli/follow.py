@@ -6,12 +6,13 @@ import shlex
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
 from engine.cli.common import Commands
-from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, plural
+from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, UserError, plural
 from engine.core.fields import printable
 from engine.core.text import format_duration
 from engine.runs.events import (
@@ -30,7 +31,7 @@ from engine.runs.events import (
     Started,
     StateChanged,
 )
-from engine.runs.folder import open_run
+from engine.runs.folder import RunFolder, open_run
 from engine.runs.log import EventReader
 from engine.runs.requests import done_text
 from engine.runs.summary import format_metric
@@ -137,6 +138,19 @@ class ProgressPrinter:
             self._stream.flush()
 
 
+def tell_silence(folder: RunFolder, before: str, say: Callable[[str], None]) -> str:
+    """Say that the coordinator of a run does not respond, once, and that it responds again. Returns the reason."""
+    try:
+        reason = folder.why_silent()
+    except UserError:
+        reason = ""
+    if reason and not before:
+        say(f"not responding: {reason}")
+    elif before and not reason and folder.state() not in ENDS:
+        say("the run responds again")
+    return reason
+
+
 POLL_S = 0.1
 LOST = "lost: the engine of this run is gone without having ended it. netwright-engine resume {} goes on with it."
 
@@ -153,8 +167,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Print events until the run has ended or its coordinator is gone. Returns the exit code."""
     folder = open_run(arguments.folder)
     reader, printer = EventReader(folder), ProgressPrinter()
-    state = ""
+    state = silence = ""
     while True:
+        silence = tell_silence(folder, silence, printer.say)
         ended_before = folder.state() in ENDS  # queried before reading, so that the last events are read afterwards
         events = reader.read()
         for event in events:

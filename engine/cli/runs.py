@@ -76,7 +76,13 @@ def _row(run: RunSummary) -> tuple[str, ...]:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created)) if run.created else ""
     changed = "; ".join(map(str, run.changes))
     cells = (
-        *(run.path.name, run.state, when, run.environment, "" if epochs is None else f"{epochs:.0f}"),
+        *(
+            run.path.name,
+            f"{run.state}, not responding" if run.silence else run.state,
+            when,
+            run.environment,
+            "" if epochs is None else f"{epochs:.0f}",
+        ),
         "" if seconds is None else format_duration(seconds),
         _result(run),
         ", ".join(run.notes.tags),

@@ -35,6 +35,27 @@ def take_lock(path: Path, *, patience_s: float = 0.0, create: bool = True) -> in
         raise
 
 
+def restore_lock(path: Path, descriptor: int, *, patience_s: float = 0.0) -> bool:
+    """Make sure that a held lock is the one of the file at `path`, which may have been deleted or replaced.
+
+    Returns whether it was restored: the descriptor then holds the lock of the new file. Raises `LockHeldError` if
+    somebody else has locked that file, and `OSError` where it cannot be created.
+    """
+    own = os.fstat(descriptor)
+    try:
+        found = os.stat(path, follow_symlinks=False)
+        if (found.st_dev, found.st_ino) == (own.st_dev, own.st_ino):
+            return False
+    except FileNotFoundError:
+        pass
+    restored = take_lock(path, patience_s=patience_s)
+    try:
+        os.dup2(restored, descriptor, inheritable=False)
+    finally:
+        os.close(restored)
+    return True
+
+
 def is_locked(path: Path) -> bool:
     """Return whether somebody holds the lock of a file; False where it is missing or its file system has no locks."""
     try:

@@ -31,7 +31,7 @@ from engine.parallel.worker_spec import WorkerSpec
 from engine.project.file import load as load_project
 from engine.runs.checkpoints import all_checkpoints, newest_whole, put_in_place
 from engine.runs.events import Checkpointed, Ended, Event, Message, Resumed, Started, State, StateChanged, standing
-from engine.runs.folder import RunFolder, update_info
+from engine.runs.folder import RunFolder, release_space, reserve_space, restore_lock, update_info
 from engine.runs.log import EventLog, read_all
 
 HEADROOM_BYTES = 2**27
@@ -144,6 +144,8 @@ class _Coordinator:
         """Train, record the end of the run, and return the content of `result.json`."""
         try:
             with self._counting_signals():
+                with contextlib.suppress(OSError):  # where it is full already, its first event says so
+                    reserve_space(self._folder)
                 return self._end(self._train_safely())
         finally:
             self._log.close()
@@ -267,6 +269,9 @@ class _Coordinator:
         """
         if not self._log.is_in_place:
             raise RunError(_gone(self._folder))
+        if restore_lock(self._folder, self._lock):
+            text = "run.lock was deleted or replaced while the run trained. It is restored; leave it where it is."
+            self._write(Message(severity="warning", text=text))
         requests = self._folder.take_requests()
         if (self._signals or self._stop()) and not self._stop_requests:
             requests.append({"do": "stop"})
@@ -341,6 +346,7 @@ class _Coordinator:
         On a full disk as much as possible is written, and the reason in the result says so. If the folder is gone, only
         its log is written, which is still open: the run is `lost` there, and can be resumed.
         """
+        release_space(self._folder)
         is_gone = not self._log.is_in_place
         if is_gone:
             ending = outcome.failed(_gone(self._folder))
@@ -384,9 +390,8 @@ class _Coordinator:
         with contextlib.suppress(ValueError):
             numbers = [number for number in STOP_SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
             handlers = {number: signal.signal(number, count) for number in numbers}
-            signal.pthread_sigmask(
-                signal.SIG_UNBLOCK, STOP_SIGNALS
-            )  # those that arrived while the process was replaced
+            # Those that arrived while the process was replaced.
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
         try:
             yield
         finally:

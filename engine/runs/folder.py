@@ -9,6 +9,7 @@ import contextlib
 import errno
 import json
 import os
+import platform
 import re
 import secrets
 import time
@@ -28,6 +29,11 @@ from engine.runs.requests import FROM_USERS, refuse_unknown
 REQUEST_LIMIT_BYTES = 4096
 INFO_LIMIT_BYTES = 2**22
 """Maximum size of `run.json` and `result.json`, which usually have a few KiB."""
+RESERVE_BYTES = 2**17
+"""Disk space reserved for the last events, `result.json` and `run.json`, each written beside the old one."""
+SILENCE_S = 8.0
+STARTING_SILENCE_S = 60.0
+"""Seconds without a heartbeat after which a coordinator does not respond; longer while it imports torch."""
 LOCK_PATIENCE_S = 3.0
 """Readers hold the lock briefly to test whether it is taken; longer on a busy machine."""
 
@@ -69,6 +75,11 @@ class RunFolder:
         return self.path / "run.lock"
 
     @property
+    def reserve(self) -> Path:
+        """File that reserves disk space while the run trains."""
+        return self.path / ".reserve"
+
+    @property
     def log(self) -> Path:
         """Output of all workers."""
         return self.path / "engine.log"
@@ -108,8 +119,48 @@ class RunFolder:
         return _read_json(self.result)
 
     def is_alive(self) -> bool:
-        """Return whether a coordinator holds the lock."""
-        return locks.is_locked(self.lock)
+        """Return whether a coordinator holds the lock, or has this run's log open: the lock may just be deleted."""
+        return locks.is_locked(self.lock) or self.has_writer()
+
+    def has_writer(self) -> bool:
+        """Return whether the coordinator that `run.json` names is another process, which has the event log open.
+
+        False where the system does not tell.
+        """
+        try:
+            pid = self.read_info().coordinator
+        except UserError:
+            return False
+        if pid <= 0 or pid == os.getpid():
+            return False
+        with contextlib.suppress(OSError):
+            log = self.events.stat()
+            for descriptor in os.listdir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(OSError):
+                    if os.path.samestat(os.stat(f"/proc/{pid}/fd/{descriptor}"), log):
+                        return True
+        return False
+
+    def why_silent(self) -> str:
+        """Return why the coordinator does not respond, in words; empty while it does, and for a run that has ended.
+
+        Judged on the host of the run by the time of the lock file, which the coordinator sets several times per second,
+        and by the state of its process.
+        """
+        info = self.read_info()
+        if info.state in ENDS or info.host != platform.node() or not locks.is_locked(self.lock):
+            return ""
+        process = f"its coordinator (process {info.coordinator})"
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            stat = Path(f"/proc/{info.coordinator}/stat").read_text(encoding="utf-8", errors="replace")
+            if stat.rpartition(")")[2].split()[0] in "Tt":
+                return f"{process} is paused, as by SIGSTOP; `kill -CONT {info.coordinator}` continues it"
+        silent_s = 0.0
+        with contextlib.suppress(OSError):
+            silent_s = time.time() - self.lock.stat().st_mtime
+        if silent_s > (STARTING_SILENCE_S if info.state == "starting" else SILENCE_S):
+            return f"{process} has given no sign of life for {silent_s:.0f} s"
+        return ""
 
     def state(self) -> str:
         """Return the current state: that of `run.json`, or `lost` if that is not an end state and no process holds the
@@ -206,12 +257,50 @@ def take_lock(folder: RunFolder) -> int:
     """
     _refuse_links(folder)
     try:
-        return locks.take_lock(folder.lock, patience_s=LOCK_PATIENCE_S)
+        lock = locks.take_lock(folder.lock, patience_s=LOCK_PATIENCE_S)
     except locks.LockHeldError:
         raise RunError(f"Another engine is already at work on the run in {folder.path}.") from None
     except OSError as error:
         hint = "" if error.filename else " Name a folder on another disk."
         raise RunError(f"The run in {folder.path} cannot be locked: {error.strerror}.{hint}") from None
+    if folder.has_writer():
+        os.close(lock)
+        raise RunError(
+            f"Another engine is already at work on the run in {folder.path}, although its run.lock was deleted or "
+            "replaced. Stop that run first, with `netwright-engine stop`."
+        )
+    return lock
+
+
+def restore_lock(folder: RunFolder, lock: int) -> bool:
+    """Restore the lock of a run whose `run.lock` was deleted or replaced; return whether it was. Sends the heartbeat.
+
+    Raises `RunError` if another engine has locked the new file, or if it cannot be restored.
+    """
+    try:
+        os.utime(lock)
+        return locks.restore_lock(folder.lock, lock, patience_s=LOCK_PATIENCE_S)
+    except locks.LockHeldError:
+        cause = "was replaced while it trained, and another engine has locked the new file"
+    except OSError as error:
+        cause = f"was deleted while it trained, and cannot be restored: {error.strerror}"
+    raise RunError(f"The run.lock of {folder.path} {cause}. Resume the run once no other engine works on it.")
+
+
+def reserve_space(folder: RunFolder) -> None:
+    """Reserve disk space for the end of a run, which `release_space` gives back: a full disk does not hide its cause.
+    Raises `OSError`."""
+    descriptor = os.open(folder.reserve, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        os.write(descriptor, bytes(RESERVE_BYTES))
+    finally:
+        os.close(descriptor)
+
+
+def release_space(folder: RunFolder) -> None:
+    """Give back the space of `reserve_space`."""
+    with contextlib.suppress(OSError):
+        folder.reserve.unlink()
 
 
 def _refuse_links(folder: RunFolder) -> None:

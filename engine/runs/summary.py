@@ -61,6 +61,8 @@ class RunSummary:
     options: Options
     network: str = ""
     changes: tuple[Change, ...] = ()
+    silence: str = ""
+    """Why its coordinator does not respond, in words; empty where it does."""
 
     def write(self) -> dict[str, Any]:
         """Return the summary as a JSON object, the stable format of `runs --json`."""
@@ -77,6 +79,7 @@ class RunSummary:
             "options": dict(self.options),
             "network": self.network,
             "changes": [change.write() for change in self.changes],
+            "silence": self.silence,
         }
 
     @property
@@ -182,7 +185,8 @@ def with_state_now(run: RunSummary) -> RunSummary:
     if not run.is_alive:
         return run
     try:
-        return replace(run, state=RunFolder(run.path).state())
+        folder = RunFolder(run.path)
+        return replace(run, state=folder.state(), silence=folder.why_silent())
     except (UserError, OSError):
         return replace(run, state=DAMAGED)
 

@@ -158,7 +158,9 @@ def refuse_other_form(value: Any, form: Any, place: str = "") -> None:
             fits = type(value) in (int, float)
         case dict():
             fits = isinstance(value, dict)
-        case list() | tuple():
+        case tuple():
+            fits = isinstance(value, (list, tuple)) and len(value) == len(form)
+        case list():
             fits = isinstance(value, (list, tuple))
         case _:
             fits = True

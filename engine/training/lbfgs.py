@@ -109,7 +109,9 @@ class Lbfgs(torch.optim.LBFGS):
             raise ValueError("the line search is unknown")
         size = sum(p.numel() for p in self._parameters)
         memory = self.state.get(self._parameters[0], {})
-        for name, value in memory.items() if isinstance(memory, dict) else [("memory", memory)]:
+        if not isinstance(memory, dict) or len(memory.get("ro", [])) != len(memory.get("old_dirs", [])):
+            raise ValueError("the memory of the solver has another form")
+        for name, value in memory.items():
             items = value if isinstance(value, list) and name in _LISTS else [value]
             if (name in _LISTS and not isinstance(value, list)) or not all(_fits(name, item, size) for item in items):
                 raise ValueError(f"{name} of the solver has another kind or shape")

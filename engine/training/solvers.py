@@ -176,7 +176,8 @@ def _refuse_other_moments(optimizer: torch.optim.Optimizer) -> None:
         for name, value in moments.items():
             shape = value.shape if isinstance(value, torch.Tensor) else None
             if name in _COUNTS:
-                fits = type(value) in (int, float) or (shape is not None and value.numel() == 1)
+                is_tensor = shape is not None and value.numel() == 1 and value.is_floating_point()
+                fits = is_tensor or type(value) in (int, float)
             else:
                 fits = shape == parameter.shape or (value is None and name == "momentum_buffer")
             if not fits:

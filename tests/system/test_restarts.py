@@ -1,5 +1,10 @@
 """Runs whose workers die go on by themselves from the last checkpoint, as if nothing had happened, up to a limit."""
 
+import contextlib
+import os
+import signal
+import subprocess
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,10 +12,14 @@ from typing import Any
 import pytest
 import torch
 
+from engine.core.errors import RunError
+from engine.core.locks import is_locked
+from engine.launch.resume import prepare_resume
 from engine.lowering.weights import load as load_weights
 from engine.project.project import Project, RunOptions
 from engine.runs.checkpoints import all_checkpoints
-from tests.runs import Running, train
+from tests import warm
+from tests.runs import PATIENCE_S, ROOT, Running, train
 from tests.system.test_training import TWO, convolution, digits, mlp
 
 OFTEN: dict[str, Any] = {
@@ -78,3 +87,64 @@ def test_a_run_goes_back_from_a_loss_that_is_no_number(tmp_path: Path) -> None:
     rates = [event["rate"] for event in done.events("progress") if event["n"] > resumed["n"]]
     assert rates == pytest.approx([900e-5] * len(rates))
     assert all(isinstance(loss, float) for loss in done.losses)
+
+
+def test_a_lock_that_is_deleted_while_a_run_trains_is_restored(tmp_path: Path) -> None:
+    """No second engine is let in before that, and nobody takes the run for lost."""
+    project = digits(mlp(), max_epochs=100_000, validation_frequency=1_000_000)
+    with Running(project, tmp_path / "run") as run:
+        run.wait_for_training()
+        folder = run.folder
+        folder.lock.unlink()
+        assert folder.state() == "running"
+        with pytest.raises(RunError, match="at work"):
+            prepare_resume(folder)
+        run.wait_for(lambda event: event["kind"] == "message" and "run.lock was deleted" in event["text"])
+        assert is_locked(folder.lock)
+        folder.request("stop")
+        assert run.finish().result["state"] == "stopped"
+
+
+def test_a_coordinator_that_is_paused_is_said_not_to_respond(tmp_path: Path) -> None:
+    project = digits(mlp(), max_epochs=100_000, validation_frequency=1_000_000)
+    with Running(project, tmp_path / "run") as run:
+        run.wait_for_training()
+        assert run.folder.why_silent() == ""
+        os.kill(run.process.pid, signal.SIGSTOP)
+        pid, shown = run.process.pid, f"its coordinator (process {run.process.pid}) is paused, as by SIGSTOP"
+        try:
+            while not run.folder.why_silent():
+                threading.Event().wait(0.01)
+            listed = warm.run(["runs", tmp_path], cwd=ROOT, timeout=PATIENCE_S)
+            assert "running, not responding" in listed.stdout
+            stopped = warm.run(["stop", run.folder.path, "--wait", "0.5"], cwd=ROOT, timeout=PATIENCE_S)
+            assert stopped.returncode == 3
+            assert stopped.stderr.startswith(f"not responding: {shown}")
+            assert f"it is running, and not responding: {shown}" in stopped.stderr
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        assert run.finish().result["state"] == "stopped"
+        assert run.folder.why_silent() == ""
+
+
+def test_the_cause_of_a_full_disk_is_written_to_it(tmp_path: Path) -> None:
+    """Into the space that the run reserved for its end."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)], check=False).returncode:
+        pytest.skip("no disk of its own can be mounted here")
+    try:
+        with Running(digits(mlp(), max_epochs=100_000), tmp_path / "disk" / "run") as run:
+            run.wait_for_training()
+            assert run.folder.reserve.stat().st_size
+            with contextlib.suppress(OSError), open(disk / "large", "wb", buffering=0) as file:
+                while file.write(bytes(4096)):
+                    pass
+            done = run.finish()
+        assert done.exit_code == 3
+        assert done.folder.state() == "failed"
+        assert "No space left on device" in (done.folder.read_result() or {})["reason"]
+        assert "No space left on device" in done.events("ended")[0]["reason"]
+        assert not done.folder.reserve.exists()
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.locks import LockHeldError, is_locked, take_lock
+from engine.core.locks import LockHeldError, is_locked, restore_lock, take_lock
 
 
 def test_one_at_a_time_holds_a_lock(tmp_path: Path) -> None:
@@ -28,3 +28,22 @@ def test_a_file_that_cannot_be_opened_has_no_lock(tmp_path: Path) -> None:
         take_lock(tmp_path)
     os.mkfifo(tmp_path / "pipe")
     assert not is_locked(tmp_path / "pipe")
+
+
+def test_a_lock_whose_file_was_deleted_or_replaced_is_restored(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    lock = take_lock(path)
+    assert not restore_lock(path, lock)
+    path.unlink()
+    assert restore_lock(path, lock)
+    assert is_locked(path)
+    assert not restore_lock(path, lock)
+    path.unlink()
+    other = take_lock(path)
+    with pytest.raises(LockHeldError):
+        restore_lock(path, lock)
+    os.close(other)
+    assert restore_lock(path, lock)
+    assert not os.get_inheritable(lock)
+    os.close(lock)
+    assert not is_locked(path)
