@@ -70,7 +70,8 @@ class _FillsView:
         box = self.getViewBox()  # type: ignore[attr-defined]
         if box is None:
             return QRectF()
-        rect: QRectF = box.viewRect()
+        (left, right), (low, high) = box.state["viewRange"]
+        rect = QRectF(left, low, right - left, high - low)
         wide, high = rect.width() / 20, rect.height() / 20
         return rect.adjusted(-wide, -high, wide, high)
 
