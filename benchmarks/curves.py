@@ -35,7 +35,7 @@ def cards(columns: int, rows: int, length: int, has_validation: bool) -> tuple[Q
     for number in range(columns * rows):
         card = CurveCard(f"Loss {number}")
         steps = np.arange(1, length + 1)
-        card.drawing.training.append(1 + 2 * np.exp(-4 * steps / length) + 0.2 * random.normal(size=length))
+        card.data.training.append(1 + 2 * np.exp(-4 * steps / length) + 0.2 * random.normal(size=length))
         if has_validation:
             apart = length // 50
             card.append("validation", apart, apart, [1.0 + 2 / (n + 1) for n in range(50)])

@@ -24,7 +24,7 @@ from app.experiments.side_by_side import Row, rows_of
 from app.plots.card import PlotCard
 from app.plots.comparison_plot import LEAST, Comparison, ComparisonPlot, badge_pixmap
 from app.plots.curve_export import ExportButton, count_of, write_runs_csv
-from app.plots.drawing import Across
+from app.plots.plot_data import LinkedXAxis
 from app.plots.timeline import Along
 from app.plots.traces import Traces
 from designer import theme
@@ -47,8 +47,8 @@ class ComparePage(QWidget):
         super().__init__(parent)
         self.runs: list[RunSummary] = []
         self.traces = Traces(self)
-        self.across = Across(least=LEAST)
-        self.metric_curves, self.loss_curves = Comparison(across=self.across), Comparison(across=self.across)
+        self.x_axis = LinkedXAxis(least=LEAST)
+        self.metric_curves, self.loss_curves = Comparison(x_axis=self.x_axis), Comparison(x_axis=self.x_axis)
         self.plots = ComparisonPlot(self.metric_curves), ComparisonPlot(self.loss_curves)
         self.cards = tuple(PlotCard(plot) for plot in self.plots)
         self.title = QLabel()
@@ -173,7 +173,7 @@ class ComparePage(QWidget):
         is_two = len(self.runs) == 2
         self.networks.setEnabled(is_two)
         self.networks.setToolTip("Layer by layer, on the canvas" if is_two else "Of two runs at a time")
-        self.across.part = None
+        self.x_axis.part = None
         self.whole.hide()
         self.traces.show_runs([RunFolder(run.path) for run in self.runs])
         self.metric_curves.traces = self.loss_curves.traces = self.traces.traces
@@ -204,11 +204,11 @@ class ComparePage(QWidget):
 
     def show_all(self, _: object = None) -> None:
         """The whole runs are in view."""
-        self.across.part = None
+        self.x_axis.part = None
         self._on_part_changed()
 
     def _on_part_changed(self) -> None:
-        self.whole.setVisible(self.across.part is not None)
+        self.whole.setVisible(self.x_axis.part is not None)
         self._on_controls()
 
     def _on_controls(self, _: object = None) -> None:

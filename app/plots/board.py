@@ -8,18 +8,18 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QPushButton, QScrollAr
 
 from app.plots.confusion_chart import ConfusionCard
 from app.plots.curve_card import CurveCard
-from app.plots.drawing import Across, Drawing
+from app.plots.plot_data import LinkedXAxis, PlotData
 from app.plots.quantities import (
     COMPUTING,
     GRADIENT_NORM,
     LOSS,
     OFFERED,
     SHARES,
-    drawing_of,
     of_progress,
+    plot_data_of,
     shares_of,
 )
-from app.plots.timeline import Along, Marks, Timeline
+from app.plots.timeline import Along, EventTicks, Timeline
 from designer import markup, theme
 from engine.project.options.metrics import is_share, title_of
 from engine.runs.confusion import Confusion
@@ -30,7 +30,7 @@ FIRST = "accuracy"
 COLUMNS = 2
 LEAST_TWO = 760
 """Narrower than this there is one column."""
-MOST_DRAWINGS = 200
+MOST_PLOTS = 200
 """Quantities; a run has some tens of them at most."""
 
 
@@ -44,8 +44,8 @@ class Board(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.across = Across()
-        self.drawings: dict[str, Drawing] = {}
+        self.x_axis = LinkedXAxis()
+        self.plot_data: dict[str, PlotData] = {}
         self._main = FIRST
         self._smoothing, self._is_log = 0.0, False
         self._chosen: list[str] = []
@@ -54,7 +54,7 @@ class Board(QWidget):
         self._table_cards: dict[str, ConfusionCard] = {}
         self._arranged = 0
         for name in (self._main, LOSS, *OFFERED):
-            self._drawing(name)
+            self._plot_data(name)
         self._make()
         self.main_card = self._add_card(self._main)
         self.loss_card = self._add_card(LOSS)
@@ -95,41 +95,41 @@ class Board(QWidget):
 
     def take(self, event: Event) -> None:
         """One event of the run."""
-        self.across.timeline.take(event)
-        self.across.marks.take(event)
+        self.x_axis.timeline.take(event)
+        self.x_axis.event_ticks.take(event)
         match event:
             case Started():
                 self._set_main(event.metric)
                 self.set_expected_steps(event.iterations)
             case Points(split="training" | "validation" | "test"):
                 for name, values in event.values.items():
-                    if name in self.drawings or len(self.drawings) < MOST_DRAWINGS:  # a stranger's log may name any
+                    if name in self.plot_data or len(self.plot_data) < MOST_PLOTS:  # a stranger's log may name any
                         self._append(name, event, [float(v) for v in values])
             case ThinnedPoints():
                 for name in event.curves:
-                    if name in self.drawings or len(self.drawings) < MOST_DRAWINGS:
-                        self._drawing(name).append_thinned(event, name)
+                    if name in self.plot_data or len(self.plot_data) < MOST_PLOTS:
+                        self._plot_data(name).append_thinned(event, name)
                         self._show(name)
             case Progress():
                 for name, value in of_progress(event).items():
-                    self.drawings[name].append("training", event.iteration, 1, [value])
+                    self.plot_data[name].append("training", event.iteration, 1, [value])
                     self._refresh(name)
                 self._take_shares(event)
             case Best():
                 name = LOSS if event.objective == LOSS else self._named(event.objective)
-                self._drawing(name).bests.append((event.iteration, event.value))
+                self._plot_data(name).bests.append((event.iteration, event.value))
                 self._refresh(name)
             case Requested(what="watch_gradient_norm") if event.value:
                 self.choose(GRADIENT_NORM, True)
-            case Requested(what="epochs") if self.across.timeline.steps_per_epoch:
-                self.set_expected_steps(event.value * self.across.timeline.steps_per_epoch)
+            case Requested(what="epochs") if self.x_axis.timeline.steps_per_epoch:
+                self.set_expected_steps(event.value * self.x_axis.timeline.steps_per_epoch)
             case Resumed():
-                for name, drawing in self.drawings.items():
-                    drawing.go_back(event.iteration)
+                for name, data in self.plot_data.items():
+                    data.go_back(event.iteration)
                     self._refresh(name)
 
     def _append(self, name: str, event: Points, values: list[float]) -> None:
-        self._drawing(name).append(event.split, event.first_step, event.steps_apart, values)
+        self._plot_data(name).append(event.split, event.first_step, event.steps_apart, values)
         self._show(name)
 
     def _show(self, name: str) -> None:
@@ -141,23 +141,23 @@ class Board(QWidget):
 
     def _take_shares(self, event: Progress) -> None:
         """What the time went to, as far as that is measured."""
-        drawing = self.drawings[SHARES]
+        data = self.plot_data[SHARES]
         for name, share in shares_of(event).items():
             if name == COMPUTING:
-                drawing.append("training", event.iteration, 1, [share])
+                data.append("training", event.iteration, 1, [share])
             else:
-                drawing.beside[name].line.append([share], event.iteration)
+                data.beside[name].line.append([share], event.iteration)
         self._refresh(SHARES)
 
     def _named(self, objective: str) -> str:
         """The metric that an objective is."""
         return self._main if objective == "metric" else objective
 
-    def _drawing(self, name: str) -> Drawing:
-        if name not in self.drawings:
-            self.drawings[name] = drawing_of(name, self.across)
-            self._style(self.drawings[name])
-        return self.drawings[name]
+    def _plot_data(self, name: str) -> PlotData:
+        if name not in self.plot_data:
+            self.plot_data[name] = plot_data_of(name, self.x_axis)
+            self._style(self.plot_data[name])
+        return self.plot_data[name]
 
     def _set_main(self, name: str) -> None:
         """The main metric of the run is this one."""
@@ -165,24 +165,24 @@ class Board(QWidget):
         if name in (self._main, LOSS):
             self._arrange()
             return
-        old, was = self._main, self.drawings
+        old, was = self._main, self.plot_data
         self._main = name
-        names = {name if key == old else key: drawing for key, drawing in was.items() if key != name}
-        self.drawings = names
+        names = {name if key == old else key: data for key, data in was.items() if key != name}
+        self.plot_data = names
         self._close_card(name)
         self._cards = {name if key == old else key: card for key, card in self._cards.items()}
-        self.main_card.drawing.is_percent = is_share(name)
+        self.main_card.data.is_percent = is_share(name)
         self.main_card.set_title(title_of(name))
         self._arrange()
 
     def set_expected_steps(self, count: float) -> None:
         """How long the run will be: the right end of the plots; 0 if nobody knows."""
-        self.across.expected_steps = count
+        self.x_axis.expected_steps = count
         self._refresh_all()
 
     def show_end(self) -> None:
         """The run has ended: what was done of it is as wide as the plots."""
-        self.set_expected_steps(max(drawing.last_step for drawing in self.drawings.values()))
+        self.set_expected_steps(max(data.last_step for data in self.plot_data.values()))
 
     def set_confusions(self, tables: Mapping[str, Confusion]) -> None:
         """Which class the kept network took for which, by part of the data: the last entries of the list of plots."""
@@ -195,14 +195,14 @@ class Board(QWidget):
 
     def clear(self) -> None:
         """Forget all points, for another run: the metrics may be others."""
-        was_zoomed = self.across.part is not None
-        self.across.timeline, self.across.expected_steps, self.across.part = Timeline(), 0, None
-        self.across.marks = Marks()
-        for name in [name for name in self.drawings if name not in (self._main, LOSS, *OFFERED)]:
-            del self.drawings[name]
+        was_zoomed = self.x_axis.part is not None
+        self.x_axis.timeline, self.x_axis.expected_steps, self.x_axis.part = Timeline(), 0, None
+        self.x_axis.event_ticks = EventTicks()
+        for name in [name for name in self.plot_data if name not in (self._main, LOSS, *OFFERED)]:
+            del self.plot_data[name]
             self._drop_card(name)
-        for drawing in self.drawings.values():
-            drawing.clear()
+        for data in self.plot_data.values():
+            data.clear()
         self.set_confusions({})
         self._refresh_all()
         if was_zoomed:
@@ -222,27 +222,27 @@ class Board(QWidget):
 
     def set_along(self, along: Along) -> None:
         """What the lower axes count."""
-        self.across.along = along
+        self.x_axis.along = along
         self._refresh_all()
 
     def set_log_x(self, is_log: bool) -> None:
         """Logarithmic lower axes."""
-        self.across.is_log = is_log
+        self.x_axis.is_log = is_log
         self._refresh_all()
 
     def show_all(self) -> None:
         """The whole run is in view."""
-        self.across.part = None
+        self.x_axis.part = None
         self._on_part_changed()
 
     def _restyle(self) -> None:
-        for drawing in self.drawings.values():
-            self._style(drawing)
+        for data in self.plot_data.values():
+            self._style(data)
         self._refresh_all()
 
-    def _style(self, drawing: Drawing) -> None:
-        drawing.smoothing = self._smoothing if drawing.can_smooth else 0.0
-        drawing.is_log = self._is_log and not drawing.is_percent
+    def _style(self, data: PlotData) -> None:
+        data.smoothing = self._smoothing if data.can_smooth else 0.0
+        data.is_log = self._is_log and not data.is_percent
 
     def _refresh(self, name: str) -> None:
         if name in self._cards:
@@ -264,7 +264,7 @@ class Board(QWidget):
             self._chosen.append(name)
             if name in self._tables:
                 self._table_cards[name] = ConfusionCard(name, self._tables[name])
-            elif name in self.drawings and name not in self._cards:
+            elif name in self.plot_data and name not in self._cards:
                 self._add_card(name)
         elif not is_shown and name in self._chosen:
             self._chosen.remove(name)
@@ -276,19 +276,19 @@ class Board(QWidget):
     def _fill_menu(self) -> None:
         menu = self.choice.menu()
         menu.clear()
-        metrics = [name for name in self.drawings if name not in (self._main, LOSS, *OFFERED)]
+        metrics = [name for name in self.plot_data if name not in (self._main, LOSS, *OFFERED)]
         for name in (*metrics, "", *OFFERED, "", *self._tables):
             if not name:
                 menu.addSeparator()
                 continue
-            title = self.drawings[name].title if name in self.drawings else name
+            title = self.plot_data[name].title if name in self.plot_data else name
             action = menu.addAction(markup.without_mnemonic(title))
             action.setCheckable(True)
             action.setChecked(name in self._cards or name in self._table_cards)
             action.toggled.connect(lambda is_on, name=name: self.choose(name, is_on))
 
     def _add_card(self, name: str) -> CurveCard:
-        card = CurveCard(drawing=self.drawings[name], can_close=name not in (self._main, LOSS))
+        card = CurveCard(data=self.plot_data[name], can_close=name not in (self._main, LOSS))
         card.part_changed.connect(self._on_part_changed)
         card.closed.connect(lambda: self.choose(name, False))
         self._cards[name] = card

@@ -8,9 +8,9 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from app.plots.axes import Unit, figure, places_axis, tick_labels, values_axis
-from app.plots.drawing import Across
 from app.plots.items import Line, Markers, table_markup
 from app.plots.plot import Plot
+from app.plots.plot_data import LinkedXAxis
 from app.plots.series import Floats
 from app.plots.timeline import Along
 from app.plots.traces import Curve, Trace
@@ -49,7 +49,7 @@ class Comparison:
     is_log: bool = False
     shows_training: bool = True
     shows_validation: bool = True
-    across: Across = field(default_factory=lambda: Across(least=LEAST))
+    x_axis: LinkedXAxis = field(default_factory=lambda: LinkedXAxis(least=LEAST))
     """The part in view, in the units of the lower axis, which steps of several runs have in common."""
 
     @property
@@ -153,15 +153,15 @@ class ComparisonPlot(Plot):
     def _lines(self) -> list[RunLines]:
         """The curves as points in the units of the axes."""
         comparison, result = self.comparison, []
-        across, along = comparison.across, comparison.along
-        across.expected_steps = furthest = comparison.last_step
-        low, high = across.view(furthest)
+        x_axis, along = comparison.x_axis, comparison.along
+        x_axis.expected_steps = furthest = comparison.last_step
+        low, high = x_axis.view(furthest)
         none = np.empty(0), np.empty(0)
         for number, trace, curve in comparison.curves():
             training = validation = none
             begin, end = (trace.step_at(place, along) for place in (low, high))
             if comparison.shows_training and len(curve.training):
-                end = min(end, curve.training.last_step) if across.part is None else end
+                end = min(end, curve.training.last_step) if x_axis.part is None else end
                 if comparison.smoothing > 0:
                     points = min(MAX_SMOOTHED_POINTS, self.columns)
                     steps, y = curve.training.smoothed(begin, end, comparison.smoothing, points)
@@ -177,8 +177,8 @@ class ComparisonPlot(Plot):
 
     def _set_axes(self, values: Floats) -> None:
         comparison = self.comparison
-        low, high = comparison.across.part or (0.0, 0.0)
-        if comparison.across.part is None:
+        low, high = comparison.x_axis.part or (0.0, 0.0)
+        if comparison.x_axis.part is None:
             high = max(comparison.last_step, 1.0 if comparison.along == "time" else 1e-9)
         x, self._unit = places_axis(low, high, comparison.along, self.num_x_ticks)
         y = values_axis(values, self.num_y_ticks, is_log=comparison.is_log)

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 
 from app.plots.axes import figure
 from app.plots.card import PlotCard
-from app.plots.drawing import VALUE, Drawing
 from app.plots.items import Line, Markers
+from app.plots.plot_data import VALUE, PlotData
 from app.plots.points import Points
 from app.plots.run_plot import RunPlot
 from app.plots.series import Floats, Series
@@ -89,15 +89,15 @@ class CurveCard(PlotCard):
         parent: QWidget | None = None,
         *,
         token: str = "accent",
-        drawing: Drawing | None = None,
+        data: PlotData | None = None,
         can_close: bool = False,
     ) -> None:
-        """`token` is the palette's colour of the training curve: "accent", or "loss" for losses. A card of a `drawing`
+        """`token` is the palette's colour of the training curve: "accent", or "loss" for losses. A card of a `data`
         has its title and colour from there."""
-        self.drawing = drawing or Drawing(title, token, Series(), {"validation": Points(), "test": Points()})
-        self._run_plot = RunPlot(self.drawing)
+        self.data = data or PlotData(title, token, Series(), {"validation": Points(), "test": Points()})
+        self._run_plot = RunPlot(self.data)
         super().__init__(self._run_plot, parent)
-        self.title = self.drawing.title
+        self.title = self.data.title
         self._legend, self._figure, self._split = Legend(), QLabel(), QLabel()
         self.plot.part_changed.connect(self.part_changed)
         self._redraw = QTimer(self, singleShot=True, interval=REDRAW_MS)
@@ -109,32 +109,32 @@ class CurveCard(PlotCard):
 
     def set_title(self, title: str) -> None:
         """Another quantity is shown from now on."""
-        self.title = self.drawing.title = title
+        self.title = self.data.title = title
         self.refresh()
 
     def append(self, split: str, first_step: int, steps_apart: int, values: Sequence[float] | Floats) -> None:
         """Takes points as an event brings them; those at or after `first_step` are replaced."""
-        self.drawing.append(split, first_step, steps_apart, values)
+        self.data.append(split, first_step, steps_apart, values)
         self.refresh()
 
     def set_expected_steps(self, count: int) -> None:
         """How long the run will be: the right end of the plot; 0 if nobody knows."""
-        self.drawing.across.expected_steps = count
+        self.data.x_axis.expected_steps = count
         self.refresh()
 
     def set_smoothing(self, share: float) -> None:
         """The share of the previous value that the smoothed curve keeps, 0 (none) to 0.99."""
-        self.drawing.smoothing = min(0.99, max(0.0, share)) if self.drawing.can_smooth else 0.0
+        self.data.smoothing = min(0.99, max(0.0, share)) if self.data.can_smooth else 0.0
         self.refresh()
 
     def set_log_y(self, is_log: bool) -> None:
         """A logarithmic vertical axis; values that are not positive become gaps."""
-        self.drawing.is_log = is_log
+        self.data.is_log = is_log
         self.refresh()
 
     def clear(self) -> None:
         """Forgets all points, for another run."""
-        self.drawing.clear()
+        self.data.clear()
         self.refresh()
 
     def refresh(self) -> None:
@@ -144,7 +144,7 @@ class CurveCard(PlotCard):
 
     def rows(self) -> list[tuple[str, float, float]]:
         """All points as they came: split, step, value."""
-        return list(self.drawing.rows())
+        return list(self.data.rows())
 
     def flush(self) -> None:
         """Shows what has come, now."""
@@ -205,16 +205,16 @@ class CurveCard(PlotCard):
     def _newest(self) -> tuple[str, float] | None:
         """The figure that counts: test, else validation, else the newest training value. What the network gave before
         it learned anything counts only until it has begun."""
-        training, word = self.drawing.training, self.drawing.word
+        training, word = self.data.training, self.data.word
         for split in ("test", "validation"):
-            points = self.drawing.points[split]
+            points = self.data.points[split]
             if len(points) and (points.last_step > 0 or not len(training)):
                 return split, points.last[1]
         return (word, training.value(len(training) - 1)) if len(training) else None
 
     def _show_figure(self) -> None:
         newest = self._newest()
-        value = figure(newest[1], self.drawing.is_percent) if newest else ""
+        value = figure(newest[1], self.data.is_percent) if newest else ""
         word = newest[0] if newest and newest[0] != VALUE else ""
         # Setting the same text again would lay the card out again.
         for label, text in ((self._figure, value), (self._split, word)):

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QProgressDialog, QPushButton
 
 from app import messages
 from app.plots.board import Board
-from app.plots.drawing import Drawing
+from app.plots.plot_data import PlotData
 from app.plots.series import Floats
 from app.plots.timeline import Along, Timeline
 from app.plots.traces import Curve, Trace
@@ -100,20 +100,22 @@ def export_of(board: Board) -> ExportButton:
     """The button for the curves of a run."""
 
     def total() -> int:
-        return sum(len(drawing.training) for drawing in board.drawings.values())
+        return sum(len(data.training) for data in board.plot_data.values())
 
-    return ExportButton(lambda: board.cards, lambda path: write_csv(path, board.drawings, board.across.timeline), total)
+    return ExportButton(
+        lambda: board.cards, lambda path: write_csv(path, board.plot_data, board.x_axis.timeline), total
+    )
 
 
-def write_csv(path: Path, drawings: Mapping[str, Drawing], timeline: Timeline) -> Iterator[int]:
+def write_csv(path: Path, plot_data: Mapping[str, PlotData], timeline: Timeline) -> Iterator[int]:
     """Every point of every curve: curve, split, step, value, epoch, seconds of training. Yields from time to time how
     many are written. Raises `OSError`."""
     done = 0
     with open(path, "w", newline="", encoding="utf-8", errors="backslashreplace") as file:
         writer = csv.writer(file)
         writer.writerow(("curve", "split", "step", "value", "epoch", "elapsed_s"))
-        for name, drawing in drawings.items():
-            for split, steps, values in drawing.chunks():
+        for name, data in plot_data.items():
+            for split, steps, values in data.chunks():
                 places = [timeline.places(steps, along).tolist() for along in PLACES]
                 for step, value, epoch, elapsed in zip(steps.tolist(), values.tolist(), *places, strict=True):
                     writer.writerow(

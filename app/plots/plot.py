@@ -20,8 +20,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 
 from app.plots.axes import Axis, TickAxis, Unit
-from app.plots.drawing import Across
 from app.plots.items import Line, Markers, ZoomBox
+from app.plots.plot_data import LinkedXAxis
 from app.plots.series import Floats
 from designer import markup, theme
 from designer.markup import Markup
@@ -35,7 +35,7 @@ BAND_ALPHA = 36
 class Zoomable(Protocol):
     """Data with an x axis of which a part can be in view."""
 
-    across: Across
+    x_axis: LinkedXAxis
 
     @property
     def last_step(self) -> float:
@@ -116,7 +116,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
         if ranges != self.view.viewRange():
             self.view.setRange(xRange=ranges[0], yRange=ranges[1], padding=0, disableAutoRange=False)
         # Markers at the ends may stand out; lines of a part go on beyond it.
-        is_part = self._zoomable is not None and self._zoomable.across.part is not None
+        is_part = self._zoomable is not None and self._zoomable.x_axis.part is not None
         self.view.setFlag(self.view.GraphicsItemFlag.ItemClipsChildrenToShape, is_part)
 
     def lay(self, item: Line | Markers, places: Floats, values: Floats, **options: bool) -> None:
@@ -320,7 +320,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
         event.accept()
         turn, is_sideways = event.angleDelta(), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         if is_sideways or abs(turn.x()) > abs(turn.y()):
-            low, high = self._zoomable.across.view(self._zoomable.last_step)
+            low, high = self._zoomable.x_axis.view(self._zoomable.last_step)
             self._slide((low - high) * SHIFT_PER_NOTCH * (turn.x() or turn.y()) / 120)
         elif turn.y():
             share = PER_NOTCH ** (-turn.y() / 120)
@@ -337,14 +337,14 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
 
     def show_all(self) -> None:
         """The whole run is in view."""
-        if self._zoomable is not None and self._zoomable.across.part is not None:
-            self._zoomable.across.part = None
+        if self._zoomable is not None and self._zoomable.x_axis.part is not None:
+            self._zoomable.x_axis.part = None
             self.part_changed.emit()
 
     def _step(self, view_x: float) -> float:
         assert self._zoomable is not None
-        across = self._zoomable.across
-        return across.timeline.step_at(self.x.from_view(view_x), across.along)
+        x_axis = self._zoomable.x_axis
+        return x_axis.timeline.step_at(self.x.from_view(view_x), x_axis.along)
 
     def _look_at(self, begin: float, end: float) -> None:
         """Show the part between two x coordinates of the view."""
@@ -352,14 +352,14 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
 
     def _slide(self, steps: float) -> None:
         """Move the part in view."""
-        if self._zoomable is not None and self._zoomable.across.part is not None:
-            low, high = self._zoomable.across.part
+        if self._zoomable is not None and self._zoomable.x_axis.part is not None:
+            low, high = self._zoomable.x_axis.part
             self._show_part(low + steps, high + steps)
 
     def _show_part(self, low: float, high: float) -> None:
         assert self._zoomable is not None
-        across = self._zoomable.across
-        before = across.part
-        across.look_at(low, high, self._zoomable.last_step)
-        if across.part != before:
+        x_axis = self._zoomable.x_axis
+        before = x_axis.part
+        x_axis.look_at(low, high, self._zoomable.last_step)
+        if x_axis.part != before:
             self.part_changed.emit()

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor
 
 from app.plots.points import Points
 from app.plots.series import Floats, Series
-from app.plots.timeline import Along, Marks, Timeline
+from app.plots.timeline import Along, EventTicks, Timeline
 from designer import theme
 from engine.runs.events import ThinnedPoints
 from engine.runs.thinning import extreme_points
@@ -24,11 +24,11 @@ VALUE = "value"
 
 
 @dataclass
-class Across:
+class LinkedXAxis:
     """The lower axis of all plots of a run: what it counts, how long it is, and which part of it is in view."""
 
     timeline: Timeline = field(default_factory=Timeline)
-    marks: Marks = field(default_factory=Marks)
+    event_ticks: EventTicks = field(default_factory=EventTicks)
     along: Along = "iterations"
     expected_steps: float = 0
     is_log: bool = False
@@ -83,14 +83,14 @@ class Beside:
 
 
 @dataclass
-class Drawing:
+class PlotData:
     """One quantity over a run."""
 
     title: str
     token: str
     training: Series
     points: dict[str, Points]
-    across: Across = field(default_factory=Across)
+    x_axis: LinkedXAxis = field(default_factory=LinkedXAxis)
     word: str = "training"
     """What the values that are not of a part of the data are called."""
     waiting: str = ""
@@ -164,12 +164,12 @@ class Drawing:
 
     def window(self, low: float, high: float, pixels: int) -> Curve:
         """What is drawn of the training values between two steps (`Series.window`)."""
-        stretches = list(self.across.stretches(low, high, pixels))
+        stretches = list(self.x_axis.stretches(low, high, pixels))
         return _joined([self.training.window(*stretch) for stretch in stretches])
 
     def smoothed(self, low: float, high: float, points: int) -> Curve:
         """The same, smoothed (`Series.smoothed`)."""
-        stretches = self.across.stretches(low, high, points)
+        stretches = self.x_axis.stretches(low, high, points)
         return _joined([self.training.smoothed(a, b, self.smoothing, count) for a, b, count in stretches])
 
     def chunks(self) -> Iterator[tuple[str, Floats, Floats]]:

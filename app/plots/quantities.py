@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from app.plots.drawing import VALUE, Across, Beside, Drawing
+from app.plots.plot_data import VALUE, Beside, LinkedXAxis, PlotData
 from app.plots.points import Points, Track
 from app.plots.series import Series
 from engine.project.options.metrics import is_share, title_of
@@ -53,20 +53,20 @@ OFFERED = (*OF_PROGRESS, SHARES, *OTHERS)
 """What every run offers beside its loss and its metrics."""
 
 
-def drawing_of(name: str, across: Across) -> Drawing:
+def plot_data_of(name: str, x_axis: LinkedXAxis) -> PlotData:
     """An empty plot of a quantity by its name in the events."""
     known = OF_PROGRESS.get(name) or OTHERS.get(name) or (_SHARES if name == SHARES else None)
     points = {"validation": Points(), "test": Points()}
     if known is None:
         title = "Loss" if name == LOSS else title_of(name)
         token = "loss" if name == LOSS else "accent"
-        return Drawing(title, token, Series(), points, across=across, is_percent=is_share(name))
-    return Drawing(
+        return PlotData(title, token, Series(), points, x_axis=x_axis, is_percent=is_share(name))
+    return PlotData(
         known.title,
         "accent",
         Track() if name in (*OF_PROGRESS, SHARES) else Series(),
         points,
-        across=across,
+        x_axis=x_axis,
         word=VALUE if name in OF_PROGRESS else COMPUTING if name == SHARES else "training",
         can_smooth=known.can_smooth,
         smoothing=0.0,

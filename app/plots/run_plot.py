@@ -6,9 +6,9 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app.plots.axes import Axis, figure, places_axis, tick_labels, values_axis
-from app.plots.drawing import Drawing
 from app.plots.items import Line, Markers, icon_markup, table_markup
 from app.plots.plot import Plot
+from app.plots.plot_data import PlotData
 from app.plots.series import Floats
 from designer import markup, theme
 from designer.markup import Markup
@@ -32,17 +32,19 @@ class RunPlot(Plot):
     """Draws one quantity over the iterations, the epochs or the time of a run: raw values, smoothed ones, validation
     and test with markers, the best validation, where epochs end, and what was asked of the run."""
 
-    def __init__(self, drawing: Drawing, parent: QWidget | None = None) -> None:
-        super().__init__(drawing, parent)
-        self.drawing = drawing
+    def __init__(self, data: PlotData, parent: QWidget | None = None) -> None:
+        super().__init__(data, parent)
+        self.data = data
+        self._axes_state: object = None
+        """What the axes were set for."""
         self._smoothed: tuple[Floats, Floats] = (np.empty(0), np.empty(0))
         self._epochs, self._requests, self._checkpoints = pg.VTickGroup(), pg.VTickGroup(), pg.VTickGroup()
         self._nonfinite, self._first_nonfinite = pg.VTickGroup(), pg.VTickGroup()
         self._flags = Markers(symbol="t", size=9)
         self._raw, self._smooth = Line(), Line(antialias=True)
-        self._beside = {name: Line() for name in drawing.beside}
-        self._splits = {split: Line(antialias=True) for split in drawing.points}
-        self._markers = {split: Markers(symbol=SYMBOLS[split][0], size=SYMBOLS[split][1]) for split in drawing.points}
+        self._beside = {name: Line() for name in data.beside}
+        self._splits = {split: Line(antialias=True) for split in data.points}
+        self._markers = {split: Markers(symbol=SYMBOLS[split][0], size=SYMBOLS[split][1]) for split in data.points}
         self._best = Markers(symbol="o", size=15, brush=None)
         self._warning = QLabel(self)
         self._warning.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -61,24 +63,24 @@ class RunPlot(Plot):
 
     def dress(self) -> None:
         """Pens one pixel wide, but for the few points of the smoothed line: wide ones over many points are slow."""
-        palette, drawing = theme.current(), self.drawing
+        palette, data = theme.current(), self.data
         self._epochs.setPen(palette.mixed(palette.line, palette.panel, 0.45))
         self._checkpoints.setPen(palette.muted)
         self._requests.setPen(palette.mixed(palette.muted, palette.panel, 0.7), dash=[2, 3])
         self._flags.setPen(None)
         self._flags.setBrush(palette.muted)
-        self._raw.setPen(drawing.raw_colour)
-        smooth = pg.mkPen(drawing.colour, width=2)
+        self._raw.setPen(data.raw_colour)
+        smooth = pg.mkPen(data.colour, width=2)
         # Round joins cost three times as much, and cannot be seen at this width.
         smooth.setJoinStyle(Qt.PenJoinStyle.BevelJoin)
         smooth.setCapStyle(Qt.PenCapStyle.FlatCap)
         self._smooth.setPen(smooth)
-        for name, other in drawing.beside.items():
+        for name, other in data.beside.items():
             self._beside[name].setPen(other.colour)
-        for split in drawing.points:
-            self._splits[split].setPen(drawing.split_colour(split), dash=[4, 3])
+        for split in data.points:
+            self._splits[split].setPen(data.split_colour(split), dash=[4, 3])
             self._markers[split].setPen(palette.panel)
-            self._markers[split].setBrush(drawing.split_colour(split))
+            self._markers[split].setBrush(data.split_colour(split))
         self._best.setPen(palette.text, width=1.5)
         self._nonfinite.setPen(palette.warning)
         self._first_nonfinite.setPen(palette.warning)
@@ -86,17 +88,17 @@ class RunPlot(Plot):
 
     def draw(self) -> str:
         """Draws the points in view; what it costs depends on the pixels, not on the history."""
-        drawing, across = self.drawing, self.drawing.across
-        if drawing.is_empty:
-            title = drawing.title
+        data, x_axis = self.data, self.data.x_axis
+        if data.is_empty:
+            title = data.title
             name = title if title[1:2].isupper() else title[:1].lower() + title[1:]
-            return drawing.waiting or f"The {name} appears here when training starts."
-        low, high = across.view(drawing.last_step)
-        x, y = drawing.window(low, high, self.columns)
+            return data.waiting or f"The {name} appears here when training starts."
+        low, high = x_axis.view(data.last_step)
+        x, y = data.window(low, high, self.columns)
         smooth = min(MAX_SMOOTHED_POINTS, max(2, int(self.columns * 0.75)))
-        self._smoothed = drawing.smoothed(low, high, smooth) if drawing.smoothing > 0 else (np.empty(0), np.empty(0))
-        splits = {split: points.between(low, high) for split, points in drawing.points.items()}
-        beside = {name: other.line.window(low, high, self.columns) for name, other in drawing.beside.items()}
+        self._smoothed = data.smoothed(low, high, smooth) if data.smoothing > 0 else (np.empty(0), np.empty(0))
+        splits = {split: points.between(low, high) for split, points in data.points.items()}
+        beside = {name: other.line.window(low, high, self.columns) for name, other in data.beside.items()}
         values = [y, *(y for _, y in splits.values()), *(y for _, y in beside.values())]
         self._set_axes(low, high, np.concatenate(values))
         # A zigzag denser than the pixels is slow to smooth, and its spikes would fade.
@@ -108,7 +110,7 @@ class RunPlot(Plot):
         for split, (x, y) in splits.items():
             self._lay(self._splits[split], x, y)
             self._lay(self._markers[split], *((x, y) if len(x) <= MAX_MARKERS else (x[:0], y[:0])))
-        best = np.array(drawing.bests[-1:], np.float64).reshape(-1, 2)
+        best = np.array(data.bests[-1:], np.float64).reshape(-1, 2)
         self._lay(self._best, best[:, 0], best[:, 1])
         self._draw_marks(low, high)
         self._draw_nonfinite(low, high)
@@ -116,7 +118,7 @@ class RunPlot(Plot):
 
     def _places(self, steps: Floats) -> Floats:
         """Where steps are on the lower axis."""
-        return self.drawing.across.timeline.places(steps, self.drawing.across.along)
+        return self.data.x_axis.timeline.places(steps, self.data.x_axis.along)
 
     def _lay(self, item: Line | Markers, steps: Floats, values: Floats, **options: bool) -> None:
         """Give an item its points by their steps."""
@@ -126,24 +128,30 @@ class RunPlot(Plot):
             item.hide()
 
     def _set_axes(self, low: float, high: float, values: Floats) -> None:
-        across, drawing = self.drawing.across, self.drawing
+        x_axis, data = self.data.x_axis, self.data
         ends = self._places(np.array([low, high])).tolist()
-        x, unit = places_axis(ends[0], ends[1], across.along, self.num_x_ticks, is_log=across.is_log)
-        y = values_axis(values, self.num_y_ticks, is_log=drawing.is_log)
         good = values[np.isfinite(values)]
-        if drawing.is_percent and across.part is None and bool(((good >= 0) & (good <= 1)).all()):
+        above = good[good > 0] if data.is_log else good
+        extremes = [float(v) for part in (good, above) if len(part) for v in (part.min(), part.max())]
+        state = (ends, extremes, x_axis.along, x_axis.is_log, x_axis.part, data.is_log, data.is_percent, self.size())
+        if state == self._axes_state:  # most new points leave the axes as they are
+            return
+        self._axes_state = state
+        x, unit = places_axis(ends[0], ends[1], x_axis.along, self.num_x_ticks, is_log=x_axis.is_log)
+        y = values_axis(values, self.num_y_ticks, is_log=data.is_log)
+        if data.is_percent and x_axis.part is None and bool(((good >= 0) & (good <= 1)).all()):
             y = Axis(low=0, high=1, ticks=(0.0, 0.25, 0.5, 0.75, 1.0) if self.num_y_ticks >= 4 else (0.0, 0.5, 1.0))
-        self.show_axes(x, unit, y, tick_labels(y, is_percent=drawing.is_percent))
+        self.show_axes(x, unit, y, tick_labels(y, is_percent=data.is_percent))
 
     def _draw_marks(self, low: float, high: float) -> None:
         """Where epochs end, while there is room for that; what was asked of the run, and its checkpoints."""
-        across = self.drawing.across
-        per_epoch, ends = across.timeline.steps_per_epoch, np.empty(0)
+        x_axis = self.data.x_axis
+        per_epoch, ends = x_axis.timeline.steps_per_epoch, np.empty(0)
         if per_epoch and (high - low) / per_epoch <= MAX_EPOCH_LINES:
             ends = np.arange(per_epoch * (low // per_epoch + 1), high, per_epoch, dtype=np.float64)
         self._lay_lines(self._epochs, ends)
-        self._lay_lines(self._checkpoints, across.marks.checkpoints(low, high), TICK_PIXELS)
-        requests = self._lay_lines(self._requests, across.marks.requests(low, high))[:MAX_DASHED]
+        self._lay_lines(self._checkpoints, x_axis.event_ticks.checkpoints(low, high), TICK_PIXELS)
+        requests = self._lay_lines(self._requests, x_axis.event_ticks.requests(low, high))[:MAX_DASHED]
         self._flags.setVisible(len(requests) > 0)
         if not len(requests):
             return
@@ -169,14 +177,14 @@ class RunPlot(Plot):
 
     def _draw_nonfinite(self, low: float, high: float) -> None:
         """Where values were no numbers: a tick each, words beside the first."""
-        steps = self.drawing.training.nonfinite_steps()
+        steps = self.data.training.nonfinite_steps()
         steps = steps[(steps >= low) & (steps <= high)]
         x = self._lay_lines(self._nonfinite, steps, TICK_PIXELS)
         self._lay_lines(self._first_nonfinite, steps[:1])
         self._warning.setVisible(len(x) > 0)
         if not len(x):
             return
-        count = self.drawing.training.num_nonfinite
+        count = self.data.training.num_nonfinite
         words = f"Not a number at {steps[0]:,.0f}" + (f", {count:,} in all" if count > 1 else "")
         markup.show(self._warning, markup.filled("{} {}", icon_markup("warning", "warning"), words))
         self._warning.adjustSize()
@@ -189,64 +197,64 @@ class RunPlot(Plot):
 
     def readout(self, place: float) -> tuple[float, Markup]:
         """What the curves and the marks say under the pointer."""
-        across = self.drawing.across
-        place = min(place, float(self._places(np.array([self.drawing.last_step]))[0]))
-        step = across.timeline.step_at(place, across.along)
+        x_axis = self.data.x_axis
+        place = min(place, float(self._places(np.array([self.data.last_step]))[0]))
+        step = x_axis.timeline.step_at(place, x_axis.along)
         rows = [*self.readings(step), *self.marks_near(place)]
         return place, table_markup(rows)
 
     def readings(self, step: float) -> list[tuple[str, str]]:
         """What the curves say at a step, as pairs of name and value."""
-        drawing, series, shown = self.drawing, self.drawing.training, self.drawing.is_percent
+        data, series, shown = self.data, self.data.training, self.data.is_percent
         result: list[tuple[str, str]] = []
         if len(series):
             index = min(series.index(round(step)), len(series) - 1)
             place = float(series.steps(np.array([index]))[0])
             result += self._where(place)
-            result.append((drawing.word, figure(series.value(index), shown)))
+            result.append((data.word, figure(series.value(index), shown)))
             x, y = self._smoothed
-            if drawing.smoothing > 0 and len(x):
+            if data.smoothing > 0 and len(x):
                 result.append(("smoothed", figure(float(np.interp(place, x, y)), shown)))
-            for name, other in drawing.beside.items():
+            for name, other in data.beside.items():
                 if len(other.line):
                     index = min(other.line.index(place), len(other.line) - 1)
                     result.append((name, figure(other.line.value(index), shown)))
-        for split, points in drawing.points.items():
+        for split, points in data.points.items():
             if nearest := points.nearest(step):
                 result.append((f"{split} at {nearest[0]:,.0f}", figure(nearest[1], shown)))
         return result
 
     def _where(self, step: float) -> list[tuple[str, str]]:
         """The step in iterations, and as the lower axis counts."""
-        across = self.drawing.across
-        rows, place = [("iteration", f"{step:,.0f}")], across.timeline.place(step, across.along)
-        if across.along == "epochs":
+        x_axis = self.data.x_axis
+        rows, place = [("iteration", f"{step:,.0f}")], x_axis.timeline.place(step, x_axis.along)
+        if x_axis.along == "epochs":
             rows.append(("epoch", f"{place:,.2f}"))
-        if across.along == "time":
+        if x_axis.along == "time":
             rows.append(("time", format_duration(place)))
         return rows
 
     def marks_near(self, place: float) -> list[tuple[str, str]]:
         """What the marks around a place say, as pairs of step and words; of many the first few."""
-        across = self.drawing.across
+        x_axis = self.data.x_axis
         middle, (low, high) = float(self.x.to_view(np.array([place]))[0]), self.view.viewRange()[0]
         near = NEAR_PIXELS * (high - low) / self.columns
-        ends = [across.timeline.step_at(self.x.from_view(middle + side), across.along) for side in (-near, near)]
-        marks = across.marks.between(*ends)
+        ends = [x_axis.timeline.step_at(self.x.from_view(middle + side), x_axis.along) for side in (-near, near)]
+        marks = x_axis.event_ticks.between(*ends)
         rows = [(f"at {step:,.0f}", words) for step, words in marks[:MAX_NAMED]]
         return rows + ([("", f"and {len(marks) - MAX_NAMED:,} more")] if len(marks) > MAX_NAMED else [])
 
     def samples(self) -> dict[str, tuple[Line | None, Markers | None]]:
         """What stands for each curve that is there, by its name in the legend: a line, a marker, or both."""
         self.ensure_dressed()
-        drawing = self.drawing
+        data = self.data
         result: dict[str, tuple[Line | None, Markers | None]] = {}
-        if len(drawing.training):
-            result[drawing.word] = self._raw, None
-            if drawing.smoothing > 0:
+        if len(data.training):
+            result[data.word] = self._raw, None
+            if data.smoothing > 0:
                 result["smoothed"] = self._smooth, None
-        result |= {name: (self._beside[name], None) for name, other in drawing.beside.items() if len(other.line)}
-        for split, points in drawing.points.items():
+        result |= {name: (self._beside[name], None) for name, other in data.beside.items() if len(other.line)}
+        for split, points in data.points.items():
             if len(points):
                 result[split] = self._splits[split], self._markers[split]
-        return result | ({"best": (None, self._best)} if drawing.bests else {})
+        return result | ({"best": (None, self._best)} if data.bests else {})

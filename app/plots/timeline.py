@@ -79,7 +79,7 @@ def words_of(event: Event) -> str:
     return ""
 
 
-class Marks:
+class EventTicks:
     """Told by the events of a run, one for all of its plots."""
 
     def __init__(self) -> None:

@@ -126,7 +126,7 @@ class Monitor(QWidget):
         self.whole.setToolTip("Show the whole run again; a double click on a plot does the same")
         self.whole.clicked.connect(self.board.show_all)
         self.whole.hide()
-        self.board.part_changed.connect(lambda: self.whole.setVisible(self.board.across.part is not None))
+        self.board.part_changed.connect(lambda: self.whole.setVisible(self.board.x_axis.part is not None))
         for widget in (self._smoothing_label, self.smoothing, self._smoothing_value, self.log_y, self._make_along()):
             row.addWidget(widget)
         row.addWidget(self.board.choice)

@@ -85,7 +85,7 @@ def read_events(folder: Path, generator: random.Random) -> None:
         monitor.show_outcome(supervisor.outcome or Outcome("lost", ""))
         monitor.board.set_smoothing(generator.random())
         monitor.grab()
-        for _ in write_csv(folder / "curves.csv", monitor.board.drawings, monitor.board.across.timeline):
+        for _ in write_csv(folder / "curves.csv", monitor.board.plot_data, monitor.board.x_axis.timeline):
             pass
 
 

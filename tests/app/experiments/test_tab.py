@@ -289,11 +289,11 @@ def test_runs_are_compared(
     assert sorted(set(nameless(page))) == []
 
     assert page.whole.isHidden()
-    page.across.part = (1.0, 5.0)
+    page.x_axis.part = (1.0, 5.0)
     page.plots[0].part_changed.emit()
     assert not page.whole.isHidden(), "both plots show the part"
     page.whole.click()
-    assert page.across.part is None
+    assert page.x_axis.part is None
     for kind in ("png", "svg"):
         monkeypatch.setattr(
             "app.plots.curve_export.QFileDialog.getSaveFileName", lambda *_, k=kind: (str(target / f"c.{k}"), "")

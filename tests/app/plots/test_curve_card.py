@@ -65,9 +65,9 @@ def test_points_are_drawn_raw_smoothed_and_with_validation(card: CurveCard) -> N
     card.append("training", 1, 1, falling(2000))
     card.append("validation", 500, 500, [1.2, 0.8, 0.6, 0.5])
     image = picture(card)
-    drawing = plot_of(card).drawing
-    assert num_of(image, drawing.raw_colour) > 300
-    assert num_of(image, drawing.colour) > 300
+    data = plot_of(card).data
+    assert num_of(image, data.raw_colour) > 300
+    assert num_of(image, data.colour) > 300
     assert num_of(image, theme.light().warning) > 50
     assert num_of(image, theme.light().line) > 300
 
@@ -77,7 +77,7 @@ def test_the_figure_is_that_of_validation_and_names_it(card: CurveCard) -> None:
     card.flush()
     assert words_of(card) == ["Loss", "0.715", "training"]
     card.append("validation", 2, 1, [0.113])
-    card.drawing.is_percent = True
+    card.data.is_percent = True
     card.refresh()
     card.flush()
     assert words_of(card) == ["Loss", "11.3 %", "validation"]
@@ -103,7 +103,7 @@ def test_a_spike_between_a_million_points_is_drawn(card: CurveCard) -> None:
     values[456_789] = 0.9
     card.append("training", 1, 1, values)
     image = picture(card)
-    colour = plot_of(card).drawing.raw_colour
+    colour = plot_of(card).data.raw_colour
     rows = {y for y in range(image.height()) for x in range(image.width()) if image.pixelColor(x, y) == colour}
     assert len(rows) > 30
     assert num_of(calm, colour) > 300
@@ -161,14 +161,14 @@ def test_a_logarithmic_lower_axis_shows_every_decade_and_every_spike(card: Curve
     card.append("training", 1, 1, values)
     card.append("validation", 0, 1, [2.0])
     linear = picture(card)
-    card.drawing.across.is_log = True
+    card.data.x_axis.is_log = True
     assert picture(card) != linear
-    x, y = card.drawing.window(1, 200_000, 600)
+    x, y = card.data.window(1, 200_000, 600)
     assert len(x) <= 1300
     assert bool((np.diff(x) > 0).all())
     assert [float(y[(x >= low) & (x <= high)].max()) for low, high in ((1, 20), (40_000, 60_000))] == [9.0, 9.0]
     assert len(x[x < 1000]) > 250, "half of the picture"
-    smooth, _ = card.drawing.smoothed(1, 200_000, 400)
+    smooth, _ = card.data.smoothed(1, 200_000, 400)
     assert bool((np.diff(smooth) > 0).all())
 
 
@@ -177,12 +177,12 @@ def test_smoothing_calms_the_line(card: CurveCard) -> None:
     card.set_smoothing(0.0)
     raw = picture(card)
     card.set_smoothing(0.95)
-    assert num_of(picture(card), plot_of(card).drawing.colour) > num_of(raw, plot_of(card).drawing.colour) + 200
+    assert num_of(picture(card), plot_of(card).data.colour) > num_of(raw, plot_of(card).data.colour) + 200
 
 
 def test_expected_steps_leave_room(card: CurveCard) -> None:
     card.append("training", 1, 1, falling(500))
-    colour = plot_of(card).drawing.colour
+    colour = plot_of(card).data.colour
 
     def right_end(image: QImage) -> int:
         return max(x for x in range(image.width()) for y in range(image.height()) if image.pixelColor(x, y) == colour)
@@ -220,7 +220,7 @@ def test_pictures_are_written(card: CurveCard, tmp_path: Path, qtbot) -> None:
     card.export_png(tmp_path / "loss.png")
     image = QImage(str(tmp_path / "loss.png"))
     assert image.size() == card.size() * 2
-    assert num_of(image, plot_of(card).drawing.colour) > 400
+    assert num_of(image, plot_of(card).data.colour) > 400
     card.export_svg(tmp_path / "loss.svg")
     assert "<image" not in (tmp_path / "loss.svg").read_text(), "it scales: it holds no pixels"
     renderer = QSvgRenderer(str(tmp_path / "loss.svg"))
@@ -230,7 +230,7 @@ def test_pictures_are_written(card: CurveCard, tmp_path: Path, qtbot) -> None:
     painter = QPainter(drawn)
     renderer.render(painter)
     painter.end()
-    assert num_of(drawn, plot_of(card).drawing.colour) > 100
+    assert num_of(drawn, plot_of(card).data.colour) > 100
 
 
 def test_a_picture_that_cannot_be_written_says_so(card: CurveCard, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.plots.drawing import Across, Drawing
+from app.plots.plot_data import LinkedXAxis, PlotData
 from app.plots.run_plot import RunPlot
 from app.plots.series import Series
 from engine.runs.events import Progress
@@ -20,7 +20,7 @@ def plot(qtbot: QtBot) -> RunPlot:
     """Of a run of 1000 steps."""
     series = Series()
     series.append(np.zeros(1000))
-    plot = RunPlot(Drawing("Loss", "loss", series, {}, across=Across(expected_steps=1000)))
+    plot = RunPlot(PlotData("Loss", "loss", series, {}, x_axis=LinkedXAxis(expected_steps=1000)))
     plot.part_changed.connect(plot.refresh)
     qtbot.addWidget(plot)
     plot.resize(640, 240)
@@ -65,7 +65,7 @@ def turn(plot: RunPlot, place: float, notches: float, modifier: Qt.KeyboardModif
 def test_a_drag_chooses_a_part_in_either_direction(qtbot: QtBot, plot: RunPlot, begin: float, end: float) -> None:
     with qtbot.waitSignal(plot.part_changed):
         drag(qtbot, plot, begin, end)
-    assert plot.drawing.across.part == pytest.approx((200, 300), abs=2)
+    assert plot.data.x_axis.part == pytest.approx((200, 300), abs=2)
     assert not plot.view.is_dragged
 
 
@@ -76,49 +76,49 @@ def test_a_click_and_a_drag_that_was_given_up_change_nothing(qtbot: QtBot, plot:
     qtbot.keyClick(plot, Qt.Key.Key_Escape)
     assert not plot.view.is_dragged
     qtbot.mouseRelease(plot.viewport(), Qt.MouseButton.LeftButton, pos=at(plot, 400))
-    assert plot.drawing.across.part is None
+    assert plot.data.x_axis.part is None
 
 
 def test_a_double_click_shows_all_again(qtbot: QtBot, plot: RunPlot) -> None:
-    plot.drawing.across.look_at(100, 300, 1000)
+    plot.data.x_axis.look_at(100, 300, 1000)
     plot.refresh()
     with qtbot.waitSignal(plot.part_changed):
         qtbot.mouseDClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at(plot, 200))
-    assert plot.drawing.across.part is None
+    assert plot.data.x_axis.part is None
 
 
 def test_the_wheel_keeps_what_is_under_the_pointer_and_goes_back_to_all(plot: RunPlot) -> None:
-    across = plot.drawing.across
+    x_axis = plot.data.x_axis
     turn(plot, 250, 4)
-    assert across.part is not None
-    low, high = across.part
+    assert x_axis.part is not None
+    low, high = x_axis.part
     assert (250 - low) / (high - low) == pytest.approx(0.25, abs=0.01)
     assert high - low == pytest.approx(1000 / 1.25**4)
     turn(plot, 250, -5)
-    assert across.part is None
+    assert x_axis.part is None
 
 
 def test_moving_stops_at_the_ends_and_no_part_is_smaller_than_two_steps(qtbot: QtBot, plot: RunPlot) -> None:
-    across = plot.drawing.across
-    across.look_at(100, 300, 1000)
+    x_axis = plot.data.x_axis
+    x_axis.look_at(100, 300, 1000)
     plot.refresh()
     turn(plot, 200, -1, SHIFT)
-    assert across.part == (120, 320)
+    assert x_axis.part == (120, 320)
     turn(plot, 200, 100, SHIFT)
-    assert across.part == (0, 200)
+    assert x_axis.part == (0, 200)
     turn(plot, 100, -100, SHIFT)
-    assert across.part == (800, 1000)
+    assert x_axis.part == (800, 1000)
     drag(qtbot, plot, 850, 950, Qt.MouseButton.MiddleButton)
-    assert across.part == pytest.approx((700, 900), abs=2)
-    across.look_at(500.1, 500.2, 1000)
-    assert across.part == (500.1, 502.1)
+    assert x_axis.part == pytest.approx((700, 900), abs=2)
+    x_axis.look_at(500.1, 500.2, 1000)
+    assert x_axis.part == (500.1, 502.1)
 
 
 def test_a_drag_over_time_chooses_steps(qtbot: QtBot, plot: RunPlot) -> None:
-    across = plot.drawing.across
-    across.along = "time"
+    x_axis = plot.data.x_axis
+    x_axis.along = "time"
     for step, elapsed in ((500, 10.0), (1000, 90.0)):
-        across.timeline.take(
+        x_axis.timeline.take(
             Progress(
                 epoch=1,
                 iteration=step,
@@ -132,12 +132,12 @@ def test_a_drag_over_time_chooses_steps(qtbot: QtBot, plot: RunPlot) -> None:
     plot.refresh()
     with qtbot.waitSignal(plot.part_changed):
         drag(qtbot, plot, 45, 90)
-    assert across.part == pytest.approx((718.75, 1000), abs=2)
+    assert x_axis.part == pytest.approx((718.75, 1000), abs=2)
 
 
 def test_on_a_logarithmic_axis_a_pixel_and_its_place_agree(plot: RunPlot) -> None:
-    plot.drawing.across.is_log = True
+    plot.data.x_axis.is_log = True
     plot.refresh()
     assert plot.place_at(at(plot, 250).x()) == pytest.approx(250, rel=0.02)
     turn(plot, 100, 4)
-    assert plot.drawing.across.part is not None
+    assert plot.data.x_axis.part is not None

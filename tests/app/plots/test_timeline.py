@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from app.plots.curve_card import CurveCard
 from app.plots.run_plot import MAX_NAMED, RunPlot
-from app.plots.timeline import Marks, Timeline
+from app.plots.timeline import EventTicks, Timeline
 from engine.runs.events import Checkpointed, Event, Message, Requested, Resumed
 from tests.app.runs.test_facts_panel import STARTED, progress
 
@@ -36,8 +36,8 @@ def test_a_run_that_goes_on_forgets_the_time_it_lost() -> None:
     assert timeline.place(28, "time") == 122
 
 
-def marks(*events: Event) -> Marks:
-    found = Marks()
+def marks(*events: Event) -> EventTicks:
+    found = EventTicks()
     for event in events:
         found.take(event)
     return found
@@ -81,17 +81,17 @@ def test_marks_are_drawn_and_named_under_the_pointer(qtbot: QtBot) -> None:
     card.set_expected_steps(100)
     card.show()
     before = card.grab().toImage()
-    plot, drawing = card.plot, card.drawing
+    plot, data = card.plot, card.data
     assert isinstance(plot, RunPlot)
-    drawing.across.marks.take(Requested(what="pause", iteration=50))
+    data.x_axis.event_ticks.take(Requested(what="pause", iteration=50))
     for step in range(60, 70):
-        drawing.across.marks.take(Checkpointed(iteration=step, epoch=1, seconds=0.1))
+        data.x_axis.event_ticks.take(Checkpointed(iteration=step, epoch=1, seconds=0.1))
     card.flush()
     after = card.grab().toImage()
     assert before != after
     assert plot.marks_near(50) == [("at 50", "paused")]
     assert plot.marks_near(3) == []
     for _ in range(10):
-        drawing.across.marks.take(Requested(what="validate", iteration=50))
+        data.x_axis.event_ticks.take(Requested(what="validate", iteration=50))
     assert plot.marks_near(50)[MAX_NAMED:] == [("", "and 7 more")]
     card.shutdown()

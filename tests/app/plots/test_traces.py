@@ -101,7 +101,7 @@ def test_a_part_is_chosen_in_what_runs_have_in_common(qtbot: QtBot, traces: Trac
     assert comparison.last_step == end
     with qtbot.waitSignal(plot.part_changed):
         plot.view.chosen.emit(end / 4, end * 3 / 4)
-    assert comparison.across.part == pytest.approx((end / 4, end * 3 / 4))
+    assert comparison.x_axis.part == pytest.approx((end / 4, end * 3 / 4))
     plot.refresh()
     assert plot.grab().toImage() != whole
     plot.show_all()
@@ -127,7 +127,7 @@ def test_a_thinned_log_keeps_its_spikes_in_the_window(qtbot: QtBot, tmp_path: Pa
         board.take(event)
     while trace.read():
         pass
-    for training in (trace.curves["loss"].training, board.drawings["loss"].training):
+    for training in (trace.curves["loss"].training, board.plot_data["loss"].training):
         assert len(training) == count
         assert training.last_step == count
         steps, drawn = training.window(0, count, 500)
@@ -136,7 +136,7 @@ def test_a_thinned_log_keeps_its_spikes_in_the_window(qtbot: QtBot, tmp_path: Pa
         np.testing.assert_array_equal(training.nonfinite_steps(), [1_000])
         assert training.value(49_999) == 1e6
     target = tmp_path / "curves.csv"
-    assert list(write_csv(target, board.drawings, Timeline()))
+    assert list(write_csv(target, board.plot_data, Timeline()))
     rows = target.read_text().splitlines()
     assert any(row.startswith("loss,training,50000,1000000,") for row in rows)
     assert any(row.startswith("loss,training,1000,nan,") for row in rows)

@@ -137,7 +137,7 @@ def test_other_metrics_and_what_reports_tell_are_shown_when_chosen(monitor: Moni
     monitor.take(points("validation", 1, "f-score"))
     monitor.take(replace(progress(10), utilisation=0.5))
     board = monitor.board
-    assert [row[2] for row in board.drawings["utilisation"].rows()] == [0.5]
+    assert [row[2] for row in board.plot_data["utilisation"].rows()] == [0.5]
     board._fill_menu()
     offered = [action.text() for action in board.choice.menu().actions() if action.text()]
     reported = ["Learn rate", "Samples per second", "Memory, MiB", "Utilisation", "Time shares"]
@@ -180,10 +180,10 @@ def test_what_a_resumed_run_superseded_goes(monitor: Monitor) -> None:
     monitor.take(Resumed(iteration=4, after=9, reason="the machine was restarted"))
     steps = [step for _, step, _ in monitor.loss_card.rows()]
     assert steps == [1, 2, 3, 4, 2, 3], "training, then validation"
-    assert [step for _, step, _ in monitor.board.drawings["memory"].rows()] == [2, 4]
-    assert monitor.loss_card.drawing.bests == [(2, 2.0)]
-    assert monitor.metric_card.drawing.bests == []
-    assert monitor.board.across.timeline.place(4, "time") == 61.0
+    assert [step for _, step, _ in monitor.board.plot_data["memory"].rows()] == [2, 4]
+    assert monitor.loss_card.data.bests == [(2, 2.0)]
+    assert monitor.metric_card.data.bests == []
+    assert monitor.board.x_axis.timeline.place(4, "time") == 61.0
 
 
 def test_a_part_of_the_run_is_seen_in_all_plots(monitor: Monitor, qtbot) -> None:
@@ -201,13 +201,13 @@ def test_a_part_of_the_run_is_seen_in_all_plots(monitor: Monitor, qtbot) -> None
     qtbot.mousePress(upper.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(100, middle))
     qtbot.mouseMove(upper.viewport(), QPoint(200, middle))
     qtbot.mouseRelease(upper.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(200, middle))
-    low, high = monitor.board.across.view(100)
+    low, high = monitor.board.x_axis.view(100)
     assert 0 < low < high < 60
     assert not monitor.whole.isHidden()
     monitor.loss_card.flush()
     assert (lower.x.low, lower.x.high) == (low, high)
     qtbot.mouseDClick(lower.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(150, middle))
-    assert monitor.board.across.part is None
+    assert monitor.board.x_axis.part is None
     assert monitor.whole.isHidden()
 
 
@@ -234,7 +234,7 @@ def test_a_run_without_a_metric_shows_its_loss_alone(monitor: Monitor) -> None:
 def test_more_epochs_make_the_plots_longer(monitor: Monitor) -> None:
     monitor.take(STARTED)
     monitor.take(Requested(what="epochs", iteration=4, value=4000))
-    assert monitor.board.across.expected_steps == 40_000
+    assert monitor.board.x_axis.expected_steps == 40_000
 
 
 def test_the_log_is_there_when_it_is_asked_for(monitor: Monitor) -> None:
