@@ -148,8 +148,17 @@ class LabelAccuracy:
         return ratio(*sums)
 
 
+def _are_equal(counts: torch.Tensor) -> bool:
+    """Return whether all runs have as many samples. On a GPU that is not asked: the answer would be waited for."""
+    return counts.device.type == "cpu" and len(counts) > 0 and bool((counts == counts[0]).all())
+
+
 def share(right: torch.Tensor, counted: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
     """Return for each run how many of what counts are correct, and how many count."""
+    if _are_equal(counts) and len(counted):  # sums of rows take a tenth of the time, and are the same
+        rows = len(counts)
+        sums = [(right & counted).reshape(rows, -1).sum(dim=1), counted.reshape(rows, -1).sum(dim=1)]
+        return torch.stack(sums, dim=1).double()
     inside = tuple(range(1, counted.ndim))
     both = torch.stack([right & counted, counted], dim=1).double()
     each = both.sum(dim=[axis + 1 for axis in inside]) if inside else both
