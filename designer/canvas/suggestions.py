@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Callable, Collection, Sequence
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QPointF, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
@@ -76,7 +76,9 @@ class Suggestions(QObject):
         suggestions = takers(self._editor.analysis.type_at(Port(id, ports[0])))
         at = self._view.mapFromScene(QPointF(x + NODE_WIDTH / 2, y + NODE_HEIGHT))
         own = self._accepting_blocks(self._editor.analysis.type_at(Port(id, ports[0])))
-        self._open(f"Add a layer behind {layer.name}…", suggestions, at, self._editor.add_layer, own=own)
+        clear = self._view.mapFromScene(QRectF(x, y, NODE_WIDTH, NODE_HEIGHT)).boundingRect()
+        prompt = f"Add a layer after {layer.name}…"
+        self._open(prompt, suggestions, at, self._editor.add_layer, own=own, clear=clear)
 
     def at_port(self, port: PortHit, at: QPoint) -> None:
         """Suggest layers for the other end of a connection that starts at a port and ends at a point of the view."""
@@ -117,6 +119,7 @@ class Suggestions(QObject):
         choose: Callable[[str | Piece], object],
         feedback: Feedback | None = None,
         own: Sequence[UserBlock] = (),
+        clear: QRect | None = None,
     ) -> None:
         self.close()
         # The ports of a block stand inside one only.
@@ -129,7 +132,8 @@ class Suggestions(QObject):
         popup.closed.connect(self._on_closed)
         self.popup = popup
         self._view.network_scene.show_feedback(feedback or Feedback())
-        popup.open_at(self._view.viewport().mapToGlobal(at))
+        viewport = self._view.viewport()
+        popup.open_at(viewport.mapToGlobal(at), clear and clear.translated(viewport.mapToGlobal(QPoint(0, 0))))
 
     def _accepting_blocks(self, type: TensorType | None, *, needs_output: bool = False) -> list[UserBlock]:
         """The user's blocks that accept a type and, with `needs_output`, have an output."""
@@ -242,12 +246,18 @@ class QuickAdd(QFrame):
         column.addStretch()
         column.addWidget(self.why)
 
-    def open_at(self, at: QPoint) -> None:
-        """Show the popup with the search field below a point of the screen, entirely on the screen."""
+    def open_at(self, at: QPoint, clear: QRect | None = None) -> None:
+        """Show the popup with the search field below a point of the screen, entirely on the screen, and beside the
+        rectangle that is to stay clear."""
         room = self.screen().availableGeometry().adjusted(_EDGE, _EDGE, -_EDGE, -_EDGE)
-        x = min(at.x() - 16, room.right() + 1 - self.width())
-        y = min(at.y() + _BELOW, room.bottom() + 1 - self.height())
-        self.move(max(x, room.left()), max(y, room.top()))
+        place = QRect(QPoint(at.x() - 16, at.y() + _BELOW), self.size())
+        place.moveBottom(min(place.bottom(), room.bottom()))
+        if clear is not None and place.intersects(clear):
+            place.moveLeft(clear.right() + _BELOW)
+            if place.right() > room.right():
+                place.moveRight(clear.left() - _BELOW)
+        place.moveRight(min(place.right(), room.right()))
+        self.move(max(place.left(), room.left()), max(place.top(), room.top()))
         self.show()
         self.search.setFocus(Qt.FocusReason.PopupFocusReason)
 

@@ -40,6 +40,7 @@ from designer.panels.library_model import (
 from designer.scene import pictures
 from designer.scene.content import Content, new_layer_content
 from engine.layers.base import LayerType
+from engine.layers.names import search_rank
 from engine.network.catalog import layer_type
 from engine.network.edits import default_name
 
@@ -123,22 +124,22 @@ class LibraryView(QTreeView):
             self.setCurrentIndex(entries[at % len(entries)])
 
     def select_best(self, text: str, refusing: Collection[str] = ()) -> None:
-        """Make the entry current whose name is nearest: begins with the text, contains it, or is described by it. One
-        that is refused stands back, and of equally near ones those with the keys in `refusing`."""
+        """Make the entry current that is nearest to the text, and scroll to it.
+
+        One that is refused comes after all that are not; of equally near ones the 2-D one comes first, and those with
+        the keys in `refusing` last.
+        """
         wanted = text.lower().strip()
 
-        def rank(index: QModelIndex) -> int:
-            label, key = index.data().lower(), index.data(KEY_ROLE) or ""
-            back = 2 if index.data(REFUSAL_ROLE) else 0
-            if wanted in (label, key):
-                return back
-            if label.startswith(wanted) or key.startswith(wanted):
-                return 1 + back
-            return (2 if wanted in label or wanted in key else 3) + back
+        def rank(index: QModelIndex) -> tuple[bool, int, bool, bool]:
+            key, label = index.data(KEY_ROLE), index.data().lower()
+            nearness = search_rank(key, wanted) if key else 1 if label.startswith(wanted) else 3
+            return bool(index.data(REFUSAL_ROLE)), nearness, key in refusing, not label.startswith("2-d")
 
-        entries = self.entries()
-        if entries:
-            self.setCurrentIndex(min(entries, key=lambda index: (rank(index), index.data(KEY_ROLE) in refusing)))
+        if entries := self.entries():
+            self.setCurrentIndex(min(entries, key=rank))
+            self.executeDelayedItemsLayout()  # rows that were just filtered have no places yet
+            self.scrollTo(self.currentIndex(), QAbstractItemView.ScrollHint.PositionAtCenter)
 
     def take_key(self, key: int) -> bool:
         """Do what a key means that was pressed in the search field; whether it means anything here."""

@@ -154,6 +154,7 @@ class Swish(Activation):
 
     key, label, family = "swish", "Swish (SiLU)", "Activation"
     matlab = "swishLayer"
+    found_as = "silu"
 
     def lower(self, *x: TensorType) -> Lowered:
         return module("SiLU")

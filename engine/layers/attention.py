@@ -127,6 +127,7 @@ class SelfAttention(WithScores, WithWeightsAndBias):
 
     key, label, family, random = "self_attention", "Self-attention", "Attention", True
     matlab = "selfAttentionLayer"
+    found_as = "mhsa"
     heads = Int(4, low=1, high=4096, help="Attentions side by side; they share the key channels")
     key_channels = Int(
         0, low=0, high=1_000_000, help="Number of query and key channels over all heads; 0: as many as the input has"
@@ -225,6 +226,7 @@ class PositionEmbedding(WithWeights):
 
     key, label, family = "position_embedding", "Position embedding", "Attention"
     matlab = "positionEmbeddingLayer"
+    found_as = "pe"
     positions = Int(
         512,
         low=1,
@@ -316,6 +318,7 @@ class SinusoidalPosition(LayerType):
 
     key, label, family = "sinusoidal_position", "Sinusoidal position encoding", "Attention"
     matlab = "sinusoidalPositionEncodingLayer"
+    found_as = "pe PositionalEncoding"
     positions = Choice("temporal-indices", options=tuple(ENCODED), notes=ENCODED, help="Source of the positions")
     alone = _alone_field(lambda layer: not layer.is_of_values)
     dimension = _dimension_field(lambda layer: layer.alone or layer.is_of_values, ", or 64 for data values")

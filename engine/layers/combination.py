@@ -121,6 +121,7 @@ class Addition(NumberedInputs, ElementWise):
 
     key, label, family = "addition", "Addition", "Combination"
     matlab = "additionLayer"
+    found_as = "add residual skip"
     takes_complex = True
 
     def lower(self, *x: TensorType) -> Lowered:
@@ -139,6 +140,7 @@ class Multiplication(NumberedInputs, ElementWise):
 
     key, label, family = "multiplication", "Multiplication", "Combination"
     matlab = "multiplicationLayer"
+    found_as = "mul Multiply"
     takes_complex = True
 
     def lower(self, *x: TensorType) -> Lowered:
@@ -159,7 +161,7 @@ class Concatenation(NumberedInputs):
 
     key, label, family = "concatenation", "Concatenation", "Combination"
     matlab = "concatenationLayer"
-    found_as = "depthConcatenationLayer cat"
+    found_as = "concat Concatenate depthConcatenationLayer cat"
     takes_complex = True
     axis = Choice("C", options=tuple(AXES), notes=AXES, help="Axis along which the inputs are concatenated")
 
@@ -198,6 +200,7 @@ class Subtraction(ElementWise):
     """
 
     key, label, family = "subtraction", "Subtraction", "Combination"
+    found_as = "sub Subtract"
     takes_complex = True
 
     def lower(self, *x: TensorType) -> Lowered:

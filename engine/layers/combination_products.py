@@ -31,6 +31,7 @@ class MatrixProduct(SeveralInputs):
     """
 
     key, label, family = "matrix_product", "Matrix product", "Combination"
+    found_as = "matmul"
     transpose_first = Bool(False, help="Exchanges rows and columns of the first input")
     transpose_second = Bool(True, help="Exchanges rows and columns of the second input")
 

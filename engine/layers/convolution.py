@@ -263,6 +263,7 @@ class GroupedConv1d(GroupedConvolution):
     """
 
     key, label, family, dims = "grouped_conv1d", "1-D grouped convolution", "Convolution", 1
+    found_as = "depthwise DepthwiseConv1D"
     kernel = kernel_field(1)
     stride = stride_field(1)
     padding = padding_field(1, words=("same", "causal"))
@@ -283,6 +284,7 @@ class GroupedConv2d(GroupedConvolution):
 
     key, label, family, dims = "grouped_conv2d", "2-D grouped convolution", "Convolution", 2
     matlab = "groupedConvolution2dLayer"
+    found_as = "depthwise DepthwiseConv2D SeparableConv2D"
 
 
 class GroupedConv3d(GroupedConvolution):
@@ -298,6 +300,7 @@ class GroupedConv3d(GroupedConvolution):
     """
 
     key, label, family, dims = "grouped_conv3d", "3-D grouped convolution", "Convolution", 3
+    found_as = "depthwise"
     kernel = kernel_field(3)
     stride = stride_field(3)
     padding = padding_field(3)

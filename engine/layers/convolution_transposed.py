@@ -132,6 +132,7 @@ class TransposedConv1d(TransposedConvolution):
 
     key, label, family, dims = "transposed_conv1d", "1-D transposed convolution", "Convolution", 1
     matlab = "transposedConv1dLayer"
+    found_as = "deconv Conv1DTranspose"
     kernel = kernel_field(1)
     stride = stride_field(1, default=2)
     cropping = _cropping(1)
@@ -153,6 +154,7 @@ class TransposedConv2d(TransposedConvolution):
 
     key, label, family, dims = "transposed_conv2d", "2-D transposed convolution", "Convolution", 2
     matlab = "transposedConv2dLayer"
+    found_as = "deconv Conv2DTranspose"
 
 
 class TransposedConv3d(TransposedConvolution):
@@ -169,6 +171,7 @@ class TransposedConv3d(TransposedConvolution):
 
     key, label, family, dims = "transposed_conv3d", "3-D transposed convolution", "Convolution", 3
     matlab = "transposedConv3dLayer"
+    found_as = "deconv Conv3DTranspose"
     kernel = kernel_field(3)
     stride = stride_field(3, default=2)
     cropping = _cropping(3)

@@ -144,6 +144,7 @@ class MultiheadAttention(Padded, WithScores, WithWeightsAndBias):
     """
 
     key, label, family, random = "multihead_attention", "Multi-head attention", "Attention", True
+    found_as = "mha MultiHeadAttention"
     heads = heads_field()
     key_channels = Int(
         0, low=0, high=1_000_000, help="Number of query and key channels over all heads; 0: as many as the queries have"

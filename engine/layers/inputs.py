@@ -62,6 +62,7 @@ class ImageInput(InputLayer):
 
     key, label, family = "image_input", "Image input", "Input"
     matlab = "imageInputLayer"
+    found_as = "InputLayer"
     channels = Int(1, low=1, high=65536, help="1 for grey, 3 for colour")
     size = Size(28, length=2, help="Height × width")
     normalization = _normalization()
@@ -120,6 +121,7 @@ class SequenceInput(InputLayer):
 
     key, label, family = "sequence_input", "Sequence input", "Input"
     matlab = "sequenceInputLayer"
+    found_as = "InputLayer"
     content = Choice(
         "numbers",
         options=("numbers", "indices"),
@@ -165,6 +167,7 @@ class FeatureInput(InputLayer):
 
     key, label, family = "feature_input", "Feature input", "Input"
     matlab = "featureInputLayer"
+    found_as = "InputLayer"
     channels = Int(1, low=1, label="Features", help="Number of values per sample")
     normalization = _normalization()
 

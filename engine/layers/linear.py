@@ -31,6 +31,7 @@ class FullyConnected(WithWeightsAndBias):
 
     key, label, family = "fully_connected", "Fully connected", "Fully connected"
     matlab = "fullyConnectedLayer"
+    found_as = "fc dense linear mlp"
     outputs = Int(10, low=1, help="Number of outputs")
     bias = Bool(True, help="Adds a learned bias to each output")
 

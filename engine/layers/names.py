@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from engine.core.errors import UserError
 from engine.core.types import TensorType, features, image, sequence, tokens, volume
-from engine.layers.base import Call, LayerType
+from engine.layers.base import REGISTRY, Call, LayerType
 
 _SAMPLES: tuple[TensorType, ...] = (
     features(64),
@@ -65,3 +66,23 @@ def search_text(type: type[LayerType]) -> str:
     plain = f"{type.label} {type.key} {type.key.replace('_', ' ')} {type.family} {type.summary()}"
     american = plain.replace("isation", "ization").replace("ise", "ize") if "is" in plain else ""
     return f"{plain} {american} {matlab_name(type)} {type.found_as} {' '.join(torch_names(type))}".lower()
+
+
+def search_rank(key: str, text: str) -> int:
+    """How near a layer type is to what was typed, 0 the nearest: one of its names is the text, begins with it, its
+    label contains it, or its description does."""
+    label, names = REGISTRY[key].label.lower(), short_names(key)
+    if text in (label, key) or text in names:
+        return 0
+    if any(name.startswith(text) for name in (label, key, *names)):
+        return 1
+    return 2 if text in label or text in key else 3
+
+
+@cache
+def short_names(key: str) -> tuple[str, ...]:
+    """Every name of a layer type in lower case, MATLAB's with and without `Layer`, torch's without its module."""
+    type = REGISTRY[key]
+    matlab = matlab_name(type).lower()
+    torch = (name.rpartition(".")[2].lower() for name in torch_names(type))
+    return (matlab, matlab.removesuffix("layer"), *type.found_as.lower().split(), *torch)

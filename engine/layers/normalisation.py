@@ -57,6 +57,7 @@ class BatchNorm(_Normalisation):
 
     key, label, family = "batch_norm", "Batch normalisation", "Normalisation"
     matlab = "batchNormalizationLayer"
+    found_as = "bn BatchNormalization"
     frozen = freeze_field(
         "Keeps scale, shift and running statistics fixed during training, and normalises by the running statistics"
     )
@@ -102,6 +103,7 @@ class LayerNorm(_Normalisation):
 
     key, label, family = "layer_norm", "Layer normalisation", "Normalisation"
     matlab = "layerNormalizationLayer"
+    found_as = "ln LayerNormalization"
     over = Choice("auto", options=tuple(OVER), notes=OVER, help="Axes over which mean and variance are computed")
 
     def _whole(self, x: TensorType) -> bool:
@@ -188,6 +190,7 @@ class GroupNorm(_Normalisation):
 
     key, label, family = "group_norm", "Group normalisation", "Normalisation"
     matlab = "groupNormalizationLayer"
+    found_as = "gn GroupNormalization"
     groups = Int(
         1,
         low=0,
@@ -231,6 +234,7 @@ class InstanceNorm(_Normalisation):
 
     key, label, family = "instance_norm", "Instance normalisation", "Normalisation"
     matlab = "instanceNormalizationLayer"
+    found_as = "in"
 
     def output(self, x: TensorType) -> TensorType:
         expect(x, "sequence", "image", "volume")
@@ -262,6 +266,7 @@ class CrossChannelNorm(LayerType):
 
     key, label, family = "cross_channel_norm", "Cross-channel normalisation", "Normalisation"
     matlab = "crossChannelNormalizationLayer"
+    found_as = "lrn LocalResponseNorm"
     window = Int(
         5,
         low=1,

@@ -112,7 +112,7 @@ class Pad1d(_Padding):
     """
 
     key, label, family, dims = "pad1d", "1-D padding", "Reshape", 1
-    found_as = "ZeroPad1d ReflectionPad1d ReplicationPad1d CircularPad1d ConstantPad1d"
+    found_as = "ZeroPadding1D ZeroPad1d ReflectionPad1d ReplicationPad1d CircularPad1d ConstantPad1d"
     border = _border(1)
 
 
@@ -132,7 +132,7 @@ class Pad2d(_Padding):
     """
 
     key, label, family, dims = "pad2d", "2-D padding", "Reshape", 2
-    found_as = "ZeroPad2d ReflectionPad2d ReplicationPad2d CircularPad2d ConstantPad2d"
+    found_as = "ZeroPadding2D ZeroPad2d ReflectionPad2d ReplicationPad2d CircularPad2d ConstantPad2d"
 
 
 class Pad3d(_Padding):
@@ -151,5 +151,5 @@ class Pad3d(_Padding):
     """
 
     key, label, family, dims = "pad3d", "3-D padding", "Reshape", 3
-    found_as = "ZeroPad3d ReflectionPad3d ReplicationPad3d CircularPad3d ConstantPad3d"
+    found_as = "ZeroPadding3D ZeroPad3d ReflectionPad3d ReplicationPad3d CircularPad3d ConstantPad3d"
     border = _border(3)

@@ -112,6 +112,7 @@ class MaxPool1d(MaxPooling):
 
     key, label, family, dims = "max_pool1d", "1-D max pooling", "Pooling", 1
     matlab = "maxPooling1dLayer"
+    found_as = "MaxPooling1D"
     kernel = kernel_field(1, default=2)
     stride = stride_field(1, default=2)
     padding = padding_field(1, default=0)
@@ -143,6 +144,7 @@ class MaxPool2d(MaxPooling):
 
     key, label, family, dims = "max_pool2d", "2-D max pooling", "Pooling", 2
     matlab = "maxPooling2dLayer"
+    found_as = "MaxPooling2D"
     indices = Bool(False, help="Also outputs the positions of the maxima, for max unpooling")
 
     def output_ports(self) -> tuple[str, ...]:
@@ -179,6 +181,7 @@ class MaxPool3d(MaxPooling):
 
     key, label, family, dims = "max_pool3d", "3-D max pooling", "Pooling", 3
     matlab = "maxPooling3dLayer"
+    found_as = "MaxPooling3D"
     kernel = kernel_field(3, default=2)
     stride = stride_field(3, default=2)
     padding = padding_field(3, default=0)
@@ -233,6 +236,7 @@ class AveragePool1d(AveragePooling):
 
     key, label, family, dims = "average_pool1d", "1-D average pooling", "Pooling", 1
     matlab = "averagePooling1dLayer"
+    found_as = "AveragePooling1D AvgPool"
     kernel = kernel_field(1, default=2)
     stride = stride_field(1, default=2)
     padding = padding_field(1, default=0)
@@ -251,6 +255,7 @@ class AveragePool2d(AveragePooling):
 
     key, label, family, dims = "average_pool2d", "2-D average pooling", "Pooling", 2
     matlab = "averagePooling2dLayer"
+    found_as = "AveragePooling2D AvgPool"
 
 
 class AveragePool3d(AveragePooling):
@@ -266,6 +271,7 @@ class AveragePool3d(AveragePooling):
 
     key, label, family, dims = "average_pool3d", "3-D average pooling", "Pooling", 3
     matlab = "averagePooling3dLayer"
+    found_as = "AveragePooling3D AvgPool"
     kernel = kernel_field(3, default=2)
     stride = stride_field(3, default=2)
     padding = padding_field(3, default=0)
@@ -303,7 +309,10 @@ class GlobalAveragePool(_GlobalPooling):
 
     key, label, family = "global_average_pool", "Global average pooling", "Pooling"
     matlab = "globalAveragePooling2dLayer"
-    found_as = "globalAveragePooling1dLayer globalAveragePooling3dLayer"
+    found_as = (
+        "gap GlobalAveragePooling1D GlobalAveragePooling2D GlobalAveragePooling3D "
+        "AdaptiveAvgPool globalAveragePooling1dLayer globalAveragePooling3dLayer"
+    )
 
     def lower(self, x: TensorType) -> Lowered:
         return method("mean", **self._over(x))
@@ -324,7 +333,9 @@ class GlobalMaxPool(_GlobalPooling):
 
     key, label, family = "global_max_pool", "Global max pooling", "Pooling"
     matlab = "globalMaxPooling2dLayer"
-    found_as = "globalMaxPooling1dLayer globalMaxPooling3dLayer"
+    found_as = (
+        "gmp GlobalMaxPooling1D GlobalMaxPooling2D GlobalMaxPooling3D globalMaxPooling1dLayer globalMaxPooling3dLayer"
+    )
 
     def lower(self, x: TensorType) -> Lowered:
         return method("amax", **self._over(x))

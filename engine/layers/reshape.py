@@ -374,6 +374,7 @@ class Crop2d(_Crop):
 
     key, label, family = "crop2d", "2-D crop", "Reshape"
     matlab = "crop2dLayer"
+    found_as = "Cropping2D"
     layout = "image"
     size = Size(8, length=2, help="Height × width of the part", visible_when=_is_sized)
     start = Ints(
@@ -393,6 +394,7 @@ class Crop3d(_Crop):
 
     key, label, family = "crop3d", "3-D crop", "Reshape"
     matlab = "crop3dLayer"
+    found_as = "Cropping3D"
     layout = "volume"
     size = Size(8, length=3, help="Depth × height × width of the part", visible_when=_is_sized)
     start = Ints(

@@ -181,6 +181,7 @@ class Resize1d(_Resize):
     """
 
     key, label, family, dims, linear = "resize1d", "1-D resizing", "Reshape", 1, "linear"
+    found_as = "upsample interpolate UpSampling1D"
     size = _size(1)
     method = _methods("nearest", "linear")
 
@@ -212,6 +213,7 @@ class Resize2d(_Resize):
 
     key, label, family, dims = "resize2d", "2-D resizing", "Reshape", 2
     matlab = "resize2dLayer"
+    found_as = "upsample interpolate UpSampling2D"
 
 
 class Resize3d(_Resize):
@@ -229,6 +231,7 @@ class Resize3d(_Resize):
 
     key, label, family, dims, linear = "resize3d", "3-D resizing", "Reshape", 3, "trilinear"
     matlab = "resize3dLayer"
+    found_as = "upsample interpolate UpSampling3D"
     size = _size(3)
     method = _methods("nearest", "linear")
 
@@ -263,6 +266,7 @@ class DepthToSpace2d(LayerType):
 
     key, label, family = "depth_to_space2d", "2-D depth to space", "Reshape"
     matlab = "depthToSpace2dLayer"
+    found_as = "PixelShuffle"
     block = _block()
     order = _order()
 
@@ -306,6 +310,7 @@ class SpaceToDepth2d(LayerType):
 
     key, label, family = "space_to_depth2d", "2-D space to depth", "Reshape"
     matlab = "spaceToDepthLayer"
+    found_as = "PixelUnshuffle"
     block = Size(2, length=2, high=1000, help="Height × width of the block of pixels that becomes channels")
     order = _order()
 

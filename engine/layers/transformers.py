@@ -89,6 +89,7 @@ class TransformerEncoderLayer(_TransformerLayer):
     """
 
     key, label, family, random = "transformer_encoder_layer", "Transformer encoder layer", "Attention", True
+    found_as = "encoder"
     mask = mask_field()
 
     def output(self, x: TensorType) -> TensorType:
@@ -134,6 +135,7 @@ class TransformerDecoderLayer(_TransformerLayer):
     """
 
     key, label, family, random = "transformer_decoder_layer", "Transformer decoder layer", "Attention", True
+    found_as = "decoder"
     mask = mask_field("causal")
 
     def input_ports(self) -> tuple[str, ...]:

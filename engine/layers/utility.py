@@ -47,6 +47,7 @@ class SpatialDropout(LayerType):
 
     key, label, family, random = "spatial_dropout", "Spatial dropout", "Utility", True
     matlab = "spatialDropoutLayer"
+    found_as = "SpatialDropout2D"
     probability = _probability("Probability that a channel of a sample is set to zero")
 
     def output(self, x: TensorType) -> TensorType:
@@ -121,6 +122,7 @@ class DropPath(LayerType):
     """
 
     key, label, family, random = "drop_path", "Drop path", "Utility", True
+    found_as = "StochasticDepth"
     probability = Float(0.1, low=0.0, high=0.999, help="Probability that a sample is set to zero")
 
     def output(self, x: TensorType) -> TensorType:

@@ -1,7 +1,7 @@
 """Adding and replacing layers through the popup on the canvas, by mouse and keyboard."""
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtWidgets import QApplication
 
 from designer.panels.library_model import KEY_ROLE, REFUSAL_ROLE
@@ -260,3 +260,29 @@ def test_what_is_added_is_told_for_the_recent_ones(hand: Hand, qtbot):
         hand.double_click(GROUND)
         hand.choose("dropout")
     assert told.args == ["dropout"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [("bn", "bn_1"), ("fc", "fc_1"), ("softmax layer", "softmax_1"), ("add", "addition_1"), ("max", "pool_1")],
+)
+def test_the_entry_that_enter_takes_is_in_view(make_hand, qtbot, typed: str, name: str):
+    hand = make_hand(Network.empty())
+    hand.key(Qt.Key.Key_A)
+    qtbot.keyClicks(hand.popup.search, typed)
+    view = hand.popup.view
+    row = view.visualRect(view.currentIndex())
+    assert view.viewport().rect().contains(row)
+    qtbot.keyClick(hand.popup.search, Qt.Key.Key_Return)
+    assert hand.names() == [name]
+
+
+def test_the_popup_does_not_cover_the_selected_layer(make_hand):
+    hand = make_hand(chain(layer("image_input"), *(layer("relu") for _ in range(11))))
+    last = hand.names()[-1]
+    hand.click(hand.body(last))
+    hand.key(Qt.Key.Key_A)
+    x, y = hand.place(last)
+    node = hand.view.mapFromScene(QRectF(x, y, NODE_WIDTH, NODE_HEIGHT)).boundingRect()
+    node.translate(hand.view.viewport().mapToGlobal(QPoint(0, 0)))
+    assert not hand.popup.geometry().intersects(node)

@@ -91,7 +91,7 @@ def test_words_of_matlab_of_torch_and_of_the_summary_find_layers(
 
 def test_of_equally_near_types_the_one_that_fits_is_taken(qtbot, editor: Editor, palette: LibraryPanel) -> None:
     search(qtbot, palette, "max pooling")
-    assert current(palette) == "max_pool1d", "nothing is selected"
+    assert current(palette) == "max_pool2d", "nothing is selected, and images are most common"
     for kind, pooling in (("image_input", "max_pool2d"), ("sequence_input", "max_pool1d")):
         editor.add_layer(kind)
         search(qtbot, palette, "max pooling")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.layers.names import matlab_name, search_text, torch_names
+from engine.layers.names import matlab_name, search_rank, search_text, torch_names
 from engine.network.catalog import built_in, layer_type
 
 
@@ -75,3 +75,31 @@ def test_every_layer_of_matlab_and_torch_that_belongs_here_is_found_by_its_name(
     words = [search_text(type) for type in built_in().values()]
     names = [f"{name}Layer" for name in MATLAB.split()] + TORCH.split()
     assert [name for name in names if not any(name.lower() in text for text in words)] == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "key"),
+    [
+        ("bn", "batch_norm"),
+        ("BatchNormalization", "batch_norm"),
+        ("fc", "fully_connected"),
+        ("dense", "fully_connected"),
+        ("linear", "fully_connected"),
+        ("gap", "global_average_pool"),
+        ("GlobalAveragePooling2D", "global_average_pool"),
+        ("softmax", "softmax"),
+        ("softmaxlayer", "softmax"),
+        ("convolution2dLayer", "conv2d"),
+        ("Conv2D", "conv2d"),
+        ("MaxPooling2D", "max_pool2d"),
+        ("add", "addition"),
+        ("concat", "concatenation"),
+        ("mha", "multihead_attention"),
+        ("upsample", "resize2d"),
+        ("silu", "swish"),
+    ],
+)
+def test_a_short_or_foreign_name_is_nearest_to_its_layer(typed: str, key: str) -> None:
+    text = typed.lower()
+    ranks = {other: search_rank(other, text) for other, type in built_in().items() if text in search_text(type)}
+    assert ranks[key] == min(ranks.values())
