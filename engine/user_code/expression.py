@@ -72,14 +72,19 @@ def parsed(text: str, count: int) -> ast.Expression:
 
 
 def spelled(text: str, tensors: Sequence[str]) -> str:
-    """The expression with other names for its tensors, as it stands in printed source."""
+    """Return the expression with other names for its tensors, as it stands in printed source.
+
+    Names are replaced in the text, because an expression of hundreds of signs is a tree too deep to walk recursively.
+    """
     names = dict(zip(tensor_names(len(tensors)), tensors, strict=True))
-
-    class Renaming(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.Name:
-            return ast.Name(names.get(node.id, node.id), node.ctx)
-
-    return ast.unparse(Renaming().visit(parsed(text, len(tensors))))
+    lines = text.strip().replace("\r\n", "\n").replace("\r", "\n").encode().split(b"\n")
+    found = [node for node in ast.walk(parsed(text, len(tensors))) if isinstance(node, ast.Name) and node.id in names]
+    for node in sorted(found, key=lambda node: node.col_offset, reverse=True):
+        line, start = lines[node.lineno - 1], node.col_offset
+        lines[node.lineno - 1] = line[:start] + names[node.id].encode() + line[start + len(node.id) :]
+    renamed = b"\n".join(lines).decode()
+    is_one_line = "\n" not in renamed and "#" not in renamed
+    return renamed if is_one_line else f"(\n{renamed}\n)"
 
 
 CODE = "code:"
