@@ -137,16 +137,16 @@ def export(
         from engine.exchange.pytorch_export import export_pytorch
 
         written = export_pytorch(network, source.weights, to, facts=facts, title=title, replaces=replaces)
-        return Exported(
-            written, format, notes=(*source.notes, *_double_notes(source), *_pytorch_notes(source, facts, written))
-        )
+        notes = (*_double_notes(source), *_pytorch_notes(source, facts, written))
+        return Exported(written, format, notes=notes)
     from engine.exchange.onnx_export import export_onnx
 
     weights = source.weights if source.weights is not None else _fresh_weights(source.project, analysis)
     samples = _samples(source, facts)
     onnx_file = export_onnx(source.project.network, weights, to, facts=facts, samples=samples)
     kind = "real" if samples is not None else "random"
-    return Exported(onnx_file.path, format, onnx_file.largest_difference, onnx_file.samples_compared, kind, notes)
+    compared = (onnx_file.largest_difference, onnx_file.samples_compared, kind)
+    return Exported(onnx_file.path, format, *compared, (*notes, *onnx_file.notes))
 
 
 def _double_notes(source: Source) -> list[str]:
@@ -165,9 +165,14 @@ def _double_notes(source: Source) -> list[str]:
 
 def _pytorch_notes(source: Source, facts: DatasetInfo | None, written: Path) -> list[str]:
     """Return notes for the person who loads the file."""
-    notes = []
     if source.weights is not None:
-        notes.append(f"Its weights are in {written.with_suffix('.safetensors')}; load() in the file takes them.")
+        weights = written.with_suffix(".safetensors")
+        notes = [*source.notes, f"Its weights are in {weights}; load() in the file takes them and needs safetensors."]
+    else:
+        notes = [
+            "The project has no trained weights, so none are written: Network() starts with torch's initial weights. "
+            "Export a run for trained ones; its load() needs the package safetensors."
+        ]
     if facts is None:
         notes.append("The project's data cannot be read here: the file does not name the classes.")
     else:

@@ -18,7 +18,10 @@ from engine.user_code.expression import companion, is_expression, is_users, spli
 
 LOAD = [
     "def load(weights: Path | None = None) -> Network:",
-    '    """The trained network; its weights lie in a file beside this one, unless told otherwise."""',
+    '    """The trained network; its weights lie in a file beside this one, unless told otherwise.',
+    "",
+    "    Needs the package safetensors.",
+    '    """',
     "    from safetensors.torch import load_file",
     "",
     "    network = Network()",
