@@ -10,6 +10,7 @@ from torch import fx
 from engine.core.errors import UserError
 from engine.core.types import TensorType
 from engine.layers.attention import Embedding
+from engine.layers.reshape_layouts import OneHot
 from engine.lowering.modules.normalization import Normalize
 from engine.network import edits
 from engine.network.analysis import analyse
@@ -65,14 +66,19 @@ def _input_type(module: fx.GraphModule, node: fx.Node) -> type[np.floating[Any]]
     return np.float64 if is_double else np.float32
 
 
-def random_samples(network: Network, seed: int = 0) -> Iterator[Arrays]:
-    """Yield random batches of several sizes, and of two lengths where sequences may have any; indices are 0 or 1."""
-    lengths = accepted_lengths(network)
-    vocabularies = (layer.type.vocabulary for layer in network.layers.values() if isinstance(layer.type, Embedding))
-    highest = min([1, *(size - 1 for size in vocabularies)])
+def random_samples(network: Network, seed: int = 0, scale: float = 1.0) -> Iterator[Arrays]:
+    """Yield random batches of several sizes, and of two lengths where sequences may have any; indices are any of the
+    vocabulary. Samples differ in size and in the mean of each channel, so that also averages over them vary."""
+    one, other = lengths_by_input(network)
+    types = [layer.type for layer in network.layers.values()]
+    limits = [type.vocabulary for type in types if isinstance(type, Embedding)]
+    limits += [type.classes for type in types if isinstance(type, OneHot)]
+    limit = min(limits, default=2)
     rng = np.random.default_rng(seed)
-    for size, steps in zip(BATCH_SIZES, (lengths[0], lengths[-1], lengths[0]), strict=True):
-        yield tuple(_random(layer.type.output(), size, steps, highest, rng) for layer in network.inputs)
+    for size, lengths in zip(BATCH_SIZES, (one, other, one), strict=True):
+        yield tuple(
+            _random(layer.type.output(), size, lengths.get(layer.id, 0), limit, scale, rng) for layer in network.inputs
+        )
 
 
 def accepted_lengths(network: Network) -> tuple[int, ...]:
@@ -80,13 +86,10 @@ def accepted_lengths(network: Network) -> tuple[int, ...]:
 
     Raises `UserError` if the network accepts none.
     """
-    free = [layer for layer in network.inputs if not layer.type.output().is_known]
+    free = _free_inputs(network)
     accepted = []
     for steps in LENGTHS:
-        candidate = network
-        for layer in free:
-            candidate = edits.set_fields(candidate, layer.id, {"length": steps})
-        if not analyse(candidate).has_errors:
+        if _accepts(network, dict.fromkeys(free, steps)):
             accepted.append(steps)
         if len(accepted) == 2:
             break
@@ -95,8 +98,34 @@ def accepted_lengths(network: Network) -> tuple[int, ...]:
     return tuple(accepted)
 
 
-def _random(type: TensorType, size: int, steps: int, highest: int, numbers: np.random.Generator) -> np.ndarray:
+def lengths_by_input(network: Network) -> tuple[dict[str, int], dict[str, int]]:
+    """Return two accepted lengths for each input layer of any length, by its id. Those of different inputs differ where
+    the network allows it."""
+    shorter, longer = (accepted_lengths(network) * 2)[:2]
+    one, other = dict.fromkeys(_free_inputs(network), shorter), dict.fromkeys(_free_inputs(network), longer)
+    for id in list(one)[1:]:
+        if _accepts(network, {**one, id: longer}) and _accepts(network, {**other, id: shorter}):
+            one[id], other[id] = longer, shorter
+    return one, other
+
+
+def _free_inputs(network: Network) -> list[str]:
+    return [layer.id for layer in network.inputs if not layer.type.output().is_known]
+
+
+def _accepts(network: Network, lengths: dict[str, int]) -> bool:
+    for id, steps in lengths.items():
+        network = edits.set_fields(network, id, {"length": steps})
+    return not analyse(network).has_errors
+
+
+def _random(
+    type: TensorType, size: int, steps: int, limit: int, scale: float, numbers: np.random.Generator
+) -> np.ndarray:
     shape = (size, *(axis if isinstance(axis, int) else steps for axis in type.sizes))
     if type.kind == "index":
-        return numbers.integers(0, highest + 1, shape).astype(np.float32)
-    return numbers.standard_normal(shape).astype(np.float32)
+        return numbers.integers(0, limit, shape).astype(np.float32)
+    means = [shape[0], *(count if axis == "C" else 1 for axis, count in zip(type.axes, shape[1:], strict=True))]
+    sizes = numbers.permutation(np.geomspace(0.5, 2.0, size) if size > 1 else np.ones(1)).reshape(-1, *[1] * type.rank)
+    values = numbers.standard_normal(shape) + numbers.standard_normal(means)
+    return (scale * sizes * values).astype(np.float32)

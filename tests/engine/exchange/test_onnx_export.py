@@ -14,7 +14,8 @@ import torch
 from engine.core.errors import RunError, UserError
 from engine.core.types import TensorType, features, image
 from engine.exchange import onnx_export
-from engine.exchange.onnx_export import export_onnx, largest_difference
+from engine.exchange.onnx_check import Comparison
+from engine.exchange.onnx_export import export_onnx
 from engine.layers.activation import Relu
 from engine.lowering.initialization import initialize
 from engine.lowering.module import build
@@ -23,6 +24,7 @@ from engine.network.analysis import analyse
 from engine.network.network import Network
 from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, Task, classes_of, numbers_of
 from tests.builders import add, chain, classifier, layer
+from tests.engine.exchange.test_onnx_check import permuted
 
 ROOT = Path(__file__).parents[3]
 CLASSES = ("cat", "dög", "eel")
@@ -30,7 +32,7 @@ OPEN_SESSION = """
 import sys
 from pathlib import Path
 import onnx
-from engine.exchange.onnx_export import open_session
+from engine.exchange.onnx_check import open_session
 x, y = (onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1]) for name in "xy")
 graph = onnx.helper.make_graph([onnx.helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])
 onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 20)], ir_version=10), sys.argv[1])
@@ -191,17 +193,28 @@ def test_a_network_with_errors_is_refused(tmp_path: Path) -> None:
 def test_other_numbers_are_refused_and_the_old_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "net.onnx").write_text("older")
     network = classifier()
-    real = onnx_export.write
-
-    def write_other(module: Any, *rest: Any) -> None:
-        real(module, *rest)
-        module.get_parameter("fc_2.weight").data.zero_()
-        module.get_parameter("fc_2.bias").data.zero_()
-
-    monkeypatch.setattr(onnx_export, "write", write_other)
-    with pytest.raises(RunError, match="output 'softmax_1' differs by"):
+    real = onnx_export.content
+    monkeypatch.setattr(onnx_export, "content", lambda *rest: permuted(real(*rest)))
+    with pytest.raises(RunError, match=r"output softmax_1 .*differs by .* The file was not kept"):
         export_onnx(network, weights(network), tmp_path / "net.onnx", facts=IMAGES, samples=None)
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("net.onnx", "older")]
+
+
+def test_the_file_is_written_once_and_whole_after_it_was_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = classifier()
+    compared: list[bytes] = []
+
+    def comparison(module: Any, data: bytes, dims: Any) -> Any:
+        assert not list(tmp_path.iterdir())
+        compared.append(data)
+        return Comparison(module, data, dims)
+
+    monkeypatch.setattr(onnx_export, "Comparison", comparison)
+    export_onnx(network, weights(network), tmp_path / "net.onnx", facts=IMAGES, samples=None)
+    assert compared == [(tmp_path / "net.onnx").read_bytes()]
+    assert {"netwright", "task", "classes"} <= {prop.key for prop in onnx.load_from_string(compared[0]).metadata_props}
 
 
 def test_places_that_cannot_be_written_are_refused_in_words(tmp_path: Path) -> None:
@@ -236,16 +249,6 @@ def test_more_than_an_onnx_file_holds_is_refused(tmp_path: Path, monkeypatch: py
     network = classifier()
     with pytest.raises(UserError, match="Export to PyTorch instead"):
         export_onnx(network, weights(network), tmp_path / "net.onnx", facts=None, samples=None)
-
-
-def test_the_largest_difference_counts_what_is_not_finite() -> None:
-    nan, inf = float("nan"), float("inf")
-    one = np.array([1.0, nan, inf, 2.0], np.float32)
-    assert largest_difference(one, one.copy()) == 0.0
-    assert largest_difference(one, np.array([1.5, nan, inf, 2.0], np.float32)) == 0.5
-    assert largest_difference(one, np.array([1.0, 0.0, inf, 2.0], np.float32)) == inf
-    assert largest_difference(one, np.array([1.0, nan, -inf, 2.0], np.float32)) == inf
-    assert largest_difference(one, one[:2]) == inf
 
 
 def test_what_the_exporter_cannot_do_is_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,21 @@
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from engine.exchange.onnx_export import ADAPTIVE_POOLS, AdaptivePool, exportable
+from engine.core.errors import RunError
+from engine.exchange import onnx_export
+from engine.exchange.onnx_check import open_session
+from engine.exchange.onnx_export import export_onnx
+from engine.exchange.onnx_forms import ADAPTIVE_POOLS, AdaptivePool, exportable
 from engine.lowering.module import build
+from engine.network import edits
 from engine.network.analysis import analyse
-from tests.builders import chain, layer
+from engine.network.network import Network, Port
+from tests.builders import add, chain, layer
 
 
 @pytest.mark.parametrize("kind", ADAPTIVE_POOLS)
@@ -27,3 +37,71 @@ def test_the_network_itself_stays_as_it_is_and_weights_are_shared() -> None:
     assert all(a is b for a, b in zip(module.parameters(), copied.parameters(), strict=True))
     images = torch.rand(2, 1, 8, 8)
     assert torch.equal(module(images), copied(images))
+
+
+TORCHS = {"rnn": {}, "birnn": {"layers": 2}, "lstm": {}, "bilstm": {}, "gru": {"layers": 2}, "bigru": {}}
+
+
+@pytest.mark.parametrize(("first", "second"), [*pairwise(TORCHS), ("bigru", "self_attention")])
+def test_recurrent_layers_in_series_run_at_every_length(tmp_path: Path, first: str, second: str) -> None:
+    units = {} if second == "self_attention" else {"hidden_units": 4, **TORCHS[second]}
+    network = chain(
+        layer("sequence_input", channels=3),
+        layer(first, hidden_units=4, **TORCHS[first]),
+        layer(second, **units),
+    )
+    module = build(network, analyse(network)).eval()
+    done = export_onnx(network, module.state_dict(), tmp_path / "net.onnx", facts=None, samples=None)
+    session = open_session(done.path)
+    numbers = np.random.default_rng(0)
+    for batch, steps in ((1, 1), (3, 5), (2, 40)):
+        x = numbers.standard_normal((batch, steps, 3)).astype(np.float32)
+        with torch.no_grad():
+            wanted = module(torch.from_numpy(x)).numpy()
+        (found,) = session.run(None, {"sequence_input_1": x})
+        np.testing.assert_allclose(found, wanted, atol=1e-5)
+
+
+def test_states_that_come_in_and_go_out_run_at_every_length(tmp_path: Path) -> None:
+    """An encoder whose states start a decoder, each reading a sequence of a length of its own."""
+    network, source = add(Network.empty(), layer("sequence_input", channels=3), name="source")
+    network, target = add(network, layer("sequence_input", channels=2), name="target")
+    network, encoder = add(network, layer("lstm", hidden_units=4, state_outputs=True), source)
+    network, decoder = edits.add_layer(network, layer("lstm", hidden_units=4, state_inputs=True))
+    for port, feed in (
+        ("in", Port(target.id, "out")),
+        ("hidden", Port(encoder.id, "hidden")),
+        ("cell", Port(encoder.id, "cell")),
+    ):
+        network = edits.connect(network, feed, Port(decoder.id, port))
+    module = build(network, analyse(network)).eval()
+    done = export_onnx(network, module.state_dict(), tmp_path / "net.onnx", facts=None, samples=None)
+    session = open_session(done.path)
+    assert [given.shape for given in session.get_inputs()] == [["batch", "source_time", 3], ["batch", "target_time", 2]]
+    numbers = np.random.default_rng(0)
+    x, y = (numbers.standard_normal(shape).astype(np.float32) for shape in ((2, 11, 3), (2, 6, 2)))
+    with torch.no_grad():
+        wanted = module(torch.from_numpy(x), torch.from_numpy(y))
+    for one, other in zip(wanted, session.run(None, {"source": x, "target": y}), strict=True):
+        np.testing.assert_allclose(other, one.numpy(), atol=1e-5)
+
+
+def test_a_file_that_runs_at_one_length_only_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exporter's own form of an LSTM, before another layer that reads its length."""
+    monkeypatch.setattr(onnx_export, "exportable", lambda module: module)
+    network = chain(layer("sequence_input", channels=3), layer("lstm", hidden_units=4), layer("lstm", hidden_units=4))
+    state = build(network, analyse(network)).state_dict()
+    with pytest.raises(RunError, match=r"ONNX Runtime cannot run the exported network on inputs of 2 × 16 × 3"):
+        export_onnx(network, state, tmp_path / "net.onnx", facts=None, samples=None)
+    assert not list(tmp_path.iterdir())
+
+
+def test_axes_of_different_inputs_have_names_of_their_own_unless_they_must_be_equal(tmp_path: Path) -> None:
+    network, a = add(Network.empty(), layer("sequence_input", channels=3), name="a")
+    network, b = add(network, layer("sequence_input", channels=3), name="b")
+    for joined, names in ((False, ["a_time", "b_time"]), (True, ["a_time", "a_time"])):
+        apart, _ = add(add(network, layer("relu"), a)[0], layer("tanh"), b)
+        one = add(network, layer("addition"), a, b)[0] if joined else apart
+        state = build(one, analyse(one)).state_dict()
+        done = export_onnx(one, state, tmp_path / "n.onnx", facts=None, samples=None)
+        assert [given.shape[1] for given in open_session(done.path).get_inputs()] == names

@@ -1,0 +1,268 @@
+"""Check an ONNX file: run it with ONNX Runtime beside the torch module that it was made from.
+
+Each channel of an output is compared relative to its spread over the samples, because a tolerance relative to 1 accepts
+any weights where outputs are small, as those of an untrained network are. Probabilities are compared before their
+softmax or sigmoid as well, which make large differences small.
+"""
+
+import copy
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnx
+import torch
+from torch import fx, nn
+
+from engine.core.errors import RunError
+from engine.data.sample_inputs import Arrays, in_input_types
+from engine.lowering.modules.normalization import Normalize
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+TOLERANCE = 1e-4
+"""Largest accepted difference, relative to the spread of a channel over the samples."""
+ROUNDING = 1e-5
+"""Accepted besides, relative to the largest absolute value of the channel: about 80 units in the last place of float32,
+which is what sums of many terms differ by when they are added up in another order."""
+VARYING = 1e-3
+"""Smallest spread, relative to the largest absolute value, that tells one file from another: a hundred times
+`ROUNDING`."""
+ERRORS_OF_TORCH = 10.0
+"""A difference of so many rounding errors of torch itself, measured against float64, is accepted."""
+PROBABILITIES = {nn.Softmax: "Softmax", nn.LogSoftmax: "LogSoftmax", nn.Sigmoid: "Sigmoid"}
+"""Modules at an output, and the ONNX operators that they become, before which outputs are compared as well."""
+
+
+class Comparison:
+    """A file in memory and its module, compared batch by batch. Raises `RunError` at the first difference.
+
+    `dims` are the dimensions of the channels per output, None for an output without channels.
+    """
+
+    def __init__(self, module: fx.GraphModule, data: bytes, dims: list[int | None]) -> None:
+        watched, before = with_scores(module)
+        shown, shown_before = showing_scores(data)
+        kept = [index for index in before if index in shown_before]
+        count = len(dims)
+        self.module = watched
+        self.precise: fx.GraphModule | None = None
+        self.session = open_session(shown if kept else data)
+        self.inputs = [argument.name for argument in self.session.get_inputs()]
+        names = [output.name for output in self.session.get_outputs()[:count]]
+        self.names = [*names, *(f"{names[index]} (before its {_word(module, index)})" for index in kept)]
+        self.dims = [*dims, *(dims[index] for index in kept)]
+        self.torch_places = [*range(count), *(count + before.index(index) for index in kept)]
+        self.onnx_places = [*range(count), *(count + shown_before.index(index) for index in kept)]
+        self.is_probability = [index in kept for index in range(count)] + [False] * len(kept)
+        self.varied: list[np.ndarray | None] = [None] * len(self.names)
+
+    def run(self, batch: Arrays, *, is_extreme: bool = False) -> float:
+        """Compare one batch; return the largest difference of the first output. Raises `RunError`. In an `is_extreme`
+        batch numbers that overflow on either side do not count."""
+        expected = self._torch(self.module, batch)
+        received = self._onnx(batch)
+        rounding: list[np.ndarray] | None = None
+        for index, (one, other) in enumerate(zip(expected, received, strict=True)):
+            if one.shape != other.shape:
+                raise self._refusal(index, f"has the shape {list(other.shape)}, and {list(one.shape)} in torch")
+            apart = distances(one, other)
+            if is_extreme:
+                apart = np.where(np.isfinite(one) & np.isfinite(other), apart, 0.0)
+            difference = _per_channel(apart, self.dims[index])
+            spread, size = spread_and_size(one, self.dims[index])
+            is_varied = spread > VARYING * size
+            accepted = np.where(is_varied, TOLERANCE * spread + ROUNDING * size, TOLERANCE * size.max(initial=0.0))
+            if self.is_probability[index]:
+                accepted = np.full_like(size, TOLERANCE * size.max(initial=0.0))
+            elif (difference > accepted).any():
+                rounding = rounding if rounding is not None else self._rounding(batch, expected)
+                noise = ERRORS_OF_TORCH * _noise(_per_channel(rounding[index], self.dims[index]))
+                is_varied, accepted = is_varied & (noise < 0.1 * spread), accepted + noise
+            if (difference > accepted).any():
+                worst = int(np.argmax(np.where(np.isfinite(difference), difference / (accepted + 1e-300), np.inf)))
+                raise self._refusal(index, _difference(difference[worst], spread[worst]))
+            self._remember(index, is_varied)
+        return float(distances(expected[0], received[0]).max(initial=0.0))
+
+    def _remember(self, index: int, is_varied: np.ndarray) -> None:
+        """Note the channels that varied; where their number depends on the length, whether all of them did."""
+        before = self.varied[index]
+        same = before is not None and len(before) == len(is_varied)
+        self.varied[index] = before | is_varied if same else is_varied
+
+    @property
+    def has_varied(self) -> bool:
+        """Whether every channel of every output varied over the samples of some batch."""
+        pairs = zip(self.varied, self.is_probability, strict=True)
+        return all(varied is not None and varied.all() for varied, is_probability in pairs if not is_probability)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return a sentence per output that does not vary over the samples, so that it tells nothing of the weights."""
+        notes = []
+        for name, varied, is_probability in zip(self.names, self.varied, self.is_probability, strict=True):
+            if is_probability or varied is None or varied.all():
+                continue
+            which = "It" if not varied.any() else f"{int((~varied).sum()):,} of its {len(varied):,} channels"
+            verb = "does" if which == "It" or (~varied).sum() == 1 else "do"
+            notes.append(
+                f"Output {name} is not comparable in full. {which} {verb} not vary over the samples tried: other "
+                f"weights could give the same numbers."
+            )
+        return tuple(notes)
+
+    def _torch(self, module: fx.GraphModule, batch: Arrays) -> list[np.ndarray]:
+        with torch.no_grad():
+            result = module(*(torch.from_numpy(array) for array in batch))
+        found = result if isinstance(result, tuple) else (result,)
+        return [found[place].numpy().astype(np.float64) for place in self.torch_places]
+
+    def _onnx(self, batch: Arrays) -> list[np.ndarray]:
+        try:
+            found = self.session.run(None, dict(zip(self.inputs, batch, strict=True)))
+        except Exception as error:  # ONNX Runtime has a class per status and no base of its own
+            shapes = ", ".join(" × ".join(map(str, array.shape)) for array in batch)
+            raise RunError(
+                f"ONNX Runtime cannot run the exported network on inputs of {shapes}: {first_line(error)} "
+                "The file was not kept."
+            ) from error
+        return [np.asarray(found[place]).astype(np.float64) for place in self.onnx_places]
+
+    def _rounding(self, batch: Arrays, expected: list[np.ndarray]) -> list[np.ndarray]:
+        """Return the distance of torch's outputs from those in float64; none where the network cannot compute them."""
+        try:
+            if self.precise is None:
+                self.precise = copy.deepcopy(self.module).double()
+            precise = self._torch(self.precise, tuple(array.astype(np.float64) for array in batch))
+        except Exception:  # user code may make float32 tensors, which do not mix with float64
+            return [np.zeros_like(array) for array in expected]
+        return [distances(one, other) for one, other in zip(expected, precise, strict=True)]
+
+    def _refusal(self, index: int, what: str) -> RunError:
+        return RunError(
+            f"ONNX Runtime gives other numbers than torch: output {self.names[index]} {what}. The file was not kept."
+        )
+
+
+def _difference(difference: float, spread: float) -> str:
+    share = f", {difference / spread:.2g} times its spread over the samples" if spread and np.isfinite(spread) else ""
+    return f"differs by {difference:.3g}{share}"
+
+
+def spread_and_size(values: np.ndarray, dim: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return, per channel, the root mean square distance from the mean over samples, and the largest absolute value.
+
+    Values that are not finite do not count.
+    """
+    finite = np.where(np.isfinite(values), values, 0.0)
+    squares = (finite - finite.mean(0, keepdims=True)) ** 2
+    return np.sqrt(_per_channel(squares, dim, np.mean)), _per_channel(np.abs(finite), dim)
+
+
+def _noise(rounding: np.ndarray) -> np.ndarray:
+    """Return the rounding errors per channel, at least their lower quartile: a channel that an activation cut off in
+    most samples shows few of its own."""
+    measured = rounding[rounding > 0.0]
+    return np.maximum(rounding, np.quantile(measured, 0.25, method="lower")) if measured.size else rounding
+
+
+def _per_channel(values: np.ndarray, dim: int | None, reduce=np.max) -> np.ndarray:  # type: ignore[no-untyped-def]
+    """Reduce all axes but the channels', or all where there are none, to one number per channel."""
+    if not values.size:
+        return np.zeros(1)
+    rows = values.reshape(1, -1) if dim is None else np.moveaxis(values, dim, 0).reshape(values.shape[dim], -1)
+    return np.asarray(reduce(rows, axis=1))
+
+
+def distances(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return the absolute differences; equal infinities and two NaN do not differ, others differ by infinity."""
+    same = (one == other) | (np.isnan(one) & np.isnan(other))
+    with np.errstate(invalid="ignore"):
+        distance = np.where(same, 0.0, np.abs(one - other))
+    return np.where(np.isnan(distance), np.inf, distance)
+
+
+def _outputs(module: fx.GraphModule) -> tuple[fx.Node, ...]:
+    (result,) = next(node for node in module.graph.nodes if node.op == "output").args
+    return result if isinstance(result, tuple) else (result,)
+
+
+def _word(module: fx.GraphModule, index: int) -> str:
+    return PROBABILITIES[type(module.get_submodule(str(_outputs(module)[index].target)))].lower()
+
+
+def with_scores(module: fx.GraphModule) -> tuple[fx.GraphModule, list[int]]:
+    """Return the module with what enters the softmax or sigmoid at its outputs as further outputs, and which outputs
+    have one. Weights are shared."""
+    graph = fx.Graph()
+    places: dict[fx.Node, fx.Node] = {}
+    graph.graph_copy(module.graph, places)
+    found = [
+        index
+        for index, node in enumerate(_outputs(module))
+        if node.op == "call_module" and type(module.get_submodule(str(node.target))) in PROBABILITIES
+    ]
+    scores = [node.args[0] for index, node in enumerate(_outputs(module)) if index in found]
+    graph.output(tuple(places[node] for node in (*_outputs(module), *scores)))  # type: ignore[index]
+    return fx.GraphModule(module, graph, "Watched").eval(), found
+
+
+def showing_scores(data: bytes) -> tuple[bytes, list[int]]:
+    """Return the file with what enters the softmax or sigmoid at its outputs as further outputs, and which have one."""
+    model = onnx.load_from_string(data)
+    makers = {name: node for node in model.graph.node for name in node.output}
+    taken = {value.name for value in (*model.graph.output, *model.graph.input, *model.graph.initializer)}
+    found = []
+    for index, output in enumerate(list(model.graph.output)):
+        node = makers.get(output.name)
+        if node is not None and node.op_type in PROBABILITIES.values() and node.input[0] not in taken:
+            found.append(index)
+            taken.add(node.input[0])
+            model.graph.output.append(onnx.ValueInfoProto(name=node.input[0]))
+    return (model.SerializeToString() if found else data), found
+
+
+def in_units(module: fx.GraphModule, batch: Arrays) -> Arrays:
+    """Return normalised inputs in the units of the data: the normalisation that each input goes through, undone."""
+    inputs = [node for node in module.graph.nodes if node.op == "placeholder"]
+    undone = tuple(_undone(module, node, array) for node, array in zip(inputs, batch, strict=True))
+    return in_input_types(module, undone)
+
+
+def _undone(module: fx.GraphModule, node: fx.Node, array: np.ndarray) -> np.ndarray:
+    for user in node.users:
+        part = module.get_submodule(str(user.target)) if user.op == "call_module" else None
+        if isinstance(part, Normalize):
+            scale = part.scale.view(part.sizes).numpy()
+            shift = part.shift.view(part.sizes).numpy()
+            undone: np.ndarray = array / np.where(scale == 0.0, 1.0, scale).astype(np.float64) + shift
+            return undone
+    return array
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first sentence of an error's text, with the line after it where it ends at a colon."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    text = lines[0]
+    for line in lines[1:]:
+        if not text.endswith(":"):
+            break
+        text = f"{text} {line}"
+    return text.rstrip(":")
+
+
+def open_session(model: Path | bytes) -> "InferenceSession":
+    """Open an ONNX file, or its content, with ONNX Runtime on the CPU, its telemetry switched off.
+
+    Its builds for Linux and macOS send events about models to their maker, and store an id of the machine in the home
+    folder, unless `ORT_DISABLE_TELEMETRY` is set before the library is loaded. A user who wants telemetry sets it to 0.
+    """
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4  # what fails is raised, and would be printed as well
+    content = model if isinstance(model, bytes) else str(model)
+    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])

@@ -1,0 +1,147 @@
+"""Forms of modules that the ONNX exporter supports for every batch size and length."""
+
+import copy
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import fx, nn
+from torch._higher_order_ops.scan import scan
+from torch.onnx.ops import symbolic_multi_out
+
+from engine.lowering.modules.recurrent import PlainStates, RecurrentLoop
+
+ADAPTIVE_POOLS: dict[type[nn.Module], bool] = {
+    nn.AdaptiveAvgPool1d: False,
+    nn.AdaptiveAvgPool2d: False,
+    nn.AdaptiveAvgPool3d: False,
+    nn.AdaptiveMaxPool1d: True,
+    nn.AdaptiveMaxPool2d: True,
+    nn.AdaptiveMaxPool3d: True,
+}
+Tensors = tuple[torch.Tensor, ...]
+DIRECTIONS = {1: "forward", 2: "bidirectional"}
+ORDERS = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2), "RNN_TANH": (0,), "RNN_RELU": (0,)}
+"""Rows of torch's gates in the order of ONNX: input, output, forget, cell of an LSTM; update, reset, new of a GRU."""
+
+
+class AdaptivePool(nn.Module):
+    """Adaptive pooling of one axis after the other: cell i of n spans floor(i size / n) to ceil((i + 1) size / n)."""
+
+    def __init__(self, cells: tuple[int, ...], *, takes_max: bool) -> None:
+        super().__init__()
+        self.cells = cells
+        self.takes_max = takes_max
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for dim, count in enumerate(self.cells, x.dim() - len(self.cells)):
+            x = torch.stack([self._cell(x, dim, index, count) for index in range(count)], dim)
+        return x
+
+    def _cell(self, x: torch.Tensor, dim: int, index: int, count: int) -> torch.Tensor:
+        size = x.shape[dim]
+        start, end = index * size // count, ((index + 1) * size + count - 1) // count
+        cell = x[(slice(None),) * dim + (slice(start, end),)]
+        return cell.amax(dim) if self.takes_max else cell.mean(dim)
+
+
+def _scan(part: RecurrentLoop, name: str, state: Tensors, given: Tensors) -> tuple[Tensors, torch.Tensor]:
+    """Compute a recurrent layer with a `scan` operator, for any number of steps, instead of an unrolled loop.
+
+    Return the final state and the output of each step."""
+
+    def step(state: Tensors, given: Tensors) -> tuple[Tensors, torch.Tensor]:
+        after = part.step(name, state, given)
+        return after, after[0].clone()
+
+    end, rows = scan(step, tuple(part.clone() for part in state), given, dim=0)
+    return end, rows
+
+
+class Recurrent(nn.Module):
+    """A recurrent layer of torch as operators of ONNX, one per stacked layer.
+
+    The exporter's own form of torch's operators writes the length of the example into the shapes of what follows (seen
+    in torch 2.13), so that two recurrent layers in series would run at that length alone.
+    """
+
+    def __init__(self, part: nn.RNNBase) -> None:
+        super().__init__()
+        self.mode, self.hidden_size, self.num_layers = part.mode, part.hidden_size, part.num_layers
+        self.batch_first, self.directions = part.batch_first, 2 if part.bidirectional else 1
+        for layer in range(part.num_layers):
+            names = [f"l{layer}{suffix}" for suffix in ("", "_reverse")[: self.directions]]
+            for kind in ("weight_ih", "weight_hh"):
+                rows = [self._ordered(getattr(part, f"{kind}_{name}")) for name in names]
+                self.register_buffer(f"{kind}_l{layer}", torch.stack(rows))
+            biases = [
+                torch.cat([self._ordered(getattr(part, f"{kind}_{name}")) for kind in ("bias_ih", "bias_hh")])
+                for name in names
+                if part.bias
+            ]
+            self.register_buffer(f"bias_l{layer}", torch.stack(biases) if biases else None)
+
+    def _ordered(self, rows: torch.Tensor) -> torch.Tensor:
+        gates = rows.detach().split(self.hidden_size)  # type: ignore[no-untyped-call]
+        return torch.cat([gates[place] for place in ORDERS[self.mode]])
+
+    def forward(
+        self, x: torch.Tensor, state: torch.Tensor | Tensors | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor | Tensors]:
+        """Return what torch's layer returns: all outputs, and the state (layers · directions, N, H) at the end."""
+        x = x.transpose(0, 1) if self.batch_first else x
+        states = () if state is None else (state,) if isinstance(state, torch.Tensor) else state
+        ends = []
+        for layer in range(self.num_layers):
+            start = slice(layer * self.directions, (layer + 1) * self.directions)
+            y, *end = self._layer(x, layer, tuple(part[start] for part in states))
+            x = y.transpose(1, 2).flatten(2)
+            ends.append(end)
+        after = tuple(torch.cat(parts) for parts in zip(*ends, strict=True))
+        return (x.transpose(0, 1) if self.batch_first else x), after if len(after) > 1 else after[0]
+
+    def _layer(self, x: torch.Tensor, layer: int, states: Tensors) -> Sequence[torch.Tensor]:
+        """Return all outputs (T, directions, N, H) and the states (directions, N, H) at the end of one layer."""
+        operator, _, activation = self.mode.partition("_")
+        given = (getattr(self, f"{kind}_l{layer}") for kind in ("weight_ih", "weight_hh", "bias"))
+        attributes: dict[str, Any] = {"hidden_size": self.hidden_size, "direction": DIRECTIONS[self.directions]}
+        attributes |= {"linear_before_reset": 1} if operator == "GRU" else {}
+        attributes |= {"activations": [activation.capitalize()] * self.directions} if activation else {}
+        end = (self.directions, x.shape[1], self.hidden_size)
+        shapes = [(x.shape[0], *end), *[end] * (2 if operator == "LSTM" else 1)]
+        inputs = (x, *given, None, *states)
+        return symbolic_multi_out(operator, inputs, attributes, dtypes=[x.dtype] * len(shapes), shapes=shapes)
+
+
+def _read(
+    recurrent: Recurrent, x: torch.Tensor, state: torch.Tensor | Tensors | None, _lengths: None
+) -> tuple[torch.Tensor, torch.Tensor | Tensors]:
+    """Compute a layer of `PlainStates`, whose sequences have one length in an export."""
+    found: tuple[torch.Tensor, torch.Tensor | Tensors] = recurrent(x, state)
+    return found
+
+
+def exportable(module: fx.GraphModule) -> fx.GraphModule:
+    """Return a copy of the network that shares its weights, with modules that the exporter supports."""
+    copied = copy.deepcopy(module, {id(p): p for p in (*module.parameters(), *module.buffers())})
+    for name, part in module.named_modules():
+        if type(part) in ADAPTIVE_POOLS:
+            dims = int(type(part).__name__[-2])
+            output_size = part.output_size
+            cells = output_size if isinstance(output_size, tuple) else (output_size,) * dims
+            copied.set_submodule(name, AdaptivePool(cells, takes_max=ADAPTIVE_POOLS[type(part)]))
+        elif isinstance(part, nn.RReLU):
+            copied.set_submodule(name, nn.LeakyReLU((part.lower + part.upper) / 2))
+        elif isinstance(part, nn.RNNBase) and not part.proj_size:
+            recurrent = Recurrent(part)
+            if isinstance(part, PlainStates):
+                stateful = copied.get_submodule(name)
+                stateful.operators = recurrent
+                stateful.read = functools.partial(_read, recurrent)  # type: ignore[assignment]
+            else:
+                copied.set_submodule(name, recurrent)
+        elif isinstance(part, RecurrentLoop):
+            loop = copied.get_submodule(name)
+            loop.walk = functools.partial(_scan, loop)  # type: ignore[arg-type, assignment]
+    return copied
