@@ -103,6 +103,8 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
         coordinator=os.getpid(),
         created=round(time.time(), 3),
     )
+    if run_dir is not None and ".." in run_dir.parts:
+        run_dir = run_dir.resolve()  # the folder it leads through may be deleted while the run trains
     path = run_dir.absolute() if run_dir else new_folder(source.runs_beside if project_path else None, name)
     folder = create(path, text, info, files.values())
     if user_code.has_code(project):

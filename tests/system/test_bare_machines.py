@@ -1,5 +1,6 @@
 """Training on a machine that lacks what every machine has: words with the way out, or a run as ever."""
 
+import json
 import os
 import subprocess
 import sys
@@ -81,6 +82,14 @@ def test_a_folder_that_was_deleted_under_the_command_is_named(train: Callable[..
     assert done.stderr == (
         "netwright-engine: The current folder was deleted. Change to another one (cd) and run the command again.\n"
     )
+
+
+def test_a_run_beside_the_current_folder_does_not_need_that(train: Callable[..., Result], tmp_path: Path) -> None:
+    """A path through it (`here/../run`) would be gone with it, in the middle of the run."""
+    here = tmp_path / "here"
+    done = train(f"mkdir {here}; cd {here};", "--run-dir", "../run", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["run_dir"] == str((tmp_path / "run").resolve())
 
 
 @pytest.mark.parametrize("module", ["fcntl", "resource"])
