@@ -335,7 +335,7 @@ class MainWindow(QMainWindow):
 
     def _on_document_opened(self) -> None:
         self.dataset.refresh()
-        if self.tabs.current == "start":
+        if self.tabs.current == "start" or not self.editor.network.layers:  # an empty project is for designing
             self.show_tab("design")
             QTimer.singleShot(0, self, self.design.canvas.fit_legibly)  # once it has its size
         self.design.canvas.fit_legibly()

@@ -1,8 +1,9 @@
 """Dialogs about the program: find a command, keyboard shortcuts, and About Netwright."""
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -11,7 +12,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
     QLabel,
-    QLineEdit,
     QScrollArea,
     QStackedWidget,
     QTreeWidget,
@@ -20,9 +20,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.frame.actions import ACTIONS, MENUS
+from app.frame.actions import ACTIONS, MENUS, Action
 from app.widgets import within_screen
 from designer import theme
+from designer.panels.parts import SearchField
 from engine.core.version import VERSION
 from engine.layers.addons import AddOn
 from engine.network.catalog import add_ons, layer_type
@@ -30,10 +31,10 @@ from engine.network.catalog import add_ons, layer_type
 CANVAS_KEYS = (
     ("Zoom", "Wheel, or two fingers"),
     ("Pan", "Middle button, or Space and drag"),
-    ("Add a layer at the pointer, or behind the selected one", "A"),
-    ("Add a layer on the ground, or into a connection", "Double click"),
-    ("Add a layer where you clicked", "Click on the ground, then Tab"),
-    ("Add a layer to an open port", "Drag from the port to the ground"),
+    ("Add a layer at the pointer, or after the selected one", "A"),
+    ("Add a layer on the canvas, or into a connection", "Double click"),
+    ("Add a layer where you clicked", "Click on the canvas, then Tab"),
+    ("Add a layer to an open port", "Drag from the port to the canvas"),
     ("Move an end of a connection", "Drag it beside its port"),
     ("Move all connections of an output", "Shift and drag from the port"),
     ("Add to the selection", "Ctrl or Shift and click"),
@@ -53,17 +54,45 @@ CANVAS_KEYS = (
 )
 
 
+FINDER_WIDTH, FINDER_HEIGHT, FINDER_TOP = 520, 360, 80
+PLANNED = {
+    "predict": "Predictions for single samples are planned. For now export the network and run it.",
+    "classify": "Predictions for single samples are planned. For now export the network and run it.",
+}
+"""What people look for and the program cannot do yet."""
+
+
+def matching(text: str) -> list[Action]:
+    """Return the actions that have all words in name, keywords or help, best match first."""
+    text = text.lower().strip()
+
+    def rank(row: Action) -> int | None:
+        name, keywords = row.text.rstrip("…").lower(), row.keywords.lower()
+        if not all(word in f"{row.menu} {name} {keywords} {row.help}".lower() for word in text.split()):
+            return None
+        if text == name or text in keywords.split():
+            return 0 if text == name else 1
+        if name.startswith(text):
+            return 2
+        if any(word.startswith(text) for word in name.split()):
+            return 3
+        return 4 if all(word in f"{row.menu} {name} {keywords}".lower() for word in text.split()) else 5
+
+    ranked = [(near, row) for row in ACTIONS if row.id != "view.commands" and (near := rank(row)) is not None]
+    return [row for _, row in sorted(ranked, key=itemgetter(0))]
+
+
 class CommandFinder(QDialog):
-    """A search field above a list of actions. Enter runs the chosen one; actions that cannot be used now are muted."""
+    """A search field above a list of actions, over the top of the window. Enter runs the chosen one, Escape or a click
+    beside it closes; actions that cannot be used now are muted."""
 
     def __init__(self, actions: Mapping[str, QAction], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, Qt.WindowType.Popup)
         self.setWindowTitle("Find a command")
-        self.resize(480, 360)
+        theme.mark(self, "role", "popup")
+        self.resize(FINDER_WIDTH, FINDER_HEIGHT)
         self._actions = actions
-        self.search = QLineEdit()
-        self.search.setPlaceholderText("Type the name of a command…")
-        self.search.setAccessibleName("Command")
+        self.search = SearchField("Find a command…", "Command")
         self.search.textChanged.connect(self._fill)
         self.search.installEventFilter(self)
         self.list = QTreeWidget()
@@ -76,35 +105,44 @@ class CommandFinder(QDialog):
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.list.setAccessibleName("Commands")
+        self.list.itemClicked.connect(self._run)
         self.list.itemActivated.connect(self._run)
-        self.nothing = QLabel("No command has this in its name or help.")
+        self.nothing = QLabel()
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.nothing.setWordWrap(True)
         theme.mark(self.nothing, "role", "muted")
         self.pages = QStackedWidget()
         self.pages.addWidget(self.list)
         self.pages.addWidget(self.nothing)
         column = QVBoxLayout(self)
-        column.setContentsMargins(12, 12, 12, 12)
+        column.setContentsMargins(8, 8, 8, 8)
         column.setSpacing(8)
         column.addWidget(self.search)
         column.addWidget(self.pages)
         self._fill("")
 
+    def open_over(self, window: QWidget) -> None:
+        """Show the finder at the top of a window, in the middle, until a command is run or it is left."""
+        top = window.mapToGlobal(QPoint((window.width() - self.width()) // 2, FINDER_TOP))
+        self.move(top)
+        self.search.setFocus()
+        self.exec()
+        self.deleteLater()
+
     def _fill(self, text: str) -> None:
         self.list.clear()
-        words = text.lower().split()
-        for row in ACTIONS:
-            name = f"{row.menu}: {row.text.rstrip('…')}"
-            if row.id == "view.commands" or not all(word in f"{name} {row.help}".lower() for word in words):
-                continue
-            item = QTreeWidgetItem([name, row.shortcut])
+        for row in matching(text):
+            item = QTreeWidgetItem([f"{row.menu}: {row.text.rstrip('…')}", row.shortcut])
             item.setData(0, Qt.ItemDataRole.UserRole, row.id)
             item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             item.setForeground(1, theme.current().muted)
+            item.setToolTip(0, row.help)
             if not self._actions[row.id].isEnabled():
                 item.setForeground(0, theme.current().muted)
                 item.setToolTip(0, "Cannot be used now")
             self.list.addTopLevelItem(item)
+        planned = [sentence for word, sentence in PLANNED.items() if word.startswith(text.lower().strip() or " ")]
+        self.nothing.setText(planned[0] if planned else "No matching commands")
         self.pages.setCurrentWidget(self.list if self.list.topLevelItemCount() else self.nothing)
         self._choose(0)
 

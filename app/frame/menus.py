@@ -57,7 +57,8 @@ class Menus(QObject):
             return self.by_name[row.menu]
         if row.submenu not in self._submenus:
             menu = self._submenus[row.submenu] = self.by_name[row.menu].addMenu(row.submenu)
-            theme.mark(menu, "role", "choices")
+            if row.is_on is not None:
+                theme.mark(menu, "role", "choices")
         return self._submenus[row.submenu]
 
     def _fill_recent(self) -> None:
@@ -95,7 +96,7 @@ class Menus(QObject):
         """Find an action by its name, and run it."""
         from app.frame.help_dialogs import CommandFinder
 
-        CommandFinder(self.actions_by_id, self._window).exec()
+        CommandFinder(self.actions_by_id, self._window).open_over(self._window)
 
     def show_shortcuts(self) -> None:
         """List the shortcuts."""

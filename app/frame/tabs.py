@@ -117,6 +117,7 @@ class DesignTab(QObject):
 
         palette = LibraryPanel(self._editor, memory=LibraryMemory(self._settings, self._window))
         palette.setMinimumWidth(LEAST_PALETTE)
+        palette.left.connect(lambda: self.canvas.setFocus())
         self.palette_made.emit(palette)
         return palette
 
@@ -272,3 +273,8 @@ class DesignTab(QObject):
     def show_problems(self) -> None:
         """Bring the list of problems to the front."""
         self.bottom.show_page(self.problems)
+
+    def show_layers(self) -> None:
+        """Bring the table of layers to the front."""
+        self.docks[2].show()
+        self.bottom.show_page(self._layers)

@@ -86,6 +86,8 @@ class LibraryMemory(QObject):
 class LibraryPanel(QWidget):
     """A search field above the library. Without a memory it forgets everything when it goes."""
 
+    left = Signal()
+    """Escape was pressed in the empty search field: the keyboard belongs elsewhere."""
     user_block_chosen = Signal(object)
     """The `UserBlock` that shall be added."""
     user_block_renamed = Signal(object)
@@ -277,8 +279,8 @@ class LibraryPanel(QWidget):
     # Events
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """While searching, the arrows move through the results, Enter adds, Escape clears. The words of all rows are
-        gathered when the keyboard comes to the search, before the first letter."""
+        """While searching, the arrows move through the results, Enter adds, Escape clears and then leaves. The words of
+        all rows are gathered when the keyboard comes to the search, before the first letter."""
         if watched is self.view.viewport():
             if event.type() == QEvent.Type.Leave and self._is_stale:
                 self._show_recent()
@@ -297,8 +299,8 @@ class LibraryPanel(QWidget):
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
                 self.search.selectAll()  # the next word replaces this one; another Enter adds the same once more
             return True
-        if event.key() == Qt.Key.Key_Escape and self.search.text():
-            self.search.clear()
+        if event.key() == Qt.Key.Key_Escape:
+            self.search.clear() if self.search.text() else self.left.emit()
             return True
         return False
 

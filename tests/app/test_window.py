@@ -464,6 +464,54 @@ def test_the_command_finder_finds_and_runs(qtbot, window: MainWindow) -> None:
     assert finder.result() == CommandFinder.DialogCode.Accepted
 
 
+@pytest.mark.parametrize(
+    ("typed", "id"),
+    [
+        ("dark", "theme.dark"),
+        ("light", "theme.light"),
+        ("analyze", "view.layers"),
+        ("import", "data.choose"),
+        ("sweep", "view.experiments"),
+        ("onnx", "file.export"),
+        ("settings", "run.options"),
+        ("stop", "run.stop"),
+    ],
+)
+def test_the_command_finder_puts_the_best_match_first(qtbot, window: MainWindow, typed: str, id: str) -> None:
+    finder = CommandFinder(window.menus.actions_by_id, window)
+    qtbot.addWidget(finder)
+    finder.search.setText(typed)
+    assert finder.list.currentItem().data(0, Qt.ItemDataRole.UserRole) == id
+
+
+def test_the_command_finder_says_what_is_planned(qtbot, window: MainWindow) -> None:
+    finder = CommandFinder(window.menus.actions_by_id, window)
+    qtbot.addWidget(finder)
+    finder.search.setText("predict")
+    assert "planned" in finder.nothing.text()
+    finder.search.setText("no such command")
+    assert finder.nothing.text() == "No matching commands"
+
+
+def test_escape_leaves_the_search_of_layers_and_shortcuts_work_again(qtbot, window: MainWindow) -> None:
+    window.open_path(DIGITS)
+    window.show()
+    window.activateWindow()
+    run(window, "network.add")
+    qtbot.keyClicks(window.design.palette.search, "relu")
+    qtbot.keyClick(window.design.palette.search, Qt.Key.Key_Escape)
+    assert window.design.palette.search.hasFocus()
+    qtbot.keyClick(window.design.palette.search, Qt.Key.Key_Escape)
+    assert window.design.canvas.hasFocus()
+
+
+def test_a_blank_project_is_shown_in_design(window: MainWindow) -> None:
+    window.open_path(DIGITS)
+    window.show_tab("train")
+    run(window, "file.blank")
+    assert window.tabs.current == "design"
+
+
 def test_the_command_finder_does_not_run_what_cannot_be_done(qtbot, window: MainWindow) -> None:
     finder = CommandFinder(window.menus.actions_by_id, window)
     qtbot.addWidget(finder)
