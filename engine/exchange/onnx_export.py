@@ -5,7 +5,9 @@ network), with a dynamic batch size: float32, or float64 for numbers that single
 of a classifier is the class probabilities; the class names are in the metadata.
 """
 
+import ast
 import contextlib
+import itertools
 import json
 import logging
 import warnings
@@ -199,6 +201,7 @@ def content(module: fx.GraphModule, network: Network, batch: Arrays, described: 
             )
             if program is None:
                 raise RunError("torch returned no ONNX program.")
+            keep_layer_names(program.model)
             forget_origin(program.model)
             program.model.metadata_props.update(described)
             program.model.producer_name, program.model.producer_version = "netwright", VERSION
@@ -215,6 +218,31 @@ def _own_code(network: Network) -> str:
     if not names:
         return ""
     return f". Look first at the project's own code ({', '.join(names)}). Export to PyTorch takes any operation."
+
+
+def keep_layer_names(model: onnx_ir.Model) -> None:
+    """Name nodes, and the values between them, after the layers that they compute: `stage/2/conv/Conv`.
+
+    The exporter notes the path of modules that each node comes from; its own names count nodes.
+    """
+    taken = {value.name for value in (*model.graph.inputs, *model.graph.outputs, *model.graph.initializers.values())}
+    for node in model.graph:
+        scopes = ast.literal_eval(node.metadata_props.get("pkg.torch.onnx.name_scopes", "[]"))
+        path = [scope for scope in scopes[:-1] if scope and not scope.startswith("_")]
+        if not path:
+            continue
+        node.name = _numbered(f"{path[-1].replace('.', '/')}/{node.op_type}", taken)
+        for value in node.outputs:
+            if not value.is_graph_output():
+                value.name = _numbered(f"{node.name}_output", taken)
+
+
+def _numbered(name: str, taken: set[str | None]) -> str:
+    """Return the name, with a number if it is taken, and add it to the names taken."""
+    numbered = (f"{name}_{number}" for number in itertools.count(2))
+    free = next(text for text in itertools.chain((name,), numbered) if text not in taken)
+    taken.add(free)
+    return free
 
 
 def forget_origin(model: onnx_ir.Model) -> None:

@@ -321,3 +321,14 @@ def test_onnx_runtime_sends_nothing_and_leaves_nothing_in_the_home_folder(tmp_pa
     environment |= {"HOME": str(home), "PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, "-c", OPEN_SESSION, str(tmp_path / "relu.onnx")], env=environment, check=True)
     assert list(home.rglob("*")) == []
+
+
+def test_nodes_and_values_keep_the_names_of_their_layers(tmp_path: Path) -> None:
+    network = chain(
+        layer("image_input", channels=1, size=6), layer("conv2d", filters=2), layer("relu"), layer("conv2d", filters=2)
+    )
+    export_onnx(network, weights(network), tmp_path / "net.onnx", facts=None, samples=None)
+    nodes = {node.name: node for node in onnx.load(tmp_path / "net.onnx").graph.node}
+    assert {"conv_1/Conv", "relu_1/Relu", "conv_2/Conv"} <= nodes.keys()
+    assert list(nodes["relu_1/Relu"].input) == ["conv_1/Conv_output"]
+    assert list(nodes["conv_2/Conv"].output) == ["conv_2"]
