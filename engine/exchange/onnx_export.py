@@ -40,7 +40,7 @@ from engine.project.bindings import match_inputs, wanted_of
 from engine.project.dataset_info import DatasetInfo
 
 OPSET = 20
-SCALES = (1.0, 1e4, 1e8, 0.01)
+SCALES = (1.0, 1e4, 1e8)
 """Sizes of normalised random inputs. Deep in a network with initial weights values fade, so that a gate after a sigmoid
 is 0.5 whatever its weights are: large inputs make it count."""
 LIMIT_BYTES = 2_000_000_000
