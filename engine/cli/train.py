@@ -1,138 +1,22 @@
 """Commands `train PROJECT` and `resume RUN`: run a training in the foreground or detached and report its outcome."""
 
 import argparse
-import math
-import operator
-import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 from engine.cli.common import Commands, add_project, add_trust, facts_of, look_at_code, print_json, read_project
 from engine.cli.control import send
 from engine.cli.follow import ProgressPrinter
-from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, RunError, UserError, did_you_mean, plural
-from engine.core.files import write_atomically
+from engine.cli.require import Requirement, parse, refuse_impossible, write_junit
+from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, RunError, UserError, plural
 from engine.core.text import format_duration
 from engine.project.bindings import in_order
-from engine.project.dataset_info import SPLITS, DatasetInfo
 from engine.project.environment import TARGETS
-from engine.project.options.metrics import of_training
 from engine.project.project import Project
 from engine.runs.folder import RunFolder, open_run, origin
 from engine.runs.summary import format_metric
 from engine.user_code import trust
-
-OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    ">": operator.gt,
-    "<": operator.lt,
-}
-
-
-@dataclass(frozen=True)
-class Requirement:
-    """Condition of `--require`. With an empty `split` the test split is used if it has the metric, else validation."""
-
-    text: str
-    split: str
-    name: str
-    sign: str
-    limit: float
-
-    def value(self, result: Mapping[str, Any]) -> float | None:
-        """Return the metric or loss in a result, or None if the result does not have it."""
-        if self.split == "training":
-            number = result.get("loss") if self.name == "loss" else (result.get("metrics") or {}).get(self.name)
-            return None if number is None else float(number)
-        for split in [self.split] if self.split else ["test", "validation"]:
-            if self.name in (result.get(split) or {}):
-                return float(result[split][self.name])
-        return None
-
-    def holds(self, result: Mapping[str, Any]) -> bool:
-        """Return whether a result meets the condition. False for a missing value or NaN."""
-        value = self.value(result)
-        return value is not None and OPERATORS[self.sign](value, self.limit)
-
-    def failure_text(self, result: Mapping[str, Any]) -> str:
-        """Return a message with the condition and the value reached."""
-        value = self.value(result)
-        return f"required {self.text}, reached {'nothing' if value is None else f'{value:.6g}'}"
-
-
-def parse(text: str) -> Requirement:
-    """Parse a requirement such as `accuracy>=0.95`. Raises `UserError`."""
-    match = re.fullmatch(r"\s*(?:(\w+)\.)?([\w-]*\w)\s*(>=|<=|>|<)\s*([-+.\deE]+)\s*", text)
-    if match is None:
-        raise UserError(f'--require "{text}": expected a condition such as "accuracy>=0.95" or "validation.loss<0.2".')
-    split, name, sign, limit = match.groups()
-    if split and split not in SPLITS:
-        raise UserError(f"--require \"{text}\": there is no split '{split}'; splits are {', '.join(SPLITS)}.")
-    try:
-        number = float(limit)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise UserError(f"--require \"{text}\": '{limit}' is not a number.")
-    return Requirement(text.strip(), split or "", name, sign, number)
-
-
-def refuse_impossible(requirements: list[Requirement], facts: DatasetInfo, metrics: Sequence[str]) -> None:
-    """Raise `UserError` if a requirement is on a metric or split that the run does not have. Called before training."""
-    names = ("loss", *metrics)
-    for requirement in requirements:
-        if requirement.name not in names:
-            hint = did_you_mean(requirement.name, names)
-            available = f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
-            raise UserError(f'--require "{requirement.text}": this run has {available}, not {requirement.name}.{hint}')
-        if requirement.split == "training" and not of_training(requirement.name):
-            message = (
-                f"{requirement.name} is measured at validations and test alone. Require validation.{requirement.name}."
-            )
-            raise UserError(f'--require "{requirement.text}": {message}')
-        splits = [requirement.split] if requirement.split else ["test", "validation"]
-        if not any(facts.samples.get(split) for split in splits):
-            raise UserError(
-                f'--require "{requirement.text}": the data has no {" and no ".join(splits)} split. '
-                f"Give it a share, or require training.{requirement.name}."
-            )
-
-
-def write_junit(path: Path, result: Mapping[str, Any], requirements: Sequence[Requirement]) -> None:
-    """Write a JUnit XML file with a test case for the training and one per requirement. Raises `UserError`."""
-    finished = result["state"] == "finished"
-    missed = [r for r in requirements if not (finished and r.holds(result))]
-    suite = ElementTree.Element(
-        "testsuite",
-        name="netwright",
-        tests=str(1 + len(requirements)),
-        failures=str(len(missed)),
-        errors=str(int(not finished)),
-        time=f"{result['seconds']:.3f}",
-    )
-    case = ElementTree.SubElement(
-        suite, "testcase", classname="netwright", name="train", time=f"{result['seconds']:.3f}"
-    )
-    if not finished:
-        ElementTree.SubElement(case, "error", message=_legal(f"{result['state']}: {result['reason']}"))
-    for requirement in requirements:
-        case = ElementTree.SubElement(suite, "testcase", classname="netwright.require", name=_legal(requirement.text))
-        if requirement in missed:
-            ElementTree.SubElement(case, "failure", message=_legal(requirement.failure_text(result)))
-    try:
-        write_atomically(path, ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True))
-    except OSError as error:
-        raise UserError(f"--junit {path} cannot be written: {error.strerror}.") from None
-
-
-def _legal(text: str) -> str:
-    """Replace characters that are not allowed in XML by question marks."""
-    return re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "?", text)
 
 
 def add_outcome(command: argparse.ArgumentParser) -> None:
@@ -143,7 +27,8 @@ def add_outcome(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="CONDITION",
-        help='exit 4 if this does not hold in the end, such as "accuracy>=0.95"; may be given several times',
+        help='condition on the outcome, exit 4 if it does not hold: "accuracy>=0.95" is judged on the test split, '
+        'without one on validation; "validation.loss<0.2" names the split; may be given several times',
     )
     command.add_argument("--json", action="store_true", help="print one JSON object at the end")
     command.add_argument("--junit", type=Path, metavar="FILE", help="write the outcome as JUnit XML")
@@ -189,13 +74,16 @@ def see_through(
     from engine.launch.coordinator import coordinate, exit_code
 
     result = coordinate(folder, on_event=printer)
-    missed = [r for r in requirements if not r.holds(result)] if result["state"] == "finished" else []
-    print_json(result) if arguments.json else _summary(result)
-    for requirement in missed:
-        printer.say(requirement.failure_text(result))
+    outcomes = [requirement.judge(result) for requirement in requirements]
+    whole = {**result, "requirements": [outcome.write() for outcome in outcomes]}
+    print_json(whole) if arguments.json else _summary(result)
+    is_judged = result["state"] == "finished"
+    for outcome in outcomes if is_judged else ():
+        printer.say(f"requirement {'met' if outcome.passed else 'not met'}: {outcome.text}")
     if arguments.junit is not None:
-        write_junit(arguments.junit, result, requirements)
-    return EXIT_REQUIREMENT if missed else exit_code(folder)
+        write_junit(arguments.junit, result, outcomes)
+    is_missed = is_judged and not all(outcome.passed for outcome in outcomes)
+    return EXIT_REQUIREMENT if is_missed else exit_code(folder)
 
 
 def _summary(result: dict[str, Any]) -> None:

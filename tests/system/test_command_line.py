@@ -90,8 +90,14 @@ def test_train_prints_one_object_and_keeps_the_promises_of_its_exit_codes(projec
 
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
-    assert set(result) == SUMMARY_KEYS
+    assert set(result) == {*SUMMARY_KEYS, "requirements"}
     assert result["state"] == "finished"
+    test_accuracy, training_loss = result["test"]["accuracy"], result["loss"]
+    assert result.pop("requirements") == [
+        {"text": "accuracy>=0.8", "split": "test", "value": test_accuracy, "passed": True},
+        {"text": "training.loss<1", "split": "training", "value": training_loss, "passed": True},
+    ]
+    assert f"requirement met: test accuracy {test_accuracy:.6g}"[:35] in done.stderr
     assert result["environment"] == {
         "target": "multi-cpu",
         "resolved": "multi-cpu",
@@ -101,7 +107,7 @@ def test_train_prints_one_object_and_keeps_the_promises_of_its_exit_codes(projec
     }
     assert result["test"]["accuracy"] >= 0.8
     assert result["run_dir"] == str(run)
-    assert json.loads(RunFolder(run).result.read_text()) == result
+    assert RunFolder(run).read_result() == result
     suite = ElementTree.parse(junit).getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "0", "0")
     assert "samples/s" in done.stderr
@@ -115,7 +121,8 @@ def test_a_requirement_that_does_not_hold_is_exit_4(project: Path, tmp_path: Pat
     )  # fmt: skip
 
     assert done.returncode == 4
-    assert "required validation.accuracy>1.5, reached 0." in done.stderr
+    assert "requirement not met: validation accuracy 0." in done.stderr
+    assert done.stderr.endswith(" <= 1.5\n")
     assert ElementTree.parse(junit).getroot().get("failures") == "1"
     done = engine("resume", tmp_path / "run", "--set", "training.max_epochs=2", "--require", "f-score>1")
     assert (done.returncode, done.stdout) == (2, ""), "refused before anything is trained"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cli.train import parse, refuse_impossible, write_junit
+from engine.cli.require import parse, refuse_impossible, write_junit
 from engine.core.errors import UserError
 from engine.core.types import features
 from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of, numbers_of
@@ -45,7 +45,7 @@ RESULT: dict[str, Any] = {
     ],
 )
 def test_a_condition_is_understood(text: str, holds: bool) -> None:
-    assert parse(text).holds(RESULT) == holds
+    assert parse(text).judge(RESULT).passed == holds
 
 
 @pytest.mark.parametrize(
@@ -85,22 +85,60 @@ def test_any_text_is_a_condition_or_refused(text: str) -> None:
 @pytest.mark.parametrize("value", [math.nan, "NaN"])
 @pytest.mark.parametrize("sign", [">=", "<=", ">", "<"])
 def test_nan_and_missing_numbers_never_hold(sign: str, value: object) -> None:
-    assert not parse(f"accuracy{sign}0").holds({"test": {"accuracy": value}})
-    assert not parse(f"training.loss{sign}0").holds({"loss": value})
+    assert not parse(f"accuracy{sign}0").judge({"test": {"accuracy": value}}).passed
+    assert not parse(f"training.loss{sign}0").judge({"loss": value}).passed
     for nothing in ({}, {"loss": None, "metrics": None, "validation": None, "test": None}):
-        assert not parse(f"accuracy{sign}0").holds(nothing)
-        assert not parse(f"training.loss{sign}0").holds(nothing)
-        assert not parse(f"training.accuracy{sign}0").holds(nothing)
+        assert not parse(f"accuracy{sign}0").judge(nothing).passed
+        assert not parse(f"training.loss{sign}0").judge(nothing).passed
+        assert not parse(f"training.accuracy{sign}0").judge(nothing).passed
 
 
 def test_infinity_is_compared() -> None:
-    assert parse("loss>1").holds({"test": {"loss": "Infinity"}})
-    assert not parse("loss<1").holds({"test": {"loss": "Infinity"}})
+    assert parse("loss>1").judge({"test": {"loss": "Infinity"}}).passed
+    assert not parse("loss<1").judge({"test": {"loss": "Infinity"}}).passed
 
 
-def test_the_verdict_says_what_was_reached() -> None:
-    assert parse("accuracy>=0.9").failure_text(RESULT) == "required accuracy>=0.9, reached 0.8"
-    assert parse("rmse<1").failure_text(RESULT) == "required rmse<1, reached nothing"
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("accuracy>=0.9", "test accuracy 0.8 < 0.9"),
+        ("accuracy>=0.75", "test accuracy 0.8 >= 0.75"),
+        ("accuracy>0.8", "test accuracy 0.8 <= 0.8"),
+        ("loss<=0.5", "test loss 0.75 > 0.5"),
+        ("validation.loss<0.5", "validation loss 0.5 >= 0.5"),
+        ("training.loss<0.5", "training loss 0.25 < 0.5"),
+        ("accuracy>=0.80000000001", "test accuracy 0.8 < 0.80000000001"),
+        ("accuracy>0.1", "test accuracy 0.8 > 0.1"),
+        ("validation.accuracy>0.9", "validation accuracy 0.9 <= 0.9"),
+        ("rmse<1", "rmse has no value, required < 1"),
+        ("test.rmse<1", "test rmse has no value, required < 1"),
+    ],
+)
+def test_the_outcome_names_the_split_and_the_value(text: str, said: str) -> None:
+    assert parse(text).judge(RESULT).text == said
+
+
+def test_the_split_is_test_else_validation_and_said_so() -> None:
+    without_test = {**RESULT, "test": {}}
+    assert parse("accuracy>=0.9").judge(without_test).text == "validation accuracy 0.9 >= 0.9"
+    assert parse("accuracy>=0.9").judge({"test": {"accuracy": "NaN"}}).text == "test accuracy is NaN, required >= 0.9"
+
+
+def test_a_value_is_not_rounded_to_the_limit() -> None:
+    assert parse("accuracy>=0.8").judge({"test": {"accuracy": 0.7999999999}}).text == "test accuracy 0.7999999999 < 0.8"
+
+
+def test_an_outcome_in_json() -> None:
+    assert parse(" accuracy>=0.9 ").judge(RESULT).write() == {
+        "text": "accuracy>=0.9",
+        "split": "test",
+        "value": 0.8,
+        "passed": False,
+    }
+    assert parse("rmse<1").judge(RESULT).write() == {"text": "rmse<1", "split": None, "value": None, "passed": False}
+    assert parse("validation.accuracy>=0.9").judge(RESULT).write()["passed"] is True
+    stopped = {**RESULT, "state": "stopped"}
+    assert parse("validation.accuracy>=0.9").judge(stopped).passed is False, "the run has not finished"
 
 
 def facts(task: Any = "classes", **samples: int) -> DatasetInfo:
@@ -140,23 +178,25 @@ def suite(path: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
 
 
 def test_a_finished_run_as_junit(tmp_path: Path) -> None:
-    write_junit(tmp_path / "a.xml", RESULT, [parse("accuracy>=0.7"), parse("accuracy>=0.9")])
+    outcomes = [parse(text).judge(RESULT) for text in ("accuracy>=0.7", "validation.accuracy>=0.95")]
+    write_junit(tmp_path / "a.xml", RESULT, outcomes)
     counts, cases = suite(tmp_path / "a.xml")
     assert counts == {"name": "netwright", "tests": "3", "failures": "1", "errors": "0", "time": "1.500"}
     assert cases == {
         "train": [],
-        "accuracy>=0.7": [],
-        "accuracy>=0.9": ["failure: required accuracy>=0.9, reached 0.8"],
+        "test accuracy>=0.7": [],
+        "validation accuracy>=0.95": ["failure: validation accuracy 0.9 < 0.95"],
     }
 
 
 def test_a_failed_run_as_junit(tmp_path: Path) -> None:
     reason = 'worker 1 said <"&\x1b[31m\x00\ud800\nboth'
-    write_junit(tmp_path / "a.xml", {**RESULT, "state": "failed", "reason": reason}, [parse("accuracy>=0.1")])
+    result = {**RESULT, "state": "failed", "reason": reason}
+    write_junit(tmp_path / "a.xml", result, [parse("accuracy>=0.1").judge(result)])
     counts, cases = suite(tmp_path / "a.xml")
     assert (counts["errors"], counts["failures"]) == ("1", "1")
     assert cases["train"] == ['error: failed: worker 1 said <"&?[31m??\nboth']
-    assert len(cases["accuracy>=0.1"]) == 1
+    assert cases["test accuracy>=0.1"] == ["failure: the run has not finished: failed"]
 
 
 def test_where_no_junit_can_be_written_is_said(tmp_path: Path) -> None:
@@ -166,9 +206,9 @@ def test_where_no_junit_can_be_written_is_said(tmp_path: Path) -> None:
 
 def test_a_metric_of_any_name_can_be_required_where_it_is_measured() -> None:
     result = {"loss": 0.1, "metrics": {"f-score": 0.8}, "validation": {"f-score": 0.7, "auc": 0.9}}
-    assert parse("f-score>=0.7").holds(result)
-    assert parse("training.f-score > 0.75").holds(result)
-    assert not parse("validation.top-k>=0.1").holds(result)
+    assert parse("f-score>=0.7").judge(result).passed
+    assert parse("training.f-score > 0.75").judge(result).passed
+    assert not parse("validation.top-k>=0.1").judge(result).passed
     refuse_impossible([parse("f-score>0"), parse("validation.auc>0.5")], facts(), ("accuracy", "f-score", "auc"))
     with pytest.raises(UserError, match=r"measured at validations and test alone. Require validation.auc."):
         refuse_impossible([parse("training.auc>0.5")], facts(), ("auc",))
