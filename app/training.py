@@ -147,6 +147,10 @@ class Training(QObject):
         """What the engine is to train, or None where something keeps it from that, to which this leads."""
         editor, documents = self._shell.editor, self._shell.documents
         # Whether data that was refused can be read now is for the engine to say: its files may be back.
+        if not editor.project.network.layers:
+            self._shell.show_tab("design")
+            self._shell.hint("There is no network to train yet. Add an input layer and the layers after it first.")
+            return None
         errors = [problem for problem in editor.check_result.errors if problem.message != self._dataset.error]
         if errors:
             self.problems_requested.emit()

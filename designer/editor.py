@@ -88,7 +88,7 @@ class Editor(QObject):
         self._data_refusal = ""
         self._scope: tuple[str, ...] = ()
         self._here = self._project
-        self._check_result = self._check_result_here = check(self._project)
+        self._check_result = self._check_result_here = check(self._project).on_canvas()
         self._selection = Selection()
         self.centre: Callable[[], Position] = lambda: (0.0, 0.0)
         """Where a layer goes that nobody placed; the canvas sets it to the middle of what is visible."""
@@ -326,7 +326,7 @@ class Editor(QObject):
 
     def recheck(self) -> None:
         """Check the project again, after an edit or when something beside it has changed, such as measured sizes."""
-        self._check_result = check(self._project, self._dataset_info, self._data_refusal)
+        self._check_result = check(self._project, self._dataset_info, self._data_refusal).on_canvas()
         self._show_check_result()
 
     def _show_check_result(self) -> None:

@@ -81,8 +81,12 @@ class ProblemsModel(QAbstractListModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return f"{problem.severity.capitalize()}: {where(problem)}: {problem.message}"
         if role == Qt.ItemDataRole.ToolTipRole:
-            fix = f"\n{link_text(problem)} with Alt+Enter" if link_text(problem) else ""
-            return f"{problem.severity.capitalize()}: {problem.message}{fix}"
+            lines = [f"{problem.severity.capitalize()}: {problem.message}"]
+            if link_text(problem):
+                lines.append(f"{link_text(problem)} with Alt+Enter")
+            if problem.fix is not None and problem.fix.detail:
+                lines.append(problem.fix.detail)
+            return "\n".join(lines)
         return None
 
 
@@ -150,7 +154,8 @@ class ProblemDelegate(QStyledItemDelegate):
         metrics, bold = QFontMetrics(self._view.font()), QFontMetrics(self._bold())
         left = row.left() + _MARGIN + _MARK + _GAP
         right = row.right() - _MARGIN
-        link_width = metrics.horizontalAdvance(words) + 2 if (words := link_text(problem)) else 0
+        words = link_text(problem)
+        link_width = min(metrics.horizontalAdvance(words) + 2, (right - left) // 2) if words else 0
         link = QRect(right - link_width, row.top() + _PADDING, link_width, metrics.height())
         place_width = min(bold.horizontalAdvance(where(problem)) + 2, max(60, (right - left) // 3))
         place = QRect(left, row.top() + _PADDING, place_width, metrics.height())
@@ -193,6 +198,7 @@ class ProblemDelegate(QStyledItemDelegate):
                 underlined = QFont(painter.font())
                 underlined.setUnderline(True)
                 painter.setFont(underlined)
+            words = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideMiddle, link.width())
             painter.drawText(link, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
         painter.restore()
 

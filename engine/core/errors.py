@@ -5,7 +5,7 @@ window and on the command line, where the class sets the exit code. Any other un
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import ClassVar
 
@@ -64,6 +64,12 @@ class ShapeError(UserError):
 
 class UnknownSizesError(ShapeError):
     """Unknown output sizes of a layer of user code that was not measured. Reported as a warning only."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as one text: `a, b and c`."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def plural(count: int, word: str) -> str:

@@ -17,6 +17,8 @@ from engine.network.block import Block, BlockInput, BlockOutput
 from engine.network.network import Layer, Network, Port
 from engine.network.problems import Problem, Severity
 
+NO_LAYERS = (Problem("error", "", "", "", "The network has no layers. Add an input layer first."),)
+"""The problems of an empty network."""
 Given = Mapping[str, TensorType | None]
 """Types that enter a block, by the id of the block input that represents the port."""
 
@@ -278,7 +280,7 @@ def _cycle_problems(network: Network) -> list[Problem]:
 def _whole_problems(network: Network) -> list[Problem]:
     """Return the problems of the network as a whole."""
     if not network.layers:
-        return [Problem("error", "", "", "", "The network has no layers. Add an input layer first.")]
+        return [*NO_LAYERS]
     if not network.inputs:
         return [Problem("error", "", "", "", "The network has no input layer. Add one and connect it.")]
     return []

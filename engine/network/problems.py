@@ -10,10 +10,12 @@ Severity = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True)
 class Fix:
-    """An edit that removes a problem: the text of the button, and a function from a project to a new one."""
+    """An edit that removes a problem: the text of the button, a function from a project to a new one, and what the
+    edit affects where the text of the button is too short to say so."""
 
     label: str
     edit: Callable[[Any], Any]
+    detail: str = ""
 
 
 @dataclass(frozen=True)

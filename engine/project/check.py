@@ -7,7 +7,7 @@ from engine.core.errors import UserError, plural
 from engine.core.types import TensorType, clash
 from engine.layers.base import LayerType
 from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
-from engine.network.analysis import Analysis, analyse, frozen_parameters, type_at
+from engine.network.analysis import NO_LAYERS, Analysis, analyse, frozen_parameters, type_at
 from engine.network.block import Block
 from engine.network.blocks import Path, analysis_in, network_in
 from engine.network.memory import Memory, StepOptions, all_known, optimizer_states, training_memory
@@ -62,6 +62,13 @@ class CheckResult:
     def option_warnings(self) -> tuple[Problem, ...]:
         """Return the warnings about training options; they do not keep a run from starting."""
         return tuple(p for p in self.problems if p.severity == "warning" and p.field.startswith("training."))
+
+    def on_canvas(self) -> "CheckResult":
+        """Return the result as an editor shows it: to have no layers yet is a note there, not a mistake."""
+        if self.analysis.problems != NO_LAYERS:
+            return self
+        empty = tuple(replace(p, severity="note") if p in NO_LAYERS else p for p in self.problems)
+        return replace(self, problems=empty)
 
     def refuse_errors(self) -> None:
         """Raise `UserError` with all errors, one per line, if there are any."""
@@ -316,7 +323,7 @@ def _output_problems(project: Project, analysis: Analysis, facts: DatasetInfo | 
         return  # a broken chain has been reported already
     if (problem := nothing_learns(network, analysis, facts)) is not None:
         yield problem
-    if (problem := several_outputs(network, facts)) is not None:
+    if (problem := several_outputs(network, analysis, facts)) is not None:
         yield problem
     elif facts is not None:
         if (problem := output_count_problem(network, facts)) is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from engine.core.errors import UserError
+from engine.core.errors import UserError, listed
 from engine.network import edits
 from engine.network.analysis import Analysis, analyse
 from engine.network.block import BlockInput
@@ -16,6 +16,8 @@ _ROW = 60.0
 """Vertical distance between layers; the same as in `engine.network.arrangement`."""
 _DECIDING = ("filters", "outputs", "hidden_units")
 _PASSING = ("Activation", "Normalisation", "Pooling", "Utility")
+_NAMED = 2
+"""Number of layers that a button names; beyond one more, its tooltip names the rest."""
 Values = Mapping[str, Mapping[str, int]]
 
 
@@ -56,14 +58,16 @@ def data_option(label: str, **values: object) -> Fix:
 
 def removal(network: Network, ids: Collection[str]) -> Fix:
     """Return a fix that removes layers with all their connections."""
-    names = [layer.name for id, layer in network.layers.items() if id in ids]
-    label = f"Remove {names[0]}" if len(names) == 1 else f"Remove {len(names):,} layers"
+    place = {id: number for number, id in enumerate(network.order)}
+    names = [network.layers[id].name for id in sorted(ids, key=lambda id: place.get(id, len(place)))]
+    more = f"{len(names) - _NAMED:,} more" if len(names) > _NAMED + 1 else ""
+    label = f"Remove {listed([*names[:_NAMED], more] if more else names)}"
 
     def edit(project: Project) -> Project:
         rest = edits.remove_layers(project.network, ids)
         return replace(project, network=rest, layout=project.layout.without(ids))
 
-    return Fix(label, edit)
+    return Fix(label, edit, f"Removes {listed(names)}.")
 
 
 def healing(layer: Layer) -> Fix:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from engine.core.errors import plural
+from engine.core.errors import listed, plural
 from engine.core.types import TensorType, clash
 from engine.layers.inputs import SequenceInput
 from engine.network import edits
@@ -28,6 +28,7 @@ WAYS = {
     "pooled.",
 }
 _DECIDING = ("outputs", "filters")
+_CLASSIFYING = ("softmax", "log_softmax", "sigmoid")
 _MANY = 8
 """Largest number of outputs among which a main one is determined; beyond it the network is still being drawn, and the
 intended output is unclear."""
@@ -327,30 +328,44 @@ def _parts(network: Network) -> list[list[str]]:
     return [part for part in parts.values() if len(part) > 1]
 
 
-def several_outputs(network: Network, facts: DatasetInfo | None) -> Problem | None:
-    """Return the problems of outputs beyond the data's targets; the main output is the one with the most layers
-    upstream."""
+def several_outputs(network: Network, analysis: Analysis, facts: DatasetInfo | None) -> Problem | None:
+    """Return the problem of outputs beyond the data's targets, at an output other than the main one."""
     ports = [port for port in network.output_ports if not network.layers[port.layer].type.is_input]
     if len(ports) < 2 or (facts is not None and len(ports) <= len(facts.targets)):
         return None
+    names = ", ".join(network.layers[port.layer].name for port in ports[:6]) + (", ..." if len(ports) > 6 else "")
     if facts is not None and len(facts.targets) > 1:
-        names = ", ".join(network.layers[port.layer].name for port in ports[:6]) + (", ..." if len(ports) > 6 else "")
         told = ", ".join(target.name for target in facts.targets)
         message = (
             f"The data has {len(facts.targets)} targets ({told}); {len(ports)} outputs are not connected further: "
             f"{names}. Join or remove some."
         )
         return Problem("error", "", "", "", message)
-    reach = {port: _upstream(network, port.layer) for port in ports} if len(ports) <= _MANY else {}
-    main = max(reach, key=lambda port: len(reach[port]), default=None)
-    spare = [port for port in ports if port != main]
-    names = ", ".join(network.layers[port.layer].name for port in ports[:6]) + (", ..." if len(ports) > 6 else "")
     each = "" if facts is not None else " for each target of the data"
-    message = f"Training needs one output{each}; {len(ports)} are not connected further: {names}. Join or remove them."
-    unused = {id for port in spare for id in reach[port]} - reach[main] if main else set()
+    message = f"Training needs one output{each}; {len(ports)} are not connected further: {names}."
+    if len(ports) > _MANY:
+        at = network.layers[ports[0].layer]
+        return Problem(_severity(facts), at.id, at.name, "", f"{message} Join or remove them.")
+    reach = {port: _upstream(network, port.layer) for port in ports}
+    main = max(ports, key=lambda port: (_finality(network, analysis, port, facts), len(reach[port])))
+    spare = [port for port in ports if port != main]
+    unused = {id for port in spare for id in reach[port]} - reach[main]
     fix = check_fixes.removal(network, unused) if unused else None
     at = network.layers[spare[0].layer]
+    message += f" Connect {listed(list(dict.fromkeys(network.layers[port.layer].name for port in spare)))}, or remove "
+    message += "it." if len(spare) == 1 else "them."
     return Problem(_severity(facts), at.id, at.name, "", message, fix)
+
+
+def _finality(network: Network, analysis: Analysis, port: Port, facts: DatasetInfo | None) -> tuple[bool, bool, bool]:
+    """Return how much an output looks like the intended one, to be compared: whether it fits the target, whether it
+    gives probabilities, whether it is one vector per sample."""
+    output = analysis.shapes[port.layer].at(port.name)
+    is_fitting = False
+    if facts is not None:
+        target = facts.targets[0]
+        is_fitting = output.layout == target.type.layout and not clash(output["C"], target.outputs)
+    return is_fitting, network.layers[port.layer].effective_type.key in _CLASSIFYING, output.layout == "features"
 
 
 def _upstream(network: Network, id: str) -> set[str]:

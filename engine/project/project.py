@@ -155,7 +155,7 @@ def lifted(project: Project, path: Path, problem: Problem) -> Problem:
     def edit(whole: Project) -> Project:
         return with_project_in(whole, path, fix.edit(project_in(whole, path)))
 
-    return replace(problem, fix=Fix(fix.label, edit))
+    return replace(problem, fix=replace(fix, edit=edit))
 
 
 def lowered(problem: Problem, path: Path) -> Problem | None:

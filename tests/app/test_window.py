@@ -539,7 +539,20 @@ def test_dialogs_open_and_close(qtbot, window: MainWindow, way: str) -> None:
         assert any("CC BY 4.0" in text for text in texts)
 
 
+def test_an_empty_project_shows_no_error_and_is_not_trained(window: MainWindow, server: FakeServer) -> None:
+    assert window.status.errors.isHidden()
+    assert window.design.bottom.is_folded
+    assert [problem.severity for problem in window.editor.problems] == ["note", "note"]
+    window.show_tab("train")
+    run(window, "run.train")
+    assert window.tabs.stack.currentWidget() is window.design.canvas
+    assert "Add an input layer" in window.status.hints.text()
+    assert server.count("train") == 0
+
+
 def test_training_with_problems_leads_to_them(window: MainWindow, server: FakeServer) -> None:
+    window.open_path(DIGITS)
+    window.editor.disconnect_all([next(iter(window.editor.network.connections))])
     window.show_tab("train")
     run(window, "run.train")
     assert window.tabs.stack.currentWidget() is window.design.canvas

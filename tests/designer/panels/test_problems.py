@@ -11,7 +11,7 @@ from engine.network.problems import Problem
 from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
-from tests.builders import classifier
+from tests.builders import add, classifier, layer
 
 FACTS = DatasetInfo((InputInfo("image", image(1, 6, 6)),), {"training": 100}, classes_of(*"abcde"))
 
@@ -109,6 +109,17 @@ def test_rows_are_said_in_words(panel: ProblemsPanel) -> None:
     text = panel.model.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole)
     assert text.startswith("Error: fc_2: ")
     assert "Alt+Enter" in panel.model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_the_tooltip_of_a_fix_names_all_that_it_removes(editor: Editor, panel: ProblemsPanel) -> None:
+    network = editor.network
+    for _ in range(4):
+        network, _ = add(network, layer("relu"), *list(network.layers.values())[-1:])
+    for key in ("tanh", "relu"):
+        network, _ = add(network, layer(key), network.layer("fc_1"))
+    editor.apply_here("Branch", network)
+    tips = [panel.model.index(row, 0).data(Qt.ItemDataRole.ToolTipRole) for row in range(panel.model.rowCount())]
+    assert any(tip.endswith("\nRemoves tanh_1 and relu_6.") for tip in tips)
 
 
 def test_severities_differ_in_shape_not_only_in_colour() -> None:

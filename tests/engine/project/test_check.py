@@ -227,6 +227,45 @@ def test_two_outputs_and_one_response() -> None:
     assert problem.message.startswith("Training needs one output; 2 are not connected further: fc_1, fc_2.")
 
 
+def dangling() -> tuple[Network, list[str]]:
+    """A network cut behind its second pooling: the rest was connected again to the first ReLU. The chain that ends in
+    pooling has more layers than the one that ends in the softmax."""
+    front = (layer("conv2d", filters=4), layer("relu"), layer("max_pool2d"))
+    network = chain(layer("image_input", channels=1, size=8), *front, *front)
+    relu = network.layer("relu_1")
+    network, last = add(network, layer("fully_connected", outputs=3), relu)
+    network, _ = add(network, layer("softmax"), last)
+    return network, ["pool_1", "conv_2", "relu_2", "pool_2"]
+
+
+@pytest.mark.parametrize("data", [None, facts(image(1, 8, 8))], ids=["without data", "with data"])
+def test_an_output_that_dangles_is_marked_and_not_the_one_that_is_meant(data: DatasetInfo | None) -> None:
+    network, behind = dangling()
+    made = project(network) if data else Project(network)
+    problem = problems(made, data)[0]
+    assert problem.name == "pool_2"
+    assert problem.message.endswith("are not connected further: pool_2, softmax_1. Connect pool_2, or remove it.")
+    assert problem.fix is not None
+    assert [one.name for one in network.layers.values() if one.id not in problem.fix.edit(made).network.layers] == behind
+
+
+def test_a_fix_that_removes_layers_names_them() -> None:
+    problem = problems(Project(dangling()[0]), None)[0]
+    assert problem.fix is not None
+    assert problem.fix.label == "Remove pool_1, conv_2 and 2 more"
+    assert problem.fix.detail == "Removes pool_1, conv_2, relu_2 and pool_2."
+
+
+def test_an_empty_canvas_is_no_mistake_but_cannot_be_trained() -> None:
+    result = check(Project())
+    assert result.errors, "on the command line"
+    assert not result.on_canvas().errors
+    assert [p.severity for p in result.on_canvas().problems] == ["note", "note"]
+    assert check(Project(classifier())).on_canvas().problems == check(Project(classifier())).problems
+    with pytest.raises(UserError, match="The network has no layers"):
+        result.refuse_errors()
+
+
 def test_another_number_of_inputs() -> None:
     found = problems(project(classifier()), facts(image(1, 6, 6), image(1, 6, 6)))
     assert found[0].message.startswith("The data has 2 inputs (input_1, input_2), the network 1 input layer. ")
