@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 
@@ -13,8 +14,11 @@ from engine.core.errors import UserError
 from engine.core.files import open_file, write_atomically
 from engine.core.folders import state_folder
 from engine.project.file import SUFFIX, Opened, dumps, load, loads, save
-from engine.project.project import Project
+from engine.project.project import Project, new_identity
 from engine.project.user_code import moved_project
+
+if TYPE_CHECKING:  # it is imported with the first look at runs
+    from engine.runs.history import ProjectKey
 
 RESOURCES = Path(__file__).resolve().parents[1] / "resources"
 EXAMPLES, TEMPLATES = RESOURCES / "examples", RESOURCES / "templates"
@@ -42,6 +46,10 @@ class Documents(QObject):
         self._is_modified = is_modified
         self.path: Path | None = None
         self.origin: Path | None = None
+        self.identity = new_identity()
+        """By which the project's runs are found. It is no part of what can be undone; `identified` puts it in."""
+        self._original = ""
+        """The identity of the run's project which this is a copy of."""
         self._settings = QSettings("Netwright", "Netwright")
         self._recovery: Path | None = None
         self._seen = b""
@@ -62,6 +70,17 @@ class Documents(QObject):
         return self.path or self.origin
 
     @property
+    def key(self) -> "ProjectKey":
+        """What the runs of the open project are found by."""
+        from engine.runs.history import ProjectKey
+
+        return ProjectKey(self.source, self.identity)
+
+    def identified(self, project: Project) -> Project:
+        """Return the project with the identity of the document, as its file and its runs carry it."""
+        return replace(project, identity=self.identity)
+
+    @property
     def base(self) -> Path:
         """The folder that relative data paths start at."""
         from engine.runs.folder import origin
@@ -77,8 +96,8 @@ class Documents(QObject):
         return next((path.parent for path in self.recent()), Path.home())
 
     def new(self) -> None:
-        """Become a document without a path."""
-        self._become(None, None)
+        """Become a document without a path, with an identity of its own."""
+        self._become(None, None, new_identity())
 
     def open(self, path: Path) -> Opened:
         """Read a project. Raises `UserError`; the open document is then untouched."""
@@ -86,21 +105,25 @@ class Documents(QObject):
         seen = _digest(path)
         opened = load(path)
         if path.parent in (EXAMPLES, TEMPLATES):
-            self._become(None, path)
+            self._become(None, path, new_identity())
         else:
-            self._become(path, path, seen)
+            self._become(path, path, opened.project.identity, seen)
             self._remember(path)
-        return opened
+        return _anonymous(opened)
 
     def open_copy(self, path: Path, origin: Path) -> Opened:
         """Read a project from a file that must not be changed, such as a run's: as a copy without a path, whose data is
         found from where `origin` lies. Raises `UserError`; the open document is then untouched."""
         opened = load(path)
-        self._become(None, origin)
-        return opened
+        self._become(None, origin, new_identity())
+        self._original = opened.project.identity
+        return _anonymous(opened)
 
     def save(self, path: Path | None = None) -> Project:
         """Write the project to its path or to another one. Return it as saved: a relative data path may have changed.
+
+        The identity is kept, and a project without one is given one. A project that has a file already and is saved as
+        another becomes a project of its own; a copy of a run's project that is saved over its original becomes that.
 
         Raises `UserError`; the old file is then untouched.
         """
@@ -112,9 +135,10 @@ class Documents(QObject):
         if target.resolve().parent in (EXAMPLES, TEMPLATES):
             raise UserError(f"{target} belongs to Netwright, which opens it as a copy. Save in a folder of your own.")
         project = self._moved(self._current(), target.resolve())
-        save(project, target)
+        identity = self._identity_at(target.resolve())
+        save(replace(project, identity=identity), target)
         target = target.resolve()
-        self._become(target, target, _digest(target))
+        self._become(target, target, identity, _digest(target))
         self._remember(target)
         return project
 
@@ -123,6 +147,14 @@ class Documents(QObject):
         """Whether another program or window has written the file since it was read or saved here: saving would
         overwrite those changes."""
         return self.path is not None and _digest(self.path) not in (b"", self._seen)
+
+    def _identity_at(self, target: Path) -> str:
+        """Return the identity of the project once it is saved there."""
+        if self.path is not None and target != self.path:
+            return new_identity()
+        if self.path is None and self._original and target == self.origin:
+            return self._original
+        return self.identity or new_identity()
 
     def _moved(self, project: Project, target: Path) -> Project:
         """Return the project with its relative paths made relative to the new folder."""
@@ -152,9 +184,10 @@ class Documents(QObject):
         """Remove a project from the list of recent ones; the file stays."""
         self._settings.setValue("recent", [str(other) for other in self.known() if other != path])
 
-    def _become(self, path: Path | None, origin: Path | None, seen: bytes = b"") -> None:
+    def _become(self, path: Path | None, origin: Path | None, identity: str, seen: bytes = b"") -> None:
         self.forget_recovery()
         self.path, self.origin, self._seen = path, origin, seen
+        self.identity, self._original = identity, ""
         self.changed.emit()
 
     def autosave(self) -> None:
@@ -167,7 +200,7 @@ class Documents(QObject):
             self._recovery = state_folder() / "recovery" / f"{os.getpid()}_{key}{SUFFIX}"
         with contextlib.suppress(OSError):
             self._recovery.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            write_atomically(self._recovery, dumps(self._current()).encode(), mode=0o600)
+            write_atomically(self._recovery, dumps(self.identified(self._current())).encode(), mode=0o600)
             note = f"{self.path or ''}\n{self.origin or ''}\n"
             write_atomically(self._recovery.with_suffix(".where"), note.encode(), mode=0o600)
 
@@ -189,14 +222,20 @@ class Documents(QObject):
             except (UserError, OSError, UnicodeDecodeError):
                 continue
             _remove(file)
-            self._become(Path(path) if path else None, Path(origin) if origin else None, _digest(Path(path)))
-            return project, self.title
+            identity = project.identity or ("" if path else new_identity())
+            self._become(Path(path) if path else None, Path(origin) if origin else None, identity, _digest(Path(path)))
+            return replace(project, identity=""), self.title
         return None
 
     def close(self) -> None:
         """Stop autosaving."""
         self._timer.stop()
         self.forget_recovery()
+
+
+def _anonymous(opened: Opened) -> Opened:
+    """Return the project without its identity, which the document holds."""
+    return replace(opened, project=replace(opened.project, identity=""))
 
 
 def _digest(file: Path) -> bytes:

@@ -120,8 +120,7 @@ class Training(QObject):
         """The Train tab is seen: show the last run of the project, if another project was opened meanwhile."""
         from engine.runs.history import last_run
 
-        path = self._shell.documents.source
-        if self.phase is Phase.UNSEEN and path is not None and (run := last_run(path)) is not None:
+        if self.phase is Phase.UNSEEN and (run := last_run(self._shell.documents.key)) is not None:
             self.follow(run)
         self._lifecycle.take(Step.TAB_SEEN)
         self.queue_follower.queue.look()
@@ -163,7 +162,7 @@ class Training(QObject):
         if not self._user_code.ask():
             return None
         return {
-            "project": dumps(editor.project),
+            "project": dumps(documents.identified(editor.project)),
             "project_path": str(documents.source) if documents.source else None,
         }
 

@@ -12,9 +12,8 @@ from app.experiments import run_reader
 from app.processes import ENDING_S, ChildProcess
 from engine.core.child_process import module_command
 from engine.core.errors import UserError
-from engine.runs.create import runs_beside
 from engine.runs.folder import RunFolder
-from engine.runs.history import is_of, own_runs
+from engine.runs.history import ProjectKey
 from engine.runs.notes import write_notes
 from engine.runs.summary import RunSummary, summary_from
 
@@ -32,11 +31,10 @@ class RunHistory(QObject):
 
     def __init__(self, parent: QObject | None = None, *, look_ms: int = LOOK_MS) -> None:
         super().__init__(parent)
-        self.project_path: Path | None = None
+        self.project: ProjectKey | None = None
         self.runs: dict[Path, RunSummary] = {}
         self.is_read = False
         """Whether the folders have been read."""
-        self._folders: tuple[str, ...] = ()
         self._child: ChildProcess | None = None
         self._unsure: list[tuple[Path, str, tuple[str, ...]]] = []
         """Notes that the process has not confirmed yet."""
@@ -44,15 +42,12 @@ class RunHistory(QObject):
         self._timer = QTimer(self, interval=look_ms)
         self._timer.timeout.connect(self.look)
 
-    def watch(self, project_path: Path | None) -> None:
+    def watch(self, project: ProjectKey) -> None:
         """Look at the runs of this project now and once a second, until `rest`."""
-        own = own_runs()
-        places = [runs_beside(project_path)] if project_path is not None else []
-        folders = tuple(dict.fromkeys(str(place) for place in [*places, *([own] if own is not None else [])]))
-        if folders != self._folders or project_path != self.project_path:
+        if project != self.project:
             self.close()
             self.runs, self.is_read = {}, False
-            self._folders, self.project_path = folders, project_path
+            self.project = project
             self.changed.emit()
         self._timer.start()
         self.look()
@@ -63,7 +58,7 @@ class RunHistory(QObject):
 
     def is_of_project(self, run: RunSummary) -> bool:
         """Return whether a run belongs to the open project, and not to another one in the same folder."""
-        return is_of(run, self.project_path)
+        return self.project is not None and self.project.owns(run, run.path)
 
     def look(self) -> None:
         """Ask for changes."""
@@ -85,10 +80,11 @@ class RunHistory(QObject):
         self._child.say(json.dumps(request).encode())
 
     def _start(self) -> None:
-        if self._child is not None:
+        if self._child is not None or self.project is None:
             return
+        path = str(self.project.path or "")
         try:
-            self._child = ChildProcess(module_command(run_reader.MODULE, *self._folders), self, hears=True)
+            self._child = ChildProcess(module_command(run_reader.MODULE, path, self.project.identity), self, hears=True)
         except OSError as error:
             self._timer.stop()
             self.refused.emit(f"The runs cannot be read: {error.strerror}.")

@@ -41,7 +41,7 @@ class RunCommands(QObject):
 
     def follow_document(self) -> None:
         """List the runs of the project that is open."""
-        self._tab.show_project(self._shell.documents.source)
+        self._tab.show_project(self._shell.documents.key)
 
     def show_curves(self, run: RunSummary) -> None:
         """Show a run in the Train tab. A run of this window that is under way goes on unseen."""

@@ -1,15 +1,16 @@
 """Reads and changes runs for the window in a process of its own, so that neither thousands of folders nor a disk that
 does not answer block it.
 
-python -m app.experiments.run_reader FOLDER ...
+python -m app.experiments.run_reader PROJECT ID
 
-Lines of JSON on standard input say what to do: `{"do": "look"}`, `{"do": "note", "run", "note", "tags"}`,
-`{"do": "delete", "runs"}`. Those on standard output tell what changed since the last look:
-`{"runs": [...]}` and `{"gone": [...]}` by path, then `{"looked": true}`; `{"noted": run}` that a note was
-dealt with; `{"refused": "..."}` what could not be done.
+The project's file and identity may be empty. Lines of JSON on standard input say what to do: `{"do": "look"}`,
+`{"do": "note", "run", "note", "tags"}`, `{"do": "delete", "runs"}`. Those on standard output tell what changed since
+the last look: `{"runs": [...]}` and `{"gone": [...]}` by path, then `{"looked": true}`; `{"noted": run}` that a note
+was dealt with; `{"refused": "..."}` what could not be done.
 The process ends when its input closes.
 """
 
+import contextlib
 import json
 import os
 import select
@@ -20,8 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import UserError
+from engine.runs.create import runs_beside
 from engine.runs.folder import RunFolder, open_run
-from engine.runs.history import in_order, list_runs
+from engine.runs.history import ProjectKey, in_order, list_runs, own_runs, roots_of
 from engine.runs.notes import write_notes
 from engine.runs.summary import RunSummary
 from engine.runs.trash import move_run_to_trash
@@ -34,10 +36,10 @@ REST = 15
 
 
 class RunReader:
-    """Carries out requests, and remembers what was reported of the runs in some folders."""
+    """Carries out requests, and remembers what was reported of the runs in the folders of a project."""
 
-    def __init__(self, folders: Sequence[Path]) -> None:
-        self._folders = folders
+    def __init__(self, project: ProjectKey) -> None:
+        self._project = project
         self._told: dict[str, dict[str, Any]] = {}
         self._not_before = 0.0
 
@@ -83,12 +85,13 @@ class RunReader:
         self._not_before = ended + REST * (ended - began)
 
     def _runs(self) -> list[RunSummary]:
+        """Return all runs beside the project and in the user's data directory, and its own that lie elsewhere."""
         runs: list[RunSummary] = []
-        for folder in self._folders:
-            try:
-                runs += list_runs(folder)
-            except UserError:  # no run was made there yet
-                continue
+        common = (runs_beside(self._project.path) if self._project.path is not None else None, own_runs())
+        for folder in roots_of(self._project):
+            with contextlib.suppress(UserError):  # no run was made there yet
+                found = list_runs(folder)
+                runs += found if folder in common else [run for run in found if self._project.owns(run, run.path)]
         return in_order(runs)
 
 
@@ -106,9 +109,10 @@ def requests(descriptor: int) -> Iterator[dict[str, Any]]:
             yield {"do": "look"}
 
 
-def main(folders: Sequence[str]) -> None:
+def main(project: Sequence[str]) -> None:
     """Answer requests until the input closes."""
-    attendant = RunReader([Path(folder) for folder in folders])
+    path, identity = project
+    attendant = RunReader(ProjectKey(Path(path) if path else None, identity))
     for request in requests(sys.stdin.fileno()):
         for report in attendant.do(request):
             print(json.dumps(report, separators=(",", ":")), flush=True)

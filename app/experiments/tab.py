@@ -28,6 +28,7 @@ from designer import theme
 from designer.panels.parts import SearchField
 from engine.core.errors import UserError, plural
 from engine.core.files import write_atomically
+from engine.runs.history import ProjectKey
 from engine.runs.query import as_csv
 from engine.runs.summary import RunSummary
 
@@ -75,7 +76,7 @@ class ExperimentsTab(QWidget):
         self.model = RunsModel()
         self.model.figures = theme.figures(self.font())
         self._compare: ComparePage | None = None
-        self._project_path: Path | None = None
+        self._key = ProjectKey()
         self._make_actions()
         menu = QMenu(self)
         menu.addActions(list(self.row_actions.values()))
@@ -201,16 +202,16 @@ class ExperimentsTab(QWidget):
 
     # ---- what is shown ----
 
-    def show_project(self, path: Path | None) -> None:
+    def show_project(self, project: ProjectKey) -> None:
         """Show the runs of another project, or of the same under another name."""
-        self._project_path = path
+        self._key = project
         if self.isVisible():
-            self.history.watch(path)
+            self.history.watch(project)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Follow the runs while the tab is visible."""
         super().showEvent(event)
-        self.history.watch(self._project_path)
+        self.history.watch(self._key)
         if self._compare is not None and self.pages.currentWidget() is self._compare:
             self._compare.resume()
 

@@ -120,14 +120,18 @@ class QueueFollower(QObject):
 
     def find_alive(self) -> None:
         """Ask the engine which runs of the project are under way; follow the newest where none is shown."""
-        path = self._shell.documents.source
-        if path is not None and self._is_started:
-            self._shell.server.request("alive", {"project_path": str(path)}, self._take_alive, lambda _: None)
+        if self._is_started:
+            self._shell.server.request("alive", self._project(), self._take_alive, lambda _: None)
+
+    def _project(self) -> dict[str, Any]:
+        documents = self._shell.documents
+        path = str(documents.source) if documents.source is not None else None
+        return {"project_path": path, "project_id": documents.identity}
 
     def _take_alive(self, answer: dict[str, Any]) -> None:
         from engine.runs.folder import RunFolder
 
-        if answer["project_path"] != str(self._shell.documents.source):
+        if {name: answer[name] for name in ("project_path", "project_id")} != self._project():
             return
         runs = [RunFolder(Path(run)) for run in answer["runs"]]
         queued = {entry.run_dir for entry in self._queue.entries} if self._queue is not None else set()

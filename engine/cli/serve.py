@@ -188,10 +188,12 @@ def _resume(values: dict[str, Any]) -> Answer:
 
 
 def _alive(values: dict[str, Any]) -> Answer:
-    from engine.runs.history import runs_of
+    from engine.runs.history import ProjectKey, runs_of
 
-    runs = [str(run.path) for run in runs_of(Path(values["project_path"])) if run.is_alive]
-    return {"project_path": values["project_path"], "runs": runs}
+    path, identity = values.get("project_path"), str(values.get("project_id") or "")
+    project = ProjectKey(Path(path) if path else None, identity)
+    runs = [str(run.path) for run in runs_of(project) if run.is_alive]
+    return {"project_path": path, "project_id": identity, "runs": runs}
 
 
 HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {

@@ -16,6 +16,7 @@ from engine.project.project import Project, set_option
 from engine.project.user_code import ready
 from engine.runs.checkpoints import all_checkpoints
 from engine.runs.folder import RunFolder, frozen_code, take_lock, update_info
+from engine.runs.history import register
 from engine.runs.info import RunInfo
 
 CHANGEABLE = (
@@ -102,6 +103,7 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
             released=False,
             state="starting",
         )
+        register(folder, info.project_id)
         folder.take_requests()  # late requests to the previous attempt do not apply to this one
     except OSError as error:
         raise RunError(f"The run folder {folder.path} cannot be written: {error.strerror or error}.") from None

@@ -21,7 +21,7 @@ from engine.core.files import write_atomically
 from engine.core.records import Record
 from engine.project.migrations import FORMAT, migrate
 from engine.project.network_json import NETWORK_KEYS, NetworkReader, write_network
-from engine.project.project import SECTIONS, Project
+from engine.project.project import IDENTITY, SECTIONS, Project
 
 SUFFIX = ".netwright"
 # A network of 20,000 layers has 3 MB. The limit keeps a hostile file from taking seconds and gigabytes.
@@ -133,7 +133,7 @@ def _is_deeper(value: dict[str, Any] | list[Any], limit: int) -> bool:
 
 def _read(data: Mapping[str, Any], version: tuple[int, int]) -> Project:
     newer = version > FORMAT
-    known = {"netwright", "network", *SECTIONS}
+    known = {"netwright", "id", "network", *SECTIONS}
     unknown = {key: value for key, value in data.items() if key not in known}
     if unknown and not newer:
         key = next(iter(unknown))
@@ -145,7 +145,12 @@ def _read(data: Mapping[str, Any], version: tuple[int, int]) -> Project:
             sections[name] = record.read(data.get(name, {}), name, keep_unknown=newer)
         except FieldErrors as refused:
             errors.extend(refused.errors)
-    project, reader = Project(version=version, unknown=unknown), NetworkReader(newer)
+    identity = data.get("id", "")
+    if "id" in data and not (isinstance(identity, str) and IDENTITY.fullmatch(identity)):
+        text = f"expected 8 to 64 letters, digits and hyphens, received {quoted(identity)}. Remove it: saving adds one."
+        errors.append(FieldError("id", text))
+        identity = ""
+    project, reader = Project(version=version, identity=identity, unknown=unknown), NetworkReader(newer)
     try:
         network, layout = reader.read(data.get("network", {}))
         project = replace(
@@ -178,6 +183,8 @@ def dumps(project: Project) -> str:
     """Return the project as the text of its file."""
     network = write_network(project.network, project.layout, project.unknown_in_layers)
     lines = [f'{{"netwright": {json.dumps(list(project.version))}']
+    if project.identity:
+        lines.append(f' "id": {json.dumps(project.identity)}')
     lines.append(f' "network": {_network({**network, **project.unknown_in_network}, " ")}')
     rest = {name: project.section(name).write() for name in SECTIONS}
     for key, value in {**rest, **project.unknown}.items():

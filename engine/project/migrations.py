@@ -11,7 +11,8 @@ from typing import Any
 from engine.core.errors import UserError
 from engine.core.fields import quoted
 
-FORMAT = (1, 0)
+FORMAT = (1, 1)
+"""1.1 added `id`, the identity of the project. A file of 1.0 has none until it is saved."""
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """Migrations by major version, each to the next version."""
 

@@ -1,5 +1,7 @@
 """The project as a value: a network, the positions of its layers, and the options for training it."""
 
+import re
+import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -84,6 +86,8 @@ class Project:
     training: TrainingOptions = field(default_factory=TrainingOptions)
     environment: EnvironmentOptions = field(default_factory=EnvironmentOptions)
     run: RunOptions = field(default_factory=RunOptions)
+    identity: str = ""
+    """Given once, see `new_identity`; empty for a project whose file has none yet. Runs carry it."""
     version: tuple[int, int] = FORMAT
     unknown: Mapping[str, Any] = field(default_factory=dict, hash=False)
     unknown_in_network: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -104,6 +108,14 @@ class Project:
         found = all_problems((name, self.section(name)) for name in SECTIONS)
         found += strategy_problems(self.environment, self.training)
         return found
+
+
+IDENTITY = re.compile("[A-Za-z0-9-]{8,64}")
+
+
+def new_identity() -> str:
+    """Return the identity of a new project. No other project has it, on this machine or another."""
+    return str(uuid.uuid4())
 
 
 def set_option(project: Project, assignment: str) -> Project:

@@ -13,7 +13,7 @@ from engine.network.layout import COUNT_LIMIT, FLOWS, TEXT_LIMIT, TITLE_LIMIT, T
 from engine.network.network import NAME_LIMIT
 from engine.project.migrations import FORMAT
 from engine.project.network_json import CONNECTION_LIMIT
-from engine.project.project import SECTIONS
+from engine.project.project import IDENTITY, SECTIONS
 
 PATH = ROOT / "resources" / "schema" / "project.schema.json"
 
@@ -53,14 +53,17 @@ def schema() -> dict[str, Any]:
         "flow": {"enum": list(FLOWS)},
     }
     network = {"type": "object", "properties": properties, "additionalProperties": False}
-    version = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2, "const": list(FORMAT)}
+    versions = [[FORMAT[0], minor] for minor in range(FORMAT[1] + 1)]
+    version = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2, "enum": versions}
+    about = "Identity of the project: kept by its file, carried by its runs"
+    identity = {"type": "string", "pattern": f"^{IDENTITY.pattern}$", "description": about}
     sections = {name: record.schema() for name, record in SECTIONS.items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Netwright project",
         "type": "object",
         "required": ["netwright"],
-        "properties": {"netwright": version, "network": network, **sections},
+        "properties": {"netwright": version, "id": identity, "network": network, **sections},
         "additionalProperties": False,
     }
 

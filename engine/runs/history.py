@@ -13,9 +13,11 @@ from typing import Any
 
 from engine.core.errors import UserError
 from engine.core.fields import is_unicode
-from engine.core.folders import cache_folder, data_folder
+from engine.core.files import make_private_folder, read_object, write_json
+from engine.core.folders import cache_folder, data_folder, state_folder
 from engine.runs.create import is_shipped, runs_beside
 from engine.runs.folder import RunFolder
+from engine.runs.info import RunInfo
 from engine.runs.summary import (
     RunSummary,
     read_summary,
@@ -25,10 +27,12 @@ from engine.runs.summary import (
     with_state_now,
 )
 
-VERSION = 1
+VERSION = 2
 """Version of the index records. An index of another version is discarded."""
 PATIENCE_S = 2.0
 MOST_FOLDERS = 100
+MOST_REGISTERED = 500
+REGISTER_LIMIT_BYTES = 2**14
 _TABLE = "CREATE TABLE IF NOT EXISTS runs (name TEXT PRIMARY KEY, stamp TEXT NOT NULL, record TEXT NOT NULL)"
 
 
@@ -209,46 +213,126 @@ def own_runs() -> Path | None:
     return None
 
 
-def is_of(run: RunSummary, project_path: Path | None) -> bool:
-    """Return whether a run belongs to a project. Runs beside the project match by file name, as both may have been
-    moved."""
-    if project_path is None or run.path.parent == own_runs():
-        return run.project_path == (str(project_path) if project_path else "")
-    return Path(run.project_path).name == project_path.name
+@dataclass(frozen=True)
+class ProjectKey:
+    """What the runs of a project are found by: its identity, and its file. Either may be missing."""
+
+    path: Path | None = None
+    """The file; for an unsaved copy of an example or of a run, that of the original."""
+    identity: str = ""
+
+    def owns(self, run: RunSummary | RunInfo, folder: Path) -> bool:
+        """Return whether the run in a folder belongs to the project.
+
+        It does if it carries the identity, or was started from this file. Where one of them has no identity, a run
+        beside the project matches by file name, as both may have been moved, and a run without a file matches a project
+        without one.
+        """
+        if self.identity and run.project_id == self.identity:
+            return True
+        known = run.project_path or ""
+        if self.path is not None and known == str(self.path):
+            return True
+        if self.identity and run.project_id:
+            return False
+        if self.path is None:
+            return not known and not self.identity
+        return folder.parent != own_runs() and bool(known) and Path(known).name == self.path.name
 
 
-def runs_of(project_path: Path | None) -> list[RunSummary]:
-    """Return the runs of a project in the default folders, newest first. None selects projects without a file."""
-    folders = [runs_beside(project_path)] if project_path is not None else []
+def roots_of(project: ProjectKey) -> list[Path]:
+    """Return the folders of runs in which those of a project may be: beside it, in the user's data directory, and
+    wherever a run of it was started."""
+    beside = [runs_beside(project.path)] if project.path is not None and not is_shipped(project.path) else []
     own = own_runs()
+    elsewhere = [run.parent for run in registered(project.identity)] if project.identity else []
+    return list(dict.fromkeys([*beside, *([own] if own is not None else []), *elsewhere]))
+
+
+def runs_of(project: ProjectKey) -> list[RunSummary]:
+    """Return the runs of a project, newest first."""
     runs: list[RunSummary] = []
-    for folder in dict.fromkeys([*folders, *([own] if own is not None else [])]):
+    for folder in roots_of(project):
         if folder.is_dir():
             with contextlib.suppress(UserError):
-                runs += [run for run in list_runs(folder) if is_of(run, project_path)]
+                runs += [run for run in list_runs(folder) if project.owns(run, run.path)]
     return in_order(runs)
 
 
-def last_run(project_path: Path) -> RunFolder | None:
-    """Return the newest run of a project, or None. Searches beside the project, for a shipped project in the user's
-    data directory. Runs that were moved together with their project are included.
+def last_run(project: ProjectKey) -> RunFolder | None:
+    """Return the newest run of a project, or None. Runs that were moved together with their project are included.
 
     Reads only runs that can be the newest: the modification time of `run.json` is not earlier than the creation of
     its run.
     """
     candidates: list[tuple[float, str]] = []
-    own = own_runs() if is_shipped(project_path) else None
-    with contextlib.suppress(OSError):
-        for entry in os.scandir(own or runs_beside(project_path)):
-            with contextlib.suppress(OSError):
-                candidates.append((os.stat(f"{entry.path}/run.json").st_mtime, entry.path))
+    for root in roots_of(project):
+        with contextlib.suppress(OSError):
+            for entry in os.scandir(root):
+                with contextlib.suppress(OSError):
+                    candidates.append((os.stat(f"{entry.path}/run.json").st_mtime, entry.path))
     best: tuple[float, str] | None = None
     for when, path in sorted(candidates, reverse=True):
         if best is not None and when + CLOCKS_APART_S < best[0]:
             break
         with contextlib.suppress(UserError, OSError):
             info = RunFolder(Path(path)).read_info()
-            known_path = info.project_path or ""
-            if known_path == str(project_path) or (own is None and Path(known_path).name == project_path.name):
+            if project.owns(info, Path(path)):
                 best = max(best or (-1.0, ""), (info.created, path))
     return RunFolder(Path(best[1])) if best is not None else None
+
+
+def next_number(project: ProjectKey) -> int:
+    """Return the number of the next run of a project, from 1."""
+    newest = last_run(project)
+    if newest is None:
+        return 1
+    with contextlib.suppress(UserError):
+        if number := newest.read_info().number:
+            return number + 1
+    return len(runs_of(project)) + 1
+
+
+# ---- the register ----
+
+
+def register(folder: RunFolder, project_id: str) -> None:
+    """Note where a run was started, so that its project and the start page find it wherever it lies.
+
+    A failure is ignored: the run is found beside its project all the same.
+    """
+    with contextlib.suppress(OSError, RuntimeError):
+        place = register_folder()
+        make_private_folder(place)
+        path = str(folder.path.absolute())
+        name = hashlib.sha256(os.fsencode(path)).hexdigest()[:24]
+        if is_unicode(path):
+            write_json(place / f"{name}.json", {"run_dir": path, "project_id": project_id})
+        for old in _newest_first(place)[MOST_REGISTERED:]:
+            os.unlink(old)
+
+
+def register_folder() -> Path:
+    """Return the folder of the register. Raises `RuntimeError` if the user has no home folder."""
+    return state_folder() / "runs"
+
+
+def registered(project_id: str | None = None) -> list[Path]:
+    """Return the folders of the registered runs of a project, or of all, latest first. They may be gone meanwhile."""
+    found: list[Path] = []
+    with contextlib.suppress(OSError, RuntimeError):
+        for entry in _newest_first(register_folder()):
+            with contextlib.suppress(OSError):
+                data = read_object(entry, REGISTER_LIMIT_BYTES) or {}
+                run_dir = data.get("run_dir")
+                if isinstance(run_dir, str) and project_id in (None, data.get("project_id")):
+                    found.append(Path(run_dir))
+    return found
+
+
+def _newest_first(place: Path) -> list[Path]:
+    with_times: list[tuple[float, str]] = []
+    for entry in os.scandir(place):
+        with contextlib.suppress(OSError):
+            with_times.append((entry.stat().st_mtime, entry.path))
+    return [Path(path) for _, path in sorted(with_times, reverse=True)]

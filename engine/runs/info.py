@@ -24,6 +24,10 @@ class RunInfo:
 
     project_path: str | None = None
     """The project's file, None for a project that has none."""
+    project_id: str = ""
+    """The identity of the project, by which its runs are found; empty where its file has none."""
+    number: int = 0
+    """The number of the run within its project, from 1; 0 for runs of older versions."""
     base: str = ""
     """The folder that relative paths of data start from."""
     name: str = ""
@@ -115,6 +119,8 @@ class RunInfo:
 
 _NAMES = tuple(f.name for f in fields(RunInfo) if f.name != "unknown")
 _RARE: Mapping[str, Any] = {
+    "project_id": "",
+    "number": 0,
     "code": {},
     "project_sha256_next": None,
     "threads_are_chosen": False,
@@ -140,7 +146,7 @@ def _read(name: str, value: Any) -> Any:
             return number_in(value)
         case "deterministic" | "threads_are_chosen" | "released":
             return value if isinstance(value, bool) else None
-        case "max_restarts" | "checkpoints_kept" | "seed" | "coordinator" | "exit_code":
+        case "max_restarts" | "checkpoints_kept" | "seed" | "coordinator" | "exit_code" | "number":
             return value if _is_int(value) else None
         case "workers":
             return tuple(value) if _is_list(value, int) and all(map(_is_int, value)) else None

@@ -55,6 +55,9 @@ class RunSummary:
     created: float
     environment: str = ""
     project_path: str = ""
+    project_id: str = ""
+    run_number: int = 0
+    """The number of the run within its project; 0 for runs of older versions."""
     result: dict[str, Any] | None = None
     so_far: Mapping[str, Any]
     notes: Notes = NO_NOTES
@@ -73,6 +76,8 @@ class RunSummary:
             "created": self.created,
             "environment": self.environment,
             "project_path": self.project_path,
+            "project_id": self.project_id,
+            "number": self.run_number,
             "result": self.result,
             "so_far": dict(self.so_far),
             **self.notes.write(),
@@ -128,6 +133,8 @@ def summary_from(data: Mapping[str, Any]) -> RunSummary:
             created=float(data["created"]),
             environment=str(data["environment"]),
             project_path=str(data["project_path"]),
+            project_id=str(data["project_id"]),
+            run_number=int(data["number"]),
             result=None if data["result"] is None else dict(data["result"]),
             so_far=dict(data["so_far"]),
             notes=notes_from(data),
@@ -171,6 +178,8 @@ def read_summary(path: Path) -> RunSummary:
         created=os.stat(path / "run.json").st_mtime if data is None else info.created,
         environment=info.placement.resolved,
         project_path=info.project_path or "",
+        project_id=info.project_id,
+        run_number=info.number,
         result=result,
         so_far=_so_far(path / "events.jsonl") if result is None else {},
         notes=read_notes(RunFolder(path)),

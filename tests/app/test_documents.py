@@ -136,3 +136,59 @@ def test_the_project_file_is_never_touched_by_autosave(desk: Desk, tmp_path: Pat
     desk.documents.close()
 
     assert path.read_bytes() == before
+
+
+def test_a_project_has_an_identity_from_its_first_moment_which_saving_keeps(desk: Desk, tmp_path: Path) -> None:
+    documents = desk.documents
+    first = documents.identity
+    documents.new()
+    identity = documents.identity
+    assert "" not in (first, identity)
+    assert first != identity
+    documents.save(tmp_path / "mine.netwright")
+    documents.save()
+    assert documents.identity == identity == load(tmp_path / "mine.netwright").project.identity
+    another = desk.another()
+    another.open(tmp_path / "mine.netwright")
+    assert another.identity == identity
+
+
+def test_a_project_saved_under_another_name_becomes_one_of_its_own(desk: Desk, tmp_path: Path) -> None:
+    documents = desk.documents
+    documents.save(tmp_path / "mine.netwright")
+    identity = documents.identity
+    documents.save(tmp_path / "variant.netwright")
+    assert documents.identity == load(tmp_path / "variant.netwright").project.identity != identity
+    assert load(tmp_path / "mine.netwright").project.identity == identity
+
+
+def test_a_file_without_an_identity_gets_one_when_it_is_saved(desk: Desk, tmp_path: Path) -> None:
+    save(desk.project, tmp_path / "old.netwright")
+    desk.documents.open(tmp_path / "old.netwright")
+    assert desk.documents.identity == ""
+    desk.documents.save()
+    assert desk.documents.identity == load(tmp_path / "old.netwright").project.identity != ""
+
+
+def test_a_copy_of_a_runs_project_is_a_project_of_its_own_until_it_replaces_the_original(
+    desk: Desk, tmp_path: Path
+) -> None:
+    documents, original = desk.documents, tmp_path / "mine.netwright"
+    documents.save(original)
+    identity = documents.identity
+    frozen = tmp_path / "runs" / "a" / "project.netwright"
+    frozen.parent.mkdir(parents=True)
+    save(documents.identified(desk.project), frozen)
+    documents.open_copy(frozen, original)
+    assert documents.identity not in ("", identity)
+    documents.save(original)
+    assert documents.identity == identity
+
+
+def test_recovered_work_keeps_its_identity(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.is_modified = True
+    desk.documents.autosave()
+    another = desk.another()
+    monkeypatch.setattr("app.documents._is_running", lambda _: False)
+    assert another.recover() is not None
+    assert another.identity == desk.documents.identity

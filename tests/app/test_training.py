@@ -9,18 +9,22 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.experiments.tab import ExperimentsTab
 from app.runs.change_run import ChangeRun
 from app.runs.monitor import Monitor
 from app.window import MainWindow
 from engine.core.files import write_json
 from engine.project.data import DataOptions
-from engine.project.file import dumps, save
+from engine.project.file import dumps, loads, save
 from engine.project.project import Project
 from engine.runs.create import create, runs_beside
 from engine.runs.events import Ended, Failed, Progress, Resumed, Started, StateChanged
 from engine.runs.folder import RunFolder, take_lock, update_info
+from engine.runs.history import own_runs
 from engine.runs.info import RunInfo
 from engine.runs.log import EventLog
+from tests.app.fake_server import FakeServer
+from tests.app.windows import MakeWindow
 from tests.builders import classifier
 
 STARTED = Started(
@@ -209,7 +213,7 @@ def test_the_next_window_follows_the_newest_run_that_is_alive_and_lists_the_othe
 ) -> None:
     def answer(do: str, given: dict, on_result, on_error) -> None:
         if do == "alive":
-            on_result({"project_path": given["project_path"], "runs": [str(run.path) for run in alive]})
+            on_result({**given, "runs": [str(run.path) for run in alive]})
 
     monkeypatch.setattr(window.server, "request", answer)
     alive = [run_of(one, "new"), run_of(one, "old")]
@@ -306,4 +310,35 @@ def test_what_is_queued_while_a_run_is_being_prepared_waits_for_it(
         ("one", str(run.path), str(one))
     ]
     assert keeper.queue.project_text(1) == dumps(window.editor.project)
+    os.close(lock)
+
+
+def test_a_run_of_an_unsaved_project_is_followed_once_it_is_saved_and_opened_again(
+    qtbot: QtBot, make_window: MakeWindow, tmp_path: Path
+) -> None:
+    """New blank project, Train, Save as while it trains, keep training, open it in the next window."""
+    server = FakeServer()
+    window = make_window(server)
+    window.files.new()
+    window.editor.apply("Build", Project(classifier(), data=DataOptions(source="digits")))
+    window.training.start()
+    asked = next(request for request in server.asked if request.do == "train").given
+    own = own_runs()
+    assert own is not None
+    assert asked["project_path"] is None
+    identity = loads(asked["project"]).project.identity
+    run = create(own / "a", asked["project"], RunInfo(name="untitled", project_id=identity, state="running"))
+    lock = take_lock(run)
+    server.answer("train", {"run_dir": str(run.path)})
+    window.documents.save(tmp_path / "mine.netwright")
+
+    next_window = make_window(FakeServer())
+    next_window.open_path(tmp_path / "mine.netwright")
+    next_window.show_tab("train")
+    assert next_window.training.run_folder == run
+    assert next_window.training.is_running
+    next_window.show_tab("experiments")
+    tab = next_window.tabs.page("experiments")
+    assert isinstance(tab, ExperimentsTab)
+    qtbot.waitUntil(lambda: [shown.path for shown in tab.model.rows] == [run.path])
     os.close(lock)

@@ -127,7 +127,7 @@ def test_open_edit_save(window: MainWindow, tmp_path: Path) -> None:
     assert window.title_label.toolTip() == str(path)
     run(window, "file.save")
     assert window.windowTitle() == "net.netwright — Netwright"
-    assert load(path).project == window.editor.project
+    assert load(path).project == window.documents.identified(window.editor.project)
     run(window, "edit.undo")
     assert "•" in window.windowTitle()
     run(window, "edit.redo")

@@ -237,12 +237,12 @@ def _told(run: RunFolder) -> None:
 @reader("run.json", "runs/run/run.json", mutate.json_file, lambda folder: [run_of(folder).info.read_bytes()])
 def read_info(folder: Path, generator: random.Random) -> None:
     from engine.runs.folder import frozen_code, origin
-    from engine.runs.history import last_run, runs_of
+    from engine.runs.history import ProjectKey, last_run, runs_of
 
     run = RunFolder(folder / "runs" / "run")
     _told(run)
-    last_run(folder / "digits.netwright")
-    runs_of(folder / "digits.netwright")
+    last_run(ProjectKey(folder / "digits.netwright"))
+    runs_of(ProjectKey(folder / "digits.netwright"))
     origin(run.project)
     open_run(run.path)
     for path in frozen_code(run).values():

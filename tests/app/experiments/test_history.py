@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from app.experiments.history import RunHistory
 from engine.runs.folder import take_lock
+from engine.runs.history import ProjectKey
 from engine.runs.notes import Notes, read_notes
 from tests.app.experiments.runs import made
 
@@ -22,7 +23,7 @@ def history(qtbot: QtBot):
 def test_runs_are_told_and_what_changes_of_them(qtbot: QtBot, history: RunHistory, tmp_path: Path) -> None:
     first = made(tmp_path, "first", 1)
     other = made(tmp_path, "other", 2, of="two")
-    history.watch(tmp_path / "one.netwright")
+    history.watch(ProjectKey(tmp_path / "one.netwright"))
     qtbot.waitUntil(lambda: len(history.runs) == 2)
     assert [history.is_of_project(history.runs[run.path]) for run in (first, other)] == [True, False]
 
@@ -40,7 +41,7 @@ def test_runs_are_told_and_what_changes_of_them(qtbot: QtBot, history: RunHistor
 def test_what_cannot_be_done_is_said(qtbot: QtBot, history: RunHistory, tmp_path: Path) -> None:
     run = made(tmp_path, "run", 1, state="running")
     lock = take_lock(run)
-    history.watch(tmp_path / "one.netwright")
+    history.watch(ProjectKey(tmp_path / "one.netwright"))
     qtbot.waitUntil(lambda: bool(history.runs))
     assert history.runs[run.path].state == "running"
     with qtbot.waitSignal(history.refused) as told:
@@ -54,27 +55,27 @@ def test_what_cannot_be_done_is_said(qtbot: QtBot, history: RunHistory, tmp_path
 
 
 def test_a_project_without_runs_is_read_too(qtbot: QtBot, history: RunHistory, tmp_path: Path) -> None:
-    history.watch(tmp_path / "one.netwright")
+    history.watch(ProjectKey(tmp_path / "one.netwright"))
     qtbot.waitUntil(lambda: history.is_read)
     assert history.runs == {}
 
 
 def test_a_process_that_dies_is_said_and_another_one_starts(qtbot: QtBot, history: RunHistory, tmp_path: Path) -> None:
     made(tmp_path, "run", 1)
-    history.watch(tmp_path / "one.netwright")
+    history.watch(ProjectKey(tmp_path / "one.netwright"))
     qtbot.waitUntil(lambda: bool(history.runs))
     assert history._child is not None
     with qtbot.waitSignal(history.refused):
         history._child.process.kill()
     assert len(history.runs) == 1  # what is known stays
     made(tmp_path, "later", 2)
-    history.watch(tmp_path / "one.netwright")
+    history.watch(ProjectKey(tmp_path / "one.netwright"))
     qtbot.waitUntil(lambda: len(history.runs) == 2)
 
 
 def test_a_note_is_kept_although_the_process_is_gone(history: RunHistory, tmp_path: Path) -> None:
     run = made(tmp_path, "run", 1)
-    history.watch(tmp_path / "one.netwright")
+    history.watch(ProjectKey(tmp_path / "one.netwright"))
     assert history._child is not None
     history._child.process.kill()
     history._child.process.wait()

@@ -17,7 +17,18 @@ from engine.core.text import format_bytes, format_duration
 from engine.runs.create import SHIPPED, create, runs_beside
 from engine.runs.events import EpochEnded, Points, Progress, Resumed
 from engine.runs.folder import RunFolder, take_lock, update_info
-from engine.runs.history import Index, index_path, last_run, list_runs, own_runs, runs_of
+from engine.runs.history import (
+    Index,
+    ProjectKey,
+    index_path,
+    last_run,
+    list_runs,
+    next_number,
+    own_runs,
+    register,
+    roots_of,
+    runs_of,
+)
 from engine.runs.info import RunInfo
 from engine.runs.log import EventLog
 from engine.runs.notes import write_notes
@@ -105,13 +116,13 @@ def test_other_numbers() -> None:
 
 def test_the_last_run_of_a_project_is_among_those_beside_it(tmp_path: Path) -> None:
     project = tmp_path / "one.netwright"
-    assert last_run(project) is None
+    assert last_run(ProjectKey(project)) is None
     for name, of, created in (("a", "one", 2.0), ("b", "one", 3.0), ("c", "two", 4.0), ("d", "one", "damaged")):
         info = RunInfo(project_path=f"elsewhere/{of}.netwright")
         run = create(runs_beside(project) / name, "{}", info)
         update_info(run, created=created)
     (runs_beside(project) / "note.txt").touch()
-    found = last_run(project)
+    found = last_run(ProjectKey(project))
     assert found is not None
     assert found.path.name == "b"
 
@@ -120,10 +131,10 @@ def test_the_last_run_of_a_shipped_project_is_in_the_users_data(tmp_path: Path, 
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     own, waves = own_runs(), SHIPPED / "examples" / "waves.netwright"
     assert own is not None
-    assert last_run(waves) is None
+    assert last_run(ProjectKey(waves)) is None
     made(own, "mine", 3.0, project_path="elsewhere/waves.netwright")
     run = made(own, "shipped", 2.0, project_path=str(waves))
-    found = last_run(waves)
+    found = last_run(ProjectKey(waves))
     assert found is not None
     assert found.path == run
 
@@ -289,8 +300,8 @@ def test_the_runs_of_a_project_lie_beside_it_or_in_the_users_folder(tmp_path: Pa
         (own, "e", None),
     ):
         made(folder, name, 1, project_path=of)
-    assert sorted(run.path.name for run in runs_of(project)) == ["a", "c"]
-    assert [run.path.name for run in runs_of(None)] == ["e"]
+    assert sorted(run.path.name for run in runs_of(ProjectKey(project))) == ["a", "c"]
+    assert [run.path.name for run in runs_of(ProjectKey())] == ["e"]
 
 
 def test_the_last_run_is_found_without_reading_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,6 +322,42 @@ def test_the_last_run_is_found_without_reading_all(tmp_path: Path, monkeypatch: 
         return read_info(run)
 
     monkeypatch.setattr(RunFolder, "read_info", note)
-    found = last_run(project)
+    found = last_run(ProjectKey(project))
     assert found is not None
     assert (found.path.name, read) == ("newest", ["other", "long", "newest"])
+
+
+def test_runs_are_found_by_the_identity_of_their_project_wherever_they_lie(tmp_path: Path) -> None:
+    """A run of a project that had no file yet, one that was told where to be, and one beside the project."""
+    own, one = own_runs(), "11111111-one"
+    assert own is not None
+    project = ProjectKey(tmp_path / "nets" / "mine.netwright", one)
+    for folder, name, created, path, identity in (
+        (own, "unsaved", 3.0, None, one),
+        (own, "unsaved other", 4.0, None, "22222222-two"),
+        (tmp_path / "elsewhere", "told", 2.0, "/another/name.netwright", one),
+        (tmp_path / "elsewhere", "stranger", 5.0, "/another/name.netwright", "22222222-two"),
+        (tmp_path / "nets" / "runs", "older", 1.0, "/moved/mine.netwright", ""),
+        (tmp_path / "nets" / "runs", "namesake", 6.0, "/moved/mine.netwright", "22222222-two"),
+    ):
+        info: dict[str, Any] = {"project_path": path, "project_id": identity}
+        register(RunFolder(made(folder, name, created, **info)), identity)
+    assert [run.path.name for run in runs_of(project)] == ["unsaved", "told", "older"]
+    found = last_run(project)
+    assert found is not None
+    assert found.path.name == "unsaved"
+    assert [run.path.name for run in runs_of(ProjectKey(None, one))] == ["unsaved", "told"]
+    assert runs_of(ProjectKey(None, "33333333-new")) == []
+    assert tmp_path / "elsewhere" not in roots_of(ProjectKey(None, "33333333-new"))
+
+
+def test_runs_are_numbered_within_their_project(tmp_path: Path) -> None:
+    project = ProjectKey(tmp_path / "one.netwright", "11111111-one")
+    runs = runs_beside(tmp_path / "one.netwright")
+    assert next_number(project) == 1
+    for name, created in (("a", 1.0), ("b", 2.0)):
+        made(runs, name, created, project_path=str(project.path))
+    assert next_number(project) == 3, "older runs have no number of their own and count"
+    made(runs, "c", 3.0, project_path=str(project.path), project_id=project.identity, number=7)
+    made(runs, "d", 4.0, project_path="/two.netwright", number=30)
+    assert next_number(project) == 8
