@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from app.runs.preload import Preload
     from app.start_page.page import StartPage
     from designer.canvas.view import CanvasView
+    from designer.history import Step
     from designer.panels.library_panel import LibraryPanel
 
 PRELOAD_MS = 800
@@ -179,6 +180,7 @@ class MainWindow(QMainWindow):
         editor.selection_changed.connect(self.update_actions)
         editor.stack.indexChanged.connect(self.update_actions)  # emitted after the step, unlike project_changed
         editor.refused.connect(self.hint)
+        editor.stepped.connect(self._on_stepped)
         editor.modified_changed.connect(self.update_title)
         self.documents.changed.connect(self.update_title)
         self.files.opened.connect(self._on_document_opened)
@@ -193,6 +195,7 @@ class MainWindow(QMainWindow):
         self.training.state_changed.connect(self._on_training_changed)
         self.training.problems_requested.connect(self.show_problems)
         self.training.export_requested.connect(self.dialogs.export_network)
+        self.layer_health.changed.connect(self.update_actions)
         self.notifier.changed.connect(self.update_actions)
         self.theme.changed.connect(self.update_actions)
         theme.changed.connect(self._on_training_changed)
@@ -332,6 +335,13 @@ class MainWindow(QMainWindow):
         self.update_title()
         self.update_actions()
         self.environment.update()
+
+    def _on_stepped(self, step: "Step") -> None:
+        """Say what was undone or redone, and show the tab where it is seen. Options are in a dialog, which stays
+        closed: their values are in the message."""
+        if step.place != "options" and step.place != self.tabs.current:
+            self.show_tab(step.place)
+        self.hint(f"{step.text}.")
 
     def _on_document_opened(self) -> None:
         self.dataset.refresh()

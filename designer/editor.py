@@ -12,9 +12,9 @@ from dataclasses import replace
 
 import shiboken6
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QUndoCommand, QUndoStack
+from PySide6.QtGui import QUndoStack
 
-from designer import clipboard, layer_edits
+from designer import clipboard, history, layer_edits
 from designer.clipboard import Piece
 from designer.layer_edits import LayerEdit, Selection
 from engine.core.errors import UserError
@@ -34,35 +34,6 @@ from engine.project.stage_edits import with_stages_kept
 UNDO_LIMIT = 200  # old values share what did not change, but each keeps a table of layers of its own
 
 
-class Replace(QUndoCommand):
-    """The only undo command: one value of the project takes the place of another."""
-
-    def __init__(self, editor: "Editor", text: str, before: Project, after: Project, merge: str) -> None:
-        super().__init__(text)
-        self._editor = editor
-        self._before = before
-        self._after = after
-        self._scope = editor.scope
-        self._merge = merge
-        self._was_undone = False
-
-    def redo(self) -> None:
-        self._editor._show(self._after, self._scope, select_new=self._was_undone)
-
-    def undo(self) -> None:
-        self._was_undone = True
-        self._editor._show(self._before, self._scope, select_new=True)
-
-    def id(self) -> int:
-        return hash(self._merge) & 0x7FFFFFFF if self._merge else -1
-
-    def mergeWith(self, other: QUndoCommand) -> bool:
-        if not isinstance(other, Replace) or (other._merge, other._scope) != (self._merge, self._scope):
-            return False
-        self._after = other._after
-        return True
-
-
 class Editor(QObject):
     """Holds one project and edits it; everything that shows or edits a project takes an `Editor`."""
 
@@ -76,6 +47,8 @@ class Editor(QObject):
     """Ids of the selected layers, a frozenset."""
     refused = Signal(str)
     """Why the last edit was not carried out."""
+    stepped = Signal(object)
+    """The `Step` that was undone or redone."""
     modified_changed = Signal(bool)
 
     def __init__(self, project: Project | None = None, parent: QObject | None = None) -> None:
@@ -254,7 +227,7 @@ class Editor(QObject):
         """
         project = with_stages_kept(self._project, project)
         if project != self._project:
-            self.stack.push(Replace(self, text, self._project, project, merge))
+            self.stack.push(history.Replace(self, text, self._project, project, merge))
 
     def edit(self, text: str, change: Callable[[Project], Project], *, merge: str = "") -> bool:
         """Apply a function of the project; a `UserError` goes to `refused`."""
@@ -299,11 +272,21 @@ class Editor(QObject):
 
     def undo(self) -> None:
         """Undo the last step."""
+        before, text = self._project, self.stack.undoText()
         self.stack.undo()
+        if before is not self._project:
+            self.stepped.emit(history.step("Undid", text, self._project, before))
 
     def redo(self) -> None:
         """Redo the step that was undone last."""
+        before, text = self._project, self.stack.redoText()
         self.stack.redo()
+        if before is not self._project:
+            self.stepped.emit(history.step("Redid", text, before, self._project))
+
+    def show_step(self, project: Project, path: Sequence[str], *, select_new: bool) -> None:
+        """Show one end of a step of the history, in the block where it was done."""
+        self._show(project, path, select_new=select_new)
 
     def _show(self, project: Project, path: Sequence[str], *, select_new: bool = False) -> None:
         """Show another value, or another block of it. With `select_new` select what it brings back."""

@@ -1,9 +1,8 @@
 """What the window adds to the canvas: the stages of a pipeline, and the health of layers in training."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.frame.tabs import DesignTab
 from app.runs.environment import ExecutionEnvironment
@@ -91,7 +90,10 @@ class StagesOverlay(QObject):
 
 
 class LayerHealthOverlay(QObject):
-    """Marks on the canvas how each layer does in training, while the training option Watch layers is on."""
+    """Marks on the canvas how each layer does in training. To show them is a matter of the view: it changes neither
+    the project nor its history. A run that does not watch its layers by itself is asked to."""
+
+    changed = Signal()
 
     def __init__(self, shell: Shell, design: DesignTab, training: Training) -> None:
         super().__init__(shell.dialog_parent)
@@ -103,6 +105,8 @@ class LayerHealthOverlay(QObject):
         self._is_shown = False
         self._is_requested = False
         """Whether the run was asked to watch its layers, whatever the project's option says."""
+        self._choice: bool | None = None
+        """What was chosen in this window; None while the marks follow the project's option and the run."""
         self._timer = QTimer(self, singleShot=True, interval=SHOW_MS)
         self._timer.timeout.connect(self.show)
         shell.editor.project_changed.connect(self._on_changed)
@@ -111,25 +115,38 @@ class LayerHealthOverlay(QObject):
         training.received.connect(self.take)
 
     @property
-    def is_on(self) -> bool:
-        """Whether layers are to be watched."""
+    def _is_option(self) -> bool:
         return self._shell.editor.project.training.watch_layers
 
+    @property
+    def is_on(self) -> bool:
+        """Whether the marks are to be seen."""
+        return self._is_option or self._is_requested if self._choice is None else self._choice
+
     def switch(self) -> None:
-        """Switch the watching of layers on or off, in a run that is under way as well."""
-        editor = self._shell.editor
-        label = "Stop watching layers" if self.is_on else "Watch layers"
-        training = editor.project.training.replace(watch_layers=not self.is_on)
-        editor.apply(label, replace(editor.project, training=training))
-        if self._training.is_running:
-            self._training.request("watch", {"layers": int(self.is_on)})
-        elif self.is_on and not self._layers:
-            self._shell.hint("Layers are marked on the canvas from the next run on.")
+        """Show or hide the marks, in a run that is under way as well."""
+        self._choice = not self.is_on
+        if not self._choice and self._is_requested and not self._is_option:
+            self._training.request("watch", {"layers": 0})
+        self._ask_run()
+        if self._choice and not self._layers:
+            later = "as soon as the run reports them" if self._training.is_running else "from the next run on"
+            self._shell.hint(f"Layers are marked on the canvas {later}.")
+        if self._layers or self._is_shown:
+            self.show()
+        self.changed.emit()
+
+    def _ask_run(self) -> None:
+        """Ask the run that is under way to watch its layers, unless it does."""
+        if self._choice and self._training.is_running and not (self._is_option or self._is_requested):
+            self._training.request("watch", {"layers": 1})
 
     def forget(self) -> None:
         """Remove the marks: another run is shown."""
         self._is_requested = False
         self._clear()
+        self._ask_run()
+        self.changed.emit()
 
     def _clear(self) -> None:
         self._layers, self._iteration = {}, 0
@@ -143,7 +160,10 @@ class LayerHealthOverlay(QObject):
             self._clear()
         elif isinstance(event, Requested) and event.what == "watch_layers":
             self._is_requested = event.value > 0
+            if self._is_requested and self._choice is False:
+                self._choice = None  # asked for in the run's own menu
             self._clear()
+            self.changed.emit()
         elif isinstance(event, Health):
             if event.iteration != self._iteration:
                 self._layers, self._iteration = {}, event.iteration
@@ -159,8 +179,7 @@ class LayerHealthOverlay(QObject):
         from designer.scene.health import badges
 
         editor, canvas = self._shell.editor, self._design.canvas
-        is_watched = self.is_on or self._is_requested
-        shown = badges(self._layers, editor.project.network, editor.scope) if is_watched else {}
+        shown = badges(self._layers, editor.project.network, editor.scope) if self.is_on else {}
         canvas.network_scene.show_health(shown)
         self._is_shown = bool(shown)
         if shown and self._legend is None:

@@ -14,7 +14,7 @@ from engine.network.block import Block
 from engine.network.blocks import Path, names_of, network_in
 from engine.network.layout import Layout
 from engine.network.network import Network
-from engine.network.problems import Fix, Problem
+from engine.network.problems import Problem
 from engine.project.check_strategies import strategy_problems
 from engine.project.data import DataOptions
 from engine.project.environment import EnvironmentOptions

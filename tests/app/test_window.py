@@ -1,5 +1,7 @@
 """The main window with a stand-in for the engine: menus, documents, tabs, hints, closing."""
 
+import re
+from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 
@@ -537,6 +539,23 @@ def test_dialogs_open_and_close(qtbot, window: MainWindow, way: str) -> None:
         assert all(QKeySequence(row.shortcut).toString() in " ".join(texts) for row in ACTIONS)
     if way == "menus.show_about":
         assert any("CC BY 4.0" in text for text in texts)
+
+
+def test_undo_says_what_it_undid_and_shows_where(window: MainWindow) -> None:
+    window.open_path(DIGITS)
+    editor = window.editor
+    training = editor.project.training.replace(max_epochs=99)
+    editor.apply("Change training options", replace(editor.project, training=training))
+    window.show_tab("train")
+    run(window, "edit.undo")
+    assert window.tabs.current == "train"
+    assert re.fullmatch(r"Undid: Training options: max epochs \d+ → 99\.", window.status.hints.text())
+    window.show_tab("design")
+    editor.add_layer("relu", (0.0, 0.0))
+    window.show_tab("train")
+    run(window, "edit.undo")
+    assert window.tabs.current == "design"
+    assert window.status.hints.text().startswith("Undid: Add ReLU: relu_")
 
 
 def test_an_empty_project_shows_no_error_and_is_not_trained(window: MainWindow, server: FakeServer) -> None:

@@ -246,7 +246,9 @@ def test_an_output_that_dangles_is_marked_and_not_the_one_that_is_meant(data: Da
     assert problem.name == "pool_2"
     assert problem.message.endswith("are not connected further: pool_2, softmax_1. Connect pool_2, or remove it.")
     assert problem.fix is not None
-    assert [one.name for one in network.layers.values() if one.id not in problem.fix.edit(made).network.layers] == behind
+    assert [
+        one.name for one in network.layers.values() if one.id not in problem.fix.edit(made).network.layers
+    ] == behind
 
 
 def test_a_fix_that_removes_layers_names_them() -> None:
