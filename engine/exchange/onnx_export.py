@@ -27,7 +27,7 @@ from engine.core.version import VERSION
 from engine.data.sample_inputs import Arrays, at_sizes, fitting_samples, in_input_types, random_samples
 from engine.exchange.export import not_written, refuse_destination
 from engine.exchange.onnx_check import Comparison, first_line, in_units
-from engine.exchange.onnx_forms import exportable
+from engine.exchange.onnx_forms import MARK, exportable
 from engine.layers.user_code import UserCode
 from engine.lowering.module import build
 from engine.lowering.plan import refuse_errors, unique
@@ -223,7 +223,8 @@ def _own_code(network: Network) -> str:
 def keep_layer_names(model: onnx_ir.Model) -> None:
     """Name nodes, and the values between them, after the layers that they compute: `stage/2/conv/Conv`.
 
-    The exporter notes the path of modules that each node comes from; its own names count nodes.
+    The exporter notes the path of modules that each node comes from; its own names count nodes. A convolution that a
+    normalisation was folded into is named after its weights, which the exporter notes as the normalisation's.
     """
     taken = {value.name for value in (*model.graph.inputs, *model.graph.outputs, *model.graph.initializers.values())}
     for node in model.graph:
@@ -231,7 +232,11 @@ def keep_layer_names(model: onnx_ir.Model) -> None:
         path = [scope for scope in scopes[:-1] if scope and not scope.startswith("_")]
         if not path:
             continue
-        node.name = _numbered(f"{path[-1].replace('.', '/')}/{node.op_type}", taken)
+        module = path[-1].partition(MARK)[0]
+        if node.op_type in ("Conv", "ConvTranspose") and (weights := node.inputs[1]) and weights.name:
+            module = weights.name.removesuffix(".weight") if weights.name.endswith(".weight") else module
+        layer = module.replace(".", "/")
+        node.name = _numbered(f"{layer}/{node.op_type}", taken)
         for value in node.outputs:
             if not value.is_graph_output():
                 value.name = _numbered(f"{node.name}_output", taken)

@@ -2,7 +2,9 @@
 
 import copy
 import functools
-from collections.abc import Sequence
+import itertools
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -10,6 +12,7 @@ from torch import fx, nn
 from torch._higher_order_ops.scan import scan
 from torch.onnx.ops import symbolic_multi_out
 
+from engine.lowering.module import LAYER
 from engine.lowering.modules.recurrent import PlainStates, RecurrentLoop
 
 ADAPTIVE_POOLS: dict[type[nn.Module], bool] = {
@@ -21,6 +24,8 @@ ADAPTIVE_POOLS: dict[type[nn.Module], bool] = {
     nn.AdaptiveMaxPool3d: True,
 }
 Tensors = tuple[torch.Tensor, ...]
+MARK = "__operation_"
+"""Ends the names of further modules of one layer; a number follows."""
 DIRECTIONS = {1: "forward", 2: "bidirectional"}
 ORDERS = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2), "RNN_TANH": (0,), "RNN_RELU": (0,)}
 """Rows of torch's gates in the order of ONNX: input, output, forget, cell of an LSTM; update, reset, new of a GRU."""
@@ -122,8 +127,23 @@ def _read(
     return found
 
 
+class Operation(nn.Module):
+    """A function, or a method of a tensor, as a module: the exporter names what it computes after the module."""
+
+    def __init__(self, node: fx.Node) -> None:
+        super().__init__()
+        self.target: Callable[..., Any] | str = node.target
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the function of the arguments, or the method of the first one."""
+        if isinstance(self.target, str):
+            return getattr(args[0], self.target)(*args[1:], **kwargs)
+        return self.target(*args, **kwargs)
+
+
 def exportable(module: fx.GraphModule) -> fx.GraphModule:
-    """Return a copy of the network that shares its weights, with modules that the exporter supports."""
+    """Return a copy of the network that shares its weights, with modules that the exporter supports. Layers that are
+    functions become modules of their names."""
     copied = copy.deepcopy(module, {id(p): p for p in (*module.parameters(), *module.buffers())})
     for name, part in module.named_modules():
         if type(part) in ADAPTIVE_POOLS:
@@ -144,4 +164,24 @@ def exportable(module: fx.GraphModule) -> fx.GraphModule:
         elif isinstance(part, RecurrentLoop):
             loop = copied.get_submodule(name)
             loop.walk = functools.partial(_scan, loop)  # type: ignore[arg-type, assignment]
+    _wrap_operations(copied)
     return copied
+
+
+def _wrap_operations(module: fx.GraphModule) -> None:
+    """Replace the calls of functions and methods by modules, in place."""
+    for node in list(module.graph.nodes):
+        layer = node.meta.get(LAYER)
+        if node.op not in ("call_function", "call_method") or node.target is operator.getitem or layer is None:
+            continue
+        taken = {name for name, _ in module.named_modules()}
+        path = layer.replace("/", ".")
+        names = itertools.chain((path,), (f"{path}{MARK}{number}" for number in itertools.count(2)))
+        name = next(name for name in names if name not in taken)
+        module.add_submodule(name, Operation(node))
+        with module.graph.inserting_before(node):
+            call = module.graph.call_module(name, node.args, node.kwargs)
+        call.meta = node.meta
+        node.replace_all_uses_with(call)
+        module.graph.erase_node(node)
+    module.recompile()

@@ -23,6 +23,7 @@ from engine.lowering.weights import State
 from engine.network.analysis import analyse
 from engine.network.network import Network
 from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, Task, classes_of, numbers_of
+from engine.project.file import load
 from tests.builders import add, chain, classifier, layer
 from tests.engine.exchange.test_onnx_check import permuted
 
@@ -332,3 +333,11 @@ def test_nodes_and_values_keep_the_names_of_their_layers(tmp_path: Path) -> None
     assert {"conv_1/Conv", "relu_1/Relu", "conv_2/Conv"} <= nodes.keys()
     assert list(nodes["relu_1/Relu"].input) == ["conv_1/Conv_output"]
     assert list(nodes["conv_2/Conv"].output) == ["conv_2"]
+
+
+def test_nodes_of_layers_that_are_functions_have_their_names_too(tmp_path: Path) -> None:
+    network = load(ROOT / "resources" / "examples" / "digits.netwright").project.network
+    export_onnx(network, weights(network), tmp_path / "net.onnx", facts=None, samples=None)
+    nodes = [node.name for node in onnx.load(tmp_path / "net.onnx").graph.node]
+    assert {"conv_1/Conv", "add/Add", "fc/Reshape", "softmax/Softmax"} <= set(nodes)
+    assert {name.partition("/")[0] for name in nodes} <= network.by_name.keys()
