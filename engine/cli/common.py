@@ -21,28 +21,37 @@ EXIT_CODES = """exit codes:
   2  the input is wrong                5  the execution environment is not available here
                                      130  stopped on request"""
 EXAMPLES = {
+    "new": ("new digits", "new resnet18 networks"),
+    "templates": ("templates",),
     "options": ("options", "options learn_rate", "options ValidationPatience", "options training.loss"),
     "check": ("check digits.netwright", "check digits.netwright --set training.mini_batch_size=64 --json"),
-    "compare": ("compare old.netwright new.netwright",),
+    "compare": ("compare digits.netwright networks/resnet18.netwright",),
     "draw": ("draw digits.netwright -o digits.svg", "draw digits.netwright -o digits.png --theme dark --scale 3"),
     "train": (
+        "train digits.netwright --run-dir runs/first",
         "train digits.netwright --set training.max_epochs=20 --set training.solver=adam",
-        'train digits.netwright --require "accuracy>=0.95" --json --junit outcome.xml',
-        "train digits.netwright --environment multi-cpu --workers 2 --detach",
+        'train digits.netwright --require "accuracy>=0.9" --json --junit outcome.xml',
+        "train digits.netwright --set training.max_epochs=90000 --run-dir runs/long --detach",
     ),
-    "resume": ("resume runs/first", 'resume runs/first --set training.max_epochs=40 --require "accuracy>=0.95"'),
-    "queue": (
-        "queue add digits.netwright --set training.solver=adam",
-        "queue add digits.netwright --set training.solver=sgdm",
-        "queue run",
-    ),
-    "set": ("set runs/first --rate-factor 0.1", "set runs/first --epochs 40"),
-    "watch": ("watch runs/first --layers on",),
+    "set": ("set runs/long --rate-factor 0.1", "set runs/long --epochs 100000"),
+    "watch": ("watch runs/long --layers on",),
+    "pause": ("pause runs/long",),
+    "stop": ("stop runs/long",),
+    "show": ("show runs/first",),
     "runs": ('runs digits.netwright --filter "accuracy>0.9 solver" --sort validation.loss', "runs --csv"),
     "curves": ("curves runs/* -o curves.csv", "curves runs/* --format tensorboard -o logs"),
     "export": ("export runs/first --format onnx -o digits.onnx", "export runs/first --format pytorch -o digits_net.py"),
-    "devices": ("devices --test",),
+    "queue": (
+        "queue add digits.netwright --set training.solver=adam",
+        "queue run",
+    ),
+    "devices": ("devices", "devices --test"),
+    "resume": (
+        'resume runs/first --set training.max_epochs=40 --require "accuracy>=0.9"',
+        "resume runs/long --detach",
+    ),
 }
+"""Commands that work one after the other, from an empty folder."""
 
 
 class HelpFormatter(argparse.HelpFormatter):

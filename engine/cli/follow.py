@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import select
 import shlex
 import shutil
 import sys
@@ -157,18 +158,22 @@ LOST = "lost: the engine of this run is gone without having ended it. netwright-
 
 def register(commands: Commands) -> None:
     """Add the command `follow`."""
-    text = "Show the progress of a run until it ends. Exits 0 if it finished, 3 if it failed, 130 if it was stopped."
+    text = (
+        "Show the progress of a run until it ends. Exits 0 if it finished, 3 if it failed, 130 if it was stopped. "
+        "Ctrl-C, or closing the output, ends the command and not the run."
+    )
     command = commands.add_parser("follow", help="show the progress of a run", description=text)
     command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
     command.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print events until the run has ended or its coordinator is gone. Returns the exit code."""
+    """Print events until the run has ended, its coordinator is gone, or nobody reads the output. Returns the exit
+    code."""
     folder = open_run(arguments.folder)
-    reader, printer = EventReader(folder), ProgressPrinter()
+    reader, printer = EventReader(folder), ProgressPrinter(sys.stdout)
     state = silence = ""
-    while True:
+    while not _has_no_reader(sys.stdout):
         silence = tell_silence(folder, silence, printer.say)
         ended_before = folder.state() in ENDS  # queried before reading, so that the last events are read afterwards
         events = reader.read()
@@ -179,6 +184,18 @@ def run(arguments: argparse.Namespace) -> int:
             break
         if not events:
             time.sleep(POLL_S)
+    else:
+        return EXIT_DONE
     state = state or folder.state()
     print(printable(state) if state != "lost" else LOST.format(shlex.quote(str(arguments.folder))))
     return {"finished": EXIT_DONE, "stopped": EXIT_STOPPED}.get(state, EXIT_RUN_FAILED)
+
+
+def _has_no_reader(stream: TextIO) -> bool:
+    """Return whether a stream is a pipe whose reading end was closed, as by `| head -1`."""
+    try:
+        poll = select.poll()
+        poll.register(stream.fileno(), 0)  # errors are always reported
+        return any(events & (select.POLLERR | select.POLLHUP) for _, events in poll.poll(0))
+    except (OSError, ValueError, AttributeError):
+        return False

@@ -21,6 +21,7 @@ from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_INPUT, EXIT_STOPPED,
 from engine.core.version import VERSION
 
 _MODULES = {
+    "new": ("new", "templates"),
     "options": ("options",),
     "check": ("check",),
     "compare": ("compare",),
@@ -29,7 +30,7 @@ _MODULES = {
     "queue": ("queue",),
     "control": ("stop", "pause", "checkpoint", "validate", "set", "watch"),
     "follow": ("follow",),
-    "runs": ("runs", "note", "tag", "delete", "curves"),
+    "runs": ("runs", "show", "note", "tag", "delete", "curves"),
     "export": ("export",),
     "trials": ("advise", "largest-batch", "measure"),
     "devices": ("devices",),

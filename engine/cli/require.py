@@ -76,7 +76,7 @@ class Requirement:
     limit: float
 
     def judge(self, result: Mapping[str, Any]) -> RequirementResult:
-        """Return the outcome on the result of a run."""
+        """Judge the result of a run."""
         state = str(result.get("state", "finished"))
         for split in [self.split] if self.split else ["test", "validation"]:
             if split == "training":

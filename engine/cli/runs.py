@@ -1,22 +1,27 @@
-"""`runs`, `note`, `tag`, `delete` and `curves`: the runs of a folder or a project."""
+"""`runs`, `show`, `note`, `tag`, `delete` and `curves`: the runs of a folder or a project."""
 
 import argparse
+import contextlib
+import os
+import shlex
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 from engine.cli.common import Commands, print_json, table
-from engine.core.errors import EXIT_DONE, UserError
+from engine.core.errors import EXIT_DONE, UserError, plural
 from engine.core.fields import printable
 from engine.core.text import format_duration
 from engine.runs.create import runs_beside
-from engine.runs.folder import open_run
+from engine.runs.events import ENDS, SPLIT_PRIORITY
+from engine.runs.folder import RunFolder, open_run
 from engine.runs.history import list_runs
 from engine.runs.notes import read_notes, write_notes
-from engine.runs.query import as_csv, matching, order_by
-from engine.runs.summary import RunSummary, format_metric
+from engine.runs.options import shown
+from engine.runs.query import as_csv, matching, order_by, refuse_unknown
+from engine.runs.summary import RunSummary, format_metric, read_summary, with_state_now
 from engine.runs.trash import move_run_to_trash
 
 LONGEST_CHANGES = 60
@@ -46,10 +51,16 @@ def register_runs(commands: Commands) -> None:
 def run_runs(arguments: argparse.Namespace) -> int:
     """Print the list."""
     place: Path = arguments.place
+    if os.path.isfile(place / "run.json"):
+        raise UserError(
+            f"{place} is the folder of one run. `netwright-engine show` describes it, and `netwright-engine runs "
+            f"{place.absolute().parent}` lists it beside the others."
+        )
     is_project = place.is_file()
     folder = runs_beside(place) if is_project else place
     known = [] if is_project and not folder.exists() else list_runs(folder)
     order = order_by(arguments.sort, known, is_reversed=arguments.reverse)
+    refuse_unknown(known, arguments.filter)
     found = order.sorted(matching(known, arguments.filter))
     if arguments.json:
         print_json({"runs": [run.write() for run in found]})
@@ -99,6 +110,61 @@ def _result(run: RunSummary) -> str:
         if of_part:
             return ", ".join(format_metric(name, value) for name, value in of_part.items())
     return ""
+
+
+def register_show(commands: Commands) -> None:
+    """Add the command."""
+    text = "Describe one run: state, time, environment, losses and metrics, options that it set, note, tags, and files."
+    command = commands.add_parser("show", help="describe one run", description=text)
+    command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.set_defaults(run=run_show)
+
+
+def run_show(arguments: argparse.Namespace) -> int:
+    """Print the description."""
+    folder = open_run(arguments.folder)
+    run = with_state_now(read_summary(folder.path.absolute()))
+    if arguments.json:
+        print_json(run.write())
+    else:
+        print("\n".join(f"{name:12s} {printable(text)}".rstrip() for name, text in _description(run, folder)))
+    return EXIT_DONE
+
+
+def _description(run: RunSummary, folder: RunFolder) -> Iterator[tuple[str, str]]:
+    """Yield a heading and a text per line."""
+    yield "run", str(run.path)
+    yield "state", f"{run.state}{', not responding: ' + run.silence if run.silence else ''}"
+    if run.reason:
+        yield "reason", run.reason
+    yield "project", run.project_path or run.name
+    yield "created", time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.created)) if run.created else "unknown"
+    yield "environment", run.environment
+    counts = [plural(int(n), name[:-1]) for name in ("epochs", "iterations") if (n := run.number(name)) is not None]
+    seconds = run.number("seconds")
+    counts += [format_duration(seconds)] if seconds is not None else []
+    yield "trained", ", ".join(counts) or "nothing yet"
+    for split in SPLIT_PRIORITY:
+        scores = {key.removeprefix(f"{split}."): v for key, v in run.scores.items() if key.startswith(f"{split}.")}
+        if scores:
+            yield split, ", ".join(format_metric(name, value) for name, value in scores.items())
+    for name in sorted(run.options):
+        yield "option", f"{name} = {shown(run.options, name)}"
+    if run.notes.note:
+        yield "note", run.notes.note
+    if run.notes.tags:
+        yield "tags", ", ".join(run.notes.tags)
+    with contextlib.suppress(UserError):
+        if (kept := folder.kept()) is not None:
+            yield "network", str(kept.absolute())
+    place = shlex.quote(str(run.path))
+    if run.is_alive and run.state != "lost":
+        yield "next", f"netwright-engine follow {place}"
+    elif run.state == "finished":
+        yield "next", f"netwright-engine export {place} --format onnx -o {shlex.quote(run.name)}.onnx"
+    elif run.state in ENDS:
+        yield "next", f"netwright-engine resume {place}"
 
 
 def register_note(commands: Commands) -> None:
@@ -199,6 +265,7 @@ def run_curves(arguments: argparse.Namespace) -> int:
 def register(commands: Commands) -> None:
     """Add the commands."""
     register_runs(commands)
+    register_show(commands)
     register_note(commands)
     register_tag(commands)
     register_delete(commands)

@@ -140,10 +140,8 @@ def _sha256(data: bytes) -> str:
 
 
 def _refuse_complete(folder: RunFolder, project: Project) -> None:
-    """Raise `UserError` if the run is complete, or has finished without a checkpoint to resume from."""
+    """Raise `UserError` if the run has done what is planned, or has finished without a checkpoint to resume from."""
     result = folder.read_result() or {}
-    if result.get("state") != "finished":
-        return
     options = project.training
     planned, name = options.max_epochs, "max_epochs"
     if options.is_full_batch:
@@ -151,9 +149,11 @@ def _refuse_complete(folder: RunFolder, project: Project) -> None:
     done = result.get("epochs")
     if isinstance(done, int) and done >= planned:
         raise UserError(
-            f"The run in {folder.path} is complete: {plural(done, 'epoch')} of {planned:,} done. To go on give it "
-            f"more, such as --set training.{name}={2 * max(planned, done)}."
+            f"The run in {folder.path} is complete: {plural(done, 'epoch')} done, and {name} is {planned:,}. To go on "
+            f"give it more, such as --set training.{name}={2 * done}."
         )
+    if result.get("state") != "finished":
+        return
     if not all_checkpoints(folder):
         raise UserError(
             f"The run in {folder.path} has finished and left no checkpoint to go on from (checkpoint_unit was never, "

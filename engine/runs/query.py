@@ -16,15 +16,16 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
+from typing import Any, get_args
 
 from engine.core.errors import UserError, did_you_mean
 from engine.core.fields import path_part
 from engine.core.text import spreadsheet_cell
-from engine.project.options.metrics import is_better_low
-from engine.runs.events import SPLIT_PRIORITY
+from engine.project.options.metrics import METRICS, is_better_low
+from engine.project.project import SECTIONS
+from engine.runs.events import SPLIT_PRIORITY, State
 from engine.runs.options import shown
-from engine.runs.summary import RunSummary
+from engine.runs.summary import DAMAGED, RunSummary
 
 Condition = Callable[[RunSummary], bool]
 COUNTS = ("epochs", "iterations", "seconds")
@@ -35,6 +36,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "=": operator.eq,
 }
+STATES = (*get_args(State), DAMAGED)
 _CONDITION = re.compile(r"([\w.-]+)(>=|<=|>|<|=)(.+)")
 SORT_KEYS = ("created", "name", "state", "environment", "run", *COUNTS)
 
@@ -54,6 +56,32 @@ def matching(runs: Iterable[RunSummary], text: str) -> list[RunSummary]:
     """Return the runs that meet every word and condition of the query text."""
     conditions = [_condition(word) for word in text.split()]
     return [run for run in runs if all(holds(run) for holds in conditions)]
+
+
+def refuse_unknown(runs: Sequence[RunSummary], text: str) -> None:
+    """Raise `UserError` if a condition names a state, metric or option that no run can have: it would match nothing.
+
+    For the command line; the window searches while a name is still being typed.
+    """
+    metrics = {name for run in runs for name in run.scores}
+    names = {"loss", *METRICS, *COUNTS, *metrics, *(name.partition(".")[2] for name in metrics)}
+    options = {f"{section}.{name}" for section, record in SECTIONS.items() for name in record.fields}
+    for word in text.split():
+        name, colon, value = word.partition(":")
+        if colon and value and name == "state" and value.casefold() not in STATES:
+            hint = did_you_mean(value.casefold(), STATES)
+            raise UserError(f"--filter {word}: there is no state '{value}'.{hint} States are: {', '.join(STATES)}.")
+        match = _CONDITION.fullmatch(word)
+        if match is None or (_number(match[3]) is None and "." not in match[1]):
+            continue
+        splits = {f"{split}.{name}" for split in SPLIT_PRIORITY for name in ("loss", *METRICS)}
+        known = {*names, *splits, *options, *(path for run in runs for path in run.options)}
+        if match[1] not in known:
+            hint = did_you_mean(match[1], known)
+            raise UserError(
+                f"--filter {word}: no run has '{match[1]}'.{hint} Metrics are: {', '.join(sorted(names))}; options are "
+                "listed by `netwright-engine options`."
+            )
 
 
 def _condition(word: str) -> Condition:

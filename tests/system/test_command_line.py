@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -232,6 +233,21 @@ def test_a_detached_run_is_followed_listed_stopped_and_exported(project: Path, t
     assert exported.returncode == 0, exported.stderr
     alone = subprocess.run([sys.executable, "net.py"], cwd=tmp_path, capture_output=True, text=True)
     assert alone.stdout.strip() == "4 × 10", alone.stderr
+
+
+def test_a_reader_who_leaves_ends_the_follower_and_not_the_run(project: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    started = engine("train", project, "--set", "training.max_epochs=1000000", "--detach", "--run-dir", run)
+    assert started.returncode == 0, started.stderr
+    reader = EventReader(RunFolder(run))
+    while not any(isinstance(event, Progress) for event in reader.read()):
+        assert RunFolder(run).state() in ("starting", "running")
+    assert engine("pause", run).returncode == 0  # nothing more is printed
+    line = f"{shlex.join(command('follow', run))} | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=environment(), timeout=60)
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 1), done.stderr
+    assert RunFolder(run).state() == "paused"
+    assert engine("stop", run).returncode == 0
 
 
 def test_ctrl_c_is_a_stop_request_and_exit_130(project: Path, tmp_path: Path) -> None:

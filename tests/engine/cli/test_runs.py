@@ -75,3 +75,27 @@ def test_a_run_of_a_stranger_has_no_say_over_the_terminal(runs: Path, capsys: py
     update_info(open_run(runs / "run_1"), state="\x1b]0;owned\x07" + "x" * 10_000)
     lines = said(capsys, "runs", runs).splitlines()
     assert all(line.isprintable() and len(line) < 500 for line in lines)
+
+
+def test_the_folder_of_one_run_says_what_it_is(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = runs / "run_1"
+    assert f"{run} is the folder of one run. `netwright-engine show`" in said(capsys, "runs", run, code=2)
+
+
+def test_a_filter_that_can_match_nothing_is_refused(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "Did you mean 'accuracy'?" in said(capsys, "runs", runs, "--filter", "acuracy>0.9", code=2)
+    assert "there is no state 'bogus'" in said(capsys, "runs", runs, "--filter", "state:bogus", code=2)
+
+
+def test_one_run_is_described(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys, "note", runs / "run_2", "for the talk")
+    lines = [line.split(None, 1) for line in said(capsys, "show", runs / "run_2").splitlines()]
+    assert [line[0] for line in lines] == [
+        *("run", "state", "project", "created", "environment", "trained", "test", "option", "note", "next")
+    ]
+    assert dict(lines)["option"] == "training.max_epochs = 2"
+    assert dict(lines)["trained"] == "2 epochs, 1 m 5 s"
+    assert dict(lines)["next"] == f"netwright-engine resume {runs / 'run_2'}"
+    found = json.loads(said(capsys, "show", runs / "run_3", "--json"))
+    assert (found["run_dir"], found["state"]) == (str(runs / "run_3"), "finished")
+    assert "is not a run" in said(capsys, "show", runs, code=2)

@@ -7,7 +7,7 @@ import pytest
 
 from engine.core.errors import UserError
 from engine.runs.notes import Notes
-from engine.runs.query import as_csv, matching, order_by
+from engine.runs.query import as_csv, matching, order_by, refuse_unknown
 from engine.runs.summary import RunSummary
 
 
@@ -92,3 +92,35 @@ def test_a_table_has_every_figure_and_option() -> None:
     assert b.endswith(",paper,Too high a rate,out of memory on cuda:0,,30")
     assert a.split(",")[5:10] == ["3", "", "9", "0.5", "0.8"]
     assert c.endswith(",60")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("acuracy>0.9", "--filter acuracy>0.9: no run has 'acuracy'. Did you mean 'accuracy'? Metrics are: "),
+        ("validation.los<1", "Did you mean 'validation.loss'?"),
+        ("training.max_epoch=30", "Did you mean 'training.max_epochs'?"),
+        ("digits state:bogus", "--filter state:bogus: there is no state 'bogus'. States are: starting, running, "),
+        ("state:finsihed", "Did you mean 'finished'?"),
+    ],
+)
+def test_a_condition_that_no_run_can_meet_is_refused(text: str, said: str) -> None:
+    with pytest.raises(UserError) as caught:
+        refuse_unknown(RUNS, text)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "digits failed a:b a=b",
+        "state:failed state:damaged tag:none",
+        "accuracy>0.9 rmse<1 epochs>=5 seconds<9",
+        "validation.loss<0.2 training.loss<1 test.r2>0",
+        "training.max_epochs=30 training.solver=adam data.source=digits",
+    ],
+)
+def test_a_condition_that_a_run_may_meet_is_not_refused(text: str) -> None:
+    refuse_unknown(RUNS, text)
+    refuse_unknown([], text)

@@ -202,10 +202,16 @@ def test_what_cannot_change_is_refused_and_changes_nothing(tmp_path: Path, setti
 def test_a_complete_run_and_one_at_work_are_refused(tmp_path: Path) -> None:
     folder = prepared(tmp_path / "run")
     write_json(folder.result, {"state": "finished", "epochs": 2})
-    with pytest.raises(UserError, match=r"is complete: 2 epochs of 2 done. .* --set training.max_epochs=4"):
+    with pytest.raises(UserError, match=r"2 epochs done, and max_epochs is 2. .* --set training.max_epochs=4"):
         prepare_resume(folder)
-    with pytest.raises(UserError, match=r"is complete: 2 epochs of 1 done. .* --set training.max_epochs=4"):
+    with pytest.raises(UserError, match=r"2 epochs done, and max_epochs is 1. .* --set training.max_epochs=4"):
         prepare_resume(folder, ["training.max_epochs=1"])
+    write_json(folder.result, {"state": "stopped", "epochs": 300})
+    frozen = folder.project.read_bytes()
+    with pytest.raises(UserError, match=r"300 epochs done, and max_epochs is 1. .* --set training.max_epochs=600"):
+        prepare_resume(folder, ["training.max_epochs=1"])
+    assert folder.project.read_bytes() == frozen
+    write_json(folder.result, {"state": "finished", "epochs": 2})
     lock = lock_of(folder)
     with pytest.raises(UserError, match="is at work: there is nothing to resume"):
         prepare_resume(folder)

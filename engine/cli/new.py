@@ -1,0 +1,102 @@
+"""Commands `new NAME [DIR]` and `templates`: start from a copy of an example or a template."""
+
+import argparse
+import json
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+
+from engine.cli.common import Commands, print_json, table
+from engine.core.errors import EXIT_DONE, UserError, did_you_mean
+from engine.project.file import SUFFIX, load, save
+from engine.project.project import Project
+from engine.runs.create import SHIPPED
+
+KINDS = ("examples", "templates")
+
+
+def shipped() -> list[dict[str, str]]:
+    """Return name, kind, title and description of each shipped project that is installed, in the order of the index."""
+    index: dict[str, list[dict[str, str]]] = json.loads(
+        (SHIPPED / "templates" / "index.json").read_text(encoding="utf-8")
+    )
+    return [
+        {"name": row["name"], "kind": kind[:-1], "title": row["title"], "description": row["description"]}
+        for kind in KINDS
+        for row in index[kind]
+        if _path(kind, row["name"]).is_file()
+    ]
+
+
+def _path(kind: str, name: str) -> Path:
+    return SHIPPED / kind / f"{name}{SUFFIX}"
+
+
+def register(commands: Commands) -> None:
+    """Add the commands `new` and `templates`."""
+    text = (
+        "Copy an example (with its data and training options) or a template (a network alone) into a folder. "
+        "Files that exist are never replaced. `netwright-engine templates` lists the names."
+    )
+    command = commands.add_parser("new", help="start from a copy of an example or a template", description=text)
+    command.add_argument("name", metavar="NAME", help="example or template, such as digits or resnet18")
+    where = "folder for the copy; default: the current one; it is made if it does not exist"
+    command.add_argument("folder", type=Path, nargs="?", default=Path(), metavar="DIR", help=where)
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.set_defaults(run=run_new)
+    text = "List the examples and templates that `netwright-engine new` copies."
+    command = commands.add_parser("templates", help="list examples and templates", description=text)
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.set_defaults(run=run_templates)
+
+
+def run_new(arguments: argparse.Namespace) -> int:
+    """Copy the project and print the path of the copy."""
+    known = {row["name"]: row for row in shipped()}
+    if arguments.name not in known:
+        raise UserError(
+            f"There is no example or template '{arguments.name}'.{did_you_mean(arguments.name, known)} "
+            "`netwright-engine templates` lists them."
+        )
+    kind = known[arguments.name]["kind"]
+    written = _copy(_path(f"{kind}s", arguments.name), arguments.folder)
+    if arguments.json:
+        print_json({"path": str(written.absolute()), "name": arguments.name, "kind": kind})
+        return EXIT_DONE
+    print(f"wrote {written}")
+    following = "train" if kind == "example" else "check"
+    print(f"next: netwright-engine {following} {shlex.quote(str(written))}")
+    return EXIT_DONE
+
+
+def _copy(source: Path, folder: Path) -> Path:
+    """Copy a shipped project and its data file into a folder; return the path of the copy. Raises `UserError`."""
+    project: Project = load(source).project
+    target, copies = folder / source.name, {}
+    if project.data.path:
+        data = (source.parent / project.data.path).resolve()
+        copies[data] = folder / data.name
+        project = project.with_section("data", project.data.replace(path=data.name))
+    for path in (target, *copies.values()):
+        if path.exists() or path.is_symlink():
+            raise UserError(f"{path} exists already, and nothing was changed. Name another folder.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for data, copy in copies.items():
+            shutil.copyfile(data, copy)
+    except OSError as error:
+        raise UserError(f"Nothing can be written into {folder}: {error.strerror}. Name another folder.") from None
+    save(project, target)
+    return target
+
+
+def run_templates(arguments: argparse.Namespace) -> int:
+    """Print a row per example and template."""
+    rows: list[dict[str, Any]] = [dict(row) for row in shipped()]
+    if arguments.json:
+        print_json({"templates": rows})
+    else:
+        cells = [(row["name"], row["kind"], row["title"], row["description"]) for row in rows]
+        print("\n".join(table([("name", "kind", "title", "description"), *cells])))
+    return EXIT_DONE

@@ -1,0 +1,52 @@
+"""`new` and `templates`: copies of what is shipped."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.cli.main import main
+from engine.cli.new import shipped
+from engine.project.check import check
+from engine.project.file import load
+
+
+def test_every_example_and_template_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["templates"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["name", "kind", "title", "description"]
+    assert {line.split()[0] for line in lines[1:]} >= {"digits", "waves", "resnet18", "unet"}
+    assert main(["templates", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["templates"][0]["name"] == "digits"
+
+
+@pytest.mark.parametrize("name", [row["name"] for row in shipped()])
+def test_a_copy_is_complete(name: str, tmp_path: Path) -> None:
+    assert main(["new", name, str(tmp_path / "my" / "nets")]) == 0
+    project = load(tmp_path / "my" / "nets" / f"{name}.netwright").project
+    assert not [problem for problem in check(project).problems if problem.severity == "error"]
+    if project.data.path:
+        assert (tmp_path / "my" / "nets" / project.data.path).is_file()
+
+
+def test_nothing_is_replaced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "digits"]) == 0
+    assert capsys.readouterr().out == "wrote digits.netwright\nnext: netwright-engine train digits.netwright\n"
+    before = (tmp_path / "digits.netwright").read_bytes()
+    assert main(["new", "digits"]) == 2
+    assert "digits.netwright exists already, and nothing was changed." in capsys.readouterr().err
+    assert (tmp_path / "digits.netwright").read_bytes() == before
+    (tmp_path / "heating.csv").write_text("mine")
+    assert main(["new", "heating"]) == 2
+    assert not (tmp_path / "heating.netwright").exists()
+    assert (tmp_path / "heating.csv").read_text() == "mine"
+
+
+def test_an_unknown_name_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["new", "resnet81"]) == 2
+    assert "There is no example or template 'resnet81'. Did you mean 'resnet18'?" in capsys.readouterr().err
+    assert main(["new", "digits", "/dev/null/x"]) == 2
+    assert "/dev/null/x" in capsys.readouterr().err
