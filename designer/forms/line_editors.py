@@ -64,6 +64,16 @@ class LineEditor(QLineEdit):
             self._unit.ensurePolished()
             self.setTextMargins(0, 0, self._unit.sizeHint().width() + 6, 0)
         self.textEdited.connect(self._on_edited)
+        self.editingFinished.connect(self._tidy)
+
+    def _tidy(self) -> None:
+        """Write what was typed as the value is shown, once it is complete: `3 × 3` for `3`."""
+        try:
+            tidy = as_typed(self.field, parsed(self.field, self.text())) if self.text() else ""
+        except FieldError:
+            return
+        if tidy != self.text():
+            self.setText(tidy)
 
     def _on_edited(self, text: str) -> None:
         self._changed(text)

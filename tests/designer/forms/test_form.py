@@ -85,13 +85,41 @@ def type_over(qtbot, form: Form, name: str, text: str) -> None:
         ("padding", "1 x 0", (1, 0)),
     ],
 )
-def test_typed_text_becomes_the_value_and_stays_as_it_was_typed(qtbot, shown, name, text, value) -> None:
+def test_typed_text_becomes_the_value_and_stays_until_it_is_complete(qtbot, shown, name, text, value) -> None:
     form = shown(Sample(mode="fancy", numbers=[1]))
     type_over(qtbot, form, name, text)
+    assert line_of(form, name).text() == text
     qtbot.keyClick(line_of(form, name), Qt.Key.Key_Return)  # a path is taken on Enter
     assert getattr(form.record, name) == value
-    assert line_of(form, name).text() == text
     assert form.is_valid
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "after"),
+    [("kernel", "5", "5 × 5"), ("kernel", "5,7", "5 × 7"), ("rate", "1e-05", "1e-5"), ("count", "1,200", "1200")],
+)
+@pytest.mark.parametrize("leave", [Qt.Key.Key_Return, Qt.Key.Key_Tab])
+def test_what_was_typed_is_written_as_the_value_is_shown_when_it_is_complete(
+    qtbot, shown, name: str, typed: str, after: str, leave: Qt.Key
+) -> None:
+    form = shown()
+    line = line_of(form, name)
+    line.setFocus()
+    line.selectAll()
+    qtbot.keyClicks(line, typed)
+    assert line.text() == typed
+    qtbot.keyClick(line, leave)
+    assert line.text() == after
+
+
+def test_a_refused_text_is_left_as_it_was_typed(qtbot, shown) -> None:
+    form = shown()
+    line = line_of(form, "kernel")
+    line.setFocus()
+    line.selectAll()
+    qtbot.keyClicks(line, "5 by 5")
+    qtbot.keyClick(line, Qt.Key.Key_Tab)
+    assert line.text() == "5 by 5"
 
 
 def test_a_refused_text_says_why_keeps_the_record_and_recovers(qtbot, shown) -> None:
