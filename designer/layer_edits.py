@@ -210,16 +210,16 @@ def part(here: Project, selection: Selection) -> tuple[Network, Layout]:
 
 
 def paste(text: str, here: Project, clip: Network, clip_layout: Layout, at: Position | None) -> LayerEdit:
-    """Add copied layers, beside the originals or with their top left corner at a place. Raises `UserError`."""
+    """Add copied layers, where they were or with their top left corner at a place, or beside that so that they lie on
+    no others. Raises `UserError`."""
     layout = here.layout
     changed, new_ids = edits.paste(here.network, clip)
     places = {id: clip_layout.at(id) for id in clip.layers}
-    corners = [*places.values(), *(annotation.at for annotation in annotations.every(clip_layout))]
-    if at is None:
-        dx, dy = placement.beside(layout, corners)
-    else:
-        left, top = min(x for x, _ in corners), min(y for _, y in corners)
-        dx, dy = placement.snapped((at[0] - left, at[1] - top))
+    shift = (0.0, 0.0)
+    if at is not None:
+        corners = [*places.values(), *(annotation.at for annotation in annotations.every(clip_layout))]
+        shift = placement.snapped((at[0] - min(x for x, _ in corners), at[1] - min(y for _, y in corners)))
+    dx, dy = placement.beside(layout, replace(clip_layout, positions=places), shift)
     positions = {new_ids[id]: placement.snapped((x + dx, y + dy)) for id, (x, y) in places.items()}
     inside = {new_ids[id]: clip_layout.inside[id] for id in clip.layers if id in clip_layout.inside}
     moved, marks = annotations.paste(layout.moved(positions), clip_layout, (dx, dy))

@@ -1,9 +1,10 @@
 """The placement of new layers on the canvas. Pure functions of a layout."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection
+from math import ceil
 
 from engine.drawing import routes
-from engine.network import annotations
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Layout, Position
 from engine.network.network import Connection, Network
 
@@ -12,7 +13,10 @@ ROW = 60.0
 COLUMN = 208.0
 _ACROSS, _ALONG = 72.0, 272.0
 _GAP = 8.0
-_NUDGE = 32.0
+_DETOUR = 4.0
+"""So many times as far is tried across the flow before pasted layers stand in line with others."""
+_Box = tuple[float, float, float, float]
+"""Left, top, width, height."""
 
 
 def snapped(at: Position) -> Position:
@@ -59,14 +63,46 @@ def free_place(layout: Layout, at: Position) -> Position:
     return x, y
 
 
-def beside(layout: Layout, placed: Collection[Position]) -> tuple[float, float]:
-    """The shift of pasted layers, frames and comments that leaves all others visible."""
-    written = (annotation.at for annotation in annotations.every(layout))
-    taken = {snapped(at) for at in (*layout.positions.values(), *written)}
-    shift = 0.0
-    while any(snapped((x + shift, y + shift)) in taken for x, y in placed):
-        shift += _NUDGE
-    return shift, shift
+def beside(layout: Layout, clip: Layout, shift: tuple[float, float] = (0.0, 0.0)) -> tuple[float, float]:
+    """The shift of pasted layers, frames and comments that lays them on nothing, from `shift` on: across the flow, or
+    along it where that is much nearer. Layers may lie in a frame."""
+    frames = [(*frame.at, *frame.size) for frame in layout.frames]
+    taken = [*_boxes(layout), *((*comment.at, *comment.size) for comment in layout.comments)]
+    things = [*_boxes(clip), *((*comment.at, *comment.size) for comment in clip.comments)]
+    framed = [(*frame.at, *frame.size) for frame in clip.frames]
+    steps = []
+    for axis in (0, 1):
+        gaps = _blocked(taken, [*things, *framed], shift, axis) + _blocked(frames, framed, shift, axis)
+        step = 0.0
+        for low, high in sorted(gaps):
+            if low < step < high:
+                step = ceil(high / GRID) * GRID
+        steps.append(step)
+    cost = [steps[0], _DETOUR * steps[1]] if layout.flow == "down" else [_DETOUR * steps[0], steps[1]]
+    return (shift[0] + steps[0], shift[1]) if cost[0] <= cost[1] else (shift[0], shift[1] + steps[1])
+
+
+def _boxes(layout: Layout) -> list[_Box]:
+    return [(x, y, NODE_WIDTH, NODE_HEIGHT) for x, y in layout.positions.values()]
+
+
+def _blocked(
+    taken: Collection[_Box], placed: Collection[_Box], shift: tuple[float, float], axis: int
+) -> list[tuple[float, float]]:
+    """The open intervals of steps along an axis, beyond a shift, at which a placed box would lie on a taken one."""
+    across = 1 - axis
+    ordered = sorted(taken, key=lambda box: box[across])
+    starts = [box[across] for box in ordered]
+    longest = max((box[2 + across] for box in taken), default=0.0)
+    found = []
+    for box in placed:
+        near, far = box[across] + shift[across] - _GAP, box[across] + shift[across] + box[2 + across] + _GAP
+        begin = box[axis] + shift[axis]
+        for other in ordered[bisect_right(starts, near - longest) : bisect_left(starts, far)]:
+            if other[across] + other[2 + across] > near:
+                low = other[axis] - begin - box[2 + axis] - _GAP
+                found.append((low, other[axis] + other[2 + axis] + _GAP - begin))
+    return found
 
 
 def inserted(network: Network, layout: Layout, into: Connection, id: str, at: Position) -> Layout:

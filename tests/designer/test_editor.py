@@ -11,7 +11,7 @@ from designer.editor import Editor
 from engine.core.types import image
 from engine.network import edits
 from engine.network.arrangement import arrange
-from engine.network.layout import Layout
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Layout
 from engine.network.network import Port
 from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.project import Project
@@ -202,12 +202,18 @@ def test_copied_layers_are_text_that_another_editor_pastes(editor):
     assert other.selection == frozenset(other.network.layers)
 
 
-def test_pasting_beside_the_original_hides_none_of_it(editor):
+def test_pasted_layers_lie_on_no_others(editor):
     editor.select_all()
     editor.copy()
     editor.paste()
     editor.paste()
-    assert len(set(editor.layout.positions.values())) == len(editor.network) == 15
+    places = list(editor.layout.positions.values())
+    assert len(places) == len(editor.network) == 15
+    assert not any(
+        abs(x - other_x) < NODE_WIDTH and abs(y - other_y) < NODE_HEIGHT
+        for index, (x, y) in enumerate(places)
+        for other_x, other_y in places[:index]
+    )
 
 
 def test_pasting_at_a_place_puts_the_corner_there(editor):
@@ -216,6 +222,9 @@ def test_pasting_at_a_place_puts_the_corner_there(editor):
     editor.paste((400.0, 80.0))
     places = [editor.layout.at(id) for id in editor.selection]
     assert min(places) == (400.0, 80.0)
+    editor.paste((392.0, 80.0))
+    again = [editor.layout.at(id) for id in editor.selection]
+    assert min(again) == (584.0, 80.0), "beside the layers that are there"
 
 
 def test_cutting_takes_the_layers_away_and_keeps_them_for_pasting(editor):
