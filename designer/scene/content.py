@@ -17,6 +17,7 @@ class Content:
 
     name: str
     detail: str
+    """Second line: the type, and the value that tells it from others of its type."""
     count: str
     family: str
     inputs: int
@@ -32,6 +33,8 @@ class Content:
     health: str = ""
     """Health of the layer in training (see `designer.scene.health`), if it is shown."""
     flow: Flow = "down"
+    value: str = ""
+    """The value at the end of `detail`, which is never cut."""
 
 
 def content_of(
@@ -53,6 +56,7 @@ def content_of(
     return Content(
         name=layer.name,
         detail=" · ".join(detail),
+        value="" if layer.bypassed else type.short_value(),
         count=tint.text(figure) if tint.kind else parameters,
         family=type.family,
         inputs=len(type.input_ports()),
@@ -73,4 +77,5 @@ def new_layer_content(
 ) -> Content:
     """Return the content of a layer that is not in the network yet."""
     inputs, outputs = len(type.input_ports()), len(type.output_ports())
-    return Content(name, detail, "", type.family, inputs, outputs, is_selected=is_selected, flow=flow)
+    value = type.short_value()
+    return Content(name, detail, "", type.family, inputs, outputs, is_selected=is_selected, flow=flow, value=value)

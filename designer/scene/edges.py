@@ -1,7 +1,7 @@
-"""All connections of the canvas as one item: curves grouped in tiles, each with its size label."""
+"""All connections of the canvas as one item: curves grouped in tiles, and one size label per port."""
 
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QTransform
@@ -10,27 +10,30 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 from designer import theme
 from designer.scene import geometry, pictures
 from designer.scene.nodes import OVERVIEW_BELOW
+from engine.drawing import labels, routes
+from engine.drawing.routes import Curve
 from engine.network.analysis import LayerShapes
-from engine.network.layout import Flow
+from engine.network.layout import Flow, Position
 from engine.network.network import Connection
 
 LABELS_ABOVE = 0.55
 _TILE_WIDTH = 1200.0
 _TILE_HEIGHT = 720.0
 _MANY = 500
-_PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.12, 0.88)
-_SLIGHT = 20.0
 Tile = tuple[int, int]
+_IsFree = Callable[[float, float, float, float], bool]
 
 
 @dataclass
 class Edge:
-    """A connection on the canvas: its curve, its size as text and the corner of that label.
+    """A connection on the canvas: its curve, the size of the tensor as text and the corner of that label.
 
-    A tag is a connection without a curve: its text is the name of the source, shown at the input.
+    Of several connections that leave a port one has the text. A tag is a connection without a curve: its text is the
+    name of the source, shown at the input.
     """
 
     connection: Connection
+    curve: Curve
     path: QPainterPath
     bounds: QRectF
     text: str = ""
@@ -42,6 +45,21 @@ class Edge:
         """Return the box of the size label or of the tag."""
         size = pictures.tag_size if self.is_tag else pictures.label_size
         return QRectF(self.corner, QSizeF(*size(self.text)))
+
+    @property
+    def label_key(self) -> Hashable:
+        """Key of the label: the port, or the connection of a tag."""
+        return self.connection if self.is_tag else self.connection.source
+
+    def moved(self, step: Position) -> "Edge":
+        """Return the connection with its label at another position."""
+        return replace(
+            self,
+            curve=self.curve.moved(step),
+            path=self.path.translated(*step),
+            bounds=self.bounds.translated(*step),
+            corner=self.corner + QPointF(*step),
+        )
 
     def distance_to(self, point: QPointF) -> float:
         """Return the distance from a point to the curve; a tag is hit anywhere in its box."""
@@ -68,6 +86,7 @@ class Edges(QGraphicsItem):
         self.selected: frozenset[Connection] = frozenset()
         self.target: Connection | None = None
         """The connection into which a layer would be dropped."""
+        self.room = labels.Room()
         self._tiles: dict[Tile, _Gathered] = {}
         self._bounds = QRectF()
 
@@ -77,6 +96,10 @@ class Edges(QGraphicsItem):
     def put(self, edge: Edge) -> None:
         """Show a connection, or move it."""
         self.drop(edge.connection)
+        self.room.put_curve(edge.connection, edge.curve)
+        if edge.text:
+            box = edge.label_box()
+            self.room.put_label(edge.label_key, (box.left(), box.top(), box.right(), box.bottom()))
         start = edge.path.elementAt(0)
         edge.tile = (int(start.x // _TILE_WIDTH), int(start.y // _TILE_HEIGHT))
         self.edges[edge.connection] = edge
@@ -91,11 +114,34 @@ class Edges(QGraphicsItem):
         """Remove a connection from the item."""
         edge = self.edges.pop(connection, None)
         if edge is not None:
+            self.room.drop_curve(connection)
+            if edge.text:
+                self.room.drop_label(edge.label_key)
             gathered = self._tiles[edge.tile]
             del gathered.edges[connection]
             gathered.path = None
             if not gathered.edges:
                 del self._tiles[edge.tile]
+
+    def label(self, leaving: Sequence[Edge], text: str, is_free: _IsFree, flow: Flow) -> bool:
+        """Show a size once for the connections of a port; return whether it has room beside layers, curves and other
+        labels. Without room it is hidden."""
+        for edge in leaving:
+            if edge.text:
+                self.put(edge_of(edge.connection, edge.curve))
+        if not text:
+            return True
+
+        def has_room(left: float, top: float, right: float, bottom: float) -> bool:
+            return is_free(left, top + 1, right, bottom - 1) and self.room.is_free((left, top, right, bottom))
+
+        spot = labels.place([edge.curve for edge in leaving], pictures.label_size(text)[0], flow, has_room)
+        if spot is not None:
+            bearer = min(leaving, key=lambda edge: labels.reach(edge.curve))
+            named = replace(edge_of(bearer.connection, bearer.curve), text=text, corner=QPointF(*spot))
+            named.bounds = named.bounds.united(named.label_box())
+            self.put(named)
+        return spot is not None
 
     def at(self, point: QPointF, tolerance: float) -> Connection | None:
         """Return the connection nearest to a point within a distance, or None."""
@@ -212,77 +258,15 @@ def size_text(facts: LayerShapes | None, port: str) -> str:
     return facts.at(port).short() if port in facts.ports else facts.outputs[0].short()
 
 
-def make_edge(
-    connection: Connection,
-    path: QPainterPath,
-    text: str,
-    is_free: Callable[[float, float, float, float], bool],
-    labels: Collection[QRectF] = (),
-    flow: Flow = "down",
-) -> Edge:
-    """Return a connection with its size label at the first position along the curve where it covers no layer and no
-    other label.
-
-    `is_free` decides this for left, top, right and bottom of an area.
-    """
-    bounds = path.controlPointRect().adjusted(-3, -3, 3, 3)
-    if not text:
-        return Edge(connection, path, bounds)
-    width, height = pictures.label_size(text)
-    first: QPointF | None = None
-    for corner in _corners(path, width, height) if flow == "down" else _corners_above(path, width, height):
-        first = first or corner
-        left, top = corner.x(), corner.y()
-        label = QRectF(left, top, width, height)
-        if labels and any(other.intersects(label) for other in labels):
-            continue
-        if is_free(left, top + 1, left + width, top + height - 1):
-            break
-    else:
-        corner = first or QPointF()
-        label = QRectF(corner.x(), corner.y(), width, height)
-    return Edge(connection, path, bounds.united(label), text, corner)
+def edge_of(connection: Connection, curve: Curve) -> Edge:
+    """Return a connection without a label."""
+    path = geometry.path_of(curve)
+    return Edge(connection, curve, path, path.controlPointRect().adjusted(-3, -3, 3, 3))
 
 
 def make_tag(connection: Connection, name: str, port: QPointF, index: int, count: int, flow: Flow) -> Edge:
     """Return a connection that is shown as a tag at its input."""
-    path, corner = geometry.tag(port, index, count, pictures.tag_size(name)[0], flow)
-    edge = Edge(connection, path, QRectF(), name, corner, is_tag=True)
-    edge.bounds = path.controlPointRect().adjusted(-3, -3, 3, 3).united(edge.label_box().adjusted(-2, -2, 2, 2))
+    curve, corner = routes.tag(port.toTuple(), index, count, pictures.tag_size(name)[0], flow)
+    edge = replace(edge_of(connection, curve), text=name, corner=QPointF(*corner), is_tag=True)
+    edge.bounds = edge.bounds.united(edge.label_box().adjusted(-2, -2, 2, 2))
     return edge
-
-
-def _corners(path: QPainterPath, width: float, height: float) -> Iterator[QPointF]:
-    """Return candidate corners of a size label: beside a vertical piece of the curve, or on a sloping one."""
-    first = path.elementAt(0)
-    start, end = QPointF(first.x, first.y), path.currentPosition()
-    if path.elementCount() == 2:
-        # By far the most: an upright line.
-        yield QPointF(end.x() + 5, (start.y() + end.y() - height) / 2)
-    if 0 < end.y() - start.y() < 30 and 0 < abs(end.x() - start.x()) < width:
-        # Too short to be interrupted: beside it, where it does not go.
-        side = end.x() + 6 if end.x() > start.x() else end.x() - 6 - width
-        yield QPointF(side, (start.y() + end.y() - height) / 2)
-    for share in _PLACES:
-        point, angle = path.pointAtPercent(share), path.angleAtPercent(share) % 180
-        if 50 < angle < 130:
-            yield QPointF(point.x() + 5, point.y() - height / 2)
-            yield QPointF(point.x() - 5 - width, point.y() - height / 2)
-        else:
-            yield QPointF(point.x() - width / 2, point.y() - height / 2)
-
-
-def _corners_above(path: QPainterPath, width: float, height: float) -> Iterator[QPointF]:
-    """Return candidate corners for a flow to the right: above or below a horizontal piece of the curve, or beside a
-    steep one."""
-    first, end = path.elementAt(0), path.currentPosition()
-    if abs(end.y() - first.y) < _SLIGHT and 0 < end.x() - first.x < 2 * width:
-        yield QPointF((first.x + end.x() - width) / 2, min(first.y, end.y()) - height - 2)
-    for share in _PLACES:
-        point, angle = path.pointAtPercent(share), path.angleAtPercent(share) % 180
-        if 30 < angle < 150:
-            yield QPointF(point.x() + 6, point.y() - height / 2)
-            yield QPointF(point.x() - 6 - width, point.y() - height / 2)
-        else:
-            yield QPointF(point.x() - width / 2, point.y() - height - 2)
-            yield QPointF(point.x() - width / 2, point.y() + 2)

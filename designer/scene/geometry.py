@@ -1,4 +1,4 @@
-"""Positions of ports, curves and labels on the canvas as Qt objects. Drawings without a screen use the same functions
+"""Positions of ports and curves on the canvas as Qt objects. Drawings without a screen use the same functions
 of `engine.drawing.routes`."""
 
 from itertools import pairwise
@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainterPath
 
 from engine.drawing import routes
-from engine.drawing.routes import Curve, Taken
+from engine.drawing.routes import Curve
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Position
 
 PORT_RADIUS = 4.0
@@ -34,22 +34,6 @@ def direct_curve(start: QPointF, end: QPointF, flow: Flow = "down") -> QPainterP
     return path_of(routes.direct_curve(start.toTuple(), end.toTuple(), flow))
 
 
-def route(
-    start: QPointF,
-    end: QPointF,
-    blocker: Taken,
-    margin: float = 12.0,
-    known: float | None = None,
-    flow: Flow = "down",
-) -> tuple[QPainterPath, float | None]:
-    """Return the direct curve, or one around the layers in its way, with the lane that it uses.
-
-    An existing lane from the same start is reused where it is free.
-    """
-    curve, lane = routes.route(start.toTuple(), end.toTuple(), blocker, margin, known, flow)
-    return path_of(curve), lane
-
-
 def path_of(curve: Curve) -> QPainterPath:
     """Return a curve as a Qt path."""
     path = QPainterPath(QPointF(*curve.start))
@@ -60,12 +44,6 @@ def path_of(curve: Curve) -> QPainterPath:
             one, two, end = piece
             path.cubicTo(*one, *two, *end)
     return path
-
-
-def tag(port: QPointF, index: int, count: int, width: float, flow: Flow) -> tuple[QPainterPath, QPointF]:
-    """Return the short line at an input with a tag, and the corner of the tag."""
-    curve, corner = routes.tag(port.toTuple(), index, count, width, flow)
-    return path_of(curve), QPointF(*corner)
 
 
 def distance_to(path: QPainterPath, at: QPointF) -> float:

@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 from designer import theme
 from designer.scene import geometry, health, stage_colours, tint
 from designer.scene.content import Content
+from engine.drawing.picture import elided_detail
 from engine.drawing.routes import TAG_HEIGHT
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 
@@ -57,23 +58,29 @@ def _elided(text: str, width: int, pixels: int, *, bold: bool) -> str:
 
 def forget() -> None:
     """Clear the cached fonts and pictures, after the font or the colours changed."""
-    for cached in (font, _metrics, _elided, label_size, label, tag_size, tag, stage_colours.font):
+    for cached in (font, _metrics, _elided, _detail, label_size, label, tag_size, tag, stage_colours.font):
         cached.cache_clear()
 
 
 def is_elided(content: Content) -> bool:
     """Return whether the picture cannot show the whole name and detail."""
-    name, detail = _lines(content)
+    name, detail = lines(content)
     return name != content.name or detail != content.detail
 
 
-def _lines(content: Content) -> tuple[str, str]:
+def lines(content: Content) -> tuple[str, str]:
+    """Return the name and the detail as the picture shows them."""
     room = NODE_WIDTH - _TEXT_LEFT - _TEXT_RIGHT
     taken = _metrics(11).horizontalAdvance(content.count) + 8 if content.count else 0.0
     if content.stage is not None:
         taken = stage_colours.chip_width(content.stage) + 6
     name = _elided(content.name, int(room - taken), 13, bold=True)
-    return name, _elided(content.detail, int(room - 12 if content.health else room + 6), 11, bold=False)
+    return name, _detail(content.detail, content.value, room - 12 if content.health else room + 6)
+
+
+@lru_cache(maxsize=4096)
+def _detail(text: str, value: str, room: float) -> str:
+    return elided_detail(text, value, room, _metrics(11).horizontalAdvance)
 
 
 def picture(content: Content, scale: float) -> QPixmap:
@@ -148,7 +155,7 @@ def _shapes() -> tuple[QPainterPath, QPainterPath, QPainterPath]:
 
 
 def _paint_texts(painter: QPainter, content: Content, palette: theme.Palette) -> None:
-    name, detail = _lines(content)
+    name, detail = lines(content)
     ink = tint.ink(content.heat or 0) if content.stage is None else stage_colours.ink(content.stage)
     painter.setPen(ink if content.is_bypassed else palette.text)
     painter.setFont(font(13, bold=True))

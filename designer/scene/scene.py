@@ -16,11 +16,12 @@ from designer.editor import Editor
 from designer.scene import geometry, pictures
 from designer.scene.annotations import Annotations
 from designer.scene.content import Content, content_of
-from designer.scene.edges import Edge, Edges, make_edge, make_tag, size_text
+from designer.scene.edges import Edge, Edges, edge_of, make_tag, size_text
 from designer.scene.feedback import Feedback, FeedbackItem
 from designer.scene.health import HealthBadge
 from designer.scene.nodes import Node, Nodes
 from designer.scene.tint import Kind, Tint, tint_by
+from engine.drawing import routes
 from engine.network.analysis import LayerShapes
 from engine.network.arrangement import repeated
 from engine.network.layout import Flow, Layout, Position, difference, moved
@@ -29,7 +30,6 @@ from engine.project.check import CheckResult
 from engine.project.project import Project
 
 _FEW = 60
-_FEW_LABELS = 8
 _LANES = (12.0, 7.0, 17.0)
 _RANK = {"error": 2, "warning": 1}
 
@@ -72,6 +72,8 @@ class Scene(QGraphicsScene):
         """The connections that are drawn as a tag at their input."""
         self._lanes: dict[Port, float] = {}
         """The lane in which all connections of a port pass other layers."""
+        self._unlabelled: dict[Port, None] = {}
+        """The ports that lost a connection, or whose label has no room."""
         editor.project_changed.connect(self.show_project)
         editor.analysis_changed.connect(self.show_check_result)
         editor.selection_changed.connect(self.show_selection)
@@ -108,7 +110,7 @@ class Scene(QGraphicsScene):
         for id in self.nodes.nodes if has_turned else change.changed:
             self._dress_node(id)
         displaced = (places | change.added) - change.removed
-        near = self._place({id: project.layout.at(id) for id in displaced if id in places})
+        near = self._place({id: project.layout.at(id) for id in displaced})
         if len(displaced) > _FEW or has_turned:
             self._refresh_edges(project.network.connections)
         else:
@@ -315,6 +317,7 @@ class Scene(QGraphicsScene):
 
     def _refresh_edges(self, connections: Iterable[Connection]) -> None:
         layers = self._project.network.layers
+        ports, self._unlabelled = self._unlabelled, {}
         for connection in connections:
             if connection.source.layer not in layers or connection.target.layer not in layers:
                 continue
@@ -323,6 +326,21 @@ class Scene(QGraphicsScene):
             edge = self._edge(connection)
             self.edges.put(edge)
             self._stale.append(edge.bounds)
+            ports[connection.source] = None
+            ports.update((port, None) for port in self.edges.room.labels_on(connection) if isinstance(port, Port))
+        for port in ports:
+            if port.layer in layers:
+                self._label(port)
+
+    def _label(self, port: Port) -> None:
+        """Write the size of the tensor at a port beside one of the connections that leave it."""
+        shown = (self.edges.edges.get(one) for one in self._project.network.outgoing[port.layer] if one.source == port)
+        leaving = [edge for edge in shown if edge and not edge.is_tag]
+        self._stale += [edge.bounds for edge in leaving if edge.text]
+        text = size_text(self._facts.get(port.layer), port.name) if leaving else ""
+        if not self.edges.label(leaving, text, self.nodes.index.is_free, self.flow):
+            self._unlabelled[port] = None
+        self._stale += [self.edges.edges[edge.connection].bounds for edge in leaving]
 
     def _tag(self, connection: Connection) -> Edge:
         names = self.nodes.nodes[connection.target.layer].inputs
@@ -344,36 +362,21 @@ class Scene(QGraphicsScene):
         start, end = self._point(connection.source, False), self._point(connection.target, True)
         # Connections of different layers that pass the same ones keep apart.
         margin = _LANES[crc32(connection.source.layer.encode()) % len(_LANES)]
-        text = size_text(self._facts.get(connection.source.layer), connection.source.name)
-        labels = []
-        for other in self._project.network.outgoing[connection.source.layer][:_FEW_LABELS]:
-            edge = self.edges.edges.get(other)
-            if edge is not None and edge.text and other != connection:
-                labels.append(edge.label_box())
-        if self._repeats:
-            for name, source in self._project.network.incoming[connection.target.layer].items():
-                other = Connection(source, Port(connection.target.layer, name))
-                if other in self._repeats:
-                    labels.append(self._tag(other).label_box())
         lane = self._lanes.get(connection.source)
-        path, used = geometry.route(start, end, in_the_way, margin, lane, self.flow)
+        curve, used = routes.route(start.toTuple(), end.toTuple(), in_the_way, margin, lane, self.flow)
         if lane is None and used is not None:
             self._lanes[connection.source] = used
-        return make_edge(connection, path, text, index.is_free, labels, self.flow)
+        return edge_of(connection, curve)
 
     def _drop_edge(self, connection: Connection) -> None:
         if connection in self.edges.edges:
             self._stale.append(self.edges.edges[connection].bounds)
             self.edges.drop(connection)
+            self._unlabelled[connection.source] = None
 
     def _shift_edge(self, connection: Connection, step: Position) -> None:
         old = self.edges.edges[connection]
-        shifted = replace(
-            old,
-            path=old.path.translated(*step),
-            bounds=old.bounds.translated(*step),
-            corner=old.corner + QPointF(*step),
-        )
+        shifted = old.moved(step)
         self._stale += [old.bounds, shifted.bounds]
         self.edges.put(shifted)
 

@@ -3,14 +3,15 @@
 import argparse
 import io
 import math
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from engine.cli.common import Commands, look_at_code, print_json, read_project
 from engine.core.errors import EXIT_DONE, UserError
-from engine.core.files import write_atomically
+from engine.core.files import ROOT, write_atomically
 from engine.drawing.colours import SCHEMES
 from engine.drawing.picture import EDGE, WIDER, Box, Line, Picture, Ring, Shape, Text, text_width
 from engine.exchange.export import not_written, refuse_destination
@@ -26,10 +27,13 @@ FINER = 2
 """Painted so many times as large as it will be."""
 FINE_STEPS = 40
 MOST_PIXELS = 100_000_000
-_REGULAR = ("Inter-Regular.otf", "Inter-Regular.ttf", "LiberationSans-Regular.ttf", "Arial.ttf", "DejaVuSans.ttf")
-_BOLD = ("Inter-SemiBold.otf", "Inter-SemiBold.ttf", "LiberationSans-Bold.ttf", "Arial Bold.ttf", "DejaVuSans-Bold.ttf")
-# The font that Pillow brings along has no such signs.
-_PLAIN = str.maketrans({"×": "x", "·": "-", "…": "..", "−": "-"})
+_REGULAR = (ROOT / "resources/fonts/Inter-Regular.otf", "LiberationSans-Regular.ttf", "Arial.ttf", "DejaVuSans.ttf")
+_BOLD = (
+    ROOT / "resources/fonts/Inter-SemiBold.otf",
+    "LiberationSans-Bold.ttf",
+    "Arial Bold.ttf",
+    "DejaVuSans-Bold.ttf",
+)
 
 
 def png(picture: Picture, scale: float = 2.0) -> bytes:
@@ -98,28 +102,39 @@ class _Canvas:
         self.draw.rectangle((inner, top + line, inner + line, bottom - line), box.fill)
 
     def _text(self, text: Text) -> None:
-        font, is_whole = _font(round(text.size * self.scale), text.bold)
-        words = text.text if is_whole else text.text.translate(_PLAIN)
+        words = text.text
+        font = _font(round(text.size * self.scale), text.bold, words)
         # A wide font is taken smaller rather than past its room.
         width = font.getlength(words) / self.scale
         room = min(text.room, text_width(text.text, text.size, bold=text.bold) * WIDER + 4)
         if width > room:
-            font, _ = _font(int(text.size * self.scale * room / width), text.bold)
+            font = _font(int(text.size * self.scale * room / width), text.bold, words)
         anchor = {"start": "ls", "middle": "ms", "end": "rs"}[text.anchor]
         self.draw.text(self._at(text.x, text.y), words, text.fill, font, anchor)
 
 
 @cache
-def _font(pixels: int, bold: bool) -> "tuple[FreeTypeFont, bool]":
-    """Return the first font of the system that is like the interface's, and whether it has all signs; else Pillow's."""
+def _fonts(pixels: int, bold: bool) -> "list[FreeTypeFont]":
+    """Return the font of the interface, and those of the system for signs that it lacks."""
     from PIL import ImageFont
 
+    found = []
     for name in _BOLD if bold else _REGULAR:
-        try:
-            return ImageFont.truetype(name, pixels), True
-        except OSError:
-            continue
-    return cast("FreeTypeFont", ImageFont.load_default(pixels)), False
+        with suppress(OSError):
+            found.append(ImageFont.truetype(str(name), pixels))
+    return found
+
+
+@cache
+def _lacks(font: "FreeTypeFont", sign: str) -> bool:
+    """Return whether a font draws a sign as it draws one that no font has."""
+    return bytes(font.getmask(sign)) == bytes(font.getmask("\uffff"))
+
+
+def _font(pixels: int, bold: bool, words: str) -> "FreeTypeFont":
+    """Return the first font with all signs of a text, else the first."""
+    fonts = _fonts(pixels, bold)
+    return next((font for font in fonts if not any(_lacks(font, sign) for sign in set(words) - {" "})), fonts[0])
 
 
 FORMATS = (".svg", ".png")

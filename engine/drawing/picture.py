@@ -1,13 +1,13 @@
 """Picture of a network as plain shapes, which each writer converts to its own format."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from zlib import crc32
 
-from engine.drawing import colours
-from engine.drawing.routes import TAG_HEIGHT, Chain, Curve, Point, Router, port_point, tag
+from engine.drawing import colours, labels
+from engine.drawing.routes import TAG_HEIGHT, Curve, Point, Router, port_point, tag
 from engine.network.analysis import Analysis, LayerShapes
 from engine.network.annotations import TITLE_HEIGHT
 from engine.network.arrangement import arrange, repeated
@@ -43,11 +43,9 @@ NAME_SIZE, DETAIL_SIZE = 13.0, 11.0
 CORNER, EDGE = 8.0, 8.0
 _TEXT_LEFT, _TEXT_RIGHT = 19.0, 11.0
 _PORT = 3.35
-_LABEL_HEIGHT, _LABEL_PADDING = 14.0, 3.0
+_LABEL_PADDING = 3.0
 _LANES = (12.0, 7.0, 17.0)
-_PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.12, 0.88)
 _WIDEST_LABEL = 400.0
-_SLIGHT = 20.0
 _WIDEST_TAG, _TAG_PADDING = 76.0, 6.0
 _FRAME_CORNER, _FRAME_PADDING = 10.0, 12.0
 _SHEET_CORNER, _SHEET_PADDING, _TEXT_SIZE, _LINE = 6.0, 10.0, 12.0, 15.0
@@ -71,6 +69,24 @@ def elided(text: str, room: float, size: float, *, bold: bool = False) -> str:
             return shown
         keep -= 1
     return "…"
+
+
+def elided_detail(text: str, value: str, room: float, width: Callable[[str], float]) -> str:
+    """Return the second line of a layer, at most `room` wide where its value is: the type is cut, the value is not.
+
+    `value` is the end of the text, such as `1,000 outputs`; a value wider than the whole line stands alone, and keeps
+    its beginning.
+    """
+    if width(text) <= room:
+        return text
+    label = text.removesuffix(f" · {value}") if value and text != value else ""
+    for keep in range(len(label) - 1, 0, -1):
+        if width(shown := f"{label[:keep].rstrip()}… · {value}") <= room:
+            return shown
+    rest = value or text
+    if width(rest) <= room:
+        return rest
+    return next((shown for n in range(len(rest) - 1, 0, -1) if width(shown := f"{rest[:n].rstrip()}…") <= room), "…")
 
 
 @dataclass(frozen=True)
@@ -236,23 +252,23 @@ class _Drawing:
         self.positions: dict[str, Position] = {id: layout.at(id) for id in network.layers}
         self.flow = layout.flow
         self.router = Router(network, self.positions, layout.flow)
-        self.labels: list[tuple[float, float, float, float]] = []
-        self.tags: dict[str, list[tuple[float, float, float, float]]] = {}
+        self.room = labels.Room()
 
     def picture(self, behind: Sequence[Group] = ()) -> Picture:
         """Return the picture, with the groups `behind` in the background."""
-        lines, labels = [], []
         repeats = repeated(self.network)
-        labels += [self._tag(connection) for connection in self.network.connections if connection in repeats]
+        tags = [self._tag(connection) for connection in self.network.connections if connection in repeats]
+        curves: dict[Port, list[Curve]] = {}
+        lines = []
         for connection in self.network.connections:
-            if connection in repeats:
-                continue
-            line, label = self._connection(connection)
-            lines.append(line)
-            labels += label
-        labels += [label for port in self.network.output_ports for label in self._output(port.layer, port.name)]
+            if connection not in repeats:
+                line, curve = self._connection(connection)
+                lines.append(line)
+                curves.setdefault(connection.source, []).append(curve)
+        sizes = [self._size_label(port, leaving) for port, leaving in curves.items()]
+        sizes += [self._output(port.layer, port.name) for port in self.network.output_ports]
         nodes = [self._node(layer) for layer in self.network.layers.values()]
-        groups = tuple(group for group in (*behind, *lines, *labels, *nodes) if group.shapes)
+        groups = tuple(group for group in (*behind, *lines, *tags, *sizes, *nodes) if group.shapes)
         return Picture(self._area(groups), self.tokens["canvas"], groups)
 
     def _area(self, groups: tuple[Group, ...]) -> tuple[float, float, float, float]:
@@ -282,7 +298,8 @@ class _Drawing:
         if layer.bypassed:
             edge, text_colour = colours.mixed(edge, tokens["node"], 0.35), tokens["muted"]
         box = Box(x, y, NODE_WIDTH, NODE_HEIGHT, CORNER, tokens["node"], tokens["line"], edge)
-        shown_detail = elided(detail, (room + 6) / WIDER, DETAIL_SIZE)
+        value = "" if layer.bypassed else short_value
+        shown_detail = elided_detail(detail, value, (room + 6) / WIDER, lambda text: text_width(text, DETAIL_SIZE))
         shapes: list[Shape] = [*self._stack(x, y), box] if isinstance(layer.type, Block) else [box]
         shapes.append(Text(x + _TEXT_LEFT, y + 18.5, name, NAME_SIZE, text_colour, bold=True, room=room - count_width))
         shapes.append(Text(x + _TEXT_LEFT, y + 33, shown_detail, DETAIL_SIZE, tokens["muted"], room=room + 6))
@@ -305,16 +322,12 @@ class _Drawing:
 
     # Connections
 
-    def _connection(self, connection: Connection) -> tuple[Group, list[Group]]:
-        source, target = connection.source, connection.target
-        ends = (source.layer, target.layer)
-        curve = self.router.curve(connection, _LANES[crc32(source.layer.encode()) % len(_LANES)])
+    def _connection(self, connection: Connection) -> tuple[Group, Curve]:
+        ends = (connection.source.layer, connection.target.layer)
+        curve = self.router.curve(connection, _LANES[crc32(ends[0].encode()) % len(_LANES)])
+        self.room.put_curve(connection, curve)
         names = [self.network.layers[id].name for id in ends]
-        line = Group(" → ".join(names), (Line(curve, self._mixed("muted", "canvas", 0.75), 1.3),))
-        text = self._size(source.layer, source.name)
-        corners = _corners if self.flow == "down" else _corners_above
-        near = self.tags.get(target.layer, [])
-        return line, self._label(text, list(corners(curve, _label_width(text))), near) if text else []
+        return Group(" → ".join(names), (Line(curve, self._mixed("muted", "canvas", 0.75), 1.3),)), curve
 
     def _tag(self, connection: Connection) -> Group:
         """Return the name of the source at an input, which replaces one of many long lines."""
@@ -325,19 +338,29 @@ class _Drawing:
         index = ports.index(connection.target.name) if connection.target.name in ports else 0
         at = self.router.port(connection.target, is_input=True)
         curve, (x, y) = tag(at, index, len(ports), width, self.flow)
-        self.tags.setdefault(target.id, []).append((x, y, width, TAG_HEIGHT))
+        self.room.put_curve(connection, curve)
+        self.room.put_label(connection, (x, y, x + width, y + TAG_HEIGHT))
         line = Line(curve, self._mixed("muted", "canvas", 0.75), 1.3)
         box = Box(x, y, width, TAG_HEIGHT, TAG_HEIGHT / 2, self.tokens["node"], self._mixed("muted", "node", 0.5))
         words = Text(x + width / 2, y + 10.8, name, DETAIL_SIZE, self.tokens["muted"], anchor="middle")
         return Group(f"{source.name} → {target.name}", (line, box, words))
 
-    def _output(self, id: str, port: str) -> list[Group]:
+    def _size_label(self, port: Port, curves: list[Curve]) -> Group:
+        """Return the one label of the connections that leave a port."""
+        text = self._size(port.layer, port.name)
+        corner = labels.place(curves, _label_width(text), self.flow, self._is_free) if text else None
+        return self._label(port, text, corner)
+
+    def _output(self, id: str, port: str) -> Group:
         """Return the label of an output of the network, below its port, or right of it."""
         x, y = self.router.port(Port(id, port), is_input=False)
         text = self._size(id, port)
-        if text and self.flow == "right":
-            return self._label(text, [(x + 8, y - _LABEL_HEIGHT / 2), (x + 8, y + 3)])
-        return self._label(text, [(x + 7, y + 3), (x - 7 - _label_width(text), y + 3)]) if text else []
+        width = _label_width(text)
+        corners = [(x + 7, y + 3), (x - 7 - width, y + 3)]
+        if self.flow == "right":
+            corners = [(x + 8, y - labels.HEIGHT / 2), (x + 8, y + 3)]
+        free = (one for one in corners if self._is_free(*one, one[0] + width, one[1] + labels.HEIGHT))
+        return self._label(Port(id, port), text, next(free, None) if text else None)
 
     def _size(self, id: str, port: str) -> str:
         facts = self.facts.get(id)
@@ -346,16 +369,15 @@ class _Drawing:
         type = facts.at(port) if port in facts.ports else facts.output
         return elided(type.short(), _WIDEST_LABEL, DETAIL_SIZE)
 
-    def _label(
-        self, text: str, corners: list[Point], near: Sequence[tuple[float, float, float, float]] = ()
-    ) -> list[Group]:
-        """Return the label of a size, at the first position where it covers no layer and no other label."""
-        width = _label_width(text)
-        x, y = next((corner for corner in corners if self._is_free(*corner, width, near)), corners[0])
-        self.labels.append((x, y, width, _LABEL_HEIGHT))
-        ground = Box(x, y, width, _LABEL_HEIGHT, 2.0, self._ground(x + width / 2, y + _LABEL_HEIGHT / 2))
+    def _label(self, port: Port, text: str, corner: Point | None) -> Group:
+        """Return the label of a size at a position; an empty group where there is none."""
+        if corner is None:
+            return Group("", ())
+        (x, y), width = corner, _label_width(text)
+        self.room.put_label(port, (x, y, x + width, y + labels.HEIGHT))
+        ground = Box(x, y, width, labels.HEIGHT, 2.0, self._ground(x + width / 2, y + labels.HEIGHT / 2))
         words = Text(x + width / 2, y + 10.8, text, DETAIL_SIZE, self.tokens["muted"], anchor="middle")
-        return [Group("", (ground, words))]
+        return Group("", (ground, words))
 
     def _ground(self, x: float, y: float) -> str:
         """Return the background colour at a point: that of the front frame there, else of the canvas."""
@@ -364,50 +386,16 @@ class _Drawing:
                 return colours.frame(frame.tone, self.theme).fill
         return self.tokens["canvas"]
 
-    def _is_free(self, x: float, y: float, width: float, near: Sequence[tuple[float, float, float, float]]) -> bool:
-        for left, top, other, height in (*self.labels[-40:], *near):
-            if x < left + other and left < x + width and y < top + height and top < y + _LABEL_HEIGHT:
-                return False
-        steps = max(2, int(width / 40))
-        spots = ((x + width * n / steps, y + dy) for n in range(steps + 1) for dy in (1, _LABEL_HEIGHT - 1))
-        return all(self.router.places.at(*spot) is None for spot in spots)
+    def _is_free(self, left: float, top: float, right: float, bottom: float) -> bool:
+        steps = max(2, int((right - left) / 40))
+        spots = ((left + (right - left) * n / steps, y) for n in range(steps + 1) for y in (top + 1, bottom - 1))
+        if any(self.router.places.at(*spot) is not None for spot in spots):
+            return False
+        return self.room.is_free((left, top, right, bottom))
 
 
 def _label_width(text: str) -> float:
     return text_width(text, DETAIL_SIZE) * WIDER + 2 * _LABEL_PADDING
-
-
-def _corners(curve: Curve, width: float) -> Iterator[Point]:
-    """Yield positions for the label of a curve: right or left of steep parts, on flat ones."""
-    (x1, y1), (x2, y2), height = curve.start, curve.end, _LABEL_HEIGHT
-    if len(curve.pieces) == 1 and len(curve.pieces[0]) == 1:
-        yield x2 + 5, (y1 + y2 - height) / 2
-    if 0 < y2 - y1 < 30 and 0 < abs(x2 - x1) < width:
-        yield (x2 + 6 if x2 > x1 else x2 - 6 - width), (y1 + y2 - height) / 2
-    chain = Chain(curve.points())
-    for share in _PLACES:
-        (x, y), angle = chain.at(share)
-        if 50 < angle < 130:
-            yield x + 5, y - height / 2
-            yield x - 5 - width, y - height / 2
-        else:
-            yield x - width / 2, y - height / 2
-
-
-def _corners_above(curve: Curve, width: float) -> Iterator[Point]:
-    """Yield positions for the label of a curve in a flow to the right: above or below flat parts, beside steep ones."""
-    (x1, y1), (x2, y2), height = curve.start, curve.end, _LABEL_HEIGHT
-    if abs(y2 - y1) < _SLIGHT and 0 < x2 - x1 < 2 * width:
-        yield (x1 + x2 - width) / 2, min(y1, y2) - height - 2
-    chain = Chain(curve.points())
-    for share in _PLACES:
-        (x, y), angle = chain.at(share)
-        if 30 < angle < 150:
-            yield x + 6, y - height / 2
-            yield x - 6 - width, y - height / 2
-        else:
-            yield x - width / 2, y - height - 2
-            yield x - width / 2, y + 2
 
 
 def _in_words(layer: Layer, detail: str, facts: LayerShapes | None) -> str:

@@ -76,6 +76,12 @@ class Curve:
         pieces = tuple(tuple((y, x) for x, y in piece) for piece in self.pieces)
         return Curve((self.start[1], self.start[0]), pieces)
 
+    def moved(self, step: Point) -> "Curve":
+        """Return the curve at another position."""
+        dx, dy = step
+        pieces = tuple(tuple((x + dx, y + dy) for x, y in piece) for piece in self.pieces)
+        return Curve((self.start[0] + dx, self.start[1] + dy), pieces)
+
     def reach(self) -> Iterator[Point]:
         """Yield the points whose convex hull contains the curve."""
         yield self.start

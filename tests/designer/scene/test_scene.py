@@ -3,6 +3,7 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter, QPixmap
 
 from designer.editor import Editor
+from designer.scene import pictures
 from designer.scene.scene import Scene
 from engine.network import edits
 from engine.network.layout import Layout
@@ -140,11 +141,44 @@ def test_sizes_cover_no_layer_and_not_each_other(make_hand):
     network, _ = add(network, layer("addition"), relu, other)
     hand = make_hand(network)
     scene = hand.view.network_scene
-    boxes = [edge.label_box() for edge in scene.edges.edges.values()]
-    assert len(boxes) == 4
+    boxes = [edge.label_box() for edge in scene.edges.edges.values() if edge.text]
+    assert len(boxes) == 3, "both connections of the image carry the same tensor"
+    assert not any(edge.path.intersects(box) for edge in scene.edges.edges.values() for box in boxes)
     assert not any(scene.nodes_in(box.adjusted(1, 1, -1, -1)) for box in boxes)
     for index, box in enumerate(boxes):
         assert not any(box.intersects(other_box) for other_box in boxes[index + 1 :])
+
+
+def test_a_split_names_its_size_again_after_it_lost_the_connection_with_the_label(make_hand):
+    network = chain(layer("image_input"), layer("relu"))
+    image = next(iter(network.layers.values()))
+    network, _ = add(network, layer("sigmoid"), image)
+    hand = make_hand(network)
+    edges = hand.view.network_scene.edges.edges
+    (named,) = [connection for connection, edge in edges.items() if edge.text]
+    hand.editor.disconnect_all([named])
+    assert [edge.text for edge in edges.values()] == [hand.editor.analysis.shapes[image.id].output.short()]
+
+
+def test_a_layer_put_on_a_size_moves_the_size_away(make_hand):
+    hand = make_hand(chain(layer("image_input"), layer("relu")))
+    scene = hand.view.network_scene
+    (edge,) = scene.edges.edges.values()
+    box = edge.label_box()
+    hand.editor.add_layer("sigmoid", (box.left() + 2, box.top() - 10))
+    (edge,) = scene.edges.edges.values()
+    assert edge.text
+    assert not scene.nodes_in(edge.label_box().adjusted(1, 1, -1, -1))
+
+
+def test_a_layer_never_cuts_its_number(make_hand):
+    hand = make_hand(
+        chain(layer("image_input"), layer("fully_connected", outputs=48_000), layer("conv2d", filters=4096))
+    )
+    shown = [pictures.lines(node.content)[1] for node in hand.view.network_scene.nodes.nodes.values()]
+    assert shown[1].endswith(" · 48,000 outputs")
+    assert shown[1].startswith("Fully ")
+    assert shown[2].endswith(" · 4,096 filters")
 
 
 def test_every_zoom_can_be_painted(hand: Hand):

@@ -1,7 +1,8 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.drawing.picture import elided, text_width
+from engine.drawing.picture import elided, elided_detail, text_width
 
 
 def test_widths_are_those_of_the_font() -> None:
@@ -22,3 +23,19 @@ def test_elided_text_has_room_and_keeps_both_ends(text: str, room: float) -> Non
         assert dots
         assert text.startswith(first)
         assert text.endswith(last)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "room", "shown"),
+    [
+        ("ReLU", "", 40, "ReLU"),
+        ("Fully connected · 1,000 outputs", "1,000 outputs", 31, "Fully connected · 1,000 outputs"),
+        ("Fully connected · 1,000 outputs", "1,000 outputs", 26, "Fully con… · 1,000 outputs"),
+        ("Image input · 3 × 224 × 224", "3 × 224 × 224", 14, "3 × 224 × 224"),
+        ("Image input · 3 × 224 × 224", "3 × 224 × 224", 8, "3 × 224…"),
+        ("Bypassed · 2-D convolution", "", 12, "Bypassed ·…"),
+        ("8 filters", "8 filters", 9, "8 filters"),
+    ],
+)
+def test_the_value_of_a_layer_is_never_cut_as_long_as_it_has_room(text: str, value: str, room: int, shown: str) -> None:
+    assert elided_detail(text, value, room, len) == shown

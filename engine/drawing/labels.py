@@ -1,0 +1,178 @@
+"""Positions of size labels: beside their curve, and on no layer, no curve and no other label.
+
+Connections that leave the same port carry the same tensor, so they have one label together. Boxes are left, top, right
+and bottom.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+
+from engine.drawing.routes import Chain, Curve, Point
+from engine.network.layout import Flow
+
+HEIGHT = 14.0
+Area = tuple[float, float, float, float]
+_CELL = 96.0
+_MANY = 300
+_STEPS = 10
+_GAP = 5.0
+_PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.12, 0.88)
+_SHORT = 30.0
+_Cell = tuple[int, int]
+_EVERYWHERE: _Cell = (2**60, 2**60)
+_Segment = tuple[float, float, float, float]
+
+
+class Room:
+    """Curves and labels by cell of a grid, so that a lookup visits only what is near."""
+
+    def __init__(self) -> None:
+        self._curves: dict[_Cell, dict[Hashable, list[_Segment]]] = {}
+        self._labels: dict[_Cell, dict[Hashable, Area]] = {}
+        self._where: dict[Hashable, set[_Cell]] = {}
+        self._boxes: dict[Hashable, Area] = {}
+
+    def put_curve(self, key: Hashable, curve: Curve) -> None:
+        """Add a curve, or replace the one with this key."""
+        self.drop_curve(key)
+        cells: set[_Cell] = set()
+        x1, y1 = curve.start
+        for x2, y2 in _corners(curve):
+            segment = x1, y1, x2, y2
+            for cell in _cells((min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2))):
+                self._curves.setdefault(cell, {}).setdefault(key, []).append(segment)
+                cells.add(cell)
+            x1, y1 = x2, y2
+        self._where[key] = cells
+
+    def drop_curve(self, key: Hashable) -> None:
+        """Remove a curve."""
+        for cell in self._where.pop(key, ()):
+            self._curves[cell].pop(key, None)
+
+    def put_label(self, key: Hashable, box: Area) -> None:
+        """Add a label, or replace the one with this key."""
+        self.drop_label(key)
+        self._boxes[key] = box
+        for cell in _cells(box):
+            self._labels.setdefault(cell, {})[key] = box
+
+    def drop_label(self, key: Hashable) -> None:
+        """Remove a label."""
+        if (box := self._boxes.pop(key, None)) is not None:
+            for cell in _cells(box):
+                self._labels[cell].pop(key, None)
+
+    def is_free(self, box: Area) -> bool:
+        """Return whether no curve and no label touches an area."""
+        left, top, right, bottom = box
+        for cell in (*_cells(box), _EVERYWHERE):
+            for other in self._labels.get(cell, {}).values():
+                if left < other[2] and other[0] < right and top < other[3] and other[1] < bottom:
+                    return False
+            for segments in self._curves.get(cell, {}).values():
+                if any(_touches(segment, box) for segment in segments):
+                    return False
+        return True
+
+    def labels_on(self, key: Hashable) -> set[Hashable]:
+        """Return the keys of the labels that a curve touches."""
+        found = set()
+        for cell in self._where.get(key, ()):
+            segments = self._curves[cell].get(key, [])
+            near = self._boxes if cell == _EVERYWHERE else self._labels.get(cell, {})
+            for label, box in near.items():
+                if label not in found and any(_touches(segment, box) for segment in segments):
+                    found.add(label)
+        return found
+
+
+def _corners(curve: Curve) -> Iterator[Point]:
+    """Yield the corners of the polyline of a curve after its start; a straight piece stays whole."""
+    at = curve.start
+    for piece in curve.pieces:
+        if len(piece) == 1:
+            yield piece[0]
+        else:
+            yield from Curve(at, (piece,)).points(_STEPS)[1:]
+        at = piece[-1]
+
+
+def _cells(box: Area) -> list[_Cell]:
+    """Return the cells that an area touches; a single one in common for everything that is very large."""
+    left, top, right, bottom = (int(side // _CELL) for side in box)
+    if left == right and top == bottom:
+        return [(left, top)]
+    if (right - left + 1) * (bottom - top + 1) > _MANY:
+        return [_EVERYWHERE]
+    return [(x, y) for x in range(left, right + 1) for y in range(top, bottom + 1)]
+
+
+def _touches(segment: _Segment, box: Area) -> bool:
+    """Return whether a segment and a box have a point in common."""
+    x1, y1, x2, y2 = segment
+    left, top, right, bottom = box
+    if max(x1, x2) < left or min(x1, x2) > right or max(y1, y2) < top or min(y1, y2) > bottom:
+        return False
+    dx, dy = x2 - x1, y2 - y1
+    sides = [dx * (y - y1) - dy * (x - x1) for x in (left, right) for y in (top, bottom)]
+    return min(sides) <= 0 <= max(sides)
+
+
+def place(
+    curves: Sequence[Curve], width: float, flow: Flow, is_free: Callable[[float, float, float, float], bool]
+) -> Point | None:
+    """Return the left top corner of the label of connections that leave one port; None where there is no room.
+
+    The shortest curve is preferred. `is_free` decides for left, top, right and bottom of an area.
+    """
+    for curve in sorted(curves, key=reach):
+        for x, y in _spots(curve, width, flow):
+            if is_free(x, y, x + width, y + HEIGHT):
+                return x, y
+    return None
+
+
+def reach(curve: Curve) -> float:
+    """Return the distance between the ends of a curve; of a split the shortest connection has the label."""
+    return abs(curve.end[0] - curve.start[0]) + abs(curve.end[1] - curve.start[1])
+
+
+def _spots(curve: Curve, width: float, flow: Flow) -> Iterator[Point]:
+    """Yield positions beside a curve: right and left of steep parts, above and below flat ones, and at both ends."""
+    (x1, y1), (x2, y2) = curve.start, curve.end
+    middle = (y1 + y2 - HEIGHT) / 2
+    if len(curve.pieces) == 1 and len(curve.pieces[0]) == 1:
+        if flow == "down":
+            yield x2 + _GAP, middle
+            yield x2 - _GAP - width, middle
+        else:
+            yield (x1 + x2 - width) / 2, y1 - HEIGHT - 2
+    elif flow == "down" and 0 < y2 - y1 < _SHORT:
+        yield from _beside_short(curve, width)
+    chain = Chain(curve.points())
+    for share in _PLACES:
+        (x, y), angle = chain.at(share)
+        if 40 < angle < 140:
+            yield x + _GAP, y - HEIGHT / 2
+            yield x - _GAP - width, y - HEIGHT / 2
+        else:
+            yield x - width / 2, y - HEIGHT - 2
+            yield x - width / 2, y + 2
+    # In the gap between two rows: in the fork of branches to both sides, where they meet again, and outside of both.
+    if flow == "down":
+        yield x1 - width / 2, y2 - HEIGHT - 1
+        yield x2 - width / 2, y1 + 1
+    else:
+        yield x2 - width - 4, (y2 - HEIGHT - 3 if y2 < y1 else y2 + 3)
+        yield x1 + 4, (y1 - HEIGHT - 3 if y1 < y2 else y1 + 3)
+        yield x2 - width - 4, y1 - HEIGHT / 2
+        yield x1 + 4, y2 - HEIGHT / 2
+
+
+def _beside_short(curve: Curve, width: float) -> Iterator[Point]:
+    """Yield positions at the ends of a curve between two rows, on the sides to which it does not go."""
+    (x1, y1), (x2, y2) = curve.start, curve.end
+    middle = (y1 + y2 - HEIGHT) / 2
+    away = (x2 + _GAP, x1 - _GAP - width) if x2 > x1 else (x2 - _GAP - width, x1 + _GAP)
+    for x in away:
+        yield x, middle
