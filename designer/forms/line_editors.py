@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QWheelEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from designer import theme
@@ -84,12 +84,20 @@ class LineEditor(QLineEdit):
         if self._says(value):
             return
         caret, had_focus = self.cursorPosition(), self.hasFocus()
-        self.setText(as_typed(self.field, value))
+        self.setText(self._text_of(value))
         self.setCursorPosition(min(caret, len(self.text())) if had_focus else 0)
+
+    def _text_of(self, value: Any) -> str:
+        return as_typed(self.field, value)
+
+    @property
+    def typed(self) -> str:
+        """The text as it would be typed."""
+        return self.text()
 
     def _says(self, value: object) -> bool:
         try:
-            return bool(parsed(self.field, self.text()) == value)
+            return bool(parsed(self.field, self.typed) == value)
         except FieldError:
             return False
 
@@ -164,7 +172,39 @@ class PathLine(LineEditor):
 
 
 class NumberEditor(LineEditor):
-    """A line with a number: the up and down keys change it, and the wheel while it has the keyboard."""
+    """A line with a number: the up and down keys change it, and the wheel while it has the keyboard. Without the
+    keyboard, a word for zero is followed by what it comes to: `auto (2)`."""
+
+    def __init__(self, field: Field[Any], value: object, changed: Changed) -> None:
+        self._resolved = ""
+        super().__init__(field, value, changed)
+
+    def show_resolved(self, resolved: str) -> None:
+        """Set what zero comes to; empty where that is not known."""
+        before, self._resolved = self.typed, resolved
+        if isinstance(self.field, Int) and before == self.field.zero and not self.hasFocus():
+            self.setText(self._text_of(0))
+
+    @property
+    def typed(self) -> str:
+        """The text as it would be typed: the word without what it comes to."""
+        return self.text().removesuffix(f" ({self._resolved})")
+
+    def _text_of(self, value: Any) -> str:
+        text = super()._text_of(value)
+        is_word = isinstance(self.field, Int) and bool(self.field.zero) and value == 0
+        return f"{text} ({self._resolved})" if is_word and self._resolved and not self.hasFocus() else text
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Leave the text as it would be typed."""
+        self.setText(self.typed)
+        super().focusInEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Show what zero comes to."""
+        super().focusOutEvent(event)
+        if self._says(0):
+            self.setText(self._text_of(0))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Up and down step, with Shift or by page ten times as far."""
@@ -186,7 +226,7 @@ class NumberEditor(LineEditor):
     def step(self, count: int) -> None:
         """Change the number by so many steps, within the field's limits."""
         try:
-            value = parsed(self.field, self.text())
+            value = parsed(self.field, self.typed)
         except FieldError:
             return
         self.type_in(stepped(self.field, value, count))
@@ -196,7 +236,7 @@ class NumberEditor(LineEditor):
 def stepped(field: Field[Any], value: Any, count: int) -> str:
     """The text of a number some steps on: one for whole numbers, one in the first digit for others."""
     if isinstance(field, Int):
-        return str(max(field.low, min(field.high, value + count)))
+        return as_typed(field, max(field.low, min(field.high, value + count)))
     assert isinstance(field, Float)
     number = Decimal(as_typed(field, value))
     if not number.is_finite():

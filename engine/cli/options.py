@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif len(found) <= MOST_IN_FULL:
         print("\n\n".join("\n".join(_in_full(name, field)) for name, field in found))
     else:
-        print("\n".join(table([(name, default_text(field), _in_short(field)) for name, field in found])))
+        print("\n".join(table([(name, default_text(field), field.effect or field.label) for name, field in found])))
     return EXIT_DONE
 
 
@@ -79,11 +79,6 @@ def choices(field: Field[Any]) -> dict[str, str]:
     if not isinstance(field, (Choice, Choices)):
         return {}
     return {option: field.notes.get(option, "") for option in field.options}
-
-
-def _in_short(field: Field[Any]) -> str:
-    """Return the beginning of the help text, up to the note on the default."""
-    return re.split(r"; default|\. |; MATLAB|; torch", field.help or field.label)[0]
 
 
 def _in_full(name: str, field: Field[Any]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 from pathlib import PurePath
@@ -58,6 +59,8 @@ def path_part(name: str) -> str:
     return name if len(name) <= QUOTE_LIMIT and name.isprintable() else quoted(name)
 
 
+_END_OF_EFFECT = re.compile(r"\. |; default|; MATLAB|; torch")
+
 T = TypeVar("T")
 JSON = Any
 Visible = Callable[[Any], bool]
@@ -110,6 +113,11 @@ class Field(Generic[T]):
     def __set__(self, instance: "Record", value: T) -> None:
         raise AttributeError(f"{type(instance).__name__} is a value: use replace({self.name}=...).")
 
+    @property
+    def effect(self) -> str:
+        """The first sentence of the help: what the field does, without default and foreign names."""
+        return _END_OF_EFFECT.split(self.help, maxsplit=1)[0]
+
     def default_for(self, record: Any) -> T:
         """Return the default, which may depend on the other values of the record."""
         default = self.default
@@ -158,29 +166,47 @@ NO_LIMIT = 2**31 - 1
 
 
 class Int(Field[int]):
-    """Integer within limits, both inclusive."""
+    """Integer within limits, both inclusive. `zero` is a word that stands for 0, such as auto or never."""
 
     def __init__(
-        self, default: int | Callable[[Any], int], *, low: int = 0, high: int = NO_LIMIT, **described: Any
+        self,
+        default: int | Callable[[Any], int],
+        *,
+        low: int = 0,
+        high: int = NO_LIMIT,
+        zero: str = "",
+        **described: Any,
     ) -> None:
         super().__init__(default, **described)
         self.low = low
         self.high = high
+        self.zero = zero
 
     @property
     def expects(self) -> str:  # type: ignore[override]  # computed from the limits
+        if self.zero:
+            return f"{self.zero}, or {self._number_from(max(1, self.low))}"
+        return self._number_from(self.low)
+
+    def _number_from(self, low: int) -> str:
         if self.high == NO_LIMIT:
-            return f"a whole number of at least {self.low:,}"
-        return f"a whole number from {self.low:,} to {self.high:,}"
+            return f"a whole number of at least {low:,}"
+        return f"a whole number from {low:,} to {self.high:,}"
 
     def check(self, value: object) -> int:
+        if self.zero and isinstance(value, str) and value.strip().lower() == self.zero:
+            return 0
         number = int(value) if isinstance(value, float) and value.is_integer() else value
         if not isinstance(number, int) or isinstance(number, bool) or not self.low <= number <= self.high:
             raise self.refuse(value, f"a whole number of at most {self.high:,}" if _is_above(number, self.high) else "")
         return number
 
+    def show(self, value: int) -> str:
+        return self.zero if self.zero and value == 0 else str(value)
+
     def limits_schema(self) -> dict[str, JSON]:
-        return {"type": "integer", "minimum": self.low, "maximum": self.high}
+        number: dict[str, JSON] = {"type": "integer", "minimum": self.low, "maximum": self.high}
+        return {"anyOf": [number, {"const": self.zero}]} if self.zero else number
 
 
 def _is_above(number: object, high: int) -> bool:

@@ -124,9 +124,10 @@ class DataOptions(Record):
         0,
         low=0,
         high=8192,
+        zero="auto",
         unit="pixels",
         group="Source",
-        help="Height and width that images are resized to; 0: the size of the first image",
+        help="Height and width that images are resized to. Default auto: the size of the first image",
         visible_when=_source("images"),
     )
     channels = Choice(

@@ -48,10 +48,11 @@ class EnvironmentOptions(Record):
         0,
         low=0,
         high=1024,
+        zero="auto",
         label="Workers",
         unit="workers",
         group="Environment",
-        help="Processes that share each batch. Default 0: one per core, up to 8; a long run measures at its start "
+        help="Processes that share each batch. Default auto: one per core, up to 8; a long run measures at its start "
         "whether fewer with more threads are faster. MATLAB: the workers of a pool; torch: torchrun --nproc-per-node",
         visible_when=_target("multi-cpu"),
     )
@@ -69,10 +70,11 @@ class EnvironmentOptions(Record):
         0,
         low=0,
         high=1024,
+        zero="auto",
         label="Threads per worker",
         unit="threads",
         group="Environment",
-        help="CPU threads per worker. Default 0: an equal share of the cores. torch: set_num_threads; MATLAB: "
+        help="CPU threads per worker. Default auto: an equal share of the cores. torch: set_num_threads; MATLAB: "
         "maxNumCompThreads",
         visible_when=_target("cpu", "multi-cpu"),
     )
@@ -168,9 +170,10 @@ class EnvironmentOptions(Record):
         0,
         low=0,
         high=4096,
+        zero="auto",
         unit="pieces",
         group="Environment",
-        help="Pieces of a batch that are under way at once. Default 0: twice as many as workers, or as gradient "
+        help="Pieces of a batch that are under way at once. Default auto: twice as many as workers, or as gradient "
         "accumulation says, if that is more. More keep the workers busier, and each is less work. Batch normalisation "
         "takes the statistics of each piece, as in gradient accumulation. torch: n_microbatches",
         visible_when=_strategy("pipeline"),
@@ -199,7 +202,7 @@ class EnvironmentOptions(Record):
         if len(set(self.devices)) != len(self.devices):
             found.append(FieldError("devices", f"each device can be named once, received {list(self.devices)}."))
         if self.target == "multi-cpu" and self.num_workers == 1:
-            message = "multi-cpu needs at least 2 workers (0: one a core). For one process choose cpu."
+            message = "multi-cpu needs at least 2 workers (auto: one per core). For one process choose cpu."
             found.append(FieldError("num_workers", message))
         if self.is_visible("worker_weights") and (wrong := self._wrong_weights()):
             found.append(FieldError("worker_weights", wrong))

@@ -221,9 +221,10 @@ class ScheduleOptions(Record):
         0,
         low=0,
         high=1_000_000,
+        zero="never",
         unit="epochs",
         group="Schedule",
-        help="Epochs until the rate starts again from the top. Default 0: never. torch: T_0",
+        help="Epochs until the rate starts again from the top. Default never. torch: T_0",
         visible_when=_schedule("cosine"),
     )
     restart_period_factor = Int(

@@ -28,9 +28,10 @@ class ValidationOptions(Record):
     validation_patience = Int(
         0,
         low=0,
+        zero="never",
         unit="validations",
         group="Validation",
-        help="Validations in a row without improvement before the run ends. Default 0: never (MATLAB: Inf). torch "
+        help="Validations in a row without improvement before the run ends. Default never (MATLAB: Inf). torch "
         "has none",
     )
     objective_metric = Choice(
