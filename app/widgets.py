@@ -1,8 +1,10 @@
 """Small widgets that several parts of the window use."""
 
+from collections.abc import Callable, Mapping
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from designer import theme
 
@@ -73,6 +75,37 @@ class Divider(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Fill the line."""
         QPainter(self).fillRect(self.rect(), theme.current().line)
+
+
+class Notice(QFrame):
+    """A line above a page that says what holds for all of it, with links. Hidden while it has nothing to say."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        theme.mark(self, "role", "notice")
+        self.label = QLabel()
+        self.label.setWordWrap(True)
+        self.links: dict[str, QPushButton] = {}
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(12, 8, 12, 8)
+        self._row.setSpacing(8)
+        self._row.addWidget(self.label, 1)
+        self.hide()
+
+    def say(self, text: str, links: Mapping[str, Callable[[], None]]) -> None:
+        """Show a text and links by their words; an empty text hides the notice."""
+        for old in self.links.values():
+            self._row.removeWidget(old)
+            old.deleteLater()
+        self.links = {}
+        for words, act in links.items():
+            link = self.links[words] = QPushButton(words)
+            link.setAutoDefault(False)
+            theme.mark(link, "role", "link")
+            link.clicked.connect(act)
+            self._row.addWidget(link)
+        self.label.setText(text)
+        self.setVisible(bool(text))
 
 
 FRAME = QSize(16, 48)

@@ -16,6 +16,7 @@ from engine.network.network import Network
 from engine.placement.batch_arithmetic import placement_text, rate_factor
 from engine.placement.choose import Placement, refusal, resolve
 from engine.placement.inventory import DeviceInventory
+from engine.project.check_strategies import pieces_of_batch
 from engine.project.environment import TARGETS, EnvironmentOptions
 from engine.project.project import Project
 from engine.project.training import batch_size
@@ -227,12 +228,13 @@ _LOOKING = "Looking for the devices of this machine…"
 
 class PlacementText(QWidget):
     """Two paragraphs under the cards. `refusal` says why the environment cannot be used, if so; `rate_scale` is the
-    factor of the learn rates."""
+    factor of the learn rates; `resolved` is what automatic options come to."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.refusal = ""
         self.rate_scale = 1.0
+        self.resolved: dict[str, str] = {}
         self._analysed: tuple[Network, Analysis] | None = None
         self.sentence, self.numbers = QLabel(self), QLabel(self)
         column = QVBoxLayout(self)
@@ -249,7 +251,7 @@ class PlacementText(QWidget):
     ) -> None:
         """Describe what a project with so many training samples would use, on a machine that may not be known yet; or
         report `refusal`, what is wrong with options of the environment that are hidden."""
-        self.refusal, self.rate_scale = refusal, 1.0
+        self.refusal, self.rate_scale, self.resolved = refusal, 1.0, {}
         numbers = ""
         if refusal:
             self._say(markup.filled("{}", refusal), "error")
@@ -262,6 +264,12 @@ class PlacementText(QWidget):
                 placement = resolve(project.environment, inventory, batch, training.gradient_accumulation)
                 self._say(markup.filled("Will use {}", self._strong(placement.sentence)))
                 numbers = placement_text(placement, project, samples, self._analysis(project.network))
+                count, pieces = len(placement.workers), training.gradient_accumulation
+                self.resolved = {
+                    "num_workers": f"{count:,}",
+                    "threads": f"{placement.workers[0].threads:,}",
+                    "pipeline_pieces": f"{pieces_of_batch(project.environment, pieces, count):,}",
+                }
                 self.rate_scale = rate_factor(project.environment, len(placement.workers))
             except UserError as refused:
                 self.refusal = str(refused)

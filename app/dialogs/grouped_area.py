@@ -1,26 +1,24 @@
-"""A list of groups beside one scrolling page with all of them: each follows the other."""
+"""A list of pages beside a scrolling area that shows the chosen one."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QListWidgetItem, QScrollArea, QWidget
 
 from app.widgets import Divider
 from designer import theme
 
 _LIST_WIDTH = 176
-_LOOK_AHEAD = 8
-_ABOVE_HEADING = 16
 
 
 class GroupedArea(QWidget):
-    """The group at the top of the page is the current one of the list; a click in the list scrolls a group to the top.
-    `holder` is the parent of the page's widgets."""
+    """`holder` is the parent of what the pages show; whoever fills it shows and hides its parts when a page is
+    `chosen`."""
+
+    chosen = Signal(str)
 
     def __init__(self, parent: QWidget, width: int) -> None:
         super().__init__(parent)
-        self._headings: dict[str, QWidget | None] = {}
-        self._is_jumping = False
         self.groups = QListWidget()
         self.groups.setAccessibleName("Groups of options")
         theme.mark(self.groups, "role", "groups")
@@ -38,7 +36,7 @@ class GroupedArea(QWidget):
         row.addWidget(self.area, 1)
 
     def _make_area(self, width: int) -> None:
-        """Make the page from the outside in: Qt restyles everything below a widget that gets a parent."""
+        """Make the area from the outside in: Qt restyles everything below a widget that gets a parent."""
         self.area = QScrollArea(self)
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
@@ -53,12 +51,10 @@ class GroupedArea(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.holder, 1)
         row.addStretch(0)
-        self.area.verticalScrollBar().valueChanged.connect(self._on_scrolled)
 
-    def set_headings(self, headings: Mapping[str, QWidget | None]) -> None:
-        """Set the groups in order, each with its heading in the page; None for the one at the top."""
-        self._headings = dict(headings)
-        for name in self._headings:
+    def set_pages(self, names: Collection[str]) -> None:
+        """Set the names of the pages; the first one is the current one."""
+        for name in names:
             item = QListWidgetItem(name)
             item.setSizeHint(QSize(0, 32))
             self.groups.addItem(item)
@@ -66,31 +62,24 @@ class GroupedArea(QWidget):
         self.groups.currentRowChanged.connect(self._on_chosen)
         self.groups.itemClicked.connect(lambda item: self._on_chosen(self.groups.row(item)))
 
-    def hide_groups(self, names: Collection[str]) -> None:
-        """Hide these groups in the list, and those whose heading is hidden."""
+    def _on_chosen(self, row: int) -> None:
+        if row >= 0:
+            self.chosen.emit(self.groups.item(row).text())
+
+    def mark(self, name: str) -> None:
+        """Show this page as the current one in the list; none where the name is empty."""
+        self.groups.blockSignals(True)
+        found = self.groups.findItems(name, Qt.MatchFlag.MatchExactly) if name else []
+        self.groups.setCurrentRow(self.groups.row(found[0]) if found else -1)
+        self.groups.blockSignals(False)
+
+    def show_only(self, names: Collection[str]) -> None:
+        """List only these pages."""
         for row in range(self.groups.count()):
             item = self.groups.item(row)
-            heading = self._headings[item.text()]
-            item.setHidden(item.text() in names or (heading is not None and heading.isHidden()))
+            item.setHidden(item.text() not in names)
 
-    def _top_of(self, row: int) -> int:
-        heading = self._headings[self.groups.item(row).text()]
-        if heading is None:
-            return 0
-        return heading.mapTo(self._content, heading.contentsRect().topLeft()).y() - _ABOVE_HEADING
-
-    def _on_chosen(self, row: int) -> None:
-        self._is_jumping = True
-        self.area.verticalScrollBar().setValue(self._top_of(row))
-        self._is_jumping = False
-
-    def _on_scrolled(self, value: int) -> None:
-        """Make the group at the top the current one, unless it was just chosen from the list."""
-        if self._is_jumping:
-            return
-        shown = [row for row in range(self.groups.count()) if not self.groups.item(row).isHidden()]
-        above = [row for row in shown if self._top_of(row) <= value + _LOOK_AHEAD]
-        if above:
-            self.groups.blockSignals(True)
-            self.groups.setCurrentRow(above[-1])
-            self.groups.blockSignals(False)
+    def scroll_to_top(self) -> None:
+        """Lay out what a page shows, before it is painted, and show its beginning."""
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
+        self.area.verticalScrollBar().setValue(0)

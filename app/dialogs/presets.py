@@ -1,15 +1,20 @@
-"""The menu of presets of the training options: apply one, save the current options, delete one."""
+"""The presets of the training options: apply one and see what it sets, save the current options, delete one."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
+from PySide6.QtCore import QPoint, Signal
+from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QPushButton, QWidget
 
-from designer import markup
+from app.widgets import Notice
+from designer import markup, theme
 from engine.core.errors import UserError
 from engine.core.folders import data_folder
-from engine.project.presets import BUILT_IN, NOTES, Presets
+from engine.project.presets import BUILT_IN, NOTES, Presets, difference, with_built_in
 from engine.project.training import TrainingOptions
+
+UNDO = "Undo"
 
 
 def presets_file() -> Path:
@@ -17,54 +22,90 @@ def presets_file() -> Path:
     return data_folder() / "presets.json"
 
 
-def preset_menu(
-    parent: QWidget, presets: Presets, now: TrainingOptions, use: Callable[[TrainingOptions], None]
-) -> QMenu:
-    """Make the menu. A preset that equals the current options is checked."""
-    menu = QMenu(parent)
-    menu.setToolTipsVisible(True)
-    _offer(menu, BUILT_IN, now, use)
-    menu.addSeparator()
-    try:
-        own = presets.read()
-    except UserError as error:
-        broken = menu.addAction("Your presets cannot be read")
-        broken.setToolTip(str(error))
-        broken.setEnabled(False)
-        return menu
-    _offer(menu, own, now, use)
-    if own:
+class PresetsLink(QPushButton):
+    """The link with the menu of presets. `chosen` carries the options that one gives; `notice` lists what it set."""
+
+    chosen = Signal(object)
+
+    def __init__(self, presets: Presets, now: Callable[[], TrainingOptions], parent: QWidget) -> None:
+        """`now` returns the current options."""
+        super().__init__("Presets…", parent)
+        self.setToolTip("Training options under a name")
+        self.setAutoDefault(False)  # Enter in a field must not open the menu
+        theme.mark(self, "role", "link")
+        self.presets, self._now = presets, now
+        self.notice = Notice(parent)
+        self._previous = ""
+        self.clicked.connect(self._open)
+
+    def _open(self) -> None:
+        menu = self.menu_now()
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self.mapToGlobal(QPoint(0, self.height() + 4)))
+
+    def menu_now(self) -> QMenu:
+        """Make the menu. A preset that the current options agree with is marked."""
+        menu, now = QMenu(self), self._now()
+        menu.setToolTipsVisible(True)
+        for name, values in BUILT_IN.items():
+            is_used = all(getattr(now, option) == value for option, value in values.items())
+            self._add(menu, name, is_used=is_used, use=self._use_built_in)
         menu.addSeparator()
-    menu.addAction("Save as preset…").triggered.connect(lambda: _ask_and_save(parent, presets, now))
-    if own:
-        deleting = menu.addMenu("Delete preset")
-        for name in own:
-            deleting.addAction(markup.without_mnemonic(name)).triggered.connect(
-                lambda _=False, name=name: _try(parent, lambda: presets.delete(name))
-            )
-    return menu
+        try:
+            own = self.presets.read()
+        except UserError as error:
+            broken = menu.addAction("Your presets cannot be read")
+            broken.setToolTip(str(error))
+            broken.setEnabled(False)
+            return menu
+        for name, options in own.items():
+            self._add(menu, name, is_used=options == now, use=partial(self._use, options=options))
+        if own:
+            menu.addSeparator()
+        menu.addAction("Save as preset…").triggered.connect(self._ask_and_save)
+        if own:
+            deleting = menu.addMenu("Delete preset")
+            for name in own:
+                deleting.addAction(markup.without_mnemonic(name)).triggered.connect(
+                    lambda _=False, name=name: self._try(lambda: self.presets.delete(name))
+                )
+        return menu
 
-
-def _offer(
-    menu: QMenu,
-    presets: Mapping[str, TrainingOptions],
-    now: TrainingOptions,
-    use: Callable[[TrainingOptions], None],
-) -> None:
-    for name, options in presets.items():
-        action = menu.addAction(markup.without_mnemonic(name) + ("\tin use" if options == now else ""))
+    def _add(self, menu: QMenu, name: str, *, is_used: bool, use: Callable[[str], None]) -> None:
+        action = menu.addAction(markup.without_mnemonic(name) + ("\tin use" if is_used else ""))
         action.setToolTip(NOTES.get(name, name))
-        action.triggered.connect(lambda _=False, options=options: use(options))
+        action.triggered.connect(lambda: use(name))
 
+    def _use_built_in(self, name: str) -> None:
+        self._use(name, with_built_in(name, self._now(), self._previous))
+        self._previous = name
 
-def _ask_and_save(parent: QWidget, presets: Presets, options: TrainingOptions) -> None:
-    name, is_given = QInputDialog.getText(parent, "Save as preset", "Name (an existing one is replaced):")
-    if is_given:
-        _try(parent, lambda: presets.save(name, options))
+    def _use(self, name: str, options: TrainingOptions) -> None:
+        """Apply options, and list what changed, with a way back."""
+        before, previous = self._now(), self._previous
+        self._previous = ""
+        self.chosen.emit(options)
+        changed = difference(before, options)
+        kept = "All other options stay as they are." if name in BUILT_IN else ""
+        if changed:
+            text = f"{name} has set {', '.join(changed)}. {kept}"
+            self.notice.say(text.strip(), {UNDO: lambda: self._undo(before, previous)})
+        else:
+            self.notice.say(f"{name} changes nothing: these options are set already.", {})
 
+    def _undo(self, options: TrainingOptions, previous: str) -> None:
+        self._previous = previous
+        self.notice.say("", {})
+        self.chosen.emit(options)
 
-def _try(parent: QWidget, act: Callable[[], None]) -> None:
-    try:
-        act()
-    except UserError as error:
-        QMessageBox.warning(parent, "Presets", str(error))
+    def _ask_and_save(self) -> None:
+        options = self._now()
+        name, is_given = QInputDialog.getText(self.window(), "Save as preset", "Name (an existing one is replaced):")
+        if is_given:
+            self._try(lambda: self.presets.save(name, options))
+
+    def _try(self, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except UserError as error:
+            QMessageBox.warning(self.window(), "Presets", str(error))

@@ -1,17 +1,16 @@
 """The Training Options dialog, made from the declared fields of `TrainingOptions` and `EnvironmentOptions`."""
 
-from collections.abc import Callable
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QLabel,
-    QMenu,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -19,33 +18,38 @@ from PySide6.QtWidgets import (
 
 from app.dialogs.environment_cards import EnvironmentCards, PlacementText, card_texts
 from app.dialogs.grouped_area import GroupedArea
+from app.dialogs.option_buttons import OptionButtons
 from app.dialogs.option_checks import OptionChecker
 from app.dialogs.phase_list import PhaseList
-from app.dialogs.presets import preset_menu, presets_file
+from app.dialogs.presets import PresetsLink, presets_file
 from app.dialogs.trials import BatchFinder, EnvironmentAdvisor
 from app.plots.rate_plot import RatePlot
-from app.widgets import Divider, within_screen
+from app.widgets import Divider, Notice, within_screen
 from designer import theme
 from designer.forms.form import Form
+from designer.forms.line_editors import as_typed
 from designer.forms.row import Row, section_label, sentence
 from designer.panels.parts import SearchField
 from engine.placement.inventory import DeviceInventory
 from engine.project.dataset_info import DatasetInfo
 from engine.project.environment import EnvironmentOptions
-from engine.project.presets import Presets, as_arguments, as_json
+from engine.project.presets import Presets
 from engine.project.project import Project
 from engine.project.relevance import unused_options
-from engine.project.training import TrainingOptions, batch_size
+from engine.project.training import COMMON, TrainingOptions, batch_size
 
 ENVIRONMENT = "Environment"
 _CARD_WORDS = "execution environment auto cpu multi-cpu gpu multi-gpu parallel workers devices cluster"
-_CONTENT_WIDTH = 776
-_FIRST_ROWS = 24
-"""The number of rows that are visible at first."""
+_CONTENT_WIDTH = 830
+COMMON_PAGE = "Common"
+CHANGE_RUN = "Change rate or epochs…"
 
 
 class TrainingOptionsDialog(QDialog):
     """Edits how and where a project is trained. `project()` is the project with the chosen options."""
+
+    change_requested = Signal()
+    """The run that trains is to get another learn rate or number of epochs."""
 
     def __init__(
         self,
@@ -58,9 +62,9 @@ class TrainingOptionsDialog(QDialog):
     ) -> None:
         """`base` is the folder that the project's files lie in, where they are read."""
         super().__init__(parent)
-        self.presets = presets or Presets(presets_file())
         self._project, self._inventory, self._facts = project, inventory, facts
         self._environment = project.environment
+        self._page = COMMON_PAGE
         self._base = base
         self._judge = OptionChecker(project, facts, base)
         self.setWindowTitle("Training options")
@@ -69,13 +73,18 @@ class TrainingOptionsDialog(QDialog):
         self._grouped = GroupedArea(self, _CONTENT_WIDTH + 48)
         self.area, self.groups, self._holder = self._grouped.area, self._grouped.groups, self._grouped.holder
         self.environment_form = Form(
-            project.environment, is_wide=True, skip=("target",), has_headings=False, parent=self._holder
+            project.environment,
+            is_wide=True,
+            skip=("target",),
+            has_headings=False,
+            page=COMMON,
+            parent=self._holder,
         )
         self.training_form = Form(
             project.training,
             is_wide=True,
-            below={"Schedule": self._make_schedule_part(), "Batches": self._make_finder()},
-            first=_FIRST_ROWS,
+            below={"Schedule": self._make_schedule_part(), "mini_batch_size": self._make_finder()},
+            page=COMMON,
             base=base,
             parent=self._holder,
         )
@@ -88,14 +97,17 @@ class TrainingOptionsDialog(QDialog):
         self.advisor = EnvironmentAdvisor(self.project, lambda: self._samples, self._holder)
         self.finished.connect(self.advisor.stop)
         self.advisor.chosen.connect(self._on_advised)
+        self.run_notice = Notice(self._holder)
         self.nothing = QLabel(self._holder)
         theme.mark(self.nothing, "role", "muted")
         self.nothing.hide()
+        self.presets_button = PresetsLink(presets or Presets(presets_file()), lambda: self.training, self)
+        self.presets_button.chosen.connect(self._use_preset)
         self._make_buttons()
         self._lay_out()
         self.cards.chosen.connect(self._on_target_chosen)
         self.environment_form.changed.connect(self._on_environment_edited)
-        self.training_form.changed.connect(self._refresh)
+        self.training_form.changed.connect(self._on_training_edited)
         for form in (self.environment_form, self.training_form):
             form.validity_changed.connect(self._refresh)
         theme.changed.connect(self._refresh)
@@ -114,6 +126,11 @@ class TrainingOptionsDialog(QDialog):
         assert isinstance(record, TrainingOptions)
         return record
 
+    def set_running(self, is_running: bool) -> None:
+        """Say that the run which trains does not get what is changed here, and what of it can be changed now."""
+        text = "A run is training. Changes here are for the next run. Its learn rate and epochs can be changed now."
+        self.run_notice.say(text if is_running else "", {CHANGE_RUN: self.change_requested.emit})
+
     def set_inventory(self, inventory: DeviceInventory | None) -> None:
         """Set the devices of this machine, once they are known."""
         self._inventory = inventory
@@ -122,55 +139,17 @@ class TrainingOptionsDialog(QDialog):
     # The window's parts
 
     def _make_buttons(self) -> None:
-        self.count_label = QLabel()
-        theme.mark(self.count_label, "role", "muted")
-        self.reset_button = QPushButton("Reset all")
-        self.reset_button.clicked.connect(self.reset_all)
-        self.trouble_button = QPushButton()
-        self.trouble_button.setToolTip("Go to the problem")
-        self.trouble_button.clicked.connect(self.show_trouble)
-        self.changed_button = QPushButton("Show only these")
-        self.changed_button.setCheckable(True)
-        self.changed_button.toggled.connect(self._on_only_changed)
-        self.copy_button = QPushButton("Copy…")
-        self.copy_button.setToolTip("Copy the options that differ from the defaults")
-        menu = QMenu(self)
-        for words, written in (("Copy as JSON", as_json), ("Copy as --set arguments", as_arguments)):
-            menu.addAction(words).triggered.connect(lambda _=False, written=written: self._copy(written))
-        self.copy_menu = menu
-        self.copy_button.clicked.connect(self._show_copy_menu)
-        for link in (self.reset_button, self.changed_button, self.copy_button, self.trouble_button):
-            theme.mark(link, "role", "link")
-        self.cancel_button = QPushButton("Cancel")
-        self.cancel_button.clicked.connect(self.reject)
-        self.ok_button = QPushButton("OK")
-        self.ok_button.setMinimumWidth(64)
-        theme.mark(self.ok_button, "primary", True)
-        self.ok_button.clicked.connect(self.accept)
-        self.presets_button = QPushButton("Presets…")
-        self.presets_button.setToolTip("Training options under a name")
-        self.presets_button.clicked.connect(self._show_presets)
-        theme.mark(self.presets_button, "role", "link")
-        links = (self.reset_button, self.changed_button, self.copy_button, self.trouble_button, self.presets_button)
-        for button in (*links, self.cancel_button, self.ok_button):
-            button.setAutoDefault(False)  # Enter in a field must not close the dialog
-
-    def _show_copy_menu(self) -> None:
-        above = -self.copy_menu.sizeHint().height() - 4
-        self.copy_menu.popup(self.copy_button.mapToGlobal(QPoint(0, above)))
-
-    def _show_presets(self) -> None:
-        menu = preset_menu(self, self.presets, self.training, self._use_preset)
-        menu.aboutToHide.connect(menu.deleteLater)
-        menu.popup(self.presets_button.mapToGlobal(QPoint(0, self.presets_button.height() + 4)))
+        self.buttons = OptionButtons(lambda: {"training": self.training, "environment": self._environment}, self)
+        self.buttons.reset.clicked.connect(self.reset_all)
+        self.buttons.trouble.clicked.connect(self.show_trouble)
+        self.buttons.only_changed.connect(self._show_found)
+        self.buttons.cancel.clicked.connect(self.reject)
+        self.buttons.ok.clicked.connect(self.accept)
 
     def _use_preset(self, options: TrainingOptions) -> None:
         """Apply the training options of a preset; invalid input is discarded."""
         self.training_form.set_record(options, keep_typing=False)
         self._refresh()
-
-    def _copy(self, written: Callable[..., str]) -> None:
-        QGuiApplication.clipboard().setText(written(training=self.training, environment=self._environment))
 
     def _lay_out(self) -> None:
         self._fill_area()
@@ -179,18 +158,19 @@ class TrainingOptionsDialog(QDialog):
         column.setSpacing(0)
         column.addLayout(self._make_top())
         column.addWidget(Divider())
-        self._grouped.set_headings({ENVIRONMENT: None, **self.training_form.sections})
+        self._grouped.set_pages([COMMON_PAGE, ENVIRONMENT, *self.training_form.sections])
+        self._grouped.chosen.connect(self.show_page)
         column.addWidget(self._grouped, 1)
         column.addWidget(Divider())
-        column.addLayout(self._make_bottom())
+        column.addWidget(self.buttons)
 
     def _order_tabs(self) -> None:
         """Let the Tab key go down the dialog. Rows that are made later take their places before the buttons."""
         top = [self.presets_button, self.search, self._grouped.groups, *self.cards.cards.values()]
         asking = [self.advisor.button, self.advisor.use_button]
         forms = [*self.environment_form.tab_stops(), *self.training_form.tab_stops()]
-        links = [self.changed_button, self.copy_button, self.reset_button, self.trouble_button]
-        for before, after in pairwise([*top, *asking, *forms, *links, self.cancel_button, self.ok_button]):
+        buttons = [*self.buttons.links, self.buttons.cancel, self.buttons.ok]
+        for before, after in pairwise([*top, *asking, *forms, *buttons]):
             QWidget.setTabOrder(before, after)
 
     def _make_top(self) -> QHBoxLayout:
@@ -200,7 +180,7 @@ class TrainingOptionsDialog(QDialog):
         theme.mark(title, "role", "title")
         self.search = SearchField("Search options…", "Search options")
         self.search.setFixedWidth(260)
-        self.search.textChanged.connect(self._on_search)
+        self.search.textChanged.connect(self._show_found)
         row.addWidget(title)
         row.addStretch(1)
         row.addWidget(self.presets_button)
@@ -243,26 +223,13 @@ class TrainingOptionsDialog(QDialog):
         environment.addWidget(self.placement)
         environment.addWidget(self.advisor)
         self.environment_form.setContentsMargins(0, 0, 0, 24)
+        for notice in (self.run_notice, self.presets_button.notice):
+            column.addWidget(notice)
         column.addWidget(self._environment_part)
         column.addWidget(self.environment_form)
         column.addWidget(self.training_form)
         column.addWidget(self.nothing)
         column.addStretch(1)
-
-    def _make_bottom(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setContentsMargins(24, 14, 24, 14)
-        row.setSpacing(8)
-        row.addWidget(self.count_label)
-        row.addWidget(self.changed_button)
-        row.addWidget(self.copy_button)
-        row.addWidget(self.reset_button)
-        row.addStretch(1)
-        row.addWidget(self.trouble_button)
-        row.addSpacing(8)
-        row.addWidget(self.cancel_button)
-        row.addWidget(self.ok_button)
-        return row
 
     # Edits
 
@@ -284,6 +251,25 @@ class TrainingOptionsDialog(QDialog):
         self._environment = record
         self._refresh()
 
+    def _on_training_edited(self, name: str) -> None:
+        if name == "solver":
+            self._offer_rate()
+        elif name == "initial_learn_rate":
+            self.training_form.rows[name].withdraw()
+        self._refresh()
+
+    def _offer_rate(self) -> None:
+        """Offer the default rate of another solver, where one was set for the solver before."""
+        options, row = self.training, self.training_form.rows["initial_learn_rate"]
+        row.withdraw()
+        if options.is_changed("initial_learn_rate") and options.is_visible("initial_learn_rate"):
+            default = as_typed(row.field, row.field.default_for(options))
+            words = f"{as_typed(row.field, options.initial_learn_rate)} was set for another solver."
+            row.offer(words, f"Use {default}, the default of {options.solver}", self._reset_rate)
+
+    def _reset_rate(self) -> None:
+        self.training_form.reset("initial_learn_rate")
+
     def reset_all(self) -> None:
         """Reset every option to its default."""
         self.environment_form.reset_all()
@@ -303,9 +289,10 @@ class TrainingOptionsDialog(QDialog):
         self.phase_list.show_phases(self.training.schedule_chain)
         self.phase_list.setVisible(self.training.is_visible("schedule_chain"))
         self.placement.show_project(self.project(), self._inventory, self._samples, hidden)
+        self.environment_form.set_resolved(self.placement.resolved)
         self.rate_plot.show_options(self.training, self._samples, self.placement.rate_scale)
         refusal = self.placement.refusal
-        self._show_count()
+        self.buttons.show_count(has_typed=any(row.error for row in self._rows()))
         is_new = (self._environment, self._batch(self.training)) != (
             self._project.environment,
             self._batch(self._project.training),
@@ -313,12 +300,8 @@ class TrainingOptionsDialog(QDialog):
         # An environment of another machine that the project came with may stay: it says why, and keeps nobody from
         # changing something else.
         reason = self.environment_form.reason or self.training_form.reason or (refusal if is_new else "")
-        self.ok_button.setEnabled(not reason)
-        self.ok_button.setToolTip(reason)
-        self.ok_button.setAccessibleDescription(reason)
         row = self._row_in_trouble()
-        self.trouble_button.setText(f"Go to {row.field.label}" if row else "Go to Environment")
-        self.trouble_button.setVisible(bool(reason))
+        self.buttons.show_refusal(reason, row.field.label if row else ENVIRONMENT)
         self.environment_form.setVisible(any(row.is_shown for row in self.environment_form.rows.values()))
         self._show_groups()
 
@@ -327,16 +310,35 @@ class TrainingOptionsDialog(QDialog):
         return batch_size(options, self._samples)
 
     def _show_groups(self) -> None:
-        is_empty = self._environment_part.isHidden() and self.environment_form.isHidden()
-        self._grouped.hide_groups([ENVIRONMENT] if is_empty else [])
+        """List all pages, or those with something that the search finds."""
+        rows = self.training_form.rows.values()
+        groups = {row.field.group for row in rows if (row.applies if self._is_filtered else row.is_relevant)}
+        has_environment = not (self._environment_part.isHidden() and self.environment_form.isHidden())
+        pages = [COMMON_PAGE, ENVIRONMENT] if not self._is_filtered else [ENVIRONMENT] if has_environment else []
+        pages += [name for name in self.training_form.sections if name in groups]
+        self._grouped.show_only(pages)
+        self._grouped.mark("" if self._is_filtered else self._page)
 
-    def _show_count(self) -> None:
-        count = len(self.training.changed()) + len(self._environment.changed())
-        self.count_label.setText(f"{count:,} changed from the defaults" if count else "All options have their defaults")
-        has_typed = any(row.error for row in self._rows())
-        self.reset_button.setVisible(bool(count) or has_typed)
-        self.copy_button.setVisible(bool(count))
-        self.changed_button.setVisible(bool(count) or self.changed_button.isChecked())
+    @property
+    def _is_filtered(self) -> bool:
+        return bool(self.search.text().split()) or self.buttons.changed.isChecked()
+
+    def show_page(self, name: str) -> None:
+        """Show a page, complete and from its beginning, instead of what a search has found."""
+        self._page = name
+        self.search.blockSignals(True)
+        self.search.clear()
+        self.search.blockSignals(False)
+        self.buttons.show_all()
+        self._show_found()
+
+    def _names_on_page(self) -> tuple[Collection[str] | None, Collection[str]]:
+        """Return the options of the environment and of the training that are on the page; None for all."""
+        if self._page == COMMON_PAGE:
+            return COMMON, COMMON
+        if self._page == ENVIRONMENT:
+            return None, ()
+        return (), [name for name, field in TrainingOptions.fields.items() if field.group == self._page]
 
     @property
     def _has_default_target(self) -> bool:
@@ -346,34 +348,35 @@ class TrainingOptionsDialog(QDialog):
         return [*self.environment_form.rows.values(), *self.training_form.rows.values()]
 
     def _row_in_trouble(self) -> Row | None:
-        return next((row for row in self._rows() if row.message and row.applies), None)
+        return next((row for row in self._rows() if row.message and row.is_relevant), None)
 
     def show_trouble(self) -> None:
         """Scroll the first problem into view."""
-        self.search.clear()
-        self.changed_button.setChecked(False)
         row = self._row_in_trouble()
+        self.show_page(row.field.group if row else ENVIRONMENT)
         widget = row.widget if row else self.cards.cards[self._environment.target]
         self.area.ensureWidgetVisible(widget, 0, 80)
         widget.setFocus(Qt.FocusReason.OtherFocusReason)
 
     # Finding
 
-    def _on_only_changed(self, is_only: bool) -> None:
-        self.changed_button.setText("Show all" if is_only else "Show only these")
-        self._on_search(self.search.text())
-
-    def _on_search(self, text: str) -> None:
-        words, only = text.lower().split(), self.changed_button.isChecked()
+    def _show_found(self, *_: object) -> None:
+        """Show what the search finds of all options, or those that are changed; without either, the page."""
+        text, only = self.search.text(), self.buttons.changed.isChecked()
+        words = text.lower().split()
         has_cards = all(word in _CARD_WORDS for word in words) and not (only and self._has_default_target)
+        if not self._is_filtered:
+            has_cards = self._page in (COMMON_PAGE, ENVIRONMENT)
         self._environment_part.setVisible(has_cards)
         forms = (self.environment_form, self.training_form)
-        num_found = sum(form.search(text, only_changed=only) for form in forms)
+        num_found = 0
+        for form, names in zip(forms, self._names_on_page(), strict=True):
+            num_found += form.search(text, only_changed=only, page=names)
         self.environment_form.setVisible(any(row.is_shown for row in self.environment_form.rows.values()))
         self.nothing.setText(f"No option matches “{text}”." if words else "All options have their defaults.")
-        self.nothing.setVisible(not num_found and not has_cards)
+        self.nothing.setVisible(self._is_filtered and not num_found and not has_cards)
         self._show_groups()
-        self.area.verticalScrollBar().setValue(0)
+        self._grouped.scroll_to_top()
 
     def changeEvent(self, event: QEvent) -> None:
         """Read files again that may have been edited meanwhile, when the dialog becomes active."""
@@ -395,7 +398,7 @@ class TrainingOptionsDialog(QDialog):
             return
         focused = self.focusWidget()
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.ok_button.click() if self.ok_button.isEnabled() else self.show_trouble()
+            self.buttons.ok.click() if self.buttons.ok.isEnabled() else self.show_trouble()
         elif isinstance(focused, QPushButton):
             focused.click()
         elif focused is self.search and self.search.text():

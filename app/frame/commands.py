@@ -48,6 +48,8 @@ class DialogCommands:
         inventory, info = self._environment.inventory, self._dataset.info
         dialog = TrainingOptionsDialog(editor.project, inventory, info, self._shell.dialog_parent, base=base)
         dialog.search.setText(search)
+        dialog.set_running(self._training.is_running)
+        dialog.change_requested.connect(lambda: self._training.request("set"))
         self._environment.inventory_changed.connect(dialog.set_inventory)  # the engine may answer while it is open
         if dialog.exec():
             chosen = dialog.project()

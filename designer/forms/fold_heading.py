@@ -6,7 +6,9 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
 from designer import icons, theme
 
-HEADING_HEIGHT = 28
+HEADING_HEIGHT = 32
+_BELOW = 4
+"""What the words stand lower than in the middle: nearer to what they head."""
 _CHEVRON = 14
 
 
@@ -87,9 +89,10 @@ class FoldHeading(QAbstractButton):
         painter.setFont(self._font())
         painter.setPen(colour)
         middle = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(self.rect(), middle | Qt.AlignmentFlag.AlignLeft, self.text())
+        area = self.rect().adjusted(0, _BELOW, 0, 0)
+        painter.drawText(area, middle | Qt.AlignmentFlag.AlignLeft, self.text())
         heading = painter.fontMetrics().horizontalAdvance(self.text())
-        chevron = QRectF(self.width() - _CHEVRON, (self.height() - _CHEVRON) / 2, _CHEVRON, _CHEVRON)
+        chevron = QRectF(self.width() - _CHEVRON, area.center().y() + 0.5 - _CHEVRON / 2, _CHEVRON, _CHEVRON)
         icons.draw(painter, "chevron-down" if self.isChecked() else "chevron-right", chevron, colour)
         if self.hasFocus():
             painter.fillRect(0, self.height() - 5, heading, 1, palette.accent)
@@ -98,6 +101,6 @@ class FoldHeading(QAbstractButton):
             font.setPixelSize(12)
             painter.setFont(font)
             painter.setPen(palette.accent)
-            room = self.rect().adjusted(heading + 12, 0, -_CHEVRON - 8, 0)
+            room = area.adjusted(heading + 12, 0, -_CHEVRON - 8, 0)
             note = painter.fontMetrics().elidedText(self._note, Qt.TextElideMode.ElideRight, room.width())
             painter.drawText(room, middle | Qt.AlignmentFlag.AlignRight, note)

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby, pairwise
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from designer.forms.fold_heading import FoldHeading
 from designer.forms.row import Row, section_label, sentence
@@ -13,9 +13,10 @@ from engine.core.errors import FieldError, FieldErrors
 from engine.core.records import Record
 
 LABEL_WIDTH = 128
-WIDE_LABEL_WIDTH = 220
+WIDE_LABEL_WIDTH = 196
 WIDE_FIELD_WIDTH = 210
-_AT_ONCE = 6
+_LINES = 3
+"""Lines of the grid per row: the field, what is wrong with it, an offer."""
 
 
 class Form(QWidget):
@@ -24,8 +25,9 @@ class Form(QWidget):
     `is_wide` gives the help a column of its own; else it is the tooltip. A refused text stays, with its error under the
     field, and leaves the record as it was. `skip` names fields that somebody else shows. The rows of the groups in
     `folded` are folded away under their heading until it is clicked, the search finds one, or one is refused. `below`
-    gives widgets that stand under the rows of a group. Of a long form the `first` rows have their widgets at once, and
-    the others as soon as there is time. `base` is the folder that paths start at.
+    gives widgets that stand under the rows of a group, or under the field of a name. A long form shows only the rows of
+    `page` at first; rows get their widgets when they are first shown, all of a page before it is. `base` is the folder
+    that paths start at.
     """
 
     changed = Signal(str)
@@ -43,7 +45,7 @@ class Form(QWidget):
         has_headings: bool = True,
         folded: Collection[str] = (),
         below: Mapping[str, QWidget] | None = None,
-        first: int | None = None,
+        page: Collection[str] | None = None,
         base: Path | None = None,
         parent: QWidget | None = None,
     ) -> None:
@@ -52,6 +54,7 @@ class Form(QWidget):
         self._given: dict[str, str] = {}
         self._warnings: dict[str, str] = {}
         self._was_valid = True
+        self._above, self._gap, self._first_gap = (20, 12, 6) if is_wide else (10, 4, 2)
         self._sections: dict[str, QWidget] = {}
         self._is_searched = False
         self._unused: frozenset[str] = frozenset()
@@ -60,7 +63,7 @@ class Form(QWidget):
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(16 if is_wide else 8)
-        grid.setVerticalSpacing(16 if is_wide else 6)
+        grid.setVerticalSpacing(4 if is_wide else 2)
         grid.setColumnMinimumWidth(0, WIDE_LABEL_WIDTH if is_wide else LABEL_WIDTH)
         grid.setColumnStretch(2 if is_wide else 1, 1)
         line = 0
@@ -75,37 +78,16 @@ class Form(QWidget):
                 grid.addWidget(heading, line, 0, 1, 3 if is_wide else 2)
                 line += 1
             row = Row(field, record, is_wide=is_wide, typed=self._on_typed, reset=self.reset, base=base)
-            row.place(grid, line, WIDE_FIELD_WIDTH if is_wide else None)
-            row.waits = first is not None and len(self.rows) >= first
+            row.place(grid, line, WIDE_FIELD_WIDTH if is_wide else None, self._gap)
+            row.is_on_page = page is None or name in page
             self.rows[name] = row
-            line += 1
+            if name in self._below:
+                grid.addWidget(self._below[name], line + _LINES - 1, 1, 1, 2)
+            line += _LINES
         if self.rows:
             line = self._place_below(grid, line, next(reversed(self.rows.values())).field.group)
         grid.setRowStretch(line, 1)  # a form that is given more height stays together at the top
         self._refresh(keep_typing=False)
-        if not self.is_complete:
-            QTimer.singleShot(0, self, self._make_more)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether no row waits for its widgets."""
-        return not any(row.waits for row in self.rows.values())
-
-    def complete(self) -> None:
-        """Make what waits now."""
-        for row in self.rows.values():
-            row.stop_waiting(self._record)
-        self._order_tabs()
-
-    def _make_more(self) -> None:
-        """Some of the rows that wait, and the others after what else there is to do."""
-        waiting = [row for row in self.rows.values() if row.waits]
-        for row in waiting[:_AT_ONCE]:
-            row.stop_waiting(self._record)
-        if len(waiting) > _AT_ONCE:
-            QTimer.singleShot(0, self, self._make_more)
-        elif waiting:
-            self._order_tabs()
 
     def set_unused(self, names: Collection[str]) -> None:
         """Leave these rows out for a reason that the record does not know, unless they are changed or searched for."""
@@ -124,10 +106,7 @@ class Form(QWidget):
             heading = FoldHeading(group)
             heading.toggled.connect(lambda is_open: self._on_folded(group, not is_open))
             return heading
-        label = section_label(group)
-        if self.rows:
-            label.setContentsMargins(0, 8, 0, 0)
-        return label
+        return section_label(group)
 
     def _on_folded(self, group: str, is_folded: bool) -> None:
         self._refresh(keep_typing=True)
@@ -181,15 +160,23 @@ class Form(QWidget):
             self._given, self._warnings = texts
             self._refresh(keep_typing=True)
 
-    def search(self, text: str, *, only_changed: bool = False) -> int:
-        """Show only the rows that match all words, and perhaps of these the changed ones; how many there are.
+    def set_resolved(self, texts: Mapping[str, str]) -> None:
+        """Show what automatic values come to, by field: `auto (2)`."""
+        for name, row in self.rows.items():
+            row.show_resolved(texts.get(name, ""))
 
-        One that is reset afterwards stays, so that nothing goes away under the hand.
+    def search(self, text: str, *, only_changed: bool = False, page: Collection[str] | None = None) -> int:
+        """Show only the rows that match all words, and perhaps of these the changed ones; how many there are. Without
+        either, show the rows of a page, or all of them.
+
+        One that is reset afterwards stays, so that nothing goes away under the hand. Widgets are made at once: nothing
+        moves later.
         """
         words = text.lower().split()
         self._is_searched = bool(words) or only_changed
-        for row in self.rows.values():
+        for name, row in self.rows.items():
             row.is_found = row.matches(words) and (not only_changed or row.is_changed(self._record))
+            row.is_on_page = self._is_searched or page is None or name in page
         self._refresh(keep_typing=True)
         return sum(row.is_shown for row in self.rows.values())
 
@@ -243,10 +230,17 @@ class Form(QWidget):
             row.decorate(self._record)
         if made and len(made) < sum(row.is_made for row in self.rows.values()):
             self._order_tabs()
+        is_top = True
         for group, heading in self._sections.items():
             heading.setVisible(any(row.applies for row in self._rows_of(group)))
-        for group, widget in self._below.items():
-            widget.setVisible(any(row.applies and not row.is_folded for row in self._rows_of(group)))
+            if isinstance(heading, QLabel) and not heading.isHidden():
+                heading.setContentsMargins(0, 0 if is_top else self._above, 0, 0)
+                is_top = False
+            for number, row in enumerate(row for row in self._rows_of(group) if row.is_shown):
+                row.set_gap(self._gap if number else self._first_gap)  # a heading belongs to what it heads
+        for name, widget in self._below.items():
+            rows = [self.rows[name]] if name in self.rows else self._rows_of(name)
+            widget.setVisible(any(row.applies and not row.is_folded for row in rows))
         if self.is_valid != self._was_valid:
             self._was_valid = self.is_valid
             self.validity_changed.emit(self._was_valid)
@@ -260,9 +254,10 @@ class Form(QWidget):
         """What the Tab key goes through, from the top down: editors, and what stands under the rows of a group."""
         stops: list[QWidget] = []
         for group, rows in groupby(self.rows.values(), key=lambda row: row.field.group):
-            widgets = [row.widget for row in rows if row.is_made]
-            for widget in (*widgets, *([self._below[group]] if group in self._below else ())):
-                stops += _stops_in(widget)
+            for row in rows:
+                stops += _stops_in(row.widget) if row.is_made else []
+                stops += _stops_in(self._below[row.field.name]) if row.field.name in self._below else []
+            stops += _stops_in(self._below[group]) if group in self._below else []
         return stops
 
     def _rows_of(self, group: str) -> Iterator[Row]:

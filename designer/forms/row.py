@@ -4,16 +4,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QContextMenuEvent, QEnterEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QMenu, QVBoxLayout, QWidget
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QWidget,
+)
 
-from designer import icons, theme
+from designer import theme
 from designer.forms.field_editors import FieldEditor, PathEditor, editor_for
-from designer.forms.line_editors import HEIGHT, as_typed, parsed
+from designer.forms.labels import FieldLabel, HelpLine, reset_action
+from designer.forms.line_editors import HEIGHT, NumberEditor, as_typed, parsed
 from engine.core.errors import FieldError
 from engine.core.fields import Bool, Choice, Choices, Field
 from engine.core.records import Record
+
+LONGEST_DEFAULT = 16
+"""Letters of a default that is told beside the field; a longer one stands in the tooltip."""
 
 
 def sentence(text: str) -> str:
@@ -26,99 +37,6 @@ def section_label(text: str) -> QLabel:
     label = QLabel(text.upper())
     theme.mark(label, "role", "section")
     return label
-
-
-class FieldLabel(QLabel):
-    """A field's label. A dot says that the value is changed; under the pointer it offers to reset it."""
-
-    reset_requested = Signal()
-    _MARK = 14
-
-    def __init__(self, text: str, *, is_muted: bool) -> None:
-        super().__init__(text)
-        self.default_text = ""
-        self._is_marked = False
-        self._is_hovered = False
-        self.setFixedHeight(HEIGHT)
-        self.setMinimumWidth(40)
-        if is_muted:
-            theme.mark(self, "role", "muted")
-
-    @property
-    def is_marked(self) -> bool:
-        """Whether the dot is shown."""
-        return self._is_marked
-
-    def set_marked(self, is_marked: bool) -> None:
-        """Show or hide the dot."""
-        if is_marked != self._is_marked:
-            self._is_marked = is_marked
-            self.update()
-
-    def sizeHint(self) -> QSize:
-        """The text and room for the dot."""
-        return QSize(self.fontMetrics().horizontalAdvance(self.text()) + self._MARK + 6, HEIGHT)
-
-    def _text_width(self) -> int:
-        return min(self.fontMetrics().horizontalAdvance(self.text()), self.width() - self._MARK - 4)
-
-    def mark_rect(self) -> QRectF:
-        """Where the dot and its button are."""
-        return QRectF(self._text_width() + 4, (self.height() - self._MARK) / 2, self._MARK, self._MARK)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """The text, elided in the middle, and the dot."""
-        painter = QPainter(self)
-        painter.setPen(self.palette().windowText().color())
-        room = self.width() - self._MARK - 4
-        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, room)
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
-        if not self._is_marked:
-            return
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        accent, mark = theme.current().accent, self.mark_rect()
-        if self._is_hovered:
-            icons.draw(painter, "reset", mark, accent)
-        else:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(accent)
-            painter.drawEllipse(mark.center() - QPoint(2, 0), 2.0, 2.0)
-
-    def enterEvent(self, event: QEnterEvent) -> None:
-        """The dot becomes a button."""
-        self._is_hovered = True
-        self.update()
-
-    def leaveEvent(self, event: Any) -> None:
-        """The button becomes a dot."""
-        self._is_hovered = False
-        self.update()
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Taken, so that the release arrives here too."""
-        event.setAccepted(event.button() == Qt.MouseButton.LeftButton)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click on the dot resets, one on the text leads to the editor."""
-        if self._is_marked and self.mark_rect().adjusted(-4, -6, 4, 6).contains(event.position()):
-            self.reset_requested.emit()
-        elif self.buddy() is not None:
-            self.buddy().setFocus(Qt.FocusReason.MouseFocusReason)
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Reset, by name."""
-        menu = QMenu(self)
-        menu.addAction(reset_action(menu, self))
-        menu.exec(event.globalPos())
-        menu.deleteLater()
-
-
-def reset_action(menu: QMenu, label: FieldLabel) -> QAction:
-    """Offers to reset the field; what cannot be reset is greyed."""
-    action = QAction(theme.icon("reset"), f"Reset to {label.default_text}", menu)
-    action.setEnabled(label.is_marked)
-    action.triggered.connect(label.reset_requested)
-    return action
 
 
 class Row:
@@ -149,13 +67,15 @@ class Row:
         self.is_several = False
         self.is_folded = False
         """Whether its group is folded away."""
+        self.is_relevant = True
+        """Whether it plays a part, given the other values."""
         self.applies = True
-        """Whether the values and the search leave it to be shown."""
+        """Whether the values, the page and the search leave it to be shown."""
         self.is_unused = False
         """Whether it plays no part for a reason that the record does not know; one that is changed is shown all the
         same."""
-        self.waits = False
-        """Whether it gets its widgets later, although it applies."""
+        self.is_on_page = True
+        """Whether its form shows it now; a search finds it all the same."""
         self.has_default = True
         """Whether there is something to reset to."""
         self._record = record
@@ -165,6 +85,9 @@ class Row:
         self._place: Callable[[_Parts], None] = lambda parts: None
         self._parts: _Parts | None = None
         self._error_label: QLabel | None = None
+        self._resolved = ""
+        self._offer: QWidget | None = None
+        self.offer_button: QPushButton | None = None
 
     @property
     def is_made(self) -> bool:
@@ -196,20 +119,19 @@ class Row:
                 parts.editor.base = self._base
             parts.field_editor.show_record(self._record)
             self._place(parts)
+            self.show_resolved(self._resolved)
             if not self.applies or self.is_folded:  # asked for although it is not seen
                 self.set_visible(False)
-            self.stop_waiting(self._record)
         return self._parts
 
-    def stop_waiting(self, record: Record) -> None:
-        """Make what waited; of no effect on others."""
-        if self.waits:
-            self.waits = False
-            self.decorate(record)
+    def place(self, grid: QGridLayout, line: int, field_width: int | None, gap: int) -> None:
+        """Put the row's widgets into a line of the grid, once they are made, with a gap above them. What is to be told
+        of the value takes the next two lines."""
+        self._place = lambda parts: parts.place(grid, line, field_width, gap)
 
-    def place(self, grid: QGridLayout, line: int, field_width: int | None) -> None:
-        """Put the row's widgets into a line of the grid, once they are made."""
-        self._place = lambda parts: parts.place(grid, line, field_width)
+    def set_gap(self, gap: int) -> None:
+        """Leave so much room above the row."""
+        self._made().set_gap(gap)
 
     @property
     def message(self) -> str:
@@ -247,8 +169,9 @@ class Row:
     def decorate(self, record: Record) -> None:
         """Bring dot, help, tooltips, error and visibility in step with the record."""
         is_used = not self.is_unused or self.is_changed(record) or bool(self.message or self.warning)
-        self.applies = self.is_found and is_used and record.is_visible(self.field.name)
-        if not self.is_made and (self.waits or not self.applies or self.is_folded):
+        self.is_relevant = is_used and record.is_visible(self.field.name)
+        self.applies = self.is_found and self.is_on_page and self.is_relevant
+        if not self.is_made and (not self.applies or self.is_folded):
             return
         if not self.is_made and self.is_several:
             self._made().field_editor.show_several()
@@ -258,14 +181,15 @@ class Row:
         self.label.default_text = default
         self.label.set_marked(is_changed)
         help_text, note = self._help(value)
+        takes = f"Takes {self.field.expects}." if self._is_wide else ""
         hint = f"{help_text}\n" if help_text else ""
         state = f"Changed; the default is {default}. Click the dot to reset." if is_changed else f"Default: {default}"
         self.label.setToolTip(f"{self.field.label}\n{hint}{state}" if self.has_default else hint.strip())
-        self.widget.setToolTip("\n".join(filter(None, (help_text, note))))
+        self.widget.setToolTip("\n".join(filter(None, (note, help_text, takes))))
         self.widget.setAccessibleDescription(self.message or self.warning or help_text)
         if self.help is not None:
-            self.help.setText(note or help_text)
-            self.help.setToolTip(help_text)
+            self.help.setText(note or self._help_line(default))
+            self.help.setToolTip(self.widget.toolTip())
         self._made().field_editor.set_invalid(bool(self.message))
         self._show_message()
         self.set_visible(self.applies and not self.is_folded)
@@ -279,6 +203,12 @@ class Row:
             return "On" if value else "Off"
         return as_typed(self.field, value) or "empty"
 
+    def _help_line(self, default: str) -> str:
+        """The effect and the default, for one line."""
+        short = default if self.has_default and len(default) <= LONGEST_DEFAULT else ""
+        said = f"Default {short.lower() if isinstance(self.field, Bool) else short}" if short else ""
+        return ". ".join(filter(None, (self.field.effect, said)))
+
     def _help(self, value: Any) -> tuple[str, str]:
         """What the field is for, and what the chosen word means."""
         note = self.field.notes.get(value, "") if isinstance(self.field, Choice) and not self.is_several else ""
@@ -291,12 +221,48 @@ class Row:
                 return
             self._error_label = QLabel()
             self._error_label.setWordWrap(True)
-            if (width := self._made().field_width) is not None:  # the help beside it stays where it is in other rows
-                self._error_label.setFixedWidth(width)
-            self._made().cell.insertWidget(1, self._error_label)
+            self._made().place_below(self._error_label, 1)
         theme.mark(self._error_label, "role", "error" if self.message else "warning")
         self._error_label.setText(text)
         self._error_label.setVisible(bool(text))
+
+    def show_resolved(self, resolved: str) -> None:
+        """Show beside a word for zero what it comes to."""
+        self._resolved = resolved
+        if self._parts is not None and isinstance(self._parts.editor, NumberEditor):
+            self._parts.editor.show_resolved(resolved)
+
+    def offer(self, words: str, button: str, act: Callable[[], None]) -> None:
+        """Offer something under the field, which one click on the button takes, until `withdraw`."""
+        self.withdraw()
+        self._offer = QWidget()
+        row = QHBoxLayout(self._offer)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        said = QLabel(words)
+        theme.mark(said, "role", "help")
+        self.offer_button = QPushButton(button)
+        self.offer_button.setAutoDefault(False)  # Enter in a field takes no offer
+        theme.mark(self.offer_button, "role", "link")
+        theme.mark(self.offer_button, "flush", True)
+        self.offer_button.clicked.connect(act)
+        row.addWidget(said)
+        row.addWidget(self.offer_button)
+        row.addStretch(1)
+        self._made().place_below(self._offer, 2)
+        self._offer.setVisible(self.is_shown)
+
+    def withdraw(self) -> None:
+        """Take an offer away."""
+        if self._offer is not None:
+            self._offer.hide()
+            self._offer.deleteLater()
+            self._offer = None
+
+    @property
+    def has_offer(self) -> bool:
+        """Whether something is offered under the field."""
+        return self._offer is not None
 
     @property
     def error_label(self) -> QLabel | None:
@@ -306,9 +272,7 @@ class Row:
     @property
     def is_shown(self) -> bool:
         """Whether the row is to be seen in its form."""
-        if self._parts is None:
-            return self.waits and self.applies and not self.is_folded
-        return not self._parts.editor.isHidden()
+        return self._parts is not None and not self._parts.editor.isHidden()
 
     def set_visible(self, is_visible: bool) -> None:
         """Show or hide the whole row."""
@@ -317,6 +281,8 @@ class Row:
                 part.setVisible(is_visible)
         if self._error_label is not None:
             self._error_label.setVisible(is_visible and bool(self.message or self.warning))
+        if self._offer is not None:
+            self._offer.setVisible(is_visible)
 
     def matches(self, words: list[str]) -> bool:
         """Whether all words occur in what the row says."""
@@ -340,9 +306,9 @@ class _Parts:
         self.field_editor: FieldEditor = self.editor
         self.label = FieldLabel(field.label, is_muted=not is_wide)
         self.label.setBuddy(self.editor)
-        self.help = QLabel() if is_wide else None
-        self.field_width: int | None = None
-        self.cell = QVBoxLayout()
+        self.help = HelpLine() if is_wide else None
+        self._grid: QGridLayout | None = None
+        self._line = 0
         unit = f", in {self.field.unit}" if self.field.unit else ""
         self.editor.setAccessibleName(f"{self.field.label}{unit}")
         line = self.editor.findChild(QLineEdit) or self.editor
@@ -350,9 +316,6 @@ class _Parts:
             line.setAccessibleName(self.editor.accessibleName())
         line.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         line.customContextMenuRequested.connect(lambda at: self._show_menu(line, at))
-        if self.help is not None:
-            theme.mark(self.help, "role", "help")
-            self.help.setWordWrap(True)
 
     def _show_menu(self, line: QWidget, at: QPoint) -> None:
         menu = line.createStandardContextMenu() if isinstance(line, QLineEdit) else QMenu(line)
@@ -361,20 +324,30 @@ class _Parts:
         menu.exec(line.mapToGlobal(at))
         menu.deleteLater()
 
-    def place(self, grid: QGridLayout, line: int, field_width: int | None) -> None:
-        """Put the widgets into a line of the grid."""
-        self.cell.setContentsMargins(0, 0, 0, 0)
-        self.cell.setSpacing(4)
-        self.field_width = field_width
+    def place(self, grid: QGridLayout, line: int, field_width: int | None, gap: int) -> None:
+        """Put the widgets into a line of the grid. The label holds the gap above them: a layout with a margin would
+        take its room even where all in it is hidden."""
+        self._grid, self._line = grid, line
         if field_width is not None and not isinstance(self.field, Bool):
             self.editor.setFixedWidth(field_width)
         self.editor.setFixedHeight(HEIGHT)
-        self.cell.addWidget(self.editor)
-        top = Qt.AlignmentFlag.AlignTop
-        grid.addWidget(self.label, line, 0, top)
-        # Without an alignment: Qt would give an aligned cell no more height than an unwrapped error needs.
-        self.cell.addStretch(1)
-        grid.addLayout(self.cell, line, 1)
+        self.set_gap(gap)
+        for column, widget in enumerate((self.label, self.editor, self.help)):
+            if widget is not None:
+                grid.addWidget(widget, line, column)
+                grid.setAlignment(widget, Qt.AlignmentFlag.AlignBottom)
+
+    def set_gap(self, gap: int) -> None:
+        """Leave so much room above the row."""
+        if self.label.height() != HEIGHT + gap:
+            self.label.setFixedHeight(HEIGHT + gap)
+            self.label.setContentsMargins(0, gap, 0, 0)
+
+    def place_below(self, widget: QWidget, number: int) -> None:
+        """Put a widget so many lines below, across the form: from the field to the end of the help, or from the label
+        where the form is narrow."""
+        assert self._grid is not None
         if self.help is not None:
-            self.help.setMinimumHeight(HEIGHT)
-            grid.addWidget(self.help, line, 2, top)
+            self._grid.addWidget(widget, self._line + number, 1, 1, 2)
+        else:
+            self._grid.addWidget(widget, self._line + number, 0, 1, 2)

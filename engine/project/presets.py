@@ -1,6 +1,6 @@
 """Presets of training options: three built-in ones, and those that a user saves.
 
-A preset holds what differs from the defaults; all other options get their defaults.
+A built-in preset sets a few options and leaves the others as they are. A user's preset holds all options.
 """
 
 import json
@@ -15,23 +15,34 @@ from engine.core.files import read_file, write_atomically
 from engine.core.records import Record
 from engine.project.training import TrainingOptions
 
-BUILT_IN: Mapping[str, TrainingOptions] = {
-    "Fast": TrainingOptions(
-        solver="adamw", initial_learn_rate=0.003, schedule="one-cycle", max_epochs=10, shuffle="every-epoch"
-    ),
-    "Accurate": TrainingOptions(
-        solver="adamw",
-        schedule="cosine",
-        warmup_iterations=100,
-        max_epochs=60,
-        shuffle="every-epoch",
-        objective_metric="metric",
-        validation_patience=20,
-        gradient_threshold=1.0,
-        gradient_threshold_method="global-l2norm",
-    ),
-    "As in MATLAB": TrainingOptions(last_batch="discard", sequence_padding="seen", precision="fp32"),
+BUILT_IN: Mapping[str, Mapping[str, object]] = {
+    "Fast": {
+        "solver": "adamw",
+        "initial_learn_rate": 0.003,
+        "schedule": "one-cycle",
+        "max_epochs": 10,
+        "shuffle": "every-epoch",
+    },
+    "Accurate": {
+        "solver": "adamw",
+        "initial_learn_rate": 0.001,
+        "schedule": "cosine",
+        "warmup_iterations": 100,
+        "max_epochs": 60,
+        "shuffle": "every-epoch",
+        "objective_metric": "metric",
+        "validation_patience": 20,
+        "gradient_threshold": 1.0,
+        "gradient_threshold_method": "global-l2norm",
+    },
+    "As in MATLAB": {
+        "solver": "sgdm",
+        "last_batch": "discard",
+        "sequence_padding": "seen",
+        "precision": "fp32",
+    },
 }
+"""What each built-in preset sets; other options stay as they are."""
 NOTES: Mapping[str, str] = {
     "Fast": "adamw with one cycle over 10 epochs",
     "Accurate": "adamw, warm-up and cosine over 60 epochs, gradients limited, stops when validations get no better",
@@ -44,6 +55,29 @@ SIZE_LIMIT = 2**20
 
 def _is_name(name: str) -> bool:
     return 0 < len(name) <= 60 and name.isprintable()
+
+
+def with_built_in(name: str, options: TrainingOptions, previous: str = "") -> TrainingOptions:
+    """Return the options with a built-in preset applied. What the previous built-in preset set and nobody has changed
+    since returns to its default; all else stays."""
+    kept = {
+        option: value
+        for option, value in options.changed().items()
+        if BUILT_IN.get(previous, {}).get(option, _NOTHING) != value
+    }
+    return TrainingOptions(**{**kept, **BUILT_IN[name]})
+
+
+_NOTHING = object()
+
+
+def difference(before: TrainingOptions, after: TrainingOptions) -> list[str]:
+    """Return what was set, for people: `Max epochs 10 (was 30)`, in the order of the options."""
+    return [
+        f"{field.label} {field.show(getattr(after, name))} (was {field.show(getattr(before, name))})"
+        for name, field in TrainingOptions.fields.items()
+        if getattr(before, name) != getattr(after, name) and after.is_visible(name)
+    ]
 
 
 class Presets:

@@ -66,6 +66,22 @@ class TrainingOptions(
         return found
 
 
+COMMON = (
+    "num_workers",
+    "devices",
+    "solver",
+    "initial_learn_rate",
+    "max_iterations",
+    "max_epochs",
+    "mini_batch_size",
+    "shuffle",
+    "validation_frequency",
+    "validation_frequency_unit",
+    "validation_patience",
+)
+"""Options of training and environment that most runs set: the first page of the Training Options."""
+
+
 @dataclass(frozen=True)
 class TrainingLength:
     """Batch size over all workers, steps per epoch, epochs; an epoch of a full-batch solver is one iteration."""

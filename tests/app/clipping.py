@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QScrollArea, QToolButton, QWidget
 
 from app.widgets import ElidedLabel
+from designer.forms.labels import HelpLine
 
 SMALL = (1280 - 16, 720 - 48)
 """What a frame leaves of the smallest screen that is spoken of."""
@@ -45,7 +46,7 @@ def clipped(root: QWidget) -> Iterator[str]:
     """The labels and buttons whose words have no room, and the areas that are wider than what is seen of them. Elided
     labels are left out: their tooltips have the rest."""
     for label in root.findChildren(QLabel):
-        is_plain = label.text() and not isinstance(label, ElidedLabel) and "<" not in label.text()
+        is_plain = label.text() and not isinstance(label, (ElidedLabel, HelpLine)) and "<" not in label.text()
         if is_plain and label.isVisible() and _cut(label):
             yield _path(label, label.text())
     for button in root.findChildren(QAbstractButton):

@@ -125,11 +125,12 @@ def read_presets(folder: Path, generator: random.Random) -> None:
 
 
 def _presets(folder: Path) -> bytes:
-    from engine.project.presets import BUILT_IN, Presets
+    from engine.project.presets import BUILT_IN, Presets, with_built_in
+    from engine.project.training import TrainingOptions
 
     presets = Presets(folder / "presets.json")
-    for name, options in BUILT_IN.items():
-        presets.save(f"my {name}", options)
+    for name in BUILT_IN:
+        presets.save(f"my {name}", with_built_in(name, TrainingOptions()))
     return presets.file.read_bytes()
 
 

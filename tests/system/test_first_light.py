@@ -100,7 +100,6 @@ def choose_options(hand: WindowHand) -> None:
         assert isinstance(dialog, TrainingOptionsDialog)
         hand.qtbot.mouseClick(dialog.cards.cards["multi-cpu"], LEFT, pos=QPoint(40, 20))
         hand.type(dialog.environment_form, "Workers", "2")
-        dialog.training_form.complete()  # rows further down are made when there is time
         hand.type(dialog.training_form, "Max epochs", "2")
         assert "2 workers" in dialog.sentence.text()
         hand.press_button(dialog, "OK")

@@ -69,9 +69,9 @@ def test_the_dialog_shows_it_for_a_chain_and_follows_it(qtbot) -> None:
     assert dialog.phase_list.isHidden()
     dialog.training_form.set_value("schedule", "chain")
     assert not dialog.phase_list.isHidden()
-    assert not dialog.ok_button.isEnabled()
+    assert not dialog.buttons.ok.isEnabled()
     dialog.phase_list.add_button.click()
-    assert dialog.ok_button.isEnabled()
+    assert dialog.buttons.ok.isEnabled()
     chosen = dialog.project().training
     assert [phase.schedule for phase in chosen.schedule_chain] == ["warmup", "cosine"]
     assert dialog.rate_plot.options == chosen

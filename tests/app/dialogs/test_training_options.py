@@ -6,7 +6,6 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QInputDialog, QLineEdit, QMenu, QPushButton, QWidget
 
 from app.dialogs.environment_cards import card_texts
-from app.dialogs.presets import preset_menu
 from app.dialogs.training_options import TrainingOptionsDialog
 from designer.forms.field_editors import PathEditor
 from designer.forms.row import sentence
@@ -15,7 +14,7 @@ from engine.placement.inventory import Device, DeviceInventory
 from engine.project.check import check
 from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.environment import TARGETS, EnvironmentOptions
-from engine.project.presets import BUILT_IN, Presets
+from engine.project.presets import Presets
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 
@@ -39,7 +38,6 @@ def shown(qtbot) -> Shown:
         with qtbot.waitActive(dialog):
             dialog.show()
             dialog.activateWindow()
-        qtbot.waitUntil(lambda: dialog.training_form.is_complete, timeout=60_000)
         return dialog
 
     return make
@@ -124,8 +122,9 @@ def test_a_warning_stands_under_its_option_in_the_words_of_check_and_keeps_nobod
     project = Project(training=TrainingOptions(gradient_checkpointing="blocks"))
     (warning,) = check(project, FACTS).option_warnings
     dialog = shown(project)
+    dialog.show_page("Precision and memory")
     row = dialog.training_form.rows["gradient_checkpointing"]
-    assert dialog.ok_button.isEnabled()
+    assert dialog.buttons.ok.isEnabled()
     assert row.message == ""
     assert row.error_label is not None
     assert row.error_label.text() == warning.message
@@ -136,11 +135,11 @@ def test_a_warning_stands_under_its_option_in_the_words_of_check_and_keeps_nobod
 
 def test_options_that_this_data_does_not_ask_for_are_left_out_until_searched_for(qtbot, shown) -> None:
     rows = shown().training_form.rows
-    assert not any(rows[name].is_shown for name in ("sequence_length", "normalize_targets", "output_losses"))
-    assert rows["class_weighting"].is_shown
-    assert shown(facts=None).training_form.rows["sequence_length"].is_shown, "what is not known may come"
+    assert not any(rows[name].is_relevant for name in ("sequence_length", "normalize_targets", "output_losses"))
+    assert rows["class_weighting"].is_relevant
+    assert shown(facts=None).training_form.rows["sequence_length"].is_relevant, "what is not known may come"
     changed = shown(Project(training=TrainingOptions(sequence_length="shortest")))
-    assert changed.training_form.rows["sequence_length"].is_shown
+    assert changed.training_form.rows["sequence_length"].is_relevant
     changed.search.setText("padding")
     assert changed.training_form.rows["sequence_padding"].is_shown
 
@@ -150,19 +149,19 @@ def test_the_inventory_may_come_later(qtbot, shown) -> None:
     assert dialog.cards.cards["gpu"].text_shown.text == "looking for devices…"
     assert "Looking" in dialog.sentence.text()
     qtbot.mouseClick(dialog.cards.cards["gpu"], Qt.MouseButton.LeftButton)
-    assert dialog.ok_button.isEnabled()
+    assert dialog.buttons.ok.isEnabled()
     dialog.set_inventory(ONE_GPU)
     assert "NVIDIA H200" in dialog.sentence.text()
     dialog.set_inventory(NO_GPU)
-    assert "'gpu' is not available here" in dialog.ok_button.toolTip()
-    assert not dialog.ok_button.isEnabled()
+    assert "'gpu' is not available here" in dialog.buttons.ok.toolTip()
+    assert not dialog.buttons.ok.isEnabled()
 
 
 def test_an_environment_the_project_came_with_may_stay(qtbot, shown) -> None:
     dialog = shown(Project(environment=EnvironmentOptions(target="gpu")))
     assert "'gpu' is not available here" in dialog.sentence.text().replace("&#x27;", "'")
     type_over(qtbot, dialog, "max_epochs", "5")
-    assert dialog.ok_button.isEnabled()
+    assert dialog.buttons.ok.isEnabled()
     assert dialog.project().training.max_epochs == 5
 
 
@@ -171,8 +170,8 @@ def test_a_batch_larger_than_the_training_split_is_no_error(qtbot, shown) -> Non
     type_over(qtbot, dialog, "mini_batch_size", "2000")
     row = dialog.training_form.rows["mini_batch_size"]
     assert row.message == ""
-    assert dialog.ok_button.isEnabled()
-    assert dialog.ok_button.toolTip() == ""
+    assert dialog.buttons.ok.isEnabled()
+    assert dialog.buttons.ok.toolTip() == ""
 
 
 def test_a_loss_that_does_not_fit_the_data_says_so(shown) -> None:
@@ -185,8 +184,8 @@ def test_the_way_to_what_is_wrong(qtbot, shown) -> None:
     line = type_over(qtbot, dialog, "seed", "x")
     dialog.search.setText("solver")
     dialog.search.setFocus()
-    assert dialog.trouble_button.text() == "Go to Seed"
-    qtbot.mouseClick(dialog.trouble_button, Qt.MouseButton.LeftButton)
+    assert dialog.buttons.trouble.text() == "Go to Seed"
+    qtbot.mouseClick(dialog.buttons.trouble, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(line.hasFocus)
     at = line.mapTo(dialog.area.viewport(), QPoint(0, 0)).y()
     assert 0 <= at < dialog.area.viewport().height()
@@ -197,12 +196,12 @@ def test_changes_are_counted_and_reset(qtbot, shown) -> None:
         training=TrainingOptions(max_epochs=12, solver="adam"), environment=EnvironmentOptions(target="cpu", threads=1)
     )
     dialog = shown(project)
-    assert dialog.count_label.text() == "4 changed from the defaults"
+    assert dialog.buttons.count.text() == "4 changed from the defaults"
     type_over(qtbot, dialog, "seed", "x")
-    qtbot.mouseClick(dialog.reset_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(dialog.buttons.reset, Qt.MouseButton.LeftButton)
     assert dialog.project() == Project()
-    assert dialog.ok_button.isEnabled()
-    assert dialog.count_label.text() == "All options have their defaults"
+    assert dialog.buttons.ok.isEnabled()
+    assert dialog.buttons.count.text() == "All options have their defaults"
     assert dialog.cards.cards["auto"].isChecked()
 
 
@@ -223,17 +222,82 @@ def test_search_filters_over_all_groups(qtbot, shown) -> None:
     assert dialog.cards.isVisible()
 
 
-def test_a_group_scrolls_to_its_heading_and_scrolling_marks_the_group(qtbot, shown) -> None:
+def test_common_options_come_first_and_each_group_has_a_page(qtbot, shown) -> None:
     dialog = shown()
     names = [dialog.groups.item(row).text() for row in range(dialog.groups.count())]
-    assert names[:4] == ["Environment", "Solver", "Loss", "Metrics"]
+    assert names[:5] == ["Common", "Environment", "Solver", "Loss", "Metrics"]
     assert dialog.groups.currentRow() == 0
+    assert dialog.cards.isVisible()
+    assert [name for name, row in dialog.training_form.rows.items() if row.is_shown] == [
+        *("solver", "initial_learn_rate", "max_epochs", "mini_batch_size", "shuffle"),
+        *("validation_frequency", "validation_frequency_unit", "validation_patience"),
+    ]
     at = dialog.groups.visualItemRect(dialog.groups.item(names.index("Batches"))).center()
     qtbot.mouseClick(dialog.groups.viewport(), Qt.MouseButton.LeftButton, pos=at)
-    heading = dialog.training_form.sections["Batches"]
-    assert 0 <= heading.mapTo(dialog.area.viewport(), QPoint(0, 0)).y() < 60
-    dialog.area.verticalScrollBar().setValue(0)
-    assert dialog.groups.currentItem().text() == "Environment"
+    rows = dialog.training_form.rows
+    assert {row.field.group for row in rows.values() if row.is_shown} == {"Batches"}
+    assert not dialog.cards.isVisible()
+    dialog.search.setText("momentum")
+    assert rows["momentum"].is_shown
+    assert dialog.groups.currentRow() == -1
+    dialog.search.clear()
+    assert dialog.groups.currentItem().text() == "Batches"
+    assert rows["last_batch"].is_shown
+
+
+def test_nothing_moves_once_a_page_or_a_search_is_shown(qtbot, shown) -> None:
+    dialog = shown(Project(environment=EnvironmentOptions(target="multi-cpu")))
+
+    def places() -> list[tuple[int, int]]:
+        rows = [*dialog.environment_form.rows.values(), *dialog.training_form.rows.values()]
+        holder = dialog._grouped.holder
+        return [(row.widget.mapTo(holder, QPoint(0, 0)).y(), row.widget.height()) for row in rows if row.is_shown]
+
+    for show in (
+        lambda: dialog.show_page("Schedule"),
+        lambda: dialog.search.setText("rate"),
+        lambda: dialog.search.setText("rate at"),
+        lambda: dialog.show_page("Environment"),
+    ):
+        show()
+        at_once = places()
+        assert at_once
+        qtbot.wait(50)
+        assert places() == at_once
+
+
+def test_another_solver_offers_its_learn_rate(qtbot, shown) -> None:
+    dialog = shown(Project(training=TrainingOptions(initial_learn_rate=0.05)))
+    row = dialog.training_form.rows["initial_learn_rate"]
+    assert not row.has_offer
+    dialog.training_form.set_value("solver", "adam")
+    assert dialog.training.initial_learn_rate == 0.05, "nothing is changed unasked"
+    assert row.offer_button.text() == "Use 0.001, the default of adam"
+    qtbot.mouseClick(row.offer_button, Qt.MouseButton.LeftButton)
+    assert dialog.training == TrainingOptions(solver="adam")
+    assert not row.has_offer
+    untouched = shown()
+    untouched.training_form.set_value("solver", "adam")
+    assert not untouched.training_form.rows["initial_learn_rate"].has_offer, "the default follows by itself"
+
+
+def test_automatic_numbers_say_what_they_come_to(qtbot, shown) -> None:
+    dialog = shown()
+    qtbot.mouseClick(dialog.cards.cards["multi-cpu"], Qt.MouseButton.LeftButton)
+    assert dialog.environment_form.rows["num_workers"].widget.text() == "auto (2)"
+    dialog.show_page("Environment")
+    assert dialog.environment_form.rows["threads"].widget.text() == "auto (1)"
+
+
+def test_while_a_run_trains_the_dialog_says_whom_changes_are_for(qtbot, shown) -> None:
+    dialog = shown()
+    assert dialog.run_notice.isHidden()
+    dialog.set_running(True)
+    assert "next run" in dialog.run_notice.label.text()
+    with qtbot.waitSignal(dialog.change_requested):
+        dialog.run_notice.links["Change rate or epochs…"].click()
+    dialog.set_running(False)
+    assert dialog.run_notice.isHidden()
 
 
 def test_enter_in_a_field_does_not_close_but_ctrl_enter_and_escape_do(qtbot, shown) -> None:
@@ -279,6 +343,8 @@ def test_the_rest_of_the_project_is_left_as_it_is(qtbot, shown) -> None:
 
 def test_the_rate_is_drawn_as_one_types(qtbot, shown) -> None:
     dialog = shown(Project(training=TrainingOptions(schedule="piecewise")))
+    assert not dialog.rate_plot.isVisible()
+    dialog.show_page("Schedule")
     assert dialog.rate_plot.isVisible()
     assert "30 epochs, 300 iterations" in dialog.rate_plot.caption
     type_over(qtbot, dialog, "max_epochs", "12")
@@ -291,23 +357,23 @@ def test_the_rate_is_drawn_as_one_types(qtbot, shown) -> None:
 
 def test_only_what_differs_is_shown(qtbot, shown) -> None:
     dialog = shown(Project(training=TrainingOptions(max_epochs=12, solver="adam")))
-    dialog.changed_button.click()
+    dialog.buttons.changed.click()
     visible = [name for name, row in dialog.training_form.rows.items() if row.is_shown]
     assert visible == ["solver", "max_epochs"]
     assert not dialog.cards.isVisible()
     dialog.training_form.reset("max_epochs")
     assert dialog.training_form.rows["max_epochs"].is_shown, "what is reset does not go away under the hand"
-    assert dialog.changed_button.text() == "Show all"
-    dialog.changed_button.click()
+    assert dialog.buttons.changed.text() == "Show all"
+    dialog.buttons.changed.click()
     assert dialog.cards.isVisible()
     assert dialog.training_form.rows["shuffle"].is_shown
 
 
 def test_options_are_copied(qtbot, shown) -> None:
     dialog = shown()
-    assert not dialog.copy_button.isVisible()
+    assert not dialog.buttons.copy.isVisible()
     type_over(qtbot, dialog, "max_epochs", "12")
-    as_json, as_arguments = dialog.copy_menu.actions()
+    as_json, as_arguments = dialog.buttons.copy_menu.actions()
     as_json.trigger()
     assert QGuiApplication.clipboard().text() == '{\n  "training": {\n    "max_epochs": 12\n  }\n}'
     as_arguments.trigger()
@@ -316,33 +382,47 @@ def test_options_are_copied(qtbot, shown) -> None:
 
 def test_presets_are_used_saved_and_deleted(qtbot, shown, tmp_path, monkeypatch) -> None:
     dialog = shown(Project(training=TrainingOptions(max_epochs=12)))
-    dialog.presets = Presets(tmp_path / "presets.json")
+    dialog.presets_button.presets = Presets(tmp_path / "presets.json")
     type_over(qtbot, dialog, "mini_batch_size", "no")
     assert words_of(dialog) == ["Fast", "Accurate", "As in MATLAB", "Save as preset…"]
     monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("R&D", True))
     choose(dialog, "Save as preset…")
     choose(dialog, "As in MATLAB")
-    assert dialog.training == BUILT_IN["As in MATLAB"]
+    assert dialog.training == TrainingOptions(
+        max_epochs=12, last_batch="discard", sequence_padding="seen", precision="fp32"
+    )
     assert dialog.training_form.is_valid, "what was refused is gone"
     assert [words for words in words_of(dialog) if words.endswith("in use")] == ["As in MATLAB\tin use"]
     choose(dialog, "R&&D")
     assert dialog.training == TrainingOptions(max_epochs=12)
-    menu = menu_of(dialog)
+    menu = dialog.presets_button.menu_now()
     (deleting,) = (sub for sub in menu.findChildren(QMenu) if sub.title() == "Delete preset")
     deleting.actions()[0].trigger()
     assert "R&&D" not in words_of(dialog)
 
 
-def menu_of(dialog: TrainingOptionsDialog) -> QMenu:
-    return preset_menu(dialog, dialog.presets, dialog.training, dialog._use_preset)
+def test_a_preset_lists_what_it_has_set_and_can_be_undone(qtbot, shown, tmp_path) -> None:
+    mine = TrainingOptions(max_epochs=12, seed=3)
+    dialog = shown(Project(training=mine))
+    dialog.presets_button.presets = Presets(tmp_path / "presets.json")
+    notice = dialog.presets_button.notice
+    assert notice.isHidden()
+    choose(dialog, "Fast")
+    assert dialog.training.seed == 3, "what the user set by hand stays"
+    assert notice.isVisible()
+    assert "Max epochs 10 (was 12)" in notice.label.text()
+    assert "Seed" not in notice.label.text()
+    notice.links["Undo"].click()
+    assert dialog.training == mine
+    assert notice.isHidden()
 
 
 def words_of(dialog: TrainingOptionsDialog) -> list[str]:
-    return [action.text() for action in menu_of(dialog).actions() if action.text()]
+    return [action.text() for action in dialog.presets_button.menu_now().actions() if action.text()]
 
 
 def choose(dialog: TrainingOptionsDialog, words: str) -> None:
-    menu = menu_of(dialog)
+    menu = dialog.presets_button.menu_now()
     next(action for action in menu.actions() if action.text() == words).trigger()
 
 
@@ -358,20 +438,20 @@ def test_files_of_code_are_chosen_from_the_projects_folder_and_read_as_text(qtbo
     qtbot.mouseClick(editor.browse, Qt.MouseButton.LeftButton)
     assert dialog.training.hooks_file == "hooks.py"
     assert dialog.training_form.rows["hooks_file"].message.startswith("The file hooks.py has none of the functions on_")
-    assert not dialog.ok_button.isEnabled()
+    assert not dialog.buttons.ok.isEnabled()
     (tmp_path / "hooks.py").write_text("def on_step(run): ...")
     with qtbot.waitActive(dialog):  # come back to from an editor
         dialog.show()
         dialog.activateWindow()
-    assert dialog.ok_button.isEnabled()
+    assert dialog.buttons.ok.isEnabled()
     editor.line.type_in("gone.py")
     assert dialog.training_form.rows["hooks_file"].message.startswith('There is no file "gone.py"')
 
 
 def test_presets_that_cannot_be_read_say_so(shown, tmp_path) -> None:
     dialog = shown()
-    dialog.presets = Presets(tmp_path)
-    last = menu_of(dialog).actions()[-1]
+    dialog.presets_button.presets = Presets(tmp_path)
+    last = dialog.presets_button.menu_now().actions()[-1]
     assert (last.text(), last.isEnabled()) == ("Your presets cannot be read", False)
     assert str(tmp_path) in last.toolTip()
 
@@ -379,20 +459,20 @@ def test_presets_that_cannot_be_read_say_so(shown, tmp_path) -> None:
 def test_a_strategy_that_does_not_go_with_the_options_says_so_in_the_words_of_the_command_line(qtbot, shown) -> None:
     project = Project(environment=EnvironmentOptions(target="multi-cpu", num_workers=2, strategy="fully-sharded"))
     dialog = shown(project)
-    assert dialog.ok_button.isEnabled()
+    assert dialog.buttons.ok.isEnabled()
     dialog.training_form.set_value("solver", "lbfgs")
     (refused,) = dialog.project().option_problems()
     assert dialog.environment_form.rows["strategy"].message == sentence(refused.message)
-    assert not dialog.ok_button.isEnabled()
-    assert dialog.trouble_button.text() == "Go to Strategy"
+    assert not dialog.buttons.ok.isEnabled()
+    assert dialog.buttons.trouble.text() == "Go to Strategy"
     dialog.cards.choose("auto")  # which takes the strategy along, where there are several GPUs
     assert dialog.sentence.text() == sentence(refused.message)
-    assert dialog.trouble_button.text() == "Go to Environment"
+    assert dialog.buttons.trouble.text() == "Go to Environment"
     dialog.cards.choose("cpu")
-    assert dialog.ok_button.isEnabled()
+    assert dialog.buttons.ok.isEnabled()
     dialog.cards.choose("multi-cpu")
     dialog.environment_form.set_value("strategy", "data-parallel")
-    assert dialog.ok_button.isEnabled()
+    assert dialog.buttons.ok.isEnabled()
 
 
 def test_what_stands_out_ends_with_the_sentence(qtbot, shown) -> None:
@@ -434,10 +514,10 @@ def test_the_tab_key_goes_down_the_dialog(shown) -> None:
     dialog = shown()
     found = stops(dialog)
     assert found[1:4] == [dialog.search, dialog._grouped.groups, dialog.cards.cards["auto"]]
-    assert found[-2:] == [dialog.cancel_button, dialog.ok_button]
+    assert found[-2:] == [dialog.buttons.cancel, dialog.buttons.ok]
     inside = [one for one in found if dialog._grouped.holder.isAncestorOf(one)]
     heights = [one.mapTo(dialog._grouped.holder, QPoint(0, one.height() // 2)).y() for one in inside]
-    assert len(heights) > 40
+    assert len(heights) > 15
     assert heights == sorted(heights)
 
 

@@ -13,6 +13,7 @@ from engine.core.errors import FieldError
 from engine.core.fields import Bool, Choice, Choices, Field, FilePath, Float, Int, Text
 from engine.core.list_fields import Ints, Padding, Size
 from engine.core.records import Record
+from engine.project.environment import EnvironmentOptions
 from engine.project.training import TrainingOptions
 
 
@@ -485,27 +486,112 @@ def test_words_that_do_not_go_with_others_are_grey_from_the_start(shown) -> None
     assert [main.model().item(index).isEnabled() for index in range(3)] == [False, True, False]
 
 
-def test_a_long_form_shows_its_first_rows_at_once_and_the_others_soon(qtbot) -> None:
-    form = Form(Sample(), is_wide=True, first=3)
+def activate(form: Form) -> None:
+    layout = form.layout()
+    assert layout is not None
+    layout.activate()
+
+
+def test_a_page_has_all_its_widgets_before_it_is_shown(qtbot) -> None:
+    form = Form(Sample(), is_wide=True, page=("count", "rate", "is_on"))
     qtbot.addWidget(form)
     assert [name for name, row in form.rows.items() if row.is_made] == ["count", "rate", "is_on"]
-    assert form.rows["numbers"].is_shown, "it applies"
-    assert not form.rows["bells"].is_shown
+    assert not form.rows["numbers"].is_shown, "it is on another page"
     form.show()
-    qtbot.waitUntil(lambda: form.is_complete, timeout=60_000)
-    assert {name for name, row in form.rows.items() if not row.is_made} == {"bells"}
-    editors = [row.widget for row in form.rows.values() if row.is_made]
+    form.search("", page=("mode", "bells", "kernel"))
+    assert {name for name, row in form.rows.items() if row.is_shown} == {"mode", "kernel"}
     assert form.rows["mode"].widget.isVisible()
-    assert editors.index(form.rows["kernel"].widget) == editors.index(form.rows["numbers"].widget) + 1
+    assert not form.rows["count"].widget.isVisible()
+    assert form.search("count", page=("mode",)) == 1, "a search looks at all pages"
 
 
-def test_a_row_that_waits_is_whole_when_it_is_asked_for(qtbot) -> None:
-    form = Form(Sample(title="changed"), is_wide=True, first=1)
+def test_hidden_rows_take_no_room(qtbot) -> None:
+    form = Form(Sample(), is_wide=True)
     qtbot.addWidget(form)
-    assert form.rows["title"].label.is_marked
-    assert form.search("kernel") == 1
-    form.complete()
-    assert form.is_complete
+    form.search("", page=("count",))
+    activate(form)
+    alone = form.sizeHint().height()
+    other = Form(Sample(), is_wide=True, page=("count",))
+    qtbot.addWidget(other)
+    assert alone == other.sizeHint().height()
+
+
+def test_an_error_takes_the_width_of_the_form(qtbot) -> None:
+    for is_wide, width in ((True, 800), (False, 300)):
+        form = Form(Sample(), is_wide=is_wide)
+        qtbot.addWidget(form)
+        form.set_problems({"count": "The window reaches over 40 along axis H, which has 7. Use at most 7, or pad."})
+        form.resize(width, 600)
+        form.show()
+        activate(form)
+        row = form.rows["count"]
+        assert row.error_label is not None
+        assert row.error_label.geometry().right() == form.width() - 1
+        assert row.error_label.height() < 3 * row.error_label.fontMetrics().height()
+
+
+def test_a_heading_is_nearer_to_what_it_heads(qtbot) -> None:
+    for is_wide in (True, False):
+        form = Form(Sample(), is_wide=is_wide)
+        qtbot.addWidget(form)
+        form.resize(800, 1200)
+        form.show()
+        activate(form)
+        heading = form.sections["Words"]
+        text = heading.contentsRect().translated(heading.pos())
+        rows = [row.widget.geometry() for row in form.rows.values() if row.is_shown]
+        above = max(at.bottom() for at in rows if at.bottom() < text.top())
+        below = min(at.top() for at in rows if at.top() > text.bottom())
+        assert below - text.bottom() < text.top() - above
+
+
+def test_help_is_one_line_with_the_default_and_the_tooltip_says_the_rest(qtbot) -> None:
+    form = Form(TrainingOptions(), is_wide=True)
+    qtbot.addWidget(form)
+    help = form.rows["momentum"].help
+    assert help is not None
+    assert help.text() == "Fraction of the previous update kept, 0 to 1. Default 0.9"
+    assert "torch: momentum" in help.toolTip()
+    assert "Takes a number of at least 0 and up to 1." in help.toolTip()
+    form.resize(700, 400)
+    form.show()
+    assert {row.help.height() for row in form.rows.values() if row.is_shown and row.help} == {help.height()}
+
+
+def test_zero_is_a_word_followed_by_what_it_comes_to(qtbot) -> None:
+    form = Form(EnvironmentOptions(target="multi-cpu"), is_wide=True)
+    qtbot.addWidget(form)
+    with qtbot.waitActive(form):
+        form.show()
+        form.activateWindow()
+    line_of(form, "threads").setFocus()
+    form.set_resolved({"num_workers": "2"})
+    line = line_of(form, "num_workers")
+    assert line.text() == "auto (2)"
+    line.setFocus()
+    assert line.text() == "auto"
+    type_over(qtbot, form, "num_workers", "4")
+    assert form.record == EnvironmentOptions(target="multi-cpu", num_workers=4)
+    type_over(qtbot, form, "num_workers", "Auto")
+    assert form.record == EnvironmentOptions(target="multi-cpu")
+    line_of(form, "threads").setFocus()
+    assert line.text() == "auto (2)"
+    type_over(qtbot, form, "num_workers", "many")
+    assert form.reason == 'Workers: Expected auto, or a whole number from 1 to 1,024, received "many".'
+
+
+def test_an_offer_stands_under_its_field_until_it_is_withdrawn(qtbot) -> None:
+    form = Form(Sample(count=5), is_wide=True)
+    qtbot.addWidget(form)
+    form.show()
+    row = form.rows["count"]
+    row.offer("Three is usual.", "Use 3", lambda: form.set_value("count", 3))
+    assert row.offer_button is not None
+    assert row.offer_button.isVisible()
+    qtbot.mouseClick(row.offer_button, Qt.MouseButton.LeftButton)
+    assert form.record == Sample(count=3)
+    row.withdraw()
+    assert not row.has_offer
 
 
 def test_rows_that_play_no_part_are_left_out_unless_changed_or_searched_for(qtbot) -> None:

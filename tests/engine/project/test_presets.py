@@ -1,10 +1,11 @@
 import json
+import math
 from pathlib import Path
 
 import pytest
 
 from engine.core.errors import UserError
-from engine.project.presets import BUILT_IN, NOTES, Presets
+from engine.project.presets import BUILT_IN, NOTES, Presets, difference, with_built_in
 from engine.project.training import TrainingOptions
 from tests.engine.project.test_assignments import ODD
 
@@ -58,13 +59,33 @@ def test_a_file_that_cannot_be_read_is_named_and_left_alone(presets: Presets, te
 
 def test_those_that_everybody_has_go_together() -> None:
     assert set(BUILT_IN) == set(NOTES)
-    for options in BUILT_IN.values():
-        assert options.problems() == []
+    for name in BUILT_IN:
+        assert with_built_in(name, TrainingOptions()).problems() == []
+
+
+def test_a_built_in_preset_keeps_what_it_does_not_set() -> None:
+    mine = TrainingOptions(seed=3, mini_batch_size=64, max_epochs=5)
+    fast = with_built_in("Fast", mine)
+    assert (fast.seed, fast.mini_batch_size, fast.solver, fast.max_epochs) == (3, 64, "adamw", 10)
+    assert difference(mine, fast) == [
+        "Solver adamw (was sgdm)",
+        "Initial learn rate 0.003 (was 0.01)",
+        "Learn rate schedule one-cycle (was none)",
+        "Max epochs 10 (was 5)",
+        "Shuffle every-epoch (was once)",
+    ]
+
+
+def test_what_the_previous_preset_set_gives_way_unless_it_was_changed_since() -> None:
+    accurate = with_built_in("Accurate", TrainingOptions(seed=3)).replace(validation_patience=7)
+    fast = with_built_in("Fast", accurate, previous="Accurate")
+    assert (fast.objective_metric, fast.gradient_threshold) == ("loss", math.inf), "these were the preset's"
+    assert (fast.validation_patience, fast.seed) == (7, 3), "these are the user's"
 
 
 def test_as_in_matlab_are_matlabs_defaults() -> None:
     """Of trainingOptions("sgdm")."""
-    options = BUILT_IN["As in MATLAB"]
+    options = with_built_in("As in MATLAB", TrainingOptions(solver="adam"))
     assert (options.solver, options.initial_learn_rate, options.momentum, options.schedule) == (
         "sgdm",
         0.01,

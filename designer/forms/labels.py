@@ -1,0 +1,121 @@
+"""What stands beside a field: its label with a dot for a changed value, and one line of help."""
+
+from typing import Any
+
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QContextMenuEvent, QEnterEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy
+
+from designer import icons, theme
+from designer.forms.line_editors import HEIGHT
+
+
+class FieldLabel(QLabel):
+    """A field's label. A dot says that the value is changed; under the pointer it offers to reset it."""
+
+    reset_requested = Signal()
+    _MARK = 14
+
+    def __init__(self, text: str, *, is_muted: bool) -> None:
+        super().__init__(text)
+        self.default_text = ""
+        self._is_marked = False
+        self._is_hovered = False
+        self.setFixedHeight(HEIGHT)
+        self.setMinimumWidth(40)
+        if is_muted:
+            theme.mark(self, "role", "muted")
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether the dot is shown."""
+        return self._is_marked
+
+    def set_marked(self, is_marked: bool) -> None:
+        """Show or hide the dot."""
+        if is_marked != self._is_marked:
+            self._is_marked = is_marked
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        """The text and room for the dot."""
+        return QSize(self.fontMetrics().horizontalAdvance(self.text()) + self._MARK + 6, HEIGHT)
+
+    def _text_width(self) -> int:
+        return min(self.fontMetrics().horizontalAdvance(self.text()), self.width() - self._MARK - 4)
+
+    def mark_rect(self) -> QRectF:
+        """Where the dot and its button are."""
+        area = self.contentsRect()
+        return QRectF(self._text_width() + 4, area.top() + (area.height() - self._MARK) / 2, self._MARK, self._MARK)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The text, elided in the middle, and the dot."""
+        painter = QPainter(self)
+        painter.setPen(self.palette().windowText().color())
+        room = self.width() - self._MARK - 4
+        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, room)
+        painter.drawText(self.contentsRect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        if not self._is_marked:
+            return
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        accent, mark = theme.current().accent, self.mark_rect()
+        if self._is_hovered:
+            icons.draw(painter, "reset", mark, accent)
+        else:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(accent)
+            painter.drawEllipse(mark.center() - QPoint(2, 0), 2.0, 2.0)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """The dot becomes a button."""
+        self._is_hovered = True
+        self.update()
+
+    def leaveEvent(self, event: Any) -> None:
+        """The button becomes a dot."""
+        self._is_hovered = False
+        self.update()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Taken, so that the release arrives here too."""
+        event.setAccepted(event.button() == Qt.MouseButton.LeftButton)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click on the dot resets, one on the text leads to the editor."""
+        if self._is_marked and self.mark_rect().adjusted(-4, -6, 4, 6).contains(event.position()):
+            self.reset_requested.emit()
+        elif self.buddy() is not None:
+            self.buddy().setFocus(Qt.FocusReason.MouseFocusReason)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Reset, by name."""
+        menu = QMenu(self)
+        menu.addAction(reset_action(menu, self))
+        menu.exec(event.globalPos())
+        menu.deleteLater()
+
+
+class HelpLine(QLabel):
+    """One line of help beside a field, elided at its end where it has no room. The tooltip says all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFixedHeight(HEIGHT)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        theme.mark(self, "role", "help")
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint what there is room for."""
+        painter = QPainter(self)
+        painter.setPen(self.palette().windowText().color())
+        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+
+
+def reset_action(menu: QMenu, label: FieldLabel) -> QAction:
+    """Offers to reset the field; what cannot be reset is greyed."""
+    action = QAction(theme.icon("reset"), f"Reset to {label.default_text}", menu)
+    action.setEnabled(label.is_marked)
+    action.triggered.connect(label.reset_requested)
+    return action
