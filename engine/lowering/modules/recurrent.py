@@ -16,8 +16,15 @@ class PlainStates(nn.Module):
 
     hidden_size: int
     bidirectional: bool
-    last: bool
-    states: bool
+
+    def __init__(self, *sizes: int, last: bool = False, states: bool = False, **options) -> None:  # type: ignore
+        super().__init__(*sizes, batch_first=True, **options)
+        self.last = last
+        self.states = states
+
+    def forward(self, x: torch.Tensor, hidden: torch.Tensor | None = None, lengths=None):  # type: ignore
+        y, end = self.read(x, None if hidden is None else self.stacked(hidden), lengths)
+        return self.result(y, end)
 
     def read(self, x: torch.Tensor, state, lengths):  # type: ignore
         """Run torch's layer over the real steps: all outputs (N, T, C), and torch's state at the end."""
@@ -39,66 +46,16 @@ class PlainStates(nn.Module):
         return (y, *(end.transpose(0, 1).flatten(1) for end in ends)) if self.states else y
 
 
-class StatefulRnn(PlainStates, nn.RNN):
+class StatefulRnn(PlainStates, nn.RNN):  # type: ignore
     """torch's RNN with a plain hidden state as optional input and output."""
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        bidirectional: bool = False,
-        nonlinearity: str = "tanh",
-        last: bool = False,
-        states: bool = False,
-    ) -> None:
-        super().__init__(
-            input_size, hidden_size, num_layers, nonlinearity, batch_first=True, bidirectional=bidirectional
-        )
-        self.last = last
-        self.states = states
 
-    def forward(self, x: torch.Tensor, hidden: torch.Tensor | None = None, lengths=None):  # type: ignore
-        y, end = self.read(x, None if hidden is None else self.stacked(hidden), lengths)
-        return self.result(y, end)
-
-
-class StatefulGru(PlainStates, nn.GRU):
+class StatefulGru(PlainStates, nn.GRU):  # type: ignore
     """torch's GRU with a plain hidden state as optional input and output."""
-
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        bidirectional: bool = False,
-        last: bool = False,
-        states: bool = False,
-    ) -> None:
-        super().__init__(input_size, hidden_size, num_layers, batch_first=True, bidirectional=bidirectional)
-        self.last = last
-        self.states = states
-
-    def forward(self, x: torch.Tensor, hidden: torch.Tensor | None = None, lengths=None):  # type: ignore
-        y, end = self.read(x, None if hidden is None else self.stacked(hidden), lengths)
-        return self.result(y, end)
 
 
 class StatefulLstm(PlainStates, nn.LSTM):
     """torch's LSTM with a plain hidden and cell state as optional inputs and outputs."""
-
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        bidirectional: bool = False,
-        last: bool = False,
-        states: bool = False,
-    ) -> None:
-        super().__init__(input_size, hidden_size, num_layers, batch_first=True, bidirectional=bidirectional)
-        self.last = last
-        self.states = states
 
     def forward(self, x: torch.Tensor, hidden=None, cell=None, lengths=None):  # type: ignore
         has_state = hidden is not None and cell is not None
