@@ -94,5 +94,5 @@ def _import_all() -> None:
 def _qt_classes() -> Iterator[object]:
     """Every name that pyqtgraph takes from Qt; to ask for it makes it."""
     for module in map(import_module, QT_MODULES):
-        for name in dir(module):
+        for name in filter(str.isidentifier, dir(module)):  # Qt lists nested classes too, as `Outer.Inner`
             yield getattr(module, name)

@@ -16,6 +16,7 @@ def test_everything_is_here_and_garbage_is_collected_afterwards(qtbot: QtBot) ->
     qtbot.waitUntil(lambda: preload.is_done)
     assert gc.isenabled()
     assert {"numpy", *MODULES} <= set(sys.modules)
+    qtbot.waitUntil(lambda: not preload._timer.isActive())  # Qt's names were all asked for
     preload.close()
 
 
