@@ -23,6 +23,18 @@ def format_duration(seconds: float) -> str:
     return f"{minutes} m {rest} s" if minutes else f"{rest} s"
 
 
+def format_ago(seconds: float) -> str:
+    """Return a time in the past by its distance: `just now`, `5 min ago`, `2 h ago`, `yesterday`, `3 days ago`."""
+    if seconds < 60:
+        return "just now"
+    if seconds < 3600:
+        return f"{seconds / 60:.0f} min ago" if seconds < 3570 else "1 h ago"
+    if seconds < 22 * 3600:
+        return f"{seconds / 3600:.0f} h ago"
+    days = max(1, round(seconds / 86400))
+    return "yesterday" if days == 1 else f"{days:,} days ago"
+
+
 def format_bytes(count: int) -> str:
     """`612 B`, `3.1 MiB`, `28 MiB`: two or three digits that matter."""
     if count < 1024:

@@ -1,6 +1,6 @@
-"""Note and tags of a run, written by the user and stored in a file in the run folder.
+"""Note, tags and name of a run, written by the user and stored in a file in the run folder.
 
-notes.json    {"note": "too high a rate", "tags": ["paper", "try again"]}
+notes.json    {"note": "too high a rate", "tags": ["paper", "try again"], "run_name": "with dropout"}
 """
 
 from dataclasses import dataclass
@@ -13,23 +13,25 @@ from engine.runs.folder import RunFolder
 
 FILE = "notes.json"
 LIMIT_BYTES = 2**20
-LONGEST_NOTE, LONGEST_TAG, MOST_TAGS = 4000, 40, 20
+LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, LONGEST_NAME = 4000, 40, 20, 80
 
 
 @dataclass(frozen=True)
 class Notes:
-    """Note and tags of a run. Tags are unique and in alphabetical order."""
+    """Note, tags and name of a run. Tags are unique and in alphabetical order."""
 
     note: str = ""
     tags: tuple[str, ...] = ()
+    run_name: str = ""
+    """The name that the user gave the run; empty where it goes by its number."""
 
     def write(self) -> dict[str, Any]:
-        """Return note and tags as a JSON object."""
-        return {"note": self.note, "tags": list(self.tags)}
+        """Return note, tags and name as a JSON object."""
+        return {"note": self.note, "tags": list(self.tags), "run_name": self.run_name}
 
 
 def read_notes(run: RunFolder) -> Notes:
-    """Return note and tags of a run. Raises `OSError` if the file exists and cannot be read."""
+    """Return note, tags and name of a run. Raises `OSError` if the file exists and cannot be read."""
     return notes_from(read_object(run.path / FILE, LIMIT_BYTES))
 
 
@@ -39,14 +41,23 @@ def notes_from(data: Any) -> Notes:
         return Notes()
     note, tags = data.get("note", ""), data.get("tags", [])
     valid_tags = [tag for tag in tags if isinstance(tag, str) and _is_tag(tag)] if isinstance(tags, list) else []
-    return Notes(note[:LONGEST_NOTE] if isinstance(note, str) else "", _ordered(valid_tags)[:MOST_TAGS])
+    name = data.get("run_name", "")
+    return Notes(
+        note[:LONGEST_NOTE] if isinstance(note, str) else "",
+        _ordered(valid_tags)[:MOST_TAGS],
+        name if isinstance(name, str) and _is_name(name) else "",
+    )
 
 
-def write_notes(run: RunFolder, *, note: str | None = None, tags: tuple[str, ...] | None = None) -> None:
-    """Set the note or the tags of a run; None leaves them unchanged. Raises `UserError`."""
+def write_notes(
+    run: RunFolder, *, note: str | None = None, tags: tuple[str, ...] | None = None, run_name: str | None = None
+) -> None:
+    """Set the note, the tags or the name of a run; None leaves them unchanged. Raises `UserError`."""
     current = read_notes(run)
     notes = Notes(
-        current.note if note is None else _checked_note(note), current.tags if tags is None else _checked(tags)
+        current.note if note is None else _checked_note(note),
+        current.tags if tags is None else _checked(tags),
+        current.run_name if run_name is None else _checked_name(run_name.strip()),
     )
     path = run.path / FILE
     try:
@@ -69,6 +80,19 @@ def _checked_note(note: str) -> str:
     if not is_unicode(note):
         raise UserError("The note has half of a pair of characters in it, which no file can hold.")
     return note.strip()
+
+
+def _checked_name(name: str) -> str:
+    if name and not _is_name(name):
+        raise UserError(
+            f"'{printable(name[:LONGEST_NAME])}' is no name of a run: expected up to {LONGEST_NAME} characters on one "
+            f"line, received {len(name):,}. An empty name gives the run its number back."
+        )
+    return name
+
+
+def _is_name(name: str) -> bool:
+    return len(name) <= LONGEST_NAME and name.isprintable() and is_unicode(name)
 
 
 def _checked(tags: tuple[str, ...]) -> tuple[str, ...]:

@@ -2,8 +2,8 @@
 
 digits failed            contains both words: in name, state, environment, tags, note or changes
 state:failed tag:paper   has this state, has this tag
-accuracy>0.9             metric of the test split, else of the validation split
-validation.loss<=0.2     metric of one split; also epochs, iterations, seconds
+accuracy>0.9             metric of the test and of the validation split, as far as there are any
+test.accuracy>0.9        metric of one split; also epochs, iterations, seconds
 training.max_epochs=30   has this value of an option
 """
 
@@ -38,6 +38,8 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 }
 STATES = (*get_args(State), DAMAGED)
 _CONDITION = re.compile(r"([\w.-]+)(>=|<=|>|<|=)(.+)")
+OPTION = "option:"
+"""Begins the sort key of an option, as in `option:training.solver`."""
 SORT_KEYS = ("created", "name", "state", "environment", "run", *COUNTS)
 
 
@@ -102,9 +104,13 @@ def _condition(word: str) -> Condition:
 
 
 def _measured(name: str, compare: Callable[[float, float], bool], limit: float) -> Condition:
+    """Return a condition on a count, or on a metric: without a split of all held-out samples, so that no listed run
+    has a test or validation metric that contradicts it."""
+
     def holds(run: RunSummary) -> bool:
+        held_out = [run.scores[key] for split in ("test", "validation") if (key := f"{split}.{name}") in run.scores]
         value = score(run, name)
-        return value is not None and compare(value, limit)
+        return all(compare(v, limit) for v in held_out) if held_out else value is not None and compare(value, limit)
 
     return holds
 
@@ -130,7 +136,16 @@ def _said(word: str) -> Condition:
 
 def words_of(run: RunSummary) -> str:
     """Return the case-folded text of a run that query words are searched in."""
-    texts = (run.path.name, run.name, run.state, run.environment, *run.notes.tags, run.notes.note, run.reason)
+    texts = (
+        run.title,
+        run.path.name,
+        run.name,
+        run.state,
+        run.environment,
+        *run.notes.tags,
+        run.notes.note,
+        run.reason,
+    )
     return "\n".join((*texts, *map(str, run.changes))).casefold()
 
 
@@ -156,7 +171,11 @@ class Order:
         scored.sort(key=itemgetter(0), reverse=self.is_down)
         return [run for _, run in scored] + [run for value, run in values if value is None]
 
-    def _value(self, run: RunSummary) -> float | str | None:
+    def _value(self, run: RunSummary) -> Any:
+        if self.key.startswith(OPTION):
+            text = shown(run.options, self.key.removeprefix(OPTION))
+            number = _number(text)
+            return (1, 0.0, text.casefold()) if number is None or math.isnan(number) else (0, number, "")
         match self.key:
             case "created":
                 return run.created

@@ -22,13 +22,14 @@ from engine.runs.events import (
     Points,
     Progress,
     Resumed,
+    Started,
     from_json,
 )
 from engine.runs.folder import RunFolder
 from engine.runs.info import RunInfo
 from engine.runs.lines import event_in
 from engine.runs.notes import FILE, Notes, notes_from, read_notes
-from engine.runs.options import NETWORK, Change, Options, changes, network_in, options_in
+from engine.runs.options import NETWORK, Change, Options, changes, network_in, options_in, shown
 
 DAMAGED = "damaged"
 """State of a run whose `run.json` cannot be read. Such runs are listed, so that none disappears silently."""
@@ -81,11 +82,21 @@ class RunSummary:
             "result": self.result,
             "so_far": dict(self.so_far),
             **self.notes.write(),
+            "title": self.title,
             "options": dict(self.options),
             "network": self.network,
             "changes": [change.write() for change in self.changes],
             "silence": self.silence,
         }
+
+    @property
+    def title(self) -> str:
+        """Name of the run for a person: as the user gave it, else its number, solver and learn rate, such as
+        `Run 5 · adam, 0.001`; for runs without a number the name of the folder."""
+        if self.notes.run_name or not self.run_number:
+            return self.notes.run_name or self.path.name
+        solver, rate = shown(self.options, "training.solver"), shown(self.options, "training.initial_learn_rate")
+        return f"Run {self.run_number} · {solver}" + (f", {rate}" if solver != "lm" else "")
 
     @property
     def measured(self) -> Mapping[str, Any]:
@@ -186,6 +197,29 @@ def read_summary(path: Path) -> RunSummary:
         options=options_in(project),
         network=network_in(project),
     )
+
+
+def title_of(folder: RunFolder) -> str:
+    """Return the title of the run in a folder, that of the folder where it cannot be read."""
+    try:
+        return read_summary(folder.path).title
+    except OSError:
+        return folder.path.name
+
+
+def last_events(path: Path) -> tuple[Started | None, Progress | None]:
+    """Return what is known of the length of a run, and its latest progress, from the tail of its event log."""
+    started: Started | None = None
+    progress: Progress | None = None
+    for line in reversed(_tail(path / "events.jsonl")):
+        event = event_in(line)
+        if isinstance(event, Progress) and progress is None:
+            progress = event
+        elif isinstance(event, Started):
+            started = event
+        if progress is not None and started is not None:
+            break
+    return started, progress
 
 
 def with_state_now(run: RunSummary) -> RunSummary:

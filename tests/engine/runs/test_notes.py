@@ -60,3 +60,15 @@ def test_a_damaged_file_counts_as_what_can_be_read_of_it(run: RunFolder, text: s
 
 def test_tags_in_a_line() -> None:
     assert tags_in(" paper, try again,,") == ("paper", "try again")
+
+
+def test_a_run_is_given_a_name_and_its_number_back(run: RunFolder) -> None:
+    write_notes(run, note="good", run_name=" with dropout ")
+    assert read_notes(run) == Notes("good", (), "with dropout")
+    for bad in ("x" * 81, "two\nlines"):
+        with pytest.raises(UserError, match="is no name of a run: expected up to 80 characters on one line"):
+            write_notes(run, run_name=bad)
+    write_notes(run, note="better")
+    assert read_notes(run).run_name == "with dropout"
+    write_notes(run, run_name="")
+    assert read_notes(run) == Notes("better")

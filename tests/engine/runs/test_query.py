@@ -1,5 +1,6 @@
 """Finding runs by words and conditions, and bringing them in order."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 
 from engine.core.errors import UserError
 from engine.runs.notes import Notes
-from engine.runs.query import as_csv, matching, order_by, refuse_unknown
+from engine.runs.query import Order, as_csv, matching, order_by, refuse_unknown
 from engine.runs.summary import RunSummary
 
 
@@ -124,3 +125,29 @@ def test_a_condition_that_no_run_can_meet_is_refused(text: str, said: str) -> No
 def test_a_condition_that_a_run_may_meet_is_not_refused(text: str) -> None:
     refuse_unknown(RUNS, text)
     refuse_unknown([], text)
+
+
+def test_a_metric_without_a_split_is_asked_of_all_held_out_samples() -> None:
+    """A run of 95.2 % on the test and 94.8 % on the validation split is not above 95 %."""
+    both = run("both", 1, test={"accuracy": 0.952}, validation={"accuracy": 0.948})
+    assert matching([both], "accuracy>0.95") == []
+    assert matching([both], "accuracy>0.94") == matching([both], "test.accuracy>0.95") == [both]
+
+
+def test_a_run_is_named_by_its_number_solver_and_rate_unless_the_user_names_it() -> None:
+    plain = replace(run("2026-11-22_05-32-54_digits", 1), run_number=5)
+    assert plain.title == "Run 5 · sgdm, 0.01"
+    adam = {"training.solver": "adam", "training.initial_learn_rate": 0.02}
+    assert replace(plain, options=adam).title == "Run 5 · adam, 0.02"
+    assert replace(plain, options={"training.solver": "lm"}).title == "Run 5 · lm", "which has no rate"
+    named = replace(plain, notes=Notes(run_name="with dropout"))
+    assert named.title == "with dropout"
+    assert replace(plain, run_number=0).title == "2026-11-22_05-32-54_digits", "of an older version"
+    assert matching([plain, named], "dropout") == [named]
+
+
+def test_options_are_sorted_by_number_else_by_text() -> None:
+    rates = [0.1, 0.02, 0.003]
+    runs = [run(f"r{n}", n, options={"training.initial_learn_rate": rate}) for n, rate in enumerate(rates)]
+    key = "option:training.initial_learn_rate"
+    assert [one.path.name for one in Order(key, is_down=False).sorted(runs)] == ["r2", "r1", "r0"]
