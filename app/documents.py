@@ -176,6 +176,17 @@ class Documents(QObject):
         """Return the recent projects that still exist."""
         return [path for path in self.known() if path.is_file()]
 
+    def find(self, identity: str, path: Path | None) -> Path | None:
+        """Return the file of a project: that at `path`, else the recent one with its identity; None where there is
+        none, as of an example or a project that was never saved."""
+        if path is not None and path.is_file() and path.parent not in (EXAMPLES, TEMPLATES):
+            return path
+        for recent in self.recent() if identity else ():
+            with contextlib.suppress(UserError):
+                if load(recent).project.identity == identity:
+                    return recent
+        return None
+
     def _remember(self, path: Path) -> None:
         others = [other for other in self.known() if other != path]
         self._settings.setValue("recent", [str(p) for p in [path, *others][:MOST_RECENT]])

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from app.frame.network_commands import AlignCommands, BlockCommands
     from app.runs.preload import Preload
     from app.start_page.page import StartPage
+    from app.start_page.running_program import RunningRun
     from designer.canvas.view import CanvasView
     from designer.history import Step
     from designer.panels.library_panel import LibraryPanel
@@ -155,7 +156,17 @@ class MainWindow(QMainWindow):
         page.blank_requested.connect(self.files.new)
         page.browse_requested.connect(self.files.open)
         page.back_requested.connect(lambda: self.show_tab("design"))
+        page.run_requested.connect(self._follow_run)
         return page
+
+    def _follow_run(self, run: "RunningRun") -> None:
+        """Show a run that is under way in the Train tab, after opening its project where that has a file."""
+        from engine.runs.folder import RunFolder
+
+        if not self.files.open_project_of(run.project_id, run.project_path):
+            return
+        self.training.follow(RunFolder(Path(run.run_dir)))
+        self.show_tab("train")
 
     @cached_property
     def blocks(self) -> "BlockCommands":

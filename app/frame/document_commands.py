@@ -56,6 +56,14 @@ class DocumentCommands(QObject):
         self._show(opened.project)
         return True
 
+    def open_project_of(self, identity: str, path: str) -> bool:
+        """Open the file of the project that a run belongs to, after asking about unsaved work: that at its path, else a
+        recent project with its identity, since the run may be older than the first Save. Where there is none, the open
+        project stays. Return false where the user cancels, or the file cannot be opened."""
+        documents = self._shell.documents
+        file = documents.find(identity, Path(path) if path else None)
+        return file is None or file == documents.path or self.open_asking(file)
+
     def _show(self, project: Project) -> None:
         self._shell.editor.open(replace(project, layout=placed(project.network, project.layout)))
         self.opened.emit()

@@ -30,6 +30,8 @@ from engine.drawing.outline import HEIGHT, WIDTH
 
 NARROWEST, GAP = 212, 16
 PICTURE = 132
+PLACEHOLDER = ((-66, 22, 64), (-33, 22, 52), (0, 22, 40), (33, 22, 28), (66, 22, 16))
+"""Bars in place of a network that is not drawn yet: the place of each from the middle, its width and height."""
 _PADDING = 12
 _CROSS = 24
 _RADIUS = 10.0
@@ -79,11 +81,13 @@ class ProjectCard(QAbstractButton):
             return "No longer exists"
         if self.thumbnail is None:
             return ""
+        if self.thumbnail.excuse:
+            return "No preview"
         return "Cannot be opened" if self.thumbnail.problem else self.thumbnail.size
 
     def _update_texts(self) -> None:
         entry = self.entry
-        problem = self.thumbnail.problem if self.thumbnail else ""
+        problem = (self.thumbnail.problem or self.thumbnail.excuse) if self.thumbnail else ""
         texts = (entry.title, entry.description, self.size_text, "recent project" if entry.is_recent else "")
         self.setAccessibleName(". ".join(part.rstrip(".") for part in texts if part))
         self.setAccessibleDescription(problem or entry.source)
@@ -214,7 +218,13 @@ class ProjectCard(QAbstractButton):
             square = QRectF(0, 0, 28, 28)
             square.moveCenter(area.center())
             icons.draw(painter, sign, square, palette.mixed(palette.muted, palette.canvas, 0.6))
-        elif self.thumbnail is not None:
+        elif self.thumbnail is None:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(palette.mixed(palette.line, palette.canvas, 0.6))
+            for x, width, height in PLACEHOLDER:
+                middle = area.center() + QPointF(x, 0)
+                painter.drawRoundedRect(QRectF(middle.x() - width / 2, middle.y() - height / 2, width, height), 4, 4)
+        else:
             middle = area.center() - QPointF(WIDTH / 2, HEIGHT / 2)
             painter.drawPixmap(middle.toPoint(), self._pixmap(self.thumbnail))
 
@@ -249,6 +259,12 @@ class ProjectCard(QAbstractButton):
         wrong = self.thumbnail is not None and bool(self.thumbnail.problem)
         painter.setFont(theme.figures(small))
         painter.setPen(palette.error if wrong else palette.muted if self.is_gone else palette.text)
+        if self.thumbnail is None and not self.is_gone:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(palette.mixed(palette.line, palette.panel, 0.6))
+            bar = QRectF(inner.left(), top + self._lines * line + 4 - QFontMetrics(small).xHeight(), 96, 8)
+            painter.drawRoundedRect(bar, 4, 4)
+            return
         size = QFontMetrics(small).elidedText(self.size_text, Qt.TextElideMode.ElideRight, int(inner.width()))
         painter.drawText(QPointF(inner.left(), top + self._lines * line + 4), size)
 

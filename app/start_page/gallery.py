@@ -64,6 +64,8 @@ def template(name: str) -> Path:
 
 def _folder(path: Path) -> str:
     parent = path.parent
+    if parent == Path.home():
+        return "~"
     return f"~/{parent.relative_to(Path.home())}" if parent.is_relative_to(Path.home()) else str(parent)
 
 

@@ -1,14 +1,15 @@
-"""The start page: a blank project, a file, or one of the cards."""
+"""The start page: runs under way, a blank project, a file, or one of the cards."""
 
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QPaintEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.documents import Documents
 from app.start_page import gallery
 from app.start_page.cards import CardGrid, ProjectCard
+from app.start_page.running import RunningList, RunningRuns
 from app.start_page.thumbnail_program import Thumbnail
 from app.start_page.thumbnails import ThumbnailLoader
 from designer import markup, theme
@@ -27,6 +28,8 @@ class StartPage(QWidget):
     blank_requested = Signal()
     browse_requested = Signal()
     back_requested = Signal()
+    run_requested = Signal(object)
+    """A run under way, to be followed."""
 
     def __init__(self, documents: Documents, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -92,6 +95,11 @@ class StartPage(QWidget):
         column = QVBoxLayout(content)
         column.setContentsMargins(MARGIN, 0, MARGIN, MARGIN)
         column.setSpacing(8)
+        self.running = RunningList()
+        self.running.chosen.connect(self.run_requested)
+        self._watcher = RunningRuns(self)
+        self._watcher.changed.connect(self.running.show_runs)
+        column.addWidget(self.running)
         for key, title in SECTIONS:
             heading = QLabel(title.upper())
             heading.setAccessibleName(title)
@@ -144,6 +152,12 @@ class StartPage(QWidget):
             if self._was_painted:
                 self._fill()
 
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Stop looking for runs under way."""
+        super().hideEvent(event)
+        if not event.spontaneous():
+            self._watcher.close()
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """Fill in the cards after the first paint: the window is on screen first."""
         super().paintEvent(event)
@@ -154,6 +168,8 @@ class StartPage(QWidget):
     def _fill(self) -> None:
         self._is_filled = True
         self.refresh()
+        if self.isVisible():
+            self._watcher.watch()
         for key, grid in self.grids.items():
             loader = self._loaders["recent" if key == "recent" else "shipped"]
             loader.load([card.entry.path for card in grid.cards])
@@ -259,6 +275,7 @@ class StartPage(QWidget):
         self.area.ensureWidgetVisible(card, 0, 24)
 
     def shutdown(self) -> None:
-        """Stop making thumbnails."""
+        """Stop making thumbnails, and looking for runs."""
+        self._watcher.close()
         for loader in self._loaders.values():
             loader.close()

@@ -34,12 +34,14 @@ MOST_KEPT = 300
 
 @dataclass(frozen=True)
 class Thumbnail:
-    """The outline of a network, without colours, and its size in words. `problem` says why a file cannot be drawn."""
+    """The outline of a network, without colours, and its size in words. `problem` says why a file cannot be opened,
+    `excuse` why there is no preview of one that may be sound."""
 
     bars: "tuple[Bar, ...]" = ()
     curves: "tuple[FlatCurve, ...]" = ()
     size: str = ""
     problem: str = ""
+    excuse: str = ""
 
 
 def thumbnail_from(values: dict[str, Any]) -> Thumbnail:

@@ -16,8 +16,10 @@ from engine.core.child_process import module_command
 
 PATIENCE_MS = 10_000
 """How long a file may take: an unreachable disk delays the files behind it no longer than this."""
-NO_ANSWER = "The file could not be drawn: its disk does not answer, or the machine is too busy."
-FAILED = "The file could not be drawn: the process that does it ended too early."
+RETRY_MS, MOST_RETRIES = 5_000, 5
+"""The pause before a file without an answer is tried again, doubled each time, and how often that is."""
+NO_ANSWER = "No preview yet: the disk of the file does not answer, or the machine is too busy."
+FAILED = "No preview yet: the process that draws it ended too early."
 
 
 class ThumbnailLoader(QObject):
@@ -41,6 +43,11 @@ class ThumbnailLoader(QObject):
         self._is_closed = False
         self._patience = QTimer(self, singleShot=True, interval=PATIENCE_MS)
         self._patience.timeout.connect(lambda: self._give_up(NO_ANSWER))
+        self._retries: dict[Path, int] = {}
+        """How often each file was given up since its last answer."""
+        self._postponed: dict[Path, None] = {}
+        self._retry = QTimer(self, singleShot=True)
+        self._retry.timeout.connect(self._try_again)
 
     def load(self, paths: Iterable[Path]) -> None:
         """Emit the thumbnails of these files: known ones at once, and again if the file has changed since."""
@@ -81,6 +88,7 @@ class ThumbnailLoader(QObject):
         except (ValueError, IndexError):
             return
         self._patience.start()
+        self._retries.pop(path, None)
         if isinstance(value, Thumbnail):
             if value.problem:
                 self._known.pop(path, None)
@@ -113,9 +121,19 @@ class ThumbnailLoader(QObject):
         self._start()
 
     def _fail(self, path: Path, why: str) -> None:
+        """Keep what is known of a file, or say that there is no preview; try it again later."""
         self._unanswered.pop(path, None)
-        self._known.pop(path, None)
-        self.ready.emit(path, Thumbnail(problem=why))
+        if path not in self._known:
+            self.ready.emit(path, Thumbnail(excuse=why))
+        self._retries[path] = count = self._retries.get(path, 0) + 1
+        if count <= MOST_RETRIES and not self._is_closed:
+            self._postponed[path] = None
+            self._retry.start(RETRY_MS * 2 ** (count - 1))
+
+    def _try_again(self) -> None:
+        self._requested |= self._postponed
+        self._postponed = {}
+        self._start()
 
     def _end(self) -> None:
         child, self._child = self._child, None
@@ -126,5 +144,6 @@ class ThumbnailLoader(QObject):
     def close(self) -> None:
         """Make no more."""
         self._is_closed = True
-        self._requested = {}
+        self._requested, self._postponed = {}, {}
+        self._retry.stop()
         self._end()

@@ -100,7 +100,7 @@ def test_a_process_that_ends_costs_one_file_its_picture(
     told = Told(loader)
     first_process(loader, monkeypatch).kill()
     qtbot.waitUntil(lambda: loader.is_done)
-    assert told.take() == {DIGITS: Thumbnail(problem=thumbnails.FAILED), WAVES: make_thumbnail(WAVES)}
+    assert told.take() == {DIGITS: Thumbnail(excuse=thumbnails.FAILED), WAVES: make_thumbnail(WAVES)}
 
 
 def test_a_disk_that_does_not_answer_costs_one_file_its_picture(
@@ -111,7 +111,7 @@ def test_a_disk_that_does_not_answer_costs_one_file_its_picture(
     psutil.Process(process.pid).suspend()
     loader._patience.timeout.emit()
     qtbot.waitUntil(lambda: loader.is_done)
-    assert told.take() == {DIGITS: Thumbnail(problem=thumbnails.NO_ANSWER), WAVES: make_thumbnail(WAVES)}
+    assert told.take() == {DIGITS: Thumbnail(excuse=thumbnails.NO_ANSWER), WAVES: make_thumbnail(WAVES)}
     assert process.returncode
 
 
@@ -120,7 +120,7 @@ def test_without_a_process_there_are_no_pictures(loader: ThumbnailLoader, monkey
     monkeypatch.setattr("engine.core.child_process.sys.executable", "/nowhere/python")
     loader.load([DIGITS])
     assert loader.is_done
-    assert told.take() == {DIGITS: Thumbnail(problem=thumbnails.FAILED)}
+    assert told.take() == {DIGITS: Thumbnail(excuse=thumbnails.FAILED)}
 
 
 def test_closing_ends_the_process_at_work(loader: ThumbnailLoader) -> None:
@@ -131,3 +131,17 @@ def test_closing_ends_the_process_at_work(loader: ThumbnailLoader) -> None:
     assert process.returncode is not None
     loader.load([DIGITS])
     assert loader._child is None
+
+
+def test_a_file_without_an_answer_is_tried_again_and_keeps_what_is_known_of_it(
+    qtbot: QtBot, loader: ThumbnailLoader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(thumbnails, "RETRY_MS", 20)
+    told = Told(loader)
+    first_process(loader, monkeypatch).kill()
+    qtbot.waitUntil(lambda: (DIGITS, make_thumbnail(DIGITS)) in told.all)
+    assert told.all[0] == (DIGITS, Thumbnail(excuse=thumbnails.FAILED))
+    told.take()
+    first_process(loader, monkeypatch).kill()
+    qtbot.waitUntil(lambda: loader.is_done)
+    assert told.take() == {DIGITS: make_thumbnail(DIGITS), WAVES: make_thumbnail(WAVES)}
