@@ -5,8 +5,12 @@ from pathlib import Path
 
 from engine.cli.common import Commands, add_trust, print_json
 from engine.core.errors import EXIT_DONE
+from engine.core.fields import printable
 
 FORMATS = ("onnx", "pytorch")
+WEIGHTS = ("best", "last")
+MOST_CLASSES = 12
+"""Number of class names that are printed; the file has all."""
 
 
 def register(commands: Commands) -> None:
@@ -19,6 +23,7 @@ def register(commands: Commands) -> None:
     command.add_argument("source", type=Path, metavar="PROJECT|RUN", help="a project file or the folder of a run")
     command.add_argument("--format", choices=FORMATS, required=True, help="the format to write")
     command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
+    command.add_argument("--weights", choices=WEIGHTS, default="", help="weights of a run (default: its result)")
     base = "folder that the files of a project lie in, if not the project's own"
     command.add_argument("--base", type=Path, metavar="DIR", help=base)
     command.add_argument("--force", action="store_true", help="replace files beside FILE, such as its weights")
@@ -38,11 +43,20 @@ def run(arguments: argparse.Namespace) -> int:
         trusted=arguments.trust,
         base=arguments.base,
         replaces=arguments.force,
+        weights_kept=arguments.weights,
     )
     if arguments.json:
         print_json(done.write())
         return EXIT_DONE
     print(f"wrote {done.path}")
+    for given in done.inputs:
+        print(f"input {given.name}: {given.short()}")
+        for line in given.preparation:
+            print(f"  {line}")
+    if done.classes:
+        shown = ", ".join(map(printable, done.classes[:MOST_CLASSES]))
+        more = len(done.classes) - MOST_CLASSES
+        print(f"classes, in order: {shown}{f' and {more:,} more' if more > 0 else ''}")
     if done.largest_difference is not None:
         print(
             f"ONNX Runtime agrees: largest difference {done.largest_difference:.2g} "

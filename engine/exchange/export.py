@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from engine.core.errors import UserError
 from engine.network.analysis import analyse, folded
 from engine.project import user_code
-from engine.project.bindings import wanted_of
+from engine.project.bindings import match_inputs, wanted_of
 from engine.project.check import check
 from engine.project.dataset_info import DatasetInfo
 from engine.project.file import load
+from engine.project.input_format import InputFormat, input_formats
 from engine.project.project import Project
 from engine.runs.folder import frozen_code, open_run
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     import torch
 
+    from engine.data.load import LoadedData
     from engine.network.analysis import Analysis
 
 SAMPLES_TO_COMPARE = 64
@@ -58,6 +60,10 @@ class Exported:
     samples_compared: int = 0
     samples_kind: str = "real"
     notes: tuple[str, ...] = ()
+    inputs: tuple[InputFormat, ...] = ()
+    classes: tuple[str, ...] = ()
+    code: str = ""
+    """A Python program that loads the file, feeds it a sample, and prints the result."""
 
     def write(self) -> dict[str, Any]:
         """Return the result as JSON, for `export --json` and `serve`."""
@@ -67,7 +73,10 @@ class Exported:
             "largest_difference": self.largest_difference,
             "samples": self.samples_compared,
             "samples_kind": self.samples_kind,
+            "inputs": [given.write() for given in self.inputs],
+            "classes": list(self.classes),
             "notes": list(self.notes),
+            "code": self.code,
         }
 
 
@@ -83,22 +92,28 @@ class Source:
     code_base: Path
     """Folder of the project's own code: for a run the run folder, which holds copies."""
     code: Mapping[str, Path] = field(default_factory=dict)
+    dataset: DatasetInfo | None = None
+    """The facts of the data that a run was trained on, as it stored them with its weights."""
 
 
-def read_source(path: Path, base: Path | None = None) -> Source:
+def read_source(path: Path, base: Path | None = None, weights_kept: str = "") -> Source:
     """Read a run folder or a project file; `base` is the folder of the project's files, if not beside it.
-
-    Raises `UserError`.
+    `weights_kept` is `best` or `last`; empty: those that the run names as its result. Raises `UserError`.
     """
     if not path.is_dir():
+        if weights_kept:
+            raise UserError(f"{path} is a project, which has no {weights_kept} weights. Name the folder of a run.")
         note = "The project has no trained weights of its own: fresh ones are exported. Export a run for trained ones."
         base = (base or path.parent).resolve()
         return Source(load(path).project, base, None, (note,), path.stem, base)
     from engine.lowering.weights import load as load_weights
 
     folder = open_run(path)
-    kept = folder.kept()
-    if kept is None:
+    kept = folder.path / weights_kept if weights_kept else folder.kept()
+    other = "last" if weights_kept == "best" else "best"
+    if weights_kept and not (folder.path / weights_kept).is_dir() and (folder.path / other).is_dir():
+        raise UserError(f"The run in {path} has no {weights_kept} weights. Choose {other}.")
+    if kept is None or not kept.is_dir():
         state = folder.state()
         way = " `netwright-engine resume` goes on with it." if state == "lost" else ""
         raise UserError(f"The run in {path} has no trained weights yet; its state is {state}.{way}")
@@ -108,58 +123,126 @@ def read_source(path: Path, base: Path | None = None) -> Source:
     note = f"Weights of the {'best validation' if kept == folder.best else 'last iteration'}"
     note += f", iteration {manifest['iteration']:,}." if "iteration" in manifest else "."
     project, title = load(folder.project).project, info.name or path.name
-    return Source(project, base, weights, (note,), title, folder.path.resolve(), frozen_code(folder))
+    code_base, code = folder.path.resolve(), frozen_code(folder)
+    return Source(project, base, weights, (note,), title, code_base, code, _stored_facts(manifest))
+
+
+def _stored_facts(manifest: Mapping[str, Any]) -> DatasetInfo | None:
+    """Return the facts of the data from the manifest of weights; None where a run did not store them."""
+    try:
+        return DatasetInfo.read(manifest["dataset"])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
 
 
 def export(
-    path: Path, format: str, to: Path, *, trusted: bool = False, base: Path | None = None, replaces: bool = False
+    path: Path,
+    format: str,
+    to: Path,
+    *,
+    trusted: bool = False,
+    base: Path | None = None,
+    replaces: bool = False,
+    weights_kept: str = "",
 ) -> Exported:
     """Export the network of a project or run to the file `to`. `trusted` lets its user code run this time,
     `replaces` files beside `to` be overwritten.
 
-    `base` is the folder of the project's files, if not beside it. Raises `UserError`, with the reason, if
-    the network cannot be exported.
+    `base` is the folder of the project's files, if not beside it; `weights_kept` see `read_source`. Raises `UserError`,
+    with the reason, if the network cannot be exported.
     """
-    source = read_source(path, base)
+    source = read_source(path, base, weights_kept)
     network = source.project.network
     user_code.look(network, source.code_base, source.code)
     if trusted:
         user_code.grant(network)
     user_code.ready(network, source.code_base, source.code)
-    facts, facts_note = _facts(source)
+    facts, data, facts_note = _data(source)
     result = check(source.project, facts)
     if result.analysis.has_errors:
         result.refuse_errors()
-    analysis = result.analysis
-    notes = (*source.notes, *facts_note, *_double_notes(source))
-    title = source.title
+    inputs = _inputs(source, facts, data, "int64" if format == "pytorch" else "float32")
     if format == "pytorch":
         from engine.exchange.pytorch_export import export_pytorch
 
-        written = export_pytorch(network, source.weights, to, facts=facts, title=title, replaces=replaces)
-        notes = (*_double_notes(source), *_pytorch_notes(source, facts, written))
-        return Exported(written, format, notes=notes)
+        title = source.title
+        written = export_pytorch(
+            network, source.weights, to, facts=facts, title=title, inputs=inputs, replaces=replaces
+        )
+        done = Exported(written, format, notes=(*_double_notes(source), *_pytorch_notes(source, facts, written)))
+    else:
+        done = _export_onnx(source, facts, data, to, inputs, (*source.notes, *facts_note, *_double_notes(source)))
+    classes = facts.classes if facts is not None else ()
+    return replace(done, inputs=inputs, classes=classes, code=_code(source, facts, data, done, inputs))
+
+
+def _export_onnx(
+    source: Source,
+    facts: DatasetInfo | None,
+    data: "LoadedData | None",
+    to: Path,
+    inputs: tuple[InputFormat, ...],
+    notes: tuple[str, ...],
+) -> Exported:
     from engine.exchange.onnx_export import export_onnx
 
-    weights = source.weights if source.weights is not None else _fresh_weights(source.project, analysis)
-    samples = _samples(source, facts)
-    onnx_file = export_onnx(source.project.network, weights, to, facts=facts, samples=samples)
+    network = source.project.network
+    weights = source.weights if source.weights is not None else _fresh_weights(source.project, analyse(network))
+    samples = _samples(data)
+    file = export_onnx(network, weights, to, facts=facts, samples=samples, inputs=inputs)
     kind = "real" if samples is not None else "random"
-    compared = (onnx_file.largest_difference, onnx_file.samples_compared, kind)
-    return Exported(onnx_file.path, format, *compared, (*notes, *onnx_file.notes))
+    compared = (file.largest_difference, file.samples_compared, kind)
+    return Exported(file.path, "onnx", *compared, (*notes, *file.notes))
+
+
+def _inputs(
+    source: Source, facts: DatasetInfo | None, data: "LoadedData | None", index_dtype: str
+) -> tuple[InputFormat, ...]:
+    """Return what each input takes: from the data, else from the normalisation in the weights."""
+    from engine.exchange.input_ranges import doubles, ranges
+
+    network, weights = source.project.network, source.weights
+    found = ranges(network, facts, data, weights)
+    wide = doubles(network, weights) if weights is not None else ()
+    return input_formats(network, source.project.data, facts, found, doubles=wide, index_dtype=index_dtype)
+
+
+def _code(
+    source: Source,
+    facts: DatasetInfo | None,
+    data: "LoadedData | None",
+    done: Exported,
+    inputs: tuple[InputFormat, ...],
+) -> str:
+    """Return the program that runs the exported file on a sample of the data."""
+    from engine.exchange.snippet import Program, Sample, code, samples_of
+
+    network = source.project.network
+    samples: tuple[Sample, ...] = ()
+    target = ""
+    matched = match_inputs(network, facts) if facts is not None else {}
+    if data is not None and facts is not None and len(matched) == len(network.inputs):
+        order = [facts.inputs.index(matched[layer.id]) for layer in network.inputs]
+        samples, target = samples_of(data, source.project.data, source.base, order)
+    outputs = wanted_of(network, analyse(network), facts, is_padded=False) if facts is not None else ()
+    is_probable = tuple(
+        done.format == "onnx" or not one.folds or bool(folded(network, {one.port: one.folds})) for one in outputs
+    )
+    has_weights, has_companions = source.weights is not None, bool(user_code.code_files(network))
+    counts = (has_weights, len(network.output_ports))
+    program = Program(done.path, done.format, *counts, outputs, is_probable, has_companions)
+    return code(program, inputs, samples, target)
 
 
 def _double_notes(source: Source) -> list[str]:
     """Return a note for each input that has to be float64."""
-    from engine.lowering.module import prefixes
+    from engine.exchange.input_ranges import doubles
 
-    network, weights = source.project.network, source.weights or {}
-    names = prefixes(network, analyse(network))
-    shifts = {layer.name: weights.get(f"{names[layer.id][0]}.shift") for layer in network.inputs if names[layer.id]}
+    network = source.project.network
     return [
-        f"The input '{name}' has to be float64: single precision cannot hold its numbers, such as seconds since 1970."
-        for name, shift in shifts.items()
-        if shift is not None and str(shift.dtype) == "torch.float64"
+        f"The input '{network.layers[id].name}' has to be float64: single precision cannot hold its numbers, such as "
+        "seconds since 1970."
+        for id in doubles(network, source.weights or {})
     ]
 
 
@@ -174,7 +257,7 @@ def _pytorch_notes(source: Source, facts: DatasetInfo | None, written: Path) -> 
             "Export a run for trained ones; its load() needs the package safetensors."
         ]
     if facts is None:
-        notes.append("The project's data cannot be read here: the file does not name the classes.")
+        notes.append("The project's data cannot be read here: the file names neither classes nor columns.")
     else:
         bindings = wanted_of(source.project.network, analyse(source.project.network), facts, is_padded=False)
         missing = {
@@ -188,16 +271,19 @@ def _pytorch_notes(source: Source, facts: DatasetInfo | None, written: Path) -> 
     return notes
 
 
-def _facts(source: Source) -> tuple[DatasetInfo | None, tuple[str, ...]]:
-    """Return the dataset info, or None and a note if it is not available."""
-    if source.project.data.source == "none" or source.project.data.problems():
-        return None, ("The project has no data: compared on random samples, without class names.",)
-    from engine.data.load import facts
+def _data(source: Source) -> "tuple[DatasetInfo | None, LoadedData | None, tuple[str, ...]]":
+    """Return the facts of the data and the data itself. Without it: the facts that the run stored, and a note."""
+    options = source.project.data
+    if options.source == "none" or options.problems():
+        return None, None, ("The project has no data: compared on random samples, without class names.",)
+    from engine.data.load import load as load_data
 
     try:
-        return facts(source.project.data, source.base), ()
+        data = load_data(options, source.base, is_streamed=True)
+        return data.facts, data, ()
     except UserError as error:
-        return None, (f"The data cannot be read ({error}): compared on random samples, without class names.",)
+        known = "with the class names that the run stored" if source.dataset else "without class names"
+        return source.dataset, None, (f"The data cannot be read ({error}): compared on random samples, {known}.",)
 
 
 def _fresh_weights(project: Project, analysis: "Analysis") -> "dict[str, torch.Tensor]":
@@ -210,13 +296,9 @@ def _fresh_weights(project: Project, analysis: "Analysis") -> "dict[str, torch.T
     return module.state_dict()
 
 
-def _samples(source: Source, facts: DatasetInfo | None) -> "tuple[np.ndarray, ...] | None":
+def _samples(data: "LoadedData | None") -> "tuple[np.ndarray, ...] | None":
     """Return up to `SAMPLES_TO_COMPARE` samples per input: of the test split, else validation, else training."""
-    if facts is None:
+    if data is None:
         return None
-    from engine.data.load import load as load_data
-
-    part = next(name for name in ("test", "validation", "training") if facts.samples.get(name))
-    data = load_data(source.project.data, source.base, is_streamed=True)
-    inputs = data.split(part, data.wider).inputs
-    return tuple(array[:SAMPLES_TO_COMPARE] for array in inputs)
+    part = next(name for name in ("test", "validation", "training") if data.facts.samples.get(name))
+    return tuple(array[:SAMPLES_TO_COMPARE] for array in data.split(part, data.wider).inputs)

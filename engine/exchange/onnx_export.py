@@ -11,7 +11,7 @@ import itertools
 import json
 import logging
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +38,7 @@ from engine.network.catalog import layer_type
 from engine.network.network import Layer, Network, Port
 from engine.project.bindings import match_inputs, wanted_of
 from engine.project.dataset_info import DatasetInfo
+from engine.project.input_format import InputFormat
 
 OPSET = 20
 SCALES = (1.0, 1e4, 1e8)
@@ -67,8 +68,10 @@ def export_onnx(
     *,
     facts: DatasetInfo | None,
     samples: Arrays | None,
+    inputs: Sequence[InputFormat] = (),
 ) -> OnnxFile:
-    """Write the network with the weights `state`. `samples` are real samples in the order of the data's inputs.
+    """Write the network with the weights `state`. `samples` are real samples in the order of the data's inputs,
+    `inputs` what each input of the network takes, for the metadata.
 
     Without samples, random ones are compared. Raises `UserError` for a network that cannot be exported, before the
     export begins, and `RunError` if ONNX Runtime computes other outputs; no file is left then.
@@ -83,7 +86,7 @@ def export_onnx(
     probes = [in_units(module, batch) for batch in random_samples(network)]
     batches = at_sizes(fitting_samples(network, facts, samples)) if samples is not None else probes
     batches = [in_input_types(module, batch) for batch in batches]
-    data = content(module, network, probes[-1], metadata(network, facts))
+    data = content(module, network, probes[-1], metadata(network, facts, inputs), [given.lines() for given in inputs])
     comparison = Comparison(module, data, channel_dims(network))
     difference = max(comparison.run(batch) for batch in reversed(batches))
     probe(comparison, module, network, has_data=samples is not None)
@@ -149,12 +152,15 @@ def with_probabilities(network: Network, facts: DatasetInfo) -> Network:
     return network
 
 
-def metadata(network: Network, facts: DatasetInfo | None) -> dict[str, str]:
-    """Return the metadata of the file; ONNX allows strings only."""
+def metadata(network: Network, facts: DatasetInfo | None, inputs: Sequence[InputFormat] = ()) -> dict[str, str]:
+    """Return the metadata of the file; ONNX allows strings only. docs/exporting.md lists the keys."""
     described = {
         "netwright": VERSION,
         "input_units": "those of the data source; the normalisation is part of the network",
     }
+    if inputs:
+        described["inputs"] = json.dumps([given.write() for given in inputs], ensure_ascii=False)
+        described["input_units"] = "; ".join(f"{given.name}: {given.short()}" for given in inputs)
     if facts is not None:
         described["task"] = facts.task
         if facts.classes:
@@ -181,8 +187,17 @@ def output_names(network: Network) -> list[str]:
     return names
 
 
-def content(module: fx.GraphModule, network: Network, batch: Arrays, described: Mapping[str, str]) -> bytes:
-    """Return the whole file, checked. Raises `RunError` if the exporter or the ONNX checker fails."""
+def content(
+    module: fx.GraphModule,
+    network: Network,
+    batch: Arrays,
+    described: Mapping[str, str],
+    inputs_said: Sequence[Sequence[str]] = (),
+) -> bytes:
+    """Return the whole file, checked. `inputs_said` are the lines that describe each input.
+
+    Raises `RunError` if the exporter or the ONNX checker fails.
+    """
     inputs = [layer.name for layer in network.inputs]
     is_only = sum(not layer.type.output().is_known for layer in network.inputs) == 1
     dynamic = tuple(_dynamic_axes(layer, is_only) for layer in network.inputs)
@@ -204,6 +219,8 @@ def content(module: fx.GraphModule, network: Network, batch: Arrays, described: 
             keep_layer_names(program.model)
             forget_origin(program.model)
             program.model.metadata_props.update(described)
+            for value, lines in zip(program.model.graph.inputs, inputs_said, strict=False):
+                value.doc_string = "\n".join(lines)
             program.model.producer_name, program.model.producer_version = "netwright", VERSION
             data: bytes = onnx_ir.to_proto(program.model).SerializeToString()
             onnx.checker.check_model(data, full_check=True)

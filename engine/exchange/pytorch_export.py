@@ -1,5 +1,6 @@
 """Export to one readable PyTorch file and a file of weights."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -9,13 +10,15 @@ from safetensors.torch import save
 from engine.core.errors import UserError
 from engine.core.files import write_atomically
 from engine.exchange.export import not_written, refuse_destination
+from engine.lowering.classes import LINE_LENGTH
 from engine.lowering.module import build
-from engine.lowering.source import source
+from engine.lowering.source import DEMO_BATCH, DEMO_STEPS, source
 from engine.lowering.weights import fill
 from engine.network.analysis import analyse
 from engine.network.network import Network
 from engine.project import user_code
 from engine.project.dataset_info import DatasetInfo
+from engine.project.input_format import InputFormat
 from engine.user_code.expression import companion
 
 REMEDY = "Name another file, or add --force to replace what is there."
@@ -28,6 +31,7 @@ def export_pytorch(
     *,
     facts: DatasetInfo | None,
     title: str,
+    inputs: Sequence[InputFormat] = (),
     replaces: bool = False,
 ) -> Path:
     """Write `to` (a `.py` file) and, if `state` is not None, its weights into a `.safetensors` file of the same name.
@@ -41,7 +45,9 @@ def export_pytorch(
     analysis = analyse(network)
     classes = facts.classes if facts else ()
     columns = facts.inputs[0].columns if facts and len(facts.inputs) == 1 else ()
-    text = source(network, analysis, title=title, classes=classes, columns=columns)
+    about = [line for given in inputs for line in _about(given)]
+    examples = [demo_batch(given, DEMO_BATCH, DEMO_STEPS) for given in inputs]
+    text = source(network, analysis, title=title, classes=classes, columns=columns, about=about, examples=examples)
     companions = {to.with_name(f"{companion(file)}.py"): data for file, data in user_code.contents(network).items()}
     weights_path = to.with_suffix(".safetensors")
     for companion_path in companions:
@@ -61,6 +67,39 @@ def export_pytorch(
     except OSError as error:
         raise not_written(to, error) from None
     return to
+
+
+def _about(given: InputFormat) -> list[str]:
+    """Return the lines of the docstring on one input: kind and range of its numbers, preparation, columns."""
+    first, *rest = given.lines()
+    wrapped = [part for line in rest for part in textwrap.wrap(line, LINE_LENGTH - 4)]
+    heading = textwrap.wrap(f"{given.name} takes {first}.", LINE_LENGTH, subsequent_indent="    ")
+    return [*heading, *(f"    {line}" for line in wrapped)]
+
+
+def demo_batch(given: InputFormat, batch: int, steps: int) -> str:
+    """Return the torch expression of a batch in the range of an input, for the demonstration in the file.
+
+    Columns get a batch of two: the smallest and the largest value of each. No stored sample is written into the file,
+    which may be passed on.
+    """
+    steps = given.lengths[0] if given.lengths else steps
+    shape = ", ".join(str(size if isinstance(size, int) else steps) for size in given.type.sizes)
+    dtype = ", dtype=torch.float64" if given.dtype == "float64" else ""
+    if given.range is None:
+        is_index = given.type.kind == "index"
+        return (
+            f"torch.zeros({batch}, {shape}, dtype=torch.long)" if is_index else f"torch.rand({batch}, {shape}{dtype})"
+        )
+    low, high = given.range.bounds
+    if given.type.kind == "index":
+        return f"torch.randint({int(low)}, {int(high) + 1}, ({batch}, {shape}))"
+    if given.type.layout == "features" and len(given.range.low) == given.type.channels:
+        rows = (", ".join(f"{value:.6g}" for value in row) for row in (given.range.low, given.range.high))
+        return f"torch.tensor([{', '.join(f'[{row}]' for row in rows)}]{dtype or ', dtype=torch.float32'})"
+    if low.is_integer() and high.is_integer() and given.type.layout == "image" and not given.range.basis:
+        return f"torch.randint({int(low)}, {int(high) + 1}, ({batch}, {shape})).to(torch.{given.dtype})"
+    return f"torch.empty({batch}, {shape}{dtype}).uniform_({low:.6g}, {high:.6g})"
 
 
 def refuse_overwriting(paths: Sequence[Path]) -> None:

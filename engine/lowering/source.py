@@ -71,26 +71,34 @@ def source(
     logits: bool = False,
     classes: Sequence[str] = (),
     columns: Sequence[str] = (),
+    about: Sequence[str] = (),
+    examples: Sequence[str] = (),
 ) -> str:
     """Return the text of the file: class `Network`, with the attribute names of the built module, `load` and
     a demonstration.
 
-    `classes` are the class names of the output, `columns` the column names of an input from a table. `logits` omits the
-    softmax at each output. Raises `UserError` for a network with errors.
+    `classes` are the class names of the output, `columns` the column names of an input from a table. `about` are lines
+    of the docstring on the inputs, `examples` the expressions of the batch that the demonstration feeds, one per input;
+    without them it feeds random numbers from 0 to 1. `logits` omits the softmax at each output. Raises `UserError` for
+    a network with errors.
     """
     network_plan = plan(network, analysis, logits=logits)
-    heading = _heading(network_plan, title)
+    heading = _heading(network_plan, title, about)
     for name, texts in (("COLUMNS", columns), ("CLASSES", classes)):
         if texts:
             heading += ["", *call(0, f"{name} = [", [literal(word) for word in texts], "]")]
-    parts = [heading, *_helpers(network_plan), *class_texts(network_plan), LOAD, _demonstration(network_plan)]
+    parts = [heading, *_helpers(network_plan), *class_texts(network_plan), LOAD, _demonstration(network_plan, examples)]
     return "\n\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
-def _heading(planned: Plan, title: str) -> list[str]:
-    """Return the docstring and the imports. The title is untrusted text: nothing in it may end the docstring."""
-    clean = " ".join("".join(c if c.isprintable() else " " for c in title).split()).replace("\\", "/").replace('"', "'")
-    lines = [f'"""{clean or "Untitled"}: a neural network.', ""]
+def _clean(text: str) -> str:
+    """Return untrusted text in one line of a docstring: nothing in it may end the docstring."""
+    return "".join(c if c.isprintable() else " " for c in text).replace("\\", "/").replace('"', "'").rstrip()
+
+
+def _heading(planned: Plan, title: str, about: Sequence[str]) -> list[str]:
+    """Return the docstring and the imports."""
+    lines = [f'"""{" ".join(_clean(title).split()) or "Untitled"}: a neural network.', ""]
     variables = {step.layer.id: step.variable for step in planned.steps}
     ends_of_network = [("Input", name, type) for name, type in zip(planned.arguments, planned.types, strict=True)]
     output_types = {port: type for step in planned.steps for port, type in zip(step.ports, step.outputs, strict=True)}
@@ -98,6 +106,7 @@ def _heading(planned: Plan, title: str) -> list[str]:
     for word, name, type in ends_of_network:
         kind = ", whole numbers" if type.kind == "index" else ""
         lines.append(f"{word} {name}: N × {type.short()} (batch × {' × '.join(type.axes)}){kind}")
+    lines += ["", *map(_clean, about)] if about else []
     network_calls = [named.call for step in planned.all_steps() for named in step.calls]
     targets = {layer_call.target for layer_call in network_calls if layer_call.kind != "method"}
     standard = (
@@ -133,9 +142,9 @@ def _helpers(planned: Plan) -> list[list[str]]:
     )
 
 
-def _demonstration(planned: Plan) -> list[str]:
+def _demonstration(planned: Plan, examples: Sequence[str]) -> list[str]:
     """Return the code that builds the network, loads its weights if their file exists, and runs one batch."""
-    examples = [_example(type) for type in planned.types]
+    examples = examples or [_example(type) for type in planned.types]
     return [
         'if __name__ == "__main__":',
         '    is_trained = Path(__file__).with_suffix(".safetensors").exists()',

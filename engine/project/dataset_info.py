@@ -19,13 +19,15 @@ class InputInfo:
 
     All sizes are known, except where sequences differ in length: `lengths` then are the shortest and the longest.
     `columns` says what each number of a vector is, where that has a name: columns of a table, `facing=east` for one of
-    the inputs that a column of texts became.
+    the inputs that a column of texts became. `span` holds the smallest and the largest value that the source allows,
+    such as 0 and 255 for images; None where only the data tells.
     """
 
     name: str
     type: TensorType
     columns: tuple[str, ...] = ()
     lengths: tuple[int, int] | None = None
+    span: tuple[float, float] | None = None
 
     def short(self) -> str:
         """Return the sizes: `8 × 28 × 28`, and `3 to 40 × 2` where sequences have 3 to 40 steps."""
@@ -132,7 +134,13 @@ class DatasetInfo:
         """Return the value as JSON, for the answers of `serve`."""
         return {
             "inputs": [
-                {"name": i.name, **_write_type(i.type, i.lengths), "columns": list(i.columns)} for i in self.inputs
+                {
+                    "name": i.name,
+                    **_write_type(i.type, i.lengths),
+                    "columns": list(i.columns),
+                    "span": list(i.span) if i.span else None,
+                }
+                for i in self.inputs
             ],
             "samples": dict(self.samples),
             "targets": [
@@ -153,11 +161,19 @@ class DatasetInfo:
     def read(cls, data: Mapping[str, Any]) -> "DatasetInfo":
         """Return the value from JSON that `write` made."""
         inputs = tuple(
-            InputInfo(i["name"], _read_type(i), tuple(i.get("columns", ())), _read_lengths(i)) for i in data["inputs"]
+            InputInfo(
+                i["name"], _read_type(i), tuple(i.get("columns", ())), _read_pair(i, "lengths"), _read_pair(i, "span")
+            )
+            for i in data["inputs"]
         )
         targets = tuple(
             TargetInfo(
-                t["name"], _read_type(t), t["task"], tuple(t["classes"]), _read_lengths(t), t.get("largest", 0.0)
+                t["name"],
+                _read_type(t),
+                t["task"],
+                tuple(t["classes"]),
+                _read_pair(t, "lengths"),
+                t.get("largest", 0.0),
             )
             for t in data["targets"]
         )
@@ -183,6 +199,6 @@ def _read_type(given: Mapping[str, Any]) -> TensorType:
     return TensorType(tuple(given["axes"]), sizes, given["kind"])
 
 
-def _read_lengths(given: Mapping[str, Any]) -> tuple[int, int] | None:
-    lengths = given.get("lengths")
-    return (lengths[0], lengths[1]) if lengths else None
+def _read_pair(given: Mapping[str, Any], name: str) -> Any:
+    pair = given.get(name)
+    return (pair[0], pair[1]) if pair else None

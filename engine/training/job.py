@@ -143,6 +143,7 @@ class TrainingJob:
         return {
             "task": self.dataset.task,
             "classes": list(self.dataset.classes),
+            "dataset": self.dataset.write(),
             "layers": {id: list(names) for id, names in self.module_names.items()},
             "project_sha256": self.info.project_sha256,
         }

@@ -67,7 +67,10 @@ class ArrayFile:
         spans = {name: _span(lengths) for name, lengths in padded.items() if name in types}
         types |= {name: types[name].opened() for name in spans}
         return Outline(
-            inputs=tuple(InputInfo(name, type, lengths=spans.get(name)) for name, type in types.items()),
+            inputs=tuple(
+                InputInfo(name, type, lengths=spans.get(name), span=_pixels(headers[name], type))
+                for name, type in types.items()
+            ),
             targets=tuple(target.array for target in targets),
             wanted=tuple(target.facts for target in targets),
             notes=(
@@ -165,6 +168,11 @@ def _type(header: Header, path: Path, integer_arrays: str) -> TensorType:
         f"Array '{header.name}' of {path} has {len(header.shape)} axes, {header.shape}. Expected N C (features), "
         "N T C (sequence), N C H W (image) or N C D H W (volume)."
     )
+
+
+def _pixels(header: Header, type: TensorType) -> tuple[float, float] | None:
+    """Return the range of images of bytes; other arrays may hold any numbers."""
+    return (0.0, 255.0) if header.dtype == np.uint8 and type.layout == "image" else None
 
 
 def _channel_axis(axes: int) -> int:

@@ -27,7 +27,7 @@ class Digits:
             images, labels = file["images"], file["labels"]
         _, height, width = images.shape
         return Outline(
-            inputs=(InputInfo("image", image(1, height, width)),),
+            inputs=(InputInfo("image", image(1, height, width), span=(0.0, 16.0)),),
             targets=(labels.astype(np.int64),),
             wanted=classes_of(*(str(digit) for digit in range(10)), name="digit"),
             samples=Samples((images[:, np.newaxis],)),

@@ -208,7 +208,7 @@ class Images:
         channels = channels if options.channels == "auto" else options.channels
         sizes = [len(files) for files in listing.files.values()]
         return Outline(
-            inputs=(InputInfo("image", image(1 if channels == "grey" else 3, height, width)),),
+            inputs=(InputInfo("image", image(1 if channels == "grey" else 3, height, width), span=(0.0, 255.0)),),
             targets=(np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),),
             wanted=classes_of(*listing.files, name="class"),
             notes=(*listing.notes(), *notes),

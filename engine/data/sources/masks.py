@@ -64,7 +64,7 @@ class Masks:
         if share := float((numbers == IGNORED).mean()):
             notes.append(f"{format_percent(share, 1)} of the pixels of the masks do not count.")
         return Outline(
-            inputs=(InputInfo("image", image(1 if channels == "grey" else 3, height, width)),),
+            inputs=(InputInfo("image", image(1 if channels == "grey" else 3, height, width), span=(0.0, 255.0)),),
             targets=(numbers,),
             wanted=(TargetInfo("mask", image(len(names), height, width), "classes", names),),
             notes=tuple(notes),

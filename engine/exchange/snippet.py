@@ -1,0 +1,245 @@
+"""Write the code that runs an exported file on a sample of the project's data and prints what it predicts."""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from engine.core.fields import printable
+from engine.data.load import LoadedData
+from engine.data.sources.array_files import headers
+from engine.data.sources.images import ImageReader, is_deep
+from engine.data.sources.source import locate
+from engine.lowering.classes import literal
+from engine.project.bindings import Wanted
+from engine.project.data import DataOptions
+from engine.project.dataset_info import TargetInfo
+from engine.project.input_format import InputFormat
+
+MOST_NUMBERS = 1024
+"""Size of the largest sample that is written out in the code; others are read from their file, or drawn at random."""
+SHOWN = 3
+"""Number of classes that the code prints."""
+LINE = 100
+_CLASSES_OF_ONNX = 'json.loads(session.get_modelmeta().custom_metadata_map["classes"])'
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A stored sample for one input of a network: `values` (1, ...) without padding, and the code that reads it from
+    the files of the data, empty where it is not read from there."""
+
+    values: np.ndarray
+    reading: tuple[str, ...] = ()
+    imports: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Program:
+    """The exported file, and what the code needs to know of it. `outputs` are those that the data has targets for;
+    `is_probable` says for each that it gives probabilities already."""
+
+    path: Path
+    format: str
+    has_weights: bool
+    num_outputs: int
+    outputs: tuple[Wanted, ...] = ()
+    is_probable: tuple[bool, ...] = ()
+    has_companions: bool = False
+
+
+def samples_of(
+    data: LoadedData, options: DataOptions, base: Path, order: Sequence[int]
+) -> tuple[tuple[Sample, ...], str]:
+    """Return the first sample of the test split, else of validation or training, and a sentence on its target.
+
+    `order` holds the index of the data's input for each input of the network.
+    """
+    facts = data.facts
+    part = next(name for name in ("test", "validation", "training") if facts.samples.get(name))
+    split, number = data.split(part, data.wider), int(data.numbers[part][0])
+    found = []
+    for place in order:
+        values = np.asarray(split.inputs[place][:1])
+        steps = split.lengths[place] if split.lengths else None
+        values = values if steps is None else values[:, : int(steps[0])]
+        found.append(_sample(data, options, base, place, number, values))
+    return tuple(found), _target(facts.targets[0], split.targets[0][0])
+
+
+def _target(first: TargetInfo, target: np.ndarray) -> str:
+    """Return a sentence on the first target of a sample; empty for maps, series and long vectors."""
+    if first.is_one_class:
+        return f"In the data its class is {literal(first.classes[int(target)])}."
+    if first.task != "numbers" or first.per != "sample" or len(target) > SHOWN:
+        return ""
+    return f"In the data its {printable(first.name)} is {', '.join(f'{value:.4g}' for value in target.tolist())}."
+
+
+def _sample(data: LoadedData, options: DataOptions, base: Path, place: int, number: int, values: np.ndarray) -> Sample:
+    reader = data.inputs[place]
+    if isinstance(reader, ImageReader):
+        return Sample(values, *_picture(reader.folder / reader.names[number], values.shape))
+    if options.source == "arrays" and values.size > MOST_NUMBERS:
+        path, name = locate(options.path, base), data.facts.inputs[place].name
+        header = headers(path)[name]
+        if not header.is_complex and len(header.shape) > 1:
+            file = literal(str(header.path.resolve()))
+            loaded = f"np.load({file})[{literal(name)}]" if header.path.suffix == ".npz" else f"np.load({file})"
+            steps = f", :{values.shape[1]}" if values.shape[1] != header.shape[1] else ""
+            return Sample(values, (f"{loaded}[{number}:{number + 1}{steps}]",))
+    return Sample(values)
+
+
+def _picture(file: Path, shape: tuple[int, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the code that reads an image file as the data source does, and its imports."""
+    _, channels, height, width = shape
+    opened = f"ImageOps.exif_transpose(Image.open({literal(str(file.resolve()))}))"
+    if is_deep(file):
+        lines = [f"picture = {opened}", "picture = Image.fromarray(np.asarray(picture, dtype=np.float32) / 257)"]
+    else:
+        lines = [f'picture = {opened}.convert("{"L" if channels == 1 else "RGB"}")']
+    lines.append(f"picture = picture.resize(({width}, {height}), Image.Resampling.BILINEAR)")
+    planes = "np.asarray(picture)" + (".transpose(2, 0, 1)" if channels > 1 and not is_deep(file) else "[np.newaxis]")
+    planes = f"np.repeat({planes}, 3, axis=0)" if channels > 1 and is_deep(file) else planes
+    return (*lines, f"{planes}[np.newaxis]"), ("from PIL import Image, ImageOps",)
+
+
+def code(program: Program, inputs: Sequence[InputFormat], samples: Sequence[Sample], target: str) -> str:
+    """Return a Python program that loads the exported file, feeds it one sample, and prints the result.
+
+    Without `samples` (the data cannot be read here) it feeds random numbers in the range of each input. `target` is a
+    sentence on the target of the sample.
+    """
+    is_onnx = program.format == "onnx"
+    fed = [samples[place] if samples else None for place in range(len(inputs))]
+    names = [f"x{place + 1}" if len(inputs) > 1 else "x" for place in range(len(inputs))]
+    imports = {"import numpy as np", *(line for sample in fed if sample for line in sample.imports)}
+    imports |= {"import onnxruntime"} if is_onnx else {"import torch"}
+    standard = ["import json"] if is_onnx and _has_classes(program) else []
+    standard += [] if is_onnx else ["import runpy", *(["import sys"] if program.has_companions else [])]
+    lines = [*standard, *([""] if standard else []), *sorted(imports, key=_module), ""]
+    lines += _opening(program)
+    for given, sample, name in zip(inputs, fed, names, strict=True):
+        lines += ["", *(f"# {line}" for line in _wrapped((f"{given.name}: {given.short()}", *given.preparation)))]
+        lines += _values(given, sample, name)
+    if target:
+        lines += [f"# {target}"]
+    lines += ["", *_running(program, inputs, names), *_printing(program)]
+    return "\n".join(lines) + "\n"
+
+
+def _module(line: str) -> tuple[bool, str]:
+    return line.startswith("from"), line.split()[1].lower()
+
+
+def _wrapped(sentences: Sequence[str]) -> Iterator[str]:
+    for sentence in sentences:
+        yield from textwrap.wrap(printable(sentence), LINE)
+
+
+def _has_classes(program: Program) -> bool:
+    return bool(program.outputs) and bool(program.outputs[0].facts.classes)
+
+
+def _opening(program: Program) -> list[str]:
+    path = literal(str(program.path.resolve()))
+    if program.format == "onnx":
+        lines = [f'session = onnxruntime.InferenceSession({path}, providers=["CPUExecutionProvider"])']
+        reading = _CLASSES_OF_ONNX
+    else:
+        lines = [f"sys.path.insert(0, {literal(str(program.path.resolve().parent))})"] if program.has_companions else []
+        lines += [f"exported = runpy.run_path({path})"]
+        lines += ['network = exported["load"]()' if program.has_weights else 'network = exported["Network"]().eval()']
+        reading = 'exported["CLASSES"]'
+    if not _has_classes(program):
+        return lines
+    if program.outputs[0].number:  # the file names those of the first target
+        reading = literal(list(program.outputs[0].facts.classes))
+    return [*lines, f"classes = {reading}"]
+
+
+def _values(given: InputFormat, sample: Sample | None, name: str) -> list[str]:
+    """Return the lines that define the batch `name` of one sample."""
+    if sample is None:
+        low, high = given.range.bounds if given.range else (0.0, 1.0)
+        shape = ", ".join(str(size if isinstance(size, int) else 16) for size in given.shape[1:])
+        draw = f"integers({int(low)}, {int(high) + 1}, (1, {shape}))"
+        if given.type.kind != "index":
+            draw = f"uniform({low:.6g}, {high:.6g}, (1, {shape}))"
+        comment = "  # random: put yours here"
+        return [f"{name} = np.random.default_rng(0).{draw}.astype(np.{given.dtype}){comment}"]
+    if sample.reading:
+        *before, last = sample.reading
+        return [*before, f"{name} = {last}.astype(np.{given.dtype})"]
+    if given.columns:
+        pairs = zip(given.columns, sample.values[0].tolist(), strict=True)
+        rows = [f"    {literal(column)}: {_number(value, given.dtype)}," for column, value in pairs]
+        return ["row = {", *rows, "}", f"{name} = np.array([list(row.values())], dtype=np.{given.dtype})"]
+    if sample.values.size > MOST_NUMBERS:
+        return _values(given, None, name)
+    numbers = ", ".join(_number(value, given.dtype) for value in sample.values.reshape(-1).tolist())
+    shape = ", ".join(map(str, sample.values.shape))
+    body = textwrap.wrap(numbers, LINE, initial_indent="    ", subsequent_indent="    ")
+    return [f"{name} = np.array([", *body, f"], dtype=np.{given.dtype}).reshape({shape})"]
+
+
+def _number(value: float, dtype: str) -> str:
+    """Return the shortest text that gives the number again in the dtype of the input."""
+    if float(value).is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    return repr(value) if dtype == "float64" else str(np.float32(value))
+
+
+def _running(program: Program, inputs: Sequence[InputFormat], names: Sequence[str]) -> list[str]:
+    if program.format == "onnx":
+        fed = ", ".join(f"{literal(given.name)}: {name}" for given, name in zip(inputs, names, strict=True))
+        return [f"outputs = session.run(None, {{{fed}}})"]
+    fed = ", ".join(f"torch.from_numpy({name})" for name in names)
+    result = "result" if program.num_outputs > 1 else "(result,)"
+    return [
+        "with torch.no_grad():",
+        f"    result = network({fed})",
+        f"outputs = [output.numpy() for output in {result}]",
+    ]
+
+
+def _printing(program: Program) -> list[str]:
+    """Return the lines that print the first output in words."""
+    first = program.outputs[0] if program.outputs else None
+    if first is not None and first.facts.task == "numbers" and first.facts.per == "sample":
+        return [f"print({literal(f'{first.facts.name}:')}, *outputs[0][0])"]
+    if first is None or first.facts.task in ("numbers", "transcripts"):
+        return ["for output in outputs:", '    print(output.shape, output, sep="\\n")']
+    lines = ["scores = outputs[0][0]"]
+    axis = first.type.dim("C") - 1
+    if not program.is_probable[0]:
+        lines += [
+            "scores = 1 / (1 + np.exp(-scores))"
+            if first.folds == "sigmoid"
+            else f"scores = np.exp(scores - scores.max({axis}, keepdims=True))",
+        ]
+        lines += [] if first.folds == "sigmoid" else [f"scores /= scores.sum({axis}, keepdims=True)"]
+    if first.facts.per != "sample":
+        return [*lines, *_counting(first, axis)]
+    if first.is_binary:
+        return [*lines, 'print(f"{classes[1]}: {scores[0]:.1%}")', 'print(f"{classes[0]}: {1 - scores[0]:.1%}")']
+    most = "" if first.facts.task == "labels" else f"[:{SHOWN}]"
+    return [
+        *lines,
+        f"for number in np.argsort(-scores){most}:",
+        '    print(f"{classes[number]}: {scores[number]:.1%}")',
+    ]
+
+
+def _counting(first: Wanted, axis: int) -> list[str]:
+    """Return the lines that count the classes of steps, pixels or voxels."""
+    if first.is_binary or first.facts.task == "labels":
+        return ['print(scores.shape, scores, sep="\\n")']
+    return [
+        f"numbers = scores.argmax({axis})  # the class of each {first.facts.per}",
+        "for number, count in zip(*np.unique(numbers, return_counts=True)):",
+        f'    print(f"{{classes[number]}}: {{count}} {first.facts.per}s")',
+    ]

@@ -1,0 +1,68 @@
+"""The sentence on what an input takes, from the network and from what is known of the data."""
+
+from engine.core.types import features, image, sequence, tokens
+from engine.network.network import Network
+from engine.project.data import DataOptions
+from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+from engine.project.input_format import InputFormat, Range, input_formats
+from tests.builders import chain, layer
+
+SAMPLES = {"training": 9}
+
+
+def one(network: Network, data: DataOptions, info: InputInfo | None, ranges: Range | None = None) -> InputFormat:
+    facts = DatasetInfo((info,), SAMPLES, classes_of("a", "b")) if info else None
+    (given,) = input_formats(network, data, facts, {network.inputs[0].id: ranges} if ranges else {})
+    return given
+
+
+def test_images_have_the_range_of_their_source_and_survive_json() -> None:
+    info = InputInfo("image", image(3, 28, 28), span=(0.0, 255.0))
+    facts = DatasetInfo((info,), SAMPLES, classes_of("a", "b"))
+    assert DatasetInfo.read(facts.write()) == facts
+    network = chain(layer("image_input", channels=3, size=28))
+    given = one(network, DataOptions(source="images", path="x"), info, Range((9.0,), (99.0,)))
+    assert given.short() == "pixels 0 to 255, float32, N × 3 × 28 × 28 (batch, channel, height, width)"
+    assert "resized to 28 × 28" in given.lines()[1]
+    assert "normalises this input itself (zscore)" in given.lines()[2]
+
+
+def test_what_is_not_known_is_not_said() -> None:
+    network = chain(layer("image_input", size=8, normalization="none"))
+    given = one(network, DataOptions(), None)
+    assert given.short() == "pixels, float32, N × 1 × 8 × 8 (batch, channel, height, width)"
+    assert given.lines()[1:] == ("The network does not normalise this input.",)
+    assert (given.write()["low"], given.write()["high"]) == (None, None)
+
+
+def test_columns_are_named_in_order_with_their_ranges() -> None:
+    names = tuple(f"c{number}" for number in range(10))
+    info = InputInfo("features", features(10), names)
+    ranges = Range(tuple(map(float, range(10))), (1000.5,) * 10, "in the training data")
+    given = one(chain(layer("feature_input", channels=10)), DataOptions(source="table", path="t.csv"), info, ranges)
+    assert given.short() == (
+        "10 columns in this order (c0, c1, c2, c3, c4, c5, c6, c7 and 2 more), float32, N × 10 (batch, channel)"
+    )
+    assert given.lines()[-1] == "c9: 9 to 1000"
+    assert given.write()["columns"] == list(names)
+    assert given.write()["column_ranges"][9] == [9.0, 1000.5]
+
+
+def test_sequences_say_their_axes_and_steps() -> None:
+    info = InputInfo("x", sequence(7, 2).opened(), lengths=(4, 7))
+    network = chain(layer("sequence_input", channels=2))
+    given = one(
+        network, DataOptions(source="arrays", path="x.npz"), info, Range((-1.5,), (2.0,), "in the training data")
+    )
+    assert given.short() == "numbers -1.5 to 2 in the training data, float32, N × T × 2 (batch, step, channel)"
+    assert "the data has 4 to 7 steps" in given.lines()[1]
+    fixed = one(network, DataOptions(source="arrays", path="x.npz"), InputInfo("x", sequence(40, 2)))
+    assert (fixed.lengths, "the data has 40 steps" in fixed.lines()[1]) == ((40, 40), True)
+
+
+def test_tokens_are_whole_numbers_of_the_vocabulary() -> None:
+    network = chain(
+        layer("sequence_input", content="indices", length=5), layer("embedding", vocabulary=30, dimension=4)
+    )
+    given = one(network, DataOptions(source="arrays", path="x.npz"), InputInfo("x", tokens(5)))
+    assert given.short() == "whole numbers 0 to 29, float32, N × 5 (batch, step)"
