@@ -55,12 +55,24 @@ class Unit:
 
     name: str
     divisor: float = 1.0
+    is_whole: bool = False
+    """Whether it has no fractions."""
+
+    def _decimals(self, apart: float) -> int:
+        apart = apart / self.divisor
+        return next((n for n in range(6) if abs(round(apart, n) - apart) < apart * 1e-6), 6)
 
     def label(self, value: float, apart: float) -> str:
         """A number with as many decimals as ticks need that stand `apart`."""
-        apart = apart / self.divisor
-        decimals = next((n for n in range(6) if abs(round(apart, n) - apart) < apart * 1e-6), 6)
-        return f"{value / self.divisor:,.{decimals}f}"
+        return f"{value / self.divisor:,.{self._decimals(apart)}f}"
+
+    def end_label(self, value: float, apart: float) -> str:
+        """The end of an axis, which is not round: with one more decimal where that tells more, and its unit."""
+        decimals = 0 if self.is_whole else self._decimals(apart) + 1
+        text = f"{value / self.divisor:,.{decimals}f}"
+        shorter = self.label(value, apart)
+        same = f"{float(shorter.replace(',', '')):,.{decimals}f}" == text
+        return f"{shorter if same and decimals else text} {self.name}"
 
 
 _OF_TIME = (
@@ -71,8 +83,9 @@ _OF_TIME = (
 
 
 def places_axis(low: float, high: float, along: Along, count: int, *, is_log: bool = False) -> tuple[Axis, Unit]:
-    """The lower axis between two places, and how its values are told. Only places above 0 can be logarithmic."""
-    unit = Unit(name=along)
+    """The lower axis between two places, and how its values are told; its last tick is its end. Only places above 0
+    can be logarithmic."""
+    unit = Unit(name=along, is_whole=along == "iterations")
     if along == "time":
         unit = next(unit for least, unit in _OF_TIME if high - low >= least)
     if is_log and 0 < low < high:
@@ -80,14 +93,19 @@ def places_axis(low: float, high: float, along: Along, count: int, *, is_log: bo
         factors = (1, 2, 5) if len(powers) <= 3 else (1,)
         places = [unit.divisor * factor * 10.0**power for power in powers for factor in factors]
         ticks = [place for place in places if low <= place * 1.000001 and place <= high * 1.000001]
-        return Axis(low=low, high=high, ticks=tuple(ticks), is_log=True), unit
+        return Axis(low=low, high=high, ticks=_with_end(ticks, high), is_log=True), unit
     high = max(high, low + (1.0 if along != "epochs" else 1e-9))
     step = nice_step((high - low) / unit.divisor, count) * unit.divisor
     if along == "iterations":
         step = max(1.0, step)
     first = math.ceil(low / step - 1e-9)
     ticks = [number * step for number in range(first, math.floor(high / step + 1e-9) + 1)]
-    return Axis(low=low, high=high, ticks=tuple(ticks)), unit
+    return Axis(low=low, high=high, ticks=_with_end(ticks, high)), unit
+
+
+def _with_end(ticks: list[float], end: float) -> tuple[float, ...]:
+    """Ticks with the end of the axis as the last one."""
+    return (*(tick for tick in ticks if tick < end * (1 - 1e-9)), end)
 
 
 def linear_axis(low: float, high: float, count: int) -> Axis:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
@@ -27,6 +27,8 @@ from engine.runs.events import Best, Event, Points, Progress, Requested, Resumed
 
 FIRST = "accuracy"
 """What stands above until a run says what its main metric is."""
+CONFUSION = "confusion_matrix"
+"""Name of the confusion matrix among the plots; a run has it after its end, if it classifies."""
 COLUMNS = 2
 LEAST_TWO = 760
 """Narrower than this there is one column."""
@@ -37,21 +39,25 @@ MOST_PLOTS = 200
 class Board(QWidget):
     """Takes the events of one run at a time, and keeps all they say, whether it is shown or not.
 
-    `part_changed` tells that another part of the run is in view.
+    `part_changed` tells that another part of the run is in view, `choices_changed` that other plots were chosen, or
+    another scale for one of them.
     """
 
     part_changed = Signal()
+    choices_changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.x_axis = LinkedXAxis()
         self.plot_data: dict[str, PlotData] = {}
         self._main = FIRST
-        self._smoothing, self._is_log = 0.0, False
+        self._smoothing = 0.0
+        self.log_plots: set[str] = set()
+        """Quantities with a logarithmic vertical axis, by name."""
         self._chosen: list[str] = []
         self._cards: dict[str, CurveCard] = {}
-        self._tables: dict[str, Confusion] = {}
-        self._table_cards: dict[str, ConfusionCard] = {}
+        self._confusions: dict[str, Confusion] = {}
+        self._confusion_card: ConfusionCard | None = None
         self._arranged = 0
         for name in (self._main, LOSS, *OFFERED):
             self._plot_data(name)
@@ -61,7 +67,8 @@ class Board(QWidget):
         self._arrange()
 
     def _make(self) -> None:
-        area, held = QScrollArea(), QWidget()
+        held = QWidget()
+        area = self._area = QScrollArea()
         self._grid = QGridLayout(held)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(12)
@@ -75,7 +82,7 @@ class Board(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(area)
         self.choice = QPushButton("Plots")
-        self.choice.setToolTip("Choose further plots: learn rate, speed, memory, other metrics")
+        self.choice.setToolTip("Show or hide plots: learn rate, speed, memory, step time, other metrics")
         menu = QMenu(self.choice)
         theme.mark(menu, "role", "choices")
         menu.aboutToShow.connect(self._fill_menu)
@@ -156,7 +163,7 @@ class Board(QWidget):
     def _plot_data(self, name: str) -> PlotData:
         if name not in self.plot_data:
             self.plot_data[name] = plot_data_of(name, self.x_axis)
-            self._style(self.plot_data[name])
+            self._style(name, self.plot_data[name])
         return self.plot_data[name]
 
     def _set_main(self, name: str) -> None:
@@ -172,6 +179,7 @@ class Board(QWidget):
         self._close_card(name)
         self._cards = {name if key == old else key: card for key, card in self._cards.items()}
         self.main_card.data.is_percent = is_share(name)
+        self._style(name, self.main_card.data)
         self.main_card.set_title(title_of(name))
         self._arrange()
 
@@ -184,13 +192,20 @@ class Board(QWidget):
         """The run has ended: what was done of it is as wide as the plots."""
         self.set_expected_steps(max(data.last_step for data in self.plot_data.values()))
 
-    def set_confusions(self, tables: Mapping[str, Confusion]) -> None:
-        """Which class the kept network took for which, by part of the data: the last entries of the list of plots."""
-        for name in self._table_cards:
-            self._remove(self._table_cards[name])
-        self._tables = {f"Confusion matrix, {part}": table for part, table in tables.items()}
-        chosen = [name for name in self._chosen if name in self._tables]
-        self._table_cards = {name: ConfusionCard(name, self._tables[name]) for name in chosen}
+    def set_confusions(self, confusions: Mapping[str, Confusion]) -> None:
+        """Set the confusion matrices of the saved network by split. The list of plots offers that of the test split, or
+        another one where there is none."""
+        self._confusions = dict(confusions)
+        self._show_confusion()
+
+    def _show_confusion(self) -> None:
+        """Show the confusion matrix if it was chosen and there is one."""
+        if self._confusion_card is not None:
+            self._remove(self._confusion_card)
+            self._confusion_card = None
+        if CONFUSION in self._chosen and self._confusions:
+            self._confusion_card = ConfusionCard(self._confusions)
+            self._confusion_card.closed.connect(lambda: self.choose(CONFUSION, False))
         self._arrange()
 
     def clear(self) -> None:
@@ -215,10 +230,13 @@ class Board(QWidget):
         self._smoothing = min(0.99, max(0.0, share))
         self._restyle()
 
-    def set_log_y(self, is_log: bool) -> None:
-        """Logarithmic axes of values, but of shares."""
-        self._is_log = is_log
-        self._restyle()
+    def set_log_y(self, name: str, is_log: bool) -> None:
+        """Give one quantity a logarithmic axis of values, or a linear one."""
+        (self.log_plots.add if is_log else self.log_plots.discard)(name)
+        if name in self.plot_data:
+            self._style(name, self.plot_data[name])
+        self._refresh(name)
+        self.choices_changed.emit()
 
     def set_along(self, along: Along) -> None:
         """What the lower axes count."""
@@ -236,13 +254,13 @@ class Board(QWidget):
         self._on_part_changed()
 
     def _restyle(self) -> None:
-        for data in self.plot_data.values():
-            self._style(data)
+        for name, data in self.plot_data.items():
+            self._style(name, data)
         self._refresh_all()
 
-    def _style(self, data: PlotData) -> None:
+    def _style(self, name: str, data: PlotData) -> None:
         data.smoothing = self._smoothing if data.can_smooth else 0.0
-        data.is_log = self._is_log and not data.is_percent
+        data.is_log = name in self.log_plots and not data.is_percent
 
     def _refresh(self, name: str) -> None:
         if name in self._cards:
@@ -258,41 +276,59 @@ class Board(QWidget):
 
     # ---- which plots ----
 
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The plots that were chosen beside main metric and loss, whether this run has them or not."""
+        return tuple(self._chosen)
+
     def choose(self, name: str, is_shown: bool) -> None:
         """Show a quantity beside main metric and loss, or no more."""
-        if is_shown and name not in self._chosen:
+        if is_shown == (name in self._chosen):
+            return
+        if is_shown:
             self._chosen.append(name)
-            if name in self._tables:
-                self._table_cards[name] = ConfusionCard(name, self._tables[name])
-            elif name in self.plot_data and name not in self._cards:
+            if name in self.plot_data and name not in self._cards:
                 self._add_card(name)
-        elif not is_shown and name in self._chosen:
+        else:
             self._chosen.remove(name)
             self._drop_card(name)
-            if name in self._table_cards:
-                self._remove(self._table_cards.pop(name))
+        if name == CONFUSION:
+            self._show_confusion()
         self._arrange()
+        self.choices_changed.emit()
+
+    def show_confusion(self) -> None:
+        """Show the confusion matrix, and bring it into view."""
+        self.choose(CONFUSION, True)
+        if (card := self._confusion_card) is not None:
+            QTimer.singleShot(0, card, lambda: self._area.ensureWidgetVisible(card))  # once it has its place
 
     def _fill_menu(self) -> None:
         menu = self.choice.menu()
         menu.clear()
-        metrics = [name for name in self.plot_data if name not in (self._main, LOSS, *OFFERED)]
-        for name in (*metrics, "", *OFFERED, "", *self._tables):
+        metrics = sorted(name for name in self.plot_data if name not in (self._main, LOSS, *OFFERED))
+        tables = [CONFUSION] if self._confusions else []
+        for name in (*metrics, "", *OFFERED, "", *tables):
             if not name:
                 menu.addSeparator()
                 continue
-            title = self.plot_data[name].title if name in self.plot_data else name
+            title = self.plot_data[name].title if name in self.plot_data else "Confusion matrix"
             action = menu.addAction(markup.without_mnemonic(title))
             action.setCheckable(True)
-            action.setChecked(name in self._cards or name in self._table_cards)
+            action.setChecked(name in self._cards or name in self._chosen)
             action.toggled.connect(lambda is_on, name=name: self.choose(name, is_on))
 
     def _add_card(self, name: str) -> CurveCard:
         card = CurveCard(data=self.plot_data[name], can_close=name not in (self._main, LOSS))
         card.part_changed.connect(self._on_part_changed)
+        card.log_changed.connect(lambda is_log: self._on_log_changed(card, is_log))
         card.closed.connect(lambda: self.choose(name, False))
         self._cards[name] = card
         return card
+
+    def _on_log_changed(self, card: CurveCard, is_log: bool) -> None:
+        """The main card may have another name by now."""
+        self.set_log_y(next(name for name, other in self._cards.items() if other is card), is_log)
 
     def _close_card(self, name: str) -> None:
         """Another card shows it now."""
@@ -312,9 +348,9 @@ class Board(QWidget):
         card.deleteLater()
 
     def _arrange(self) -> None:
-        """Main metric and loss one below the other, the others two a row where there is room."""
-        first, second, *curves = self._cards.values()
-        others: list[QWidget] = [*curves, *self._table_cards.values()]
+        """Main metric and loss one below the other, the others two per row where there is room, the confusion matrix
+        in a row of its own."""
+        first, second, *others = self._cards.values()
         columns = self._arranged = self._columns
         for row, card in enumerate((first, second)):
             self._grid.addWidget(card, row, 0, 1, COLUMNS)
@@ -322,6 +358,9 @@ class Board(QWidget):
             row, column = divmod(number, columns)
             is_alone = columns == 1 or (number == len(others) - 1 and column == 0)
             self._grid.addWidget(other, 2 + row, column, 1, COLUMNS if is_alone else 1)
+        if self._confusion_card is not None:
+            below = 2 + -(-len(others) // columns)
+            self._grid.addWidget(self._confusion_card, below, 0, 1, COLUMNS)
         for row in range(max(2, self._grid.rowCount())):
             item = self._grid.itemAtPosition(row, 0)
             held = item.widget() if item is not None else None

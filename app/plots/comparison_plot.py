@@ -24,7 +24,6 @@ FAMILIES = (
 )
 RIGHT = 28
 """Room for the numbers of runs beside their curves, in pixels."""
-MAX_MARKERS = 60
 MAX_SMOOTHED_POINTS = 500
 BADGE = 8.0
 LEAST = 0.02
@@ -136,10 +135,10 @@ class ComparisonPlot(Plot):
             for item in vars(items).values():
                 item.setVisible(False)
         for line in lines:
-            items, few = self._runs[line.number], len(line.validation[0]) <= MAX_MARKERS
+            items, kept = self._runs[line.number], self.spaced(line.validation[0])
             self.lay(items.training, *line.training)
             self.lay(items.validation, *line.validation)
-            self.lay(items.markers, *(line.validation if few else (np.empty(0), np.empty(0))))
+            self.lay(items.markers, *(part[kept] for part in line.validation))
         self._place_badges(lines)
         return ""
 

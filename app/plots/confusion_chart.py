@@ -1,11 +1,23 @@
-"""A chart of which class was taken for which, as MATLAB's confusion chart: rows are right, columns what was said."""
+"""The confusion matrix of a run, as MATLAB's `confusionchart`: rows are actual classes, columns predicted ones."""
 
 import math
+from collections.abc import Mapping
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QToolButton,
+    QToolTip,
+    QVBoxLayout,
+    QWidget,
+)
 
+from app.widgets import ValueTable
 from designer import markup, theme
 from engine.core.text import format_percent
 from engine.runs.confusion import Confusion
@@ -16,46 +28,98 @@ _SMALLEST_TEXT = 9
 _CAPTION = 24.0
 _READABLE = 40
 """Of a name that is cut off so much must be left."""
-_LARGEST_CELL = 64.0
+_LARGEST_CELL = 56.0
+_LEAST_CELL, _LEAST_GRID, _MOST_GRID = 28, 140, 560
+_ABOVE, _BELOW = 36, 20
+"""Pixels above the cells for the names of columns, and below for precision."""
+MOST_ERRORS = 8
+FIRST = "test"
+"""The split that is shown first: training and validation have shaped the network."""
 
 
 class ConfusionCard(QFrame):
-    """The chart of one part of the data under its title."""
+    """The matrix of one split, a list of its most frequent errors, and a choice where there are several splits.
+    `closed` tells that the card is to go."""
 
-    def __init__(self, title: str, table: Confusion, parent: QWidget | None = None) -> None:
+    closed = Signal()
+
+    def __init__(self, tables: Mapping[str, Confusion], parent: QWidget | None = None) -> None:
+        """`tables` by split; the test split is shown first where there is one."""
         super().__init__(parent)
         theme.mark(self, "role", "card")
-        self.title = title
-        right = sum(row[i] for i, row in enumerate(table.counts))
-        every = sum(table.of_class)
-        heading, note = QLabel(title), QLabel(f"{right:,} of {every:,} right")
-        theme.mark(heading, "role", "strong")
-        theme.mark(note, "role", "muted")
-        self.chart = ConfusionChart(table)
+        self.title = "Confusion matrix"
+        self._tables = dict(tables)
+        self.choice, self.note, self.chart, self.errors = QComboBox(), QLabel(), ConfusionChart(), _make_errors()
+        self.choice.addItems(list(tables))
+        self.choice.setAccessibleName("Split of the confusion matrix")
+        self.choice.setVisible(len(tables) > 1)
+        self.choice.setCurrentText(FIRST if FIRST in tables else self.choice.itemText(0))
+        self.choice.currentTextChanged.connect(self.show_split)
+        theme.mark(self.note, "role", "muted")
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 12, 16, 12)
-        column.setSpacing(4)
-        column.addWidget(heading)
-        column.addWidget(note)
-        column.addWidget(self.chart, 1)
-        self.setAccessibleName(title)
-        self.setAccessibleDescription(note.text())
+        column.setSpacing(8)
+        column.addLayout(self._make_head())
+        row = QHBoxLayout()
+        row.setSpacing(32)
+        row.addWidget(self.chart, 3)
+        row.addWidget(self.errors, 1, Qt.AlignmentFlag.AlignTop)
+        column.addLayout(row, 1)
+        self.show_split(self.choice.currentText())
+
+    def _make_head(self) -> QHBoxLayout:
+        heading, close = QLabel(self.title), QToolButton()
+        theme.mark(heading, "role", "strong")
+        close.setAutoRaise(True)
+        close.setIcon(theme.icon("close", "muted"))
+        close.setToolTip("Hide this plot")
+        close.setAccessibleName(f"Close {self.title}")
+        close.clicked.connect(self.closed)
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        for widget in (heading, self.choice, self.note):
+            head.addWidget(widget)
+        head.addStretch(1)
+        head.addWidget(close)
+        return head
+
+    def show_split(self, split: str) -> None:
+        """Show the matrix of a split."""
+        table = self._tables[split]
+        right, every = sum(row[i] for i, row in enumerate(table.counts)), sum(table.of_class)
+        share = f" ({format_percent(right / every, 1)})" if every else ""
+        self.note.setText(f"{split}: {right:,} of {every:,} correct{share}")
+        self.chart.show_table(table)
+        names, size = table.classes, range(len(table.classes))
+        errors = [(table.counts[i][j], i, j) for i in size for j in size if i != j and table.counts[i][j]]
+        errors.sort(key=lambda error: (-error[0], error[1:]))
+        self.errors.show_rows([(f"{names[i]} → {names[j]}", f"{count:,}") for count, i, j in errors[:MOST_ERRORS]])
+        self.errors.setVisible(bool(errors))
+        self.setAccessibleName(f"{self.title}, {split}")
+        self.setAccessibleDescription(self.note.text())
+
+
+def _make_errors() -> ValueTable:
+    """The list of actual → predicted classes that are confused most often."""
+    return ValueTable("Most frequent errors", tuple(map(str, range(MOST_ERRORS))))
 
 
 class ConfusionChart(QWidget):
-    """Cells coloured by the share of their row; behind each row how many were found, below each column how many of
-    those said were right. The pointer tells a cell in words."""
+    """Square cells coloured by the share of their row; beside each row its recall, below each column its precision.
+    The pointer tells a cell in words."""
 
-    def __init__(self, table: Confusion, parent: QWidget | None = None) -> None:
+    def __init__(self, table: Confusion | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.table = table
-        self.setMinimumSize(160, 120)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.show_table(table or Confusion(("",), ((0,),)))
         theme.changed.connect(self.update)
 
-    def sizeHint(self) -> QSize:
-        """Room for ten classes."""
-        return QSize(480, 360)
+    def show_table(self, table: Confusion) -> None:
+        """Show another matrix, with room for legible counts if it has few classes."""
+        self.table = table
+        cells = min(max(len(table.classes) * _LEAST_CELL, _LEAST_GRID), _MOST_GRID)
+        self.setMinimumSize(_LEAST_GRID, cells + _ABOVE + _BELOW)
+        self.update()
 
     def words(self, row: int, column: int) -> str:
         """One cell in words."""
@@ -63,8 +127,8 @@ class ConfusionChart(QWidget):
         count, of = table.counts[row][column], table.of_class[row]
         share = f" ({format_percent(count / of, 1)})" if of else ""
         if row == column:
-            return f"{count:,} of {of:,} {name[row]} were recognised{share}"
-        return f"{count:,} of {of:,} {name[row]} were taken for {name[column]}{share}"
+            return f"{name[row]}: {count:,} of {of:,} predicted correctly{share}"
+        return f"{name[row]}: {count:,} of {of:,} predicted as {name[column]}{share}"
 
     # ---- places ----
 
@@ -75,17 +139,17 @@ class ConfusionChart(QWidget):
 
     def _label_width(self) -> float:
         metrics = QFontMetricsF(self._font(11))
-        widest = max(metrics.horizontalAdvance(name) for name in (*self.table.classes, "Prec"))
+        widest = max(metrics.horizontalAdvance(name) for name in (*self.table.classes, "Precision"))
         return min(_MOST_LABEL, widest + _GAP)
 
     def grid(self) -> QRectF:
         """Where the cells are."""
         count, percent = len(self.table.classes), QFontMetricsF(self._font(11)).horizontalAdvance("Recall") + 2 * _GAP
-        left, top = self._label_width() + _CAPTION, 36.0
+        left = self._label_width() + _CAPTION
         wide = max(1.0, self.width() - left - percent)
-        high = max(1.0, self.height() - top - 20.0)
-        cell_width, cell_height = min(wide / count, 2 * _LARGEST_CELL), min(high / count, _LARGEST_CELL)
-        return QRectF(left, top, cell_width * count, cell_height * count)
+        high = max(1.0, self.height() - _ABOVE - _BELOW)
+        side = min(wide, high, _LARGEST_CELL * count)
+        return QRectF(left, _ABOVE, side, side)
 
     def _cell(self, grid: QRectF, row: int, column: int) -> QRectF:
         count = len(self.table.classes)
@@ -150,11 +214,11 @@ class ConfusionChart(QWidget):
         painter.setPen(palette.muted)
         wide, right = self._label_width() - _GAP, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         centre = Qt.AlignmentFlag.AlignCenter
-        painter.drawText(QRectF(grid.left(), 0, grid.width(), 16), centre, "Taken for")
+        painter.drawText(QRectF(grid.left(), 0, grid.width(), 16), centre, "Predicted")
         painter.save()
         painter.translate(8, grid.center().y())
         painter.rotate(-90)
-        painter.drawText(QRectF(-60, -8, 120, 16), centre, "Class")
+        painter.drawText(QRectF(-60, -8, 120, 16), centre, "Actual")
         painter.restore()
         painter.setPen(palette.text)
         every = max(1, round(14 / max(cell.height(), 0.1)))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
 from PySide6.QtCore import QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
 from app.plots.axes import figure
 from app.plots.card import PlotCard
@@ -19,6 +19,8 @@ from app.widgets import ElidedLabel
 from designer import theme
 
 REDRAW_MS = 33
+FIGURES = ("validation", "test")
+"""The splits whose newest figures a card shows in large type."""
 SAMPLE, GAP, LEAST_WORD = 20, 8, 36
 
 
@@ -77,10 +79,12 @@ class CurveCard(PlotCard):
     """One quantity of a run: title, legend, newest figure, plot.
 
     Old points are thinned, never dropped; drawing is limited to one picture every 33 ms. `part_changed` tells that
-    another part of the run is in view, `closed` that the card is to go, where it can be closed.
+    another part of the run is in view, `log_changed` that a logarithmic axis was asked for or given up, `closed` that
+    the card is to go, where it can be closed.
     """
 
     part_changed = Signal()
+    log_changed = Signal(bool)
     closed = Signal()
 
     def __init__(
@@ -98,7 +102,8 @@ class CurveCard(PlotCard):
         self._run_plot = RunPlot(self.data)
         super().__init__(self._run_plot, parent)
         self.title = self.data.title
-        self._legend, self._figure, self._split = Legend(), QLabel(), QLabel()
+        self._legend, self._log = Legend(), self._make_log()
+        self._figures = [(QLabel(), QLabel()) for _ in FIGURES]
         self.plot.part_changed.connect(self.part_changed)
         self._redraw = QTimer(self, singleShot=True, interval=REDRAW_MS)
         self._redraw.timeout.connect(self.flush)
@@ -160,25 +165,36 @@ class CurveCard(PlotCard):
         theme.changed.disconnect(self._restyle)
 
     def _arrange(self) -> None:
-        theme.mark(self._figure, "role", "large")
-        theme.mark(self._split, "role", "muted")
-        # As high without a figure, so that the plot does not move when the first one comes.
-        self._figure.setMinimumHeight(32)
-        self._figure.setFont(theme.figures(self._figure.font()))
         self.head.addSpacing(16)
         self.head.addWidget(self._legend)
         self.head.addStretch(1)
-        self.head.addWidget(self._figure)
-        self.head.addSpacing(4)
-        self.head.addWidget(self._split)
+        for value, split in self._figures:
+            theme.mark(value, "role", "large")
+            theme.mark(split, "role", "muted")
+            # As high without a figure, so that the plot does not move when the first one comes.
+            value.setMinimumHeight(32)
+            value.setFont(theme.figures(value.font()))
+            self.head.addWidget(value)
+            self.head.addWidget(split)
+            self.head.addSpacing(8)
+        self.head.addWidget(self._log)
         if self._close is not None:
             self.head.addWidget(self._close)
+
+    def _make_log(self) -> QPushButton:
+        button = QPushButton("log")
+        theme.mark(button, "role", "chip")
+        button.setCheckable(True)
+        button.setToolTip("Logarithmic vertical axis")
+        button.setAccessibleName(f"Logarithmic axis of {self.title}")
+        button.clicked.connect(self.log_changed)
+        return button
 
     def _make_close(self) -> QToolButton:
         button = QToolButton()
         button.setAutoRaise(True)
         button.setIcon(theme.icon("close", "muted"))
-        button.setToolTip("Show this plot no more")
+        button.setToolTip("Hide this plot")
         button.setAccessibleName(f"Close {self.title}")
         button.clicked.connect(self.closed)
         return button
@@ -192,31 +208,49 @@ class CurveCard(PlotCard):
     @contextlib.contextmanager
     def as_picture(self, scale: float = 1.0) -> Iterator[None]:
         """In here there is no button either."""
-        if self._close is not None:
-            self._close.hide()
         self.flush()
+        shown = [button for button in (self._log, self._close) if button is not None and not button.isHidden()]
+        for button in shown:
+            button.hide()
         try:
             with super().as_picture(scale):
                 yield
         finally:
-            if self._close is not None:
-                self._close.show()
+            for button in shown:
+                button.show()
 
-    def _newest(self) -> tuple[str, float] | None:
-        """The figure that counts: test, else validation, else the newest training value. What the network gave before
-        it learned anything counts only until it has begun."""
-        training, word = self.data.training, self.data.word
-        for split in ("test", "validation"):
-            points = self.data.points[split]
-            if len(points) and (points.last_step > 0 or not len(training)):
-                return split, points.last[1]
-        return (word, training.value(len(training) - 1)) if len(training) else None
+    def _newest(self) -> list[tuple[str, float, float]]:
+        """The figures that count, as name, step and value: validation, or the newest training value before there is
+        one; beside the test value the validation of the same network. Values from before the first step count until
+        it."""
+        training, points = self.data.training, self.data.points
+        found = {
+            split: points[split].last
+            for split in FIGURES
+            if len(points[split]) and (points[split].last_step > 0 or not len(training))
+        }
+        if "test" in found and "validation" in found:
+            same = points["validation"].nearest(found["test"][0])
+            found["validation"] = same if same and same[0] == found["test"][0] else found["validation"]
+        if found or not len(training):
+            return [(split, *found[split]) for split in found]
+        return [(self.data.word, training.last_step, training.value(len(training) - 1))]
 
     def _show_figure(self) -> None:
         newest = self._newest()
-        value = figure(newest[1], self.data.is_percent) if newest else ""
-        word = newest[0] if newest and newest[0] != VALUE else ""
-        # Setting the same text again would lay the card out again.
-        for label, text in ((self._figure, value), (self._split, word)):
-            if label.text() != text:
+        for number, (label, name) in enumerate(self._figures):
+            word, step, value = newest[number] if number < len(newest) else ("", 0.0, None)
+            text = "" if value is None else figure(value, self.data.is_percent)
+            # Setting the same text again would lay the card out again.
+            if (label.text(), name.text()) != (text, word if word != VALUE else ""):
                 label.setText(text)
+                name.setText(word if word != VALUE else "")
+                name.setVisible(bool(name.text()))
+                label.setVisible(bool(text) or number == 0)
+            tip = f"{word} after iteration {step:,.0f}" if text else ""
+            for part in (label, name):
+                if part.toolTip() != tip:
+                    part.setToolTip(tip)
+        if self._log.isHidden() != (self.data.is_percent or self.data.is_empty):
+            self._log.setHidden(not self._log.isHidden())
+        self._log.setChecked(self.data.is_log)

@@ -48,11 +48,11 @@ class ExportButton(QPushButton):
         """`cards` are those that are shown now; `write` writes all numbers, and yields how many of `total` it has."""
         super().__init__("Export")
         self._cards, self._write, self._total = cards, write, total
-        self.setToolTip("The curves as pictures, drawings or numbers")
+        self.setToolTip("Save the plots as PNG or SVG, or all values as CSV")
         menu = QMenu(self)
-        menu.addAction("Pictures (PNG)…", lambda: self.export_pictures("png"))
-        menu.addAction("Drawings (SVG)…", lambda: self.export_pictures("svg"))
-        menu.addAction("Numbers (CSV)…", self.export_csv)
+        menu.addAction("Plots as PNG…", lambda: self.export_pictures("png"))
+        menu.addAction("Plots as SVG…", lambda: self.export_pictures("svg"))
+        menu.addAction("Values as CSV…", self.export_csv)
         self.setMenu(menu)
 
     def export_pictures(self, kind: str) -> None:

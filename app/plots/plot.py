@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 import pyqtgraph as pg
+from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -27,6 +28,10 @@ from designer import markup, theme
 from designer.markup import Markup
 
 TOP = 8
+MARKERS_APART = 10.0
+"""Pixels between markers: closer ones would hide the line that they stand on."""
+HEADROOM = 0.02
+"""Share of the height that stays free above the highest tick."""
 PER_NOTCH = 1.25
 SHIFT_PER_NOTCH = 0.1
 BAND_ALPHA = 36
@@ -106,13 +111,16 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
         return place, Markup()
 
     def show_axes(self, x: Axis, unit: Unit, y: Axis, y_labels: list[str]) -> None:
-        """Set ranges and ticks. The last label below says the unit."""
+        """Set ranges and ticks. The last label below says the unit. Above the values there is a little room, so that a
+        curve at the upper end is seen whole."""
         self.x, self.y = x, y
-        apart = x.ticks[1] - x.ticks[0] if len(x.ticks) > 1 else x.high - x.low
-        labels = [unit.label(tick, tick if x.is_log else apart) for tick in x.ticks]
-        self._x_axis.show_ticks(x, [*labels[:-1], *(f"{label} {unit.name}" for label in labels[-1:])])
+        apart = x.ticks[1] - x.ticks[0] if len(x.ticks) > 2 else x.high - x.low
+        labels = [unit.label(tick, tick if x.is_log else apart) for tick in x.ticks[:-1]]
+        ends = [unit.end_label(tick, tick if x.is_log else apart) for tick in x.ticks[-1:]]
+        self._x_axis.show_ticks(x, [*labels, *ends])
         self._y_axis.show_ticks(y, y_labels)
         ranges = [axis.to_view(np.array([axis.low, axis.high])).tolist() for axis in (x, y)]
+        ranges[1][1] += HEADROOM * (ranges[1][1] - ranges[1][0])
         if ranges != self.view.viewRange():
             self.view.setRange(xRange=ranges[0], yRange=ranges[1], padding=0, disableAutoRange=False)
         # Markers at the ends may stand out; lines of a part go on beyond it.
@@ -140,6 +148,30 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
         x = (self.x.to_view(places) - x_range[0]) / (x_range[1] - x_range[0])
         y = (self.y.to_view(values) - y_range[0]) / (y_range[1] - y_range[0])
         return rect.left() + x * rect.width(), rect.bottom() - y * rect.height()
+
+    def spaced(self, places: Floats) -> NDArray[np.bool_]:
+        """Which of some points on the x axis have markers: none lies closer than `MARKERS_APART` to another one, and
+        the newest has one."""
+        kept = np.ones(len(places), bool)
+        if len(places) < 2:
+            return kept
+        (low, high), x = self.view.viewRange()[0], self.x.to_view(places)
+        pixels = (x - low) * (self.view.width() / (high - low))
+        apart = np.diff(pixels)
+        if float(apart.min()) >= MARKERS_APART:
+            return kept
+        kept[:] = False
+        if apart.max() <= 1.01 * apart.min():  # every second, or third, looks calmer than as many as fit
+            kept[:: int(np.ceil(MARKERS_APART / apart.min() - 1e-6))] = True
+        else:
+            place = -np.inf
+            # One candidate per stretch of this width: thousands of points take no longer than the pixels.
+            for index in np.unique(pixels // MARKERS_APART, return_index=True)[1]:
+                if pixels[index] - place >= MARKERS_APART:
+                    kept[index], place = True, pixels[index]
+        kept[pixels[-1] - pixels < MARKERS_APART] = False
+        kept[-1] = True
+        return kept
 
     @property
     def columns(self) -> int:

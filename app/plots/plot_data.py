@@ -78,8 +78,9 @@ class Beside:
 
     @property
     def colour(self) -> QColor:
-        """Its colour."""
-        return QColor(getattr(theme.current(), self.token))
+        """Its colour: one of the palette, or that of a layer family."""
+        palette = theme.current()
+        return QColor(getattr(palette, self.token, None) or palette.family(self.token))
 
 
 @dataclass

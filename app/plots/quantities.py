@@ -43,12 +43,10 @@ OTHERS = {
     ),
 }
 SHARES = "time_shares"
-COMPUTING = "computing"
-BESIDE = {"data": "warning", "workers": "loss"}
-"""What else the time of a step goes to: waiting for data, and for other workers; with the colours."""
-_SHARES = Quantity(
-    "Time shares", can_smooth=False, is_percent=True, waiting="What the time of steps goes to appears here."
-)
+DATA, COMPUTING, COMMUNICATION = "data", "computing", "communication"
+BESIDE = {DATA: "warning", COMMUNICATION: "Pooling"}
+"""What else the time of a step goes to, waiting for data and for other workers: a colour or a layer family each."""
+_SHARES = Quantity("Step time", can_smooth=False, is_percent=True, waiting="Shares of the time of steps appear here.")
 OFFERED = (*OF_PROGRESS, SHARES, *OTHERS)
 """What every run offers beside its loss and its metrics."""
 
@@ -79,7 +77,7 @@ def plot_data_of(name: str, x_axis: LinkedXAxis) -> PlotData:
 def shares_of(event: Progress) -> dict[str, float]:
     """What the time of the steps since the last report went to, as shares that add up to one. What went to other
     workers is not told where they send while they compute."""
-    found = {"data": event.data_share, "workers": event.communication_share}
+    found = {DATA: event.data_share, COMMUNICATION: event.communication_share}
     found = {name: share for name, share in found.items() if math.isfinite(share)}
     return {**found, COMPUTING: max(0.0, 1.0 - sum(found.values()))} if found else {}
 

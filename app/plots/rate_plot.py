@@ -119,11 +119,11 @@ class RateCurve(Plot):
 
 
 def ticks(last: int, count: int) -> list[int]:
-    """Zero and round numbers up to the last, about so many."""
+    """Zero and about so many round numbers below the last, and the last."""
     raw = max(1.0, last / count)
     power = 10 ** math.floor(math.log10(raw))
     step = next((factor * power for factor in _ROUND if factor * power >= raw), 10 * power)
-    return list(range(0, last + 1, step))
+    return [*range(0, last, step), last]
 
 
 def _figure(rate: float) -> str:

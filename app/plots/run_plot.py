@@ -15,8 +15,6 @@ from designer.markup import Markup
 from engine.core.text import format_duration
 
 MAX_SMOOTHED_POINTS = 600
-MAX_MARKERS = 100
-"""More markers than this would hide the line that they stand on."""
 MAX_EPOCH_LINES = 60
 MAX_DASHED = 60
 """Dashed lines take long to draw."""
@@ -109,7 +107,8 @@ class RunPlot(Plot):
             self._lay(self._beside[name], x, y, antialias=is_fine)
         for split, (x, y) in splits.items():
             self._lay(self._splits[split], x, y)
-            self._lay(self._markers[split], *((x, y) if len(x) <= MAX_MARKERS else (x[:0], y[:0])))
+            kept = self.spaced(self._places(x))
+            self._lay(self._markers[split], x[kept], y[kept])
         best = np.array(data.bests[-1:], np.float64).reshape(-1, 2)
         self._lay(self._best, best[:, 0], best[:, 1])
         self._draw_marks(low, high)

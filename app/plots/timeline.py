@@ -72,7 +72,7 @@ def words_of(event: Event) -> str:
         case Requested():
             return done_text(event)
         case Resumed():
-            words = f"goes on: {event.reason}" if event.reason else "goes on"
+            words = f"resumed: {event.reason}" if event.reason else "resumed"
             return words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
         case Checkpointed():
             return "checkpoint"

@@ -2,7 +2,7 @@
 
 import contextlib
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSettings, Qt, Signal
 from PySide6.QtGui import QActionGroup, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -33,6 +33,9 @@ from engine.runs.folder import RunFolder
 
 START_SMOOTHING = 0.6
 ALONG: dict[Along, str] = {"iterations": "Iterations", "epochs": "Epochs", "time": "Time"}
+SMOOTHING, X_UNIT, LOG_X = "train/smoothing", "train/x_unit", "train/log_x"
+LOG_Y, PLOTS, MESSAGES = "train/log_y", "train/plots", "train/messages"
+"""Keys of the settings."""
 NARROW = 700
 SIDE = 380
 
@@ -40,38 +43,68 @@ SIDE = 380
 class Monitor(QWidget):
     """Shows the events of one run at a time. `shutdown` must be called before the program ends."""
 
-    stop_requested = Signal()
-    stop_after_epoch_requested = Signal()
-    train_requested = Signal()
-    export_requested = Signal()
+    clicked = Signal(str)
+    """A button of the run was clicked, by its name (`RunButtons`)."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, settings: QSettings | None = None) -> None:
+        """`settings` keep what was chosen for the plots over restarts."""
         super().__init__(parent)
         self._folder: RunFolder | None = None
+        self._settings = settings
         self.board = Board()
         self.facts = FactsPanel()
-        self.facts.stop_clicked.connect(self.stop_requested)
-        self.facts.stop_after_epoch_clicked.connect(self.stop_after_epoch_requested)
-        self.facts.train_clicked.connect(self.train_requested)
-        self.facts.export_clicked.connect(self.export_requested)
+        self.facts.buttons.clicked.connect(self.clicked)
+        self.facts.buttons.clicked.connect(self._on_clicked)
+        self.facts.content_changed.connect(self._show_content)
+        self._curves, self._divider = self._make_curves(), Divider()
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        row.addWidget(self._make_curves(), 1)
-        side = QScrollArea()
+        row.addWidget(self._make_empty(), 1)
+        row.addWidget(self._curves, 1)
+        side = self._side = QScrollArea()
         side.setWidgetResizable(True)
         side.setFrameShape(QFrame.Shape.NoFrame)
         side.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         side.setWidget(self.facts)
         side.setFixedWidth(SIDE)
-        row.addWidget(Divider())
+        row.addWidget(self._divider)
         row.addWidget(side)
+        self._restore_choices()
         theme.changed.connect(self._dress)
         self._dress()
         self.show_nothing()
 
     def _dress(self) -> None:
         self.whole.setIcon(theme.icon("fit"))
+        self.start.setIcon(theme.icon("play"))
+
+    def _restore_choices(self) -> None:
+        """Show the plots as they were chosen in the last session, and keep what is chosen from now on."""
+        if (settings := self._settings) is None:
+            return
+        self.smoothing.setValue(_number(settings.value(SMOOTHING), self.smoothing.value()))
+        self.set_along(next((along for along in ALONG if along == settings.value(X_UNIT)), "iterations"))
+        self.log_x.setChecked(settings.value(LOG_X) == "true")
+        for name in _names(settings.value(LOG_Y)):
+            self.board.set_log_y(name, True)
+        for name in _names(settings.value(PLOTS)):
+            self.board.choose(name, True)
+        self.log_button.setChecked(settings.value(MESSAGES) == "true")
+        for changed in (self.smoothing.valueChanged, self.log_x.toggled, self.log_button.toggled):
+            changed.connect(lambda _: self._keep_choices())
+        self.board.choices_changed.connect(self._keep_choices)
+        self.along.menu().triggered.connect(lambda _: self._keep_choices())
+
+    def _keep_choices(self) -> None:
+        if (settings := self._settings) is None:
+            return
+        settings.setValue(SMOOTHING, str(self.smoothing.value()))
+        settings.setValue(X_UNIT, self.board.x_axis.along)
+        settings.setValue(LOG_X, "true" if self.log_x.isChecked() else "false")
+        settings.setValue(LOG_Y, ",".join(sorted(self.board.log_plots)))
+        settings.setValue(PLOTS, ",".join(self.board.chosen))
+        settings.setValue(MESSAGES, "true" if self.log_button.isChecked() else "false")
 
     @property
     def metric_card(self) -> CurveCard:
@@ -82,6 +115,34 @@ class Monitor(QWidget):
     def loss_card(self) -> CurveCard:
         """The curves of the loss."""
         return self.board.loss_card
+
+    def _make_empty(self) -> QWidget:
+        """What is shown before the first run."""
+        self.empty = QWidget()
+        self.start = QPushButton("Train")
+        self.start.setIcon(theme.icon("play"))
+        self.start.clicked.connect(lambda: self.clicked.emit("train"))
+        sentence = QLabel("Curves and results of a run appear here while it trains.")
+        theme.mark(sentence, "role", "muted")
+        column = QVBoxLayout(self.empty)
+        column.setSpacing(16)
+        column.addStretch(1)
+        column.addWidget(sentence, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(self.start, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(1)
+        return self.empty
+
+    def _show_content(self) -> None:
+        """Show the curves, or in their place what to do before the first run."""
+        has_run = self.facts.has_run
+        self.empty.setVisible(not has_run)
+        self._curves.setVisible(has_run)
+        for part in (self._divider, self._side):
+            part.setVisible(not self.facts.is_empty)
+
+    def _on_clicked(self, name: str) -> None:
+        if name == "confusion":
+            self.board.show_confusion()
 
     def _make_curves(self) -> QWidget:
         area = QWidget()
@@ -117,22 +178,18 @@ class Monitor(QWidget):
         self._smoothing_label.setBuddy(self.smoothing)
         self.smoothing.valueChanged.connect(self._set_smoothing)
         self.smoothing.setValue(round(START_SMOOTHING * 100))
-        self.log_y = QPushButton("Log y")
-        self.log_y.setCheckable(True)
-        self.log_y.setToolTip("Logarithmic vertical axes, except for shares")
-        self.log_y.toggled.connect(self.board.set_log_y)
         self.whole = QPushButton()
         self.whole.setAccessibleName("Show the whole run")
         self.whole.setToolTip("Show the whole run again; a double click on a plot does the same")
         self.whole.clicked.connect(self.board.show_all)
         self.whole.hide()
         self.board.part_changed.connect(lambda: self.whole.setVisible(self.board.x_axis.part is not None))
-        for widget in (self._smoothing_label, self.smoothing, self._smoothing_value, self.log_y, self._make_along()):
+        for widget in (self._smoothing_label, self.smoothing, self._smoothing_value, self._make_along()):
             row.addWidget(widget)
         row.addWidget(self.board.choice)
         row.addWidget(self.whole)
         row.addStretch(1)
-        self.log_button = QPushButton("Log")
+        self.log_button = QPushButton("Messages")
         self.log_button.setCheckable(True)
         self.log_button.setToolTip("Messages of the run, and the output of the engine")
         self.log_button.toggled.connect(self.log.setVisible)
@@ -146,13 +203,13 @@ class Monitor(QWidget):
         self.along.setToolTip("Unit of the horizontal axes")
         menu, group = QMenu(self.along), QActionGroup(self.along)
         theme.mark(menu, "role", "choices")
+        self._along_actions = {}
         for along, word in ALONG.items():
-            action = menu.addAction(word, lambda along=along: self.set_along(along))
+            action = self._along_actions[along] = menu.addAction(word, lambda along=along: self.set_along(along))
             action.setCheckable(True)
-            action.setChecked(along == "iterations")
             group.addAction(action)
         menu.addSeparator()
-        self.log_x = menu.addAction("Logarithmic")
+        self.log_x = menu.addAction("Logarithmic x axis")
         self.log_x.setCheckable(True)
         self.log_x.toggled.connect(self.board.set_log_x)
         self.along.setMenu(menu)
@@ -162,6 +219,7 @@ class Monitor(QWidget):
     def set_along(self, along: Along) -> None:
         """Set the unit of the horizontal axes."""
         self.along.setText(f"x: {along}")
+        self._along_actions[along].setChecked(True)
         self.board.set_along(along)
 
     def _set_smoothing(self, percent: int) -> None:
@@ -213,7 +271,7 @@ class Monitor(QWidget):
         self.log.take(event)
         self.facts.take(event)
         if isinstance(event, Message) and event.severity == "warning":
-            self.facts.add_line("!", event.text)
+            self.facts.add_line("Warning", event.text)
 
     def show_stopping(self, *, after_epoch: bool) -> None:
         """Show that the run was asked to stop."""
@@ -223,11 +281,22 @@ class Monitor(QWidget):
         """Show how the run has ended."""
         self.board.show_end()
         if self._folder is not None:
-            with contextlib.suppress(OSError):  # a chart that cannot be read is not shown
-                self.board.set_confusions(read_confusions(self._folder.path))
+            with contextlib.suppress(OSError):  # a matrix that cannot be read is not shown
+                confusions = read_confusions(self._folder.path)
+                self.board.set_confusions(confusions)
+                self.facts.buttons.show_confusion(bool(confusions))
         self.facts.show_outcome(outcome)
 
     def shutdown(self) -> None:
         """Release the plots, in order."""
         theme.changed.disconnect(self._dress)
         self.board.shutdown()
+
+
+def _names(value: object) -> list[str]:
+    """Return the names in a setting; an old or damaged one counts as empty."""
+    return [name for name in value.split(",") if name] if isinstance(value, str) else []
+
+
+def _number(value: object, default: int) -> int:
+    return int(value) if isinstance(value, str) and value.isdecimal() else default

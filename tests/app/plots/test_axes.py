@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from app.plots.axes import Axis, figure, linear_axis, log_axis, nice_step, places_axis, tick_labels, values_axis
+from app.plots.timeline import Along
 
 
 @pytest.mark.parametrize(("span", "count", "step"), [(1200, 6, 200), (2.3, 5, 0.5), (1, 4, 0.25), (9.7, 5, 2)])
@@ -63,9 +64,9 @@ def test_places_have_round_ticks_and_units() -> None:
 
 def test_a_logarithmic_lower_axis_counts_decades() -> None:
     axis, unit = places_axis(1, 48_000, "iterations", 6, is_log=True)
-    assert [unit.label(tick, tick) for tick in axis.ticks] == ["1", "10", "100", "1,000", "10,000"]
+    assert [unit.label(tick, tick) for tick in axis.ticks] == ["1", "10", "100", "1,000", "10,000", "48,000"]
     axis, unit = places_axis(0.02, 3, "epochs", 6, is_log=True)
-    assert [unit.label(tick, tick) for tick in axis.ticks] == ["0.1", "1"]
+    assert [unit.label(tick, tick) for tick in axis.ticks] == ["0.1", "1", "3"]
     assert not places_axis(0, 10, "time", 6, is_log=True)[0].is_log, "nothing has taken time yet"
 
 
@@ -93,3 +94,21 @@ def test_tick_labels_carry_the_same_decimals() -> None:
     assert tick_labels(whole) == ["0", "0.5", "1.0"]
     assert tick_labels(whole, is_percent=True) == ["0", "50", "100 %"]
     assert tick_labels(Axis(low=0, high=20_000, ticks=(0.0, 10_000.0, 20_000.0))) == ["0", "10,000", "20,000"]
+
+
+@pytest.mark.parametrize(
+    ("high", "along", "label"),
+    [
+        (1234, "iterations", "1,234 iterations"),
+        (1200, "iterations", "1,200 iterations"),
+        (123.456, "iterations", "123 iterations"),
+        (11.7, "epochs", "11.7 epochs"),
+        (12, "epochs", "12 epochs"),
+        (75.3, "time", "75.3 s"),
+    ],
+)
+def test_the_last_label_is_the_end(high: float, along: Along, label: str) -> None:
+    axis, unit = places_axis(0, high, along, 6)
+    assert axis.ticks[-1] == high
+    assert axis.ticks[-1] > axis.ticks[-2]
+    assert unit.end_label(axis.ticks[-1], axis.ticks[1] - axis.ticks[0]) == label

@@ -95,6 +95,48 @@ def test_what_came_before_anything_was_learned_counts_until_training_began(card:
     assert words_of(card) == ["Loss", "0.400", "validation"]
 
 
+def test_after_the_end_validation_and_test_are_both_shown_and_named(card: CurveCard) -> None:
+    card.data.is_percent = True
+    card.append("training", 1, 1, [0.5] * 20)
+    card.append("validation", 10, 10, [0.989, 0.985])
+    card.flush()
+    assert words_of(card) == ["Loss", "98.5 %", "validation"]
+    card.append("test", 10, 1, [0.974])
+    card.flush()
+    assert words_of(card) == ["Loss", "98.9 %", "validation", "97.4 %", "test"], "of the same network"
+
+
+def test_markers_are_ten_pixels_apart_and_the_newest_has_one(card: CurveCard) -> None:
+    plot = plot_of(card)
+    for is_log, count in ((False, 5000), (False, 90), (True, 5000)):
+        card.data.clear()
+        card.data.x_axis.is_log = is_log
+        card.append("validation", 1, 1, falling(count))
+        card.flush()
+        x, _ = plot._markers["validation"].getData()
+        pixels, _ = plot.to_pixels(10**x if is_log else x, np.zeros(len(x)))
+        assert len(x) > 20
+        assert float(np.diff(pixels).min()) >= 9.99
+        assert (10 ** x[-1] if is_log else x[-1]) == pytest.approx(count)
+        if not is_log:
+            assert len(set(np.diff(x)[:-1])) == 1, "evenly spread"
+    card.data.x_axis.is_log = False
+    card.data.clear()
+    card.append("validation", 500, 500, [1.0, 0.5, 0.4])
+    card.flush()
+    assert len(plot._markers["validation"].getData()[0]) == 3
+
+
+def test_a_curve_at_the_upper_end_is_not_cut(card: CurveCard) -> None:
+    card.data.is_percent = True
+    card.append("training", 1, 1, [1.0] * 100)
+    card.flush()
+    plot = plot_of(card)
+    (low, high), top = plot.view.viewRange()[1], plot.y.ticks[-1]
+    assert top == 1.0
+    assert high - top == pytest.approx(0.02 * (top - low))
+
+
 def test_a_spike_between_a_million_points_is_drawn(card: CurveCard) -> None:
     values = np.full(1_000_000, 0.5)
     card.set_smoothing(0)

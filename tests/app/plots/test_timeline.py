@@ -49,8 +49,8 @@ def marks(*events: Event) -> EventTicks:
         (Requested(what="pause", iteration=5), "paused"),
         (Requested(what="rate", iteration=5, value=0.00123456), "learn rate 0.001235"),
         (Requested(what="epochs", iteration=5, value=1200), "1,200 epochs"),
-        (Resumed(iteration=5, after=3, reason="resumed on request"), "goes on: resumed on request"),
-        (Resumed(iteration=5, after=3, reason="x" * 100), "goes on: " + "x" * 38 + "…"),
+        (Resumed(iteration=5, after=3, reason="resumed on request"), "resumed: resumed on request"),
+        (Resumed(iteration=5, after=3, reason="x" * 100), "resumed: " + "x" * 38 + "…"),
         (Checkpointed(iteration=5, epoch=1, seconds=0.1), "checkpoint"),
     ],
 )
@@ -69,8 +69,8 @@ def test_where_a_run_went_on_what_came_after_is_forgotten() -> None:
         Requested(what="pause", iteration=6),
         Resumed(iteration=4, after=9, reason="it was lost"),
     )
-    assert found.between(0, 10) == [(2, "validated"), (4, "goes on: it was lost"), (4, "checkpoint")]
-    assert found.between(3, 10) == [(4, "goes on: it was lost"), (4, "checkpoint")]
+    assert found.between(0, 10) == [(2, "validated"), (4, "resumed: it was lost"), (4, "checkpoint")]
+    assert found.between(3, 10) == [(4, "resumed: it was lost"), (4, "checkpoint")]
 
 
 def test_marks_are_drawn_and_named_under_the_pointer(qtbot: QtBot) -> None:

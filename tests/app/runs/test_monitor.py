@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QPoint, QSettings, Qt
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from app.plots.run_plot import RunPlot
 from app.plots.timeline import Along
-from app.runs.monitor import Monitor
+from app.runs.monitor import LOG_X, LOG_Y, MESSAGES, PLOTS, SMOOTHING, X_UNIT, Monitor
 from app.runs.run_follower import Outcome
 from engine.runs.events import Best, Message, Points, Requested, Resumed
 from engine.runs.folder import RunFolder
@@ -81,8 +81,7 @@ def test_a_run_that_was_stopped_early_fills_its_plots(monitor: Monitor) -> None:
 def test_warnings_are_listed(monitor: Monitor) -> None:
     monitor.take(Message(severity="warning", text="The loss has not moved for 5 epochs."))
     monitor.take(Message(severity="note", text="unimportant"))
-    assert "has not moved" in monitor.facts.lines.text()
-    assert "unimportant" not in monitor.facts.lines.text()
+    assert monitor.facts.events.rows == [("Warning", "The loss has not moved for 5 epochs.")]
 
 
 def test_every_point_is_in_the_csv_file(monitor: Monitor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +139,7 @@ def test_other_metrics_and_what_reports_tell_are_shown_when_chosen(monitor: Moni
     assert [row[2] for row in board.plot_data["utilisation"].rows()] == [0.5]
     board._fill_menu()
     offered = [action.text() for action in board.choice.menu().actions() if action.text()]
-    reported = ["Learn rate", "Samples per second", "Memory, MiB", "Utilisation", "Time shares"]
+    reported = ["Learn rate", "Samples per second", "Memory, MiB", "Utilisation", "Step time"]
     assert offered == ["F-score", *reported, "Gradient norm"]
     for action in board.choice.menu().actions():
         if action.text() in ("F-score", "Learn rate"):
@@ -255,19 +254,94 @@ def test_what_the_time_of_steps_goes_to_is_one_plot(monitor: Monitor) -> None:
     monitor.take(replace(progress(30, epoch=1), data_share=math.nan))
     card = monitor.board.shown["time_shares"]
     assert sorted(card.rows()) == [
+        ("communication", 10.0, 0.5),
         ("computing", 10.0, 0.25),
         ("computing", 20.0, 0.5),
         ("data", 10.0, 0.25),
         ("data", 20.0, 0.5),
-        ("workers", 10.0, 0.5),
     ]
     card.flush()
     legend = next(w for w in card.findChildren(QWidget) if w.accessibleName().startswith("Curves: "))
-    assert legend.accessibleName() == "Curves: computing, data, workers"
+    assert legend.accessibleName() == "Curves: computing, data, communication"
     (plot,) = card.findChildren(RunPlot)
     plot.grab()
-    assert plot.readings(10)[1:] == [("computing", "25.0 %"), ("data", "25.0 %"), ("workers", "50.0 %")]
+    assert plot.readings(10)[1:] == [("computing", "25.0 %"), ("data", "25.0 %"), ("communication", "50.0 %")]
     monitor.take(Resumed(iteration=15, after=3, reason="a worker died"))
     assert len(card.rows()) == 3
     monitor.show_starting("next")
     assert card.rows() == []
+
+
+def test_before_the_first_run_there_is_one_sentence_and_one_button(qtbot, monitor: Monitor) -> None:
+    assert not monitor.empty.isVisible()
+    monitor.show_nothing()
+    seen = [widget for widget in monitor.findChildren(QWidget) if widget.isVisible()]
+    assert len([widget for widget in seen if isinstance(widget, QPushButton)]) == 1
+    assert len([widget for widget in seen if isinstance(widget, QLabel)]) == 1
+    assert not any(isinstance(widget, RunPlot) for widget in seen)
+    with qtbot.waitSignal(monitor.clicked) as clicked:
+        monitor.start.click()
+    assert clicked.args == ["train"]
+    monitor.show_starting("digits")
+    assert monitor.facts.isVisible()
+    assert not monitor.empty.isVisible()
+
+
+def test_the_logarithmic_axis_is_that_of_one_plot(monitor: Monitor) -> None:
+    monitor.take(STARTED)
+    monitor.take(points("training", 1, "rmse"))
+    monitor.board.choose("learn_rate", True)
+    monitor.take(progress(10))
+    for card in monitor.board.cards:
+        card.flush()
+    logs = {name: card._log for name, card in monitor.board.shown.items()}
+    assert not logs["accuracy"].isVisible(), "shares have a linear axis"
+    logs["loss"].click()
+    assert monitor.loss_card.data.is_log
+    assert not monitor.board.shown["learn_rate"].data.is_log
+
+
+def test_choices_last_over_restarts(qtbot, tmp_path: Path) -> None:
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    first = Monitor(settings=settings)
+    qtbot.addWidget(first)
+    first.smoothing.setValue(25)
+    first.along.menu().actions()[1].trigger()
+    first.log_x.setChecked(True)
+    first.board.set_log_y("loss", True)
+    first.board.choose("memory", True)
+    first.board.choose("f-score", True)
+    first.log_button.setChecked(True)
+    first.shutdown()
+    second = Monitor(settings=QSettings(settings.fileName(), QSettings.Format.IniFormat))
+    qtbot.addWidget(second)
+    assert second.smoothing.value() == 25
+    assert second.along.text() == "x: epochs"
+    assert second.board.x_axis.is_log
+    assert second.loss_card.data.is_log
+    assert list(second.board.shown) == ["accuracy", "loss", "memory"]
+    assert second.board.chosen == ("memory", "f-score"), "a run that measures it shows it again"
+    assert not second.log.isHidden()
+    second.shutdown()
+
+
+@pytest.mark.parametrize("value", ["", "x", "-1", "1e9", "loss,,;", "\x00"])
+def test_damaged_choices_are_left_aside(qtbot, tmp_path: Path, value: str) -> None:
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    for key in (SMOOTHING, X_UNIT, LOG_X, LOG_Y, PLOTS, MESSAGES):
+        settings.setValue(key, value)
+    monitor = Monitor(settings=settings)
+    qtbot.addWidget(monitor)
+    assert 0 <= monitor.smoothing.value() <= 99
+    assert monitor.along.text() == "x: iterations"
+    monitor.shutdown()
+
+
+def test_the_list_of_plots_keeps_its_order(monitor: Monitor) -> None:
+    """In whatever order a run brings its metrics."""
+    monitor.take(STARTED)
+    for metric in ("recall", "f-score", "precision"):
+        monitor.take(points("validation", 1, metric))
+    monitor.board._fill_menu()
+    offered = [action.text() for action in monitor.board.choice.menu().actions() if action.text()]
+    assert offered[:3] == ["F-score", "Precision", "Recall"]
