@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog
 
 from app.data.dataset_tracker import DatasetTracker
@@ -80,19 +80,30 @@ class Training(QObject):
         if self._monitor is None:
             from app.runs.monitor import Monitor
 
-            self._monitor = monitor = Monitor(self._shell.dialog_parent)
+            self._monitor = monitor = Monitor(self._shell.dialog_parent, QSettings("Netwright", "Netwright"))
             self.monitor_made.emit(monitor)
-            monitor.stop_requested.connect(self.stop)
-            monitor.stop_after_epoch_requested.connect(lambda: self.stop(after_epoch=True))
-            monitor.train_requested.connect(self.start)
-            monitor.export_requested.connect(self.export_requested)
+            monitor.clicked.connect(self._on_clicked)
             facts = monitor.facts
-            facts.pause_clicked.connect(lambda: self.request("pause"))
-            facts.resume_clicked.connect(self.resume)
             facts.offer_clicked.connect(self.take_offer)
-            facts.more.requested.connect(self.request)
+            facts.buttons.more.requested.connect(self.request)
             facts.add_panel(self.queue_follower.make_panel())
+            self.state_changed.connect(lambda: facts.show_phase(self.phase))
         return self._monitor
+
+    def _on_clicked(self, button: str) -> None:
+        match button:
+            case "stop" | "stop_after_epoch":
+                self.stop(after_epoch=button == "stop_after_epoch")
+            case "pause":
+                self.request("pause")
+            case "resume":
+                self.resume()
+            case "train":
+                self.start()
+            case "export":
+                self.export_requested.emit()
+            case "compare":
+                self._shell.show_tab("experiments")
 
     def show_project(self) -> None:
         """Another project was opened: its last run is shown once the Train tab is seen. A run under way stays there."""
@@ -215,6 +226,7 @@ class Training(QObject):
         self._follower.received.connect(monitor.take)
         self._follower.received.connect(self.received)
         self._follower.received.connect(self._take_state)
+        self._follower.silence_changed.connect(monitor.facts.show_silence)
         self._follower.ended.connect(self._on_ended)
         self._follower.start()
         self.queue_follower.show_current()
@@ -321,8 +333,6 @@ class Training(QObject):
         self._shell.server.request("resume", request, self._on_started, self._on_not_resumed)
 
     def _on_not_resumed(self, message: str) -> None:
-        self.monitor.facts.resume.setEnabled(True)
-        self.monitor.facts.offer.setEnabled(True)
         self._take(Step.REFUSED)
         self._shell.show_error("The run cannot be resumed", message)
 

@@ -1,6 +1,6 @@
 """Small widgets that several parts of the window use."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
@@ -151,6 +151,24 @@ class ValueTable(QWidget):
         self._values[name].setText(value)
         self._values[name].setVisible(bool(value))
         self._names[name].setVisible(bool(value))
+
+    def show_rows(self, rows: Sequence[tuple[str, str]]) -> None:
+        """Show these names and values in the first rows, and hide the others."""
+        for row, (label, value) in enumerate(zip(self._names.values(), self._values.values(), strict=True)):
+            name, text = rows[row] if row < len(rows) else ("", "")
+            label.setText(name)
+            value.setText(text)
+            label.setVisible(bool(text))
+            value.setVisible(bool(text))
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """The names and values that are shown."""
+        pairs = (
+            (label.text(), value.text())
+            for label, value in zip(self._names.values(), self._values.values(), strict=True)
+        )
+        return [(name, value) for name, value in pairs if value]
 
     def explain(self, name: str, words: str) -> None:
         """Set the tooltip of a row."""

@@ -103,7 +103,7 @@ def ask_for_more(parent: QWidget, folder: RunFolder) -> list[str] | None:
     dialog = QInputDialog(parent)
     dialog.setWindowTitle("Resume the run")
     dialog.setInputMode(QInputDialog.InputMode.IntInput)
-    dialog.setLabelText(f"{done:,} of {planned:,} {what} are done. How many shall it have in total?")
+    dialog.setLabelText(f"{done:,} of {planned:,} {what} are complete. New total number of {what}:")
     dialog.setIntRange(min(done + 1, MOST), MOST)
     dialog.setIntValue(planned if planned > done else min(2 * done, MOST))
     dialog.setOkButtonText("Resume")

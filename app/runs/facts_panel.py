@@ -2,21 +2,22 @@
 
 import math
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from app.plots.quantities import GRADIENT_NORM
-from app.runs.request_menu import RequestMenuButton
+from app.plots.quantities import GRADIENT_NORM, shares_of
+from app.runs.phases import Phase
+from app.runs.run_buttons import ACTIVE, OVER, RunButtons
 from app.runs.run_follower import Outcome
+from app.runs.step_time import StepTime
 from app.widgets import ElidedLabel, ValueTable
 from designer import markup, theme
 from engine.core.files import number_in
-from engine.core.text import format_bytes, format_duration, format_percent
+from engine.core.text import format_bytes, format_duration
 from engine.runs.events import (
     Best,
     Ended,
@@ -36,23 +37,16 @@ from engine.runs.requests import BY_NAME, WATCHABLE, done_text
 from engine.runs.summary import format_metric
 
 MOST_LINES = 8
-
-PROGRESS = (
-    "Iteration",
-    "Elapsed",
-    "Remaining",
-    "Learn rate",
-    "Throughput",
-    "Waiting",
-    "Best",
-    "Validation",
-    "Test",
-)
-WHERE = ("Environment", "Workers", "Hardware", "Memory", "Samples", "Batch")
+SECTION_GAP = 16
+"""Pixels above a heading: more than between it and what it heads."""
+PROGRESS = ("Iteration", "Elapsed", "Learn rate", "Throughput", "Best", "Validation", "Test")
+HARDWARE = ("Environment", "Workers", "Device", "Memory")
+DATA = ("Samples", "Batch")
 STATES = {
     "": ("", "muted"),
     "starting": ("○ Starting", "muted"),
     "running": ("● Training", "good"),
+    "silent": ("◌ Not responding", "warning"),
     "stopping": ("◐ Stopping", "warning"),
     "paused": ("‖ Paused", "warning"),
     "finished": ("✓ Finished", "good"),
@@ -62,37 +56,25 @@ STATES = {
     "refused": ("✕ Not started", "error"),
 }
 ACCUMULATION = "training.gradient_accumulation"
-RESUMABLE = ("stopped", "failed", "lost")
-"""States from which a run is resumed unchanged; a finished one needs more epochs."""
-RESUME_COMPLETE_TIP = "Resume with more epochs; a dialog asks how many"
-
-
-def waiting(event: Progress) -> str:
-    """Return what the steps waited for, if it is worth mentioning: `data 12 %, workers 30 %`."""
-    shares = (("data", event.data_share), ("workers", event.communication_share))
-    return ", ".join(f"{what} {format_percent(share)}" for what, share in shares if share >= 0.01)
 
 
 class FactsPanel(QWidget):
     """Shows everything about a run that is not a curve."""
 
-    stop_clicked = Signal()
-    stop_after_epoch_clicked = Signal()
-    pause_clicked = Signal()
-    resume_clicked = Signal()
-    train_clicked = Signal()
-    export_clicked = Signal()
     offer_clicked = Signal(str)
+    content_changed = Signal()
+    """`is_empty` may have changed."""
 
     def __init__(self) -> None:
         super().__init__()
         theme.mark(self, "role", "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._started: Started | None = None
-        self._state = ""
-        self._has_released = self._is_replay = False
+        self._state = self._silence = ""
+        self._has_released = self._is_replay = self._is_preparing = False
         self._offer = self._offered = ""
         self._lines: list[tuple[str, str]] = []
+        self._added: list[QWidget] = []
         self.name = ElidedLabel()
         theme.mark(self.name, "role", "title")
         self.status = QLabel()
@@ -108,11 +90,12 @@ class FactsPanel(QWidget):
         self.offer.setToolTip("Less memory, the same mini-batch, the same numbers")
         self.offer.clicked.connect(lambda: self.offer_clicked.emit(self._offer))
         self._show_offer("")
+        self.buttons = RunButtons()
         self.progress = ValueTable("Progress", PROGRESS)
-        self.where = ValueTable("Where", WHERE)
-        self.lines = QLabel()
-        self.lines.setWordWrap(True)
-        theme.mark(self.lines, "role", "help")
+        self.step_time = StepTime()
+        self.hardware = ValueTable("Hardware", HARDWARE)
+        self.data = ValueTable("Data", DATA)
+        self.events = ValueTable("Events", tuple(map(str, range(MOST_LINES))))
         self._make()
         self._clock = QTimer(self, interval=1000)
         self._clock.timeout.connect(self._tick)
@@ -121,122 +104,104 @@ class FactsPanel(QWidget):
     def _make(self) -> None:
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 16, 16, 16)
-        column.setSpacing(12)
-        head = QHBoxLayout()
-        head.addWidget(self.name, 1)
-        head.addWidget(self.status)
-        column.addLayout(head)
-        column.addWidget(self.bar)
+        column.setSpacing(SECTION_GAP)
+        head = QVBoxLayout()
+        head.setSpacing(8)
+        title = QHBoxLayout()
+        title.addWidget(self.name, 1)
+        title.addWidget(self.status)
         below = QHBoxLayout()
         for label in (self.epoch, self.left):
             theme.mark(label, "role", "muted")
         below.addWidget(self.epoch, 1)
         below.addWidget(self.left)
-        column.addLayout(below)
-        column.addWidget(self.reason)
-        column.addWidget(self.offer, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addLayout(self._make_buttons())
+        head.addLayout(title)
+        head.addWidget(self.bar)
+        head.addLayout(below)
+        head.addWidget(self.reason)
+        head.addWidget(self.offer, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addLayout(head)
+        column.addWidget(self.buttons)
         self._panels = QVBoxLayout()
         column.addLayout(self._panels)
-        column.addWidget(self.progress)
-        column.addWidget(self.where)
-        self._lines_title = QLabel("EVENTS")
-        theme.mark(self._lines_title, "role", "section")
-        column.addWidget(self._lines_title)
-        column.addWidget(self.lines)
+        for section in (self.progress, self.step_time, self.hardware, self.data, self.events):
+            column.addWidget(section)
         column.addStretch(1)
 
     def add_panel(self, panel: QWidget) -> None:
-        """Add a widget below the buttons."""
+        """Add a widget below the buttons, which shows and hides itself."""
         self._panels.addWidget(panel)
+        self._added.append(panel)
+        panel.installEventFilter(self)
+        self.content_changed.emit()
 
-    def _make_buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        self.pause, self.resume, self.stop, self.after_epoch = (
-            QPushButton(BY_NAME[name].label) for name in ("pause", "resume", "stop", "stop_after_epoch")
-        )
-        self.train = QPushButton("Train again")
-        self.export = QPushButton("Export network…")
-        self.stop.setToolTip(f"{BY_NAME['stop'].tooltip} (Shift+F5)")
-        self.after_epoch.setToolTip(BY_NAME["stop_after_epoch"].tooltip)
-        self.pause.setToolTip(BY_NAME["pause"].tooltip)
-        self.more = RequestMenuButton()
-        for button, signal in (
-            (self.pause, self.pause_clicked),
-            (self.resume, self.resume_clicked),
-            (self.stop, self.stop_clicked),
-            (self.after_epoch, self.stop_after_epoch_clicked),
-            (self.train, self.train_clicked),
-            (self.export, self.export_clicked),
-        ):
-            button.clicked.connect(signal)
-            row.addWidget(button)
-        row.insertWidget(4, self.more)
-        row.addStretch()
-        return row
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Tell that a panel was shown or hidden."""
+        if event.type() in (QEvent.Type.ShowToParent, QEvent.Type.HideToParent):
+            self.content_changed.emit()
+        return super().eventFilter(watched, event)
+
+    @property
+    def has_run(self) -> bool:
+        """Whether a run is shown, or was refused."""
+        return bool(self._state)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is neither a run nor a panel to see."""
+        return not self._state and all(panel.isHidden() for panel in self._added)
 
     # ---- states ----
 
     def _set_state(self, state: str) -> None:
-        with self._keyboard_kept():
-            self._show_state(state)
-
-    @contextmanager
-    def _keyboard_kept(self) -> Iterator[None]:
-        """Keep the keyboard focus on Pause or Resume, whichever is visible. Qt would move it to the next button, Stop:
-        the space bar, pressed once more, would end the run."""
-        if any(button.hasFocus() for button in self.findChildren(QPushButton)):
-            self.setFocus()  # where no key does anything, until one of the two can be used
-        yield
-        holder = {"running": self.pause, "paused": self.resume}.get(self._state)
-        if self.hasFocus() and holder is not None and holder.isEnabled():
-            holder.setFocus()
-
-    def _show_state(self, state: str) -> None:
         self._state = state
         self._has_released &= state == "paused"
-        text, role = STATES.get(state, (state, "muted"))
+        self._show_state()
+        self.content_changed.emit()
+
+    def _show_state(self) -> None:
+        """Show the state, as events and requests tell it; while the engine prepares the run again, that it starts."""
+        state = "starting" if self._is_preparing and self._state in OVER else self._state
+        is_silent = bool(self._silence) and state in ACTIVE
+        text, role = STATES["silent"] if is_silent else STATES.get(state, (state, "muted"))
         theme.mark(self.status, "role", role)
         self.status.setText(f"{text}, on disk" if self._has_released else text)
-        alive = state in ("starting", "running", "stopping", "paused")
-        over = state in ("finished", "stopped", "failed", "lost", "refused")
-        self.pause.setVisible(alive and state != "paused")
-        self.pause.setEnabled(state in BY_NAME["pause"].states)
-        self.resume.setVisible(state in ("paused", "finished", *RESUMABLE))
-        self.resume.setText("Resume…" if state == "finished" else "Resume")
-        self.resume.setToolTip(RESUME_COMPLETE_TIP if state == "finished" else BY_NAME["resume"].tooltip)
-        self.resume.setEnabled(True)
-        self.offer.setEnabled(True)
-        self.more.setVisible(alive)
-        self.more.show_state(state, has_released=self._has_released)
-        self.stop.setVisible(alive)
-        self.after_epoch.setVisible(alive)
-        self.stop.setEnabled(state in BY_NAME["stop"].states)
-        self.after_epoch.setEnabled(state in BY_NAME["stop_after_epoch"].states)
-        self.train.setVisible(over or not state)
-        self.train.setText("Train again" if over else "Train")
-        self.export.setVisible(state in ("finished", "stopped"))
+        self.buttons.show_state(state, has_released=self._has_released)
+        self.offer.setEnabled(not self._is_preparing)
         for widget in (self.bar, self.epoch, self.left):
             widget.setVisible(state not in ("", "refused"))
-        self._clock.start() if alive else self._clock.stop()
+        self._clock.start() if state in ACTIVE and not is_silent else self._clock.stop()
+
+    def show_phase(self, phase: Phase) -> None:
+        """Show whether the engine prepares the run: then it can be stopped, and nothing else."""
+        if phase.is_preparing != self._is_preparing:
+            self._is_preparing = phase.is_preparing
+            self._show_state()
+
+    def show_silence(self, reason: str) -> None:
+        """Show that the run's coordinator does not respond, and why; empty once it responds again."""
+        if reason or self._silence:
+            self._set_reason(_capitalised(reason), "warning")
+        self._silence = reason
+        self._show_state()
 
     def _reset(self, name: str) -> None:
         self._started, self._last_progress, self._lines = None, None, []
         self._is_replay = False
-        self._offered = ""
+        self._silence = self._offered = ""
         self._show_offer("")
         for watchable in WATCHABLE:
-            self.more.show_watched(watchable, is_on=False)
+            self.buttons.more.show_watched(watchable, is_on=False)
+        self.buttons.show_confusion(has_confusion=False)
         self.name.setText(name)
         self.bar.setValue(0)
         self.epoch.clear()
         self.left.clear()
         self._set_reason("", "help")
-        self.progress.clear()
-        self.where.clear()
-        self.progress.hide()
-        self.where.hide()
+        for section in (self.progress, self.hardware, self.data):
+            section.clear()
+            section.hide()
+        self.step_time.clear()
         self._show_lines()
 
     def _show_offer(self, setting: str) -> None:
@@ -257,7 +222,6 @@ class FactsPanel(QWidget):
         """Show that there is no run."""
         self._reset("No run yet")
         self._set_state("")
-        self._set_reason("Press Train to start a run. It continues if you close the window.", "help")
 
     def show_starting(self, name: str) -> None:
         """Show that a run is being prepared."""
@@ -288,20 +252,17 @@ class FactsPanel(QWidget):
     def show_stopping(self, *, after_epoch: bool) -> None:
         """Show that the run was asked to stop."""
         if after_epoch:
-            self.after_epoch.setEnabled(False)
+            self.buttons.after_epoch.setEnabled(False)
             at = self.progress.text("Iteration").partition(" ")[0]
-            self.add_line(at, f"{BY_NAME['stop_after_epoch'].done}, by you")
+            self.add_line(at, _capitalised(BY_NAME["stop_after_epoch"].done))
         else:
             self._set_state("stopping")
 
     def show_requested(self, name: str) -> None:
         """Disable the button of a request until the run answers."""
-        with self._keyboard_kept():
-            if name == "pause":
-                self.pause.setEnabled(False)
-            elif name == "resume":
-                self.resume.setEnabled(False)
-                self.offer.setEnabled(False)
+        self.buttons.disable(name)
+        if name == "resume":
+            self.offer.setEnabled(False)
 
     @property
     def rate_and_epochs(self) -> tuple[float, int] | None:
@@ -324,9 +285,7 @@ class FactsPanel(QWidget):
         self._set_state(outcome.state)
         self.bar.setValue(1000 if outcome.state == "finished" else self.bar.value())
         self.left.clear()
-        self.progress.set("Remaining", "")
-        reason = outcome.reason[:1].upper() + outcome.reason[1:]
-        self._set_reason(reason, "error" if outcome.state in ("failed", "lost") else "help")
+        self._set_reason(_capitalised(outcome.reason), "error" if outcome.state in ("failed", "lost") else "help")
 
     # ---- events ----
 
@@ -341,67 +300,77 @@ class FactsPanel(QWidget):
                     self._set_state(event.state)
             case Progress():
                 self._last_progress = (event, time.monotonic())
+                self.step_time.add(shares_of(event), num_workers=self._num_workers)
                 self._show_progress(event, 0.0)
             case Points(split="validation" | "test"):
                 self._on_part(event)
             case Points(split="training"):
-                self.more.show_watched("gradient_norm", is_on=GRADIENT_NORM in event.values)
+                self.buttons.more.show_watched("gradient_norm", is_on=GRADIENT_NORM in event.values)
             case Health():
-                self.more.show_watched("layers", is_on=True)
+                self.buttons.more.show_watched("layers", is_on=True)
             case Best():
                 self.progress.set("Best", f"{format_metric(event.objective, event.value)} at {event.iteration:,}")
             case Requested():
                 self._on_request(event)
             case Refused():
-                self.add_line(f"{event.iteration:,}", f"refused: {event.reason}")
+                self.add_line(f"{event.iteration:,}", f"Refused: {event.reason}")
                 self._set_state(self._state)  # its button may be pressed again
-                self.more.show_watched(event.what.removeprefix("watch_"), is_on=False)
+                self.buttons.more.show_watched(event.what.removeprefix("watch_"), is_on=False)
             case Resumed():
                 self._offered = ""
                 self._show_offer("")
                 self.progress.set("Test", "")
                 if not self._is_replay:
                     self._set_reason("", "help")
-                self.add_line(f"{event.iteration:,}", f"continues: {event.explanation}")
+                self.add_line(f"{event.iteration:,}", f"Resumed: {event.explanation}")
             case Failed():
-                self.add_line("✕", event.cause)
+                self.add_line("Failed", event.cause)
                 self._offered = event.offer
             case Ended():
                 if not self._is_replay:
                     self._state = event.state  # of a run that was resumed, what follows counts again
-                if advice := event.result.get("held_back_by"):
-                    self.add_line("", str(advice))
+                self.step_time.show_advice(str(event.result.get("held_back_by") or ""))
+
+    @property
+    def _num_workers(self) -> int:
+        return int(self._started.environment.get("workers", 1)) if self._started is not None else 1
 
     def _on_started(self, event: Started) -> None:
         self._started = event
         environment = event.environment
-        workers = int(environment.get("workers", 1))
+        workers = self._num_workers
         backend = environment.get("backend") or ""
-        self.where.set("Environment", str(environment.get("resolved", "")))
-        self.where.set("Workers", f"{workers} · {backend}" if backend else f"{workers}")
-        self.where.set("Hardware", event.hardware)
+        self.hardware.set("Environment", str(environment.get("resolved", "")))
+        self.hardware.set("Workers", f"{workers} · {backend}" if backend else f"{workers}")
+        self.hardware.set("Device", event.hardware)
         counts = " · ".join(_whole(f"{count:,} {part}") for part, count in event.samples.items() if count)
-        self.where.set("Samples", counts)
-        self.where.set("Batch", event.arithmetic.removesuffix(".").replace("; ", "\n"))
-        self.where.explain("Environment", event.sentence)
-        self.progress.show()
-        self.where.show()
+        self.data.set("Samples", counts)
+        self.data.set("Batch", event.arithmetic.removesuffix(".").replace("; ", "\n"))
+        self.hardware.explain("Environment", event.sentence)
+        for section in (self.progress, self.hardware, self.data):
+            section.show()
 
     def _on_request(self, event: Requested) -> None:
         if event.what == "release":
             self._has_released = True  # its state follows
-            self.where.set("Memory", "released")
+            self.hardware.set("Memory", "released")
         if event.what.startswith("watch_"):
-            self.more.show_watched(event.what.removeprefix("watch_"), is_on=event.value > 0)
-        elif event.what == "epochs" and self._started is not None:
+            self.buttons.more.show_watched(event.what.removeprefix("watch_"), is_on=event.value > 0)
+        self._on_change(event)
+
+    def _on_change(self, event: Requested) -> None:
+        """Show a change of the run among the events, with the value before it."""
+        text, started, now = _capitalised(done_text(event)), self._started, self.rate_and_epochs
+        if event.what == "rate" and now is not None:
+            text = f"Learn rate {now[0]:.4g} → {event.value:.4g}"
+        elif event.what == "epochs" and started is not None:
             epochs = int(event.value)
-            steps = epochs * self._started.steps_per_epoch
-            self._started = replace(self._started, epochs=epochs, iterations=steps)
+            text = f"Epochs {started.epochs:,} → {epochs:,}"
+            self._started = replace(started, epochs=epochs, iterations=epochs * started.steps_per_epoch)
             if self._last_progress is not None:
                 self._show_progress(self._last_progress[0], 0.0)
-        text = done_text(event)
         if text and event.what != "stop_after_epoch":  # its line stands since it was requested
-            self.add_line(f"{event.iteration:,}", f"{text}, by you")
+            self.add_line(f"{event.iteration:,}", text)
 
     def _on_part(self, points: Points) -> None:
         last = {name: values[-1] for name, values in points.values.items() if values}
@@ -420,11 +389,9 @@ class FactsPanel(QWidget):
         table = self.progress
         table.set("Iteration", f"{event.iteration:,} of {total:,}")
         table.set("Elapsed", format_duration(event.elapsed_s + since_s))
-        table.set("Remaining", format_duration(left) if math.isfinite(left) else "")
         table.set("Learn rate", f"{event.rate:.4g}")
         table.set("Throughput", f"{event.samples_per_second:,.0f} samples/s")
-        table.set("Waiting", waiting(event))
-        self.where.set("Memory", format_bytes(event.memory_bytes) if event.memory_bytes else "")
+        self.hardware.set("Memory", format_bytes(event.memory_bytes) if event.memory_bytes else "")
 
     def _tick(self) -> None:
         """Advance the clocks between events."""
@@ -433,14 +400,17 @@ class FactsPanel(QWidget):
             self._show_progress(event, time.monotonic() - seen)
 
     def add_line(self, at: str, text: str) -> None:
-        """Add a line to the list of events."""
+        """Add a line to the list of events: where or what it is, and its text."""
         self._lines = [*self._lines, (at, text)][-MOST_LINES:]
         self._show_lines()
 
     def _show_lines(self) -> None:
-        self.lines.setText("\n".join(f"{at}  {text}".strip() for at, text in self._lines))
-        self.lines.setVisible(bool(self._lines))
-        self._lines_title.setVisible(bool(self._lines))
+        self.events.show_rows(self._lines[::-1])  # the newest first
+        self.events.setVisible(bool(self._lines))
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _whole(text: str) -> str:

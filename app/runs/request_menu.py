@@ -61,7 +61,7 @@ class RequestMenuButton(QPushButton):
         """Offer what a run in this state can be asked. One that is on disk only takes notes until it goes on."""
         self.setEnabled(state in ("running", "paused"))
         release = self.actions_by_slot["pause.release"]
-        release.setText("Free its memory" if state == "paused" else "Pause and free memory")
+        release.setText("Free memory" if state == "paused" else "Pause and free memory")
         for slot in ("pause.release", "checkpoint", "validate"):
             self.actions_by_slot[slot].setEnabled(not has_released)
 

@@ -3,6 +3,8 @@
 The run does not know that it is watched. A run that another window or a terminal has started is followed the same way.
 """
 
+import contextlib
+import math
 import time
 from collections import deque
 from dataclasses import dataclass
@@ -24,7 +26,11 @@ painting what is painted again at once."""
 MANY = 100
 GO_ON_MS = 4
 """Leaves a turn of the event loop to painting."""
-LOST = "The engine of this run has disappeared without ending it. Saved results are in the run's folder."
+SILENCE_S = 1.0
+"""Interval between looks whether the run's coordinator responds."""
+LOST = (
+    "The processes of this run are gone, as after a crash or a power cut. Resume continues it from its last checkpoint."
+)
 
 
 @dataclass(frozen=True)
@@ -44,15 +50,19 @@ class Outcome:
 
 
 class RunFollower(QObject):
-    """Emits `received` with each event, in order, and `ended` once with the `Outcome`."""
+    """Emits `received` with each event, in order, and `ended` once with the `Outcome`. `silence_changed` tells why the
+    run's coordinator does not respond; empty once it responds again."""
 
     received = Signal(object)
     ended = Signal(object)
+    silence_changed = Signal(str)
 
     def __init__(self, folder: RunFolder, parent: QObject | None = None, *, poll_ms: int = POLL_MS) -> None:
         super().__init__(parent)
         self.folder = folder
         self.outcome: Outcome | None = None
+        self.silence = ""
+        self._looked = -math.inf
         self._is_closed = False
         self._reader = EventReader(folder, limit_bytes=2**17)
         self._unsaid: deque[bytes] = deque()
@@ -104,6 +114,9 @@ class RunFollower(QObject):
             self._end("lost", str(error))
             return
         began = time.monotonic()
+        if state not in ENDS and began - self._looked >= SILENCE_S:
+            self._look_for_silence()
+            self._looked = began
         while self._unsaid or self._read():
             if (event := event_in(self._unsaid.popleft())) is not None:
                 self._tell(event)
@@ -116,6 +129,14 @@ class RunFollower(QObject):
                 self._end(self._ended.state, self._ended.reason or self._cause)
             else:
                 self._end(state, LOST if state == "lost" else self._cause)
+
+    def _look_for_silence(self) -> None:
+        reason = ""
+        with contextlib.suppress(UserError):  # the next poll says so
+            reason = self.folder.why_silent()
+        if reason != self.silence:
+            self.silence = reason
+            self.silence_changed.emit(reason)
 
     def _read(self) -> bool:
         self._unsaid.extend(self._reader.lines())

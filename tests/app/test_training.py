@@ -127,7 +127,7 @@ def test_a_run_that_has_ended_is_shown_as_ended_before_its_events_are_read(
     window.open_path(one)
     window.show_tab("train")
     facts, seen = monitor_of(window).facts, []
-    window.training.received.connect(lambda _: seen.append((facts.status.text(), facts.stop.isVisible())))
+    window.training.received.connect(lambda _: seen.append((facts.status.text(), facts.buttons.stop.isVisible())))
     assert not seen
     assert facts.status.text() == "✓ Finished"
     assert facts.reason.text() == "All 30 epochs done"
@@ -149,7 +149,7 @@ def test_a_run_that_goes_on_stays_in_the_train_tab(qtbot: QtBot, window: MainWin
         window.open_path(other)
         assert window.training.run_folder == run
         assert "run_one continues" in window.status.hints.text()
-        assert "run_one continues" in monitor_of(window).facts.lines.text()
+        assert "run_one continues" in monitor_of(window).facts.events.rows[0][1]
     finally:
         os.close(lock)
 
@@ -182,9 +182,9 @@ def test_the_buttons_ask_the_run(qtbot: QtBot, window: MainWindow, one: Path, mo
     with living(window, one) as run:
         facts = monitor_of(window).facts
         qtbot.waitUntil(lambda: facts.rate_and_epochs is not None)
-        facts.pause.click()
+        facts.buttons.pause.click()
         for slot in ("pause.release", "checkpoint", "validate", "set", "watch.layers"):
-            facts.more.actions_by_slot[slot].trigger()
+            facts.buttons.more.actions_by_slot[slot].trigger()
         asked = run.take_requests()
     assert asked == [
         {"do": "pause"},

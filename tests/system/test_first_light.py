@@ -120,7 +120,7 @@ def train(hand: WindowHand) -> None:
     hand.qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
     assert monitor.facts.status.text() == "✓ Finished"
     assert {split for split, _, _ in monitor.metric_card.rows()} == {"training", "validation", "test"}
-    assert monitor.facts.where.text("Workers") == "2 · gloo"
+    assert monitor.facts.hardware.text("Workers") == "2 · gloo"
     assert "accuracy" in monitor.facts.progress.text("Test")
 
 

@@ -93,7 +93,7 @@ def look():
     global was_paused
     if monitor.facts.status.text() == "‖ Paused" and not was_paused:
         was_paused = True
-        monitor.facts.resume.click()
+        monitor.facts.buttons.resume.click()
     elif was_paused and not window.training.is_running:
         timer.stop()
         rows = [list(card.rows()) for card in (monitor.loss_card, monitor.metric_card)]
@@ -236,14 +236,16 @@ def test_stop_keeps_what_was_learned_and_resume_goes_on(qtbot, window: MainWindo
     panel = monitor_of(window).facts
     qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
     assert panel.status.text() == "■ Stopped"
-    assert panel.export.isVisible()
+    assert panel.buttons.export.isVisible()
     assert folder.kept() is not None
     done = max(step for split, step, _ in monitor_of(window).loss_card.rows() if split == "training")
-    qtbot.mouseClick(panel.resume, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(panel.buttons.extend, Qt.MouseButton.LeftButton)
     # What was before is told first, in slices: the buttons follow it to the end.
-    qtbot.waitUntil(lambda: "continues: resumed on request" in panel.lines.text(), timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: panel.pause.isEnabled() and panel.pause.isVisible(), timeout=PATIENCE_MS)
-    qtbot.mouseClick(panel.pause, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(
+        lambda: "Resumed: resumed on request" in [text for _, text in panel.events.rows], timeout=PATIENCE_MS
+    )
+    qtbot.waitUntil(lambda: panel.buttons.pause.isEnabled() and panel.buttons.pause.isVisible(), timeout=PATIENCE_MS)
+    qtbot.mouseClick(panel.buttons.pause, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: panel.status.text() == "‖ Paused", timeout=PATIENCE_MS)
     window.menus.actions_by_id["run.resume"].trigger()
     qtbot.waitUntil(lambda: panel.status.text() == "● Training", timeout=PATIENCE_MS)
@@ -262,8 +264,8 @@ def test_two_windows_follow_one_run_and_either_leads_it(qtbot, window: MainWindo
     panel = monitor.facts
     command = [sys.executable, "-c", GOES_ON, str(path)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as other:
-        qtbot.mouseClick(panel.pause, Qt.MouseButton.LeftButton)
-        told = ["paused, by you", "resumed, by you"]
+        qtbot.mouseClick(panel.buttons.pause, Qt.MouseButton.LeftButton)
+        told = ["Paused", "Resumed"]
         qtbot.waitUntil(lambda: [words for _, words in panel._lines if words in told] == told, timeout=PATIENCE_MS)
         folder.request("set", epochs=1)
         qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
@@ -288,7 +290,7 @@ def test_a_project_that_waits_is_trained_when_the_run_has_ended(
     window.training.stop()
     qtbot.waitUntil(lambda: window.training.run_folder != first, timeout=PATIENCE_MS)
     assert first.state() == "stopped"
-    qtbot.waitUntil(lambda: monitor_of(window).facts.pause.isEnabled(), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: monitor_of(window).facts.buttons.pause.isEnabled(), timeout=PATIENCE_MS)
     window.training.stop()
     qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: [entry.state for entry in keeper.entries] == ["stopped"], timeout=PATIENCE_MS)

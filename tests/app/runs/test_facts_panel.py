@@ -1,15 +1,21 @@
 """Beside the curves: every state has a word and a role, and every event finds its place."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QLabel
 
 from app.runs.facts_panel import STATES, FactsPanel
+from app.runs.phases import Phase
 from app.runs.run_follower import Outcome
+from app.runs.step_time import colour_of
+from app.widgets import ValueTable
 from designer import theme
-from engine.runs.events import Best, Failed, Points, Progress, Refused, Requested, Resumed, Started, StateChanged
+from engine.runs.events import Best, Ended, Failed, Points, Progress, Refused, Requested, Resumed, Started, StateChanged
 from engine.runs.folder import RunFolder
 from engine.runs.requests import WATCHABLE
+from tests.app.clipping import settle
 
 STARTED = Started(
     environment={"resolved": "multi-cpu", "workers": 2, "backend": "gloo"},
@@ -77,22 +83,28 @@ def test_every_state_has_a_word_a_role_and_its_buttons(
     assert said == word
     assert shape
     assert panel.status.property("role") == role
-    assert (panel.stop.isVisible() and panel.stop.isEnabled()) == stop
-    assert panel.train.isVisible() == train
-    assert panel.export.isVisible() == export
+    assert (panel.buttons.stop.isVisible() and panel.buttons.stop.isEnabled()) == stop
+    assert panel.buttons.train.isVisible() == train
+    assert panel.buttons.export.isVisible() == export
 
 
 def test_no_state_is_left_out() -> None:
     assert set(STATES) == {
-        "", "starting", "running", "stopping", "paused", "finished", "stopped", "failed", "lost", "refused"
+        "", "starting", "running", "silent", "stopping", "paused", "finished", "stopped", "failed", "lost", "refused"
     }  # fmt: skip
 
 
-def test_before_the_first_run_it_says_what_to_do(panel: FactsPanel) -> None:
+def test_before_the_first_run_it_is_empty(panel: FactsPanel) -> None:
     assert panel.name.text() == "No run yet"
-    assert "Press Train" in panel.reason.text()
-    assert panel.train.text() == "Train"
+    assert panel.is_empty
+    assert not panel.buttons.train.isVisible()
     assert not panel.bar.isVisible()
+    queue = QLabel("Queue")
+    panel.add_panel(queue)
+    queue.show()
+    assert not panel.is_empty
+    queue.hide()
+    assert panel.is_empty
 
 
 def test_what_a_run_says_stands_in_the_tables(panel: FactsPanel) -> None:
@@ -107,10 +119,10 @@ def test_what_a_run_says_stands_in_the_tables(panel: FactsPanel) -> None:
     assert panel.progress.text("Throughput") == "11,420 samples/s"
     assert panel.progress.text("Best").endswith("at 840")
     assert "96.4\u00a0%" in panel.progress.text("Validation")
-    assert panel.where.text("Workers") == "2 · gloo"
-    assert panel.where.text("Samples") == "1,257\u00a0training · 270\u00a0validation"
-    assert panel.where.text("Batch").splitlines()[:2] == ["128 samples per step, 64 per worker", "10 steps per epoch"]
-    assert "612 MiB" in panel.where.text("Memory")
+    assert panel.hardware.text("Workers") == "2 · gloo"
+    assert panel.data.text("Samples") == "1,257\u00a0training · 270\u00a0validation"
+    assert panel.data.text("Batch").splitlines()[:2] == ["128 samples per step, 64 per worker", "10 steps per epoch"]
+    assert "612 MiB" in panel.hardware.text("Memory")
     assert panel.left.text() == "2 m 5 s left"
 
 
@@ -121,7 +133,7 @@ def test_a_failure_is_said_once_in_words(panel: FactsPanel) -> None:
     panel.show_outcome(Outcome("failed", "worker 1 was killed"))
     assert panel.reason.text() == "Worker 1 was killed"
     assert panel.reason.property("role") == "error"
-    assert "killed" not in panel.lines.text()
+    assert not any("killed" in text for _, text in panel.events.rows)
 
 
 def test_a_stop_that_is_on_its_way_is_not_undone_by_older_news(panel: FactsPanel) -> None:
@@ -147,14 +159,15 @@ def test_a_long_name_is_elided_and_whole_in_the_tooltip(panel: FactsPanel) -> No
 
 def test_the_buttons_say_what_they_are_for(qtbot, panel: FactsPanel) -> None:
     run(panel)
-    with qtbot.waitSignal(panel.stop_clicked):
-        panel.stop.click()
-    with qtbot.waitSignal(panel.stop_after_epoch_clicked):
-        panel.after_epoch.click()
+    buttons, clicked = panel.buttons, list[str]()
+    buttons.clicked.connect(clicked.append)
+    panel.take(StateChanged(state="running"))
+    for button in (buttons.stop, buttons.after_epoch, buttons.pause):
+        button.click()
     panel.show_outcome(Outcome("finished", ""))
-    with qtbot.waitSignals([panel.train_clicked, panel.export_clicked]):
-        panel.train.click()
-        panel.export.click()
+    for button in (buttons.train, buttons.export, buttons.compare, buttons.extend):
+        button.click()
+    assert clicked == ["stop", "stop_after_epoch", "pause", "train", "export", "compare", "resume"]
 
 
 @pytest.mark.parametrize(
@@ -175,8 +188,10 @@ def test_a_run_can_be_held_and_gone_on_with(
 ) -> None:
     run(panel)
     panel._set_state(state)
-    assert (panel.pause.isVisible(), panel.resume.isVisible(), panel.more.isVisible()) == (pause, resume, more)
-    assert panel.more.isEnabled() == (state in ("running", "paused"))
+    buttons = panel.buttons
+    can_resume = buttons.resume.isVisible() or buttons.extend.isVisible()
+    assert (buttons.pause.isVisible(), can_resume, buttons.more.isVisible()) == (pause, resume, more)
+    assert panel.buttons.more.isEnabled() == (state in ("running", "paused"))
     panel.grab()
     assert panel.width() == 380, "nothing is cut off"
 
@@ -190,18 +205,18 @@ def test_what_was_asked_stands_among_the_events(panel: FactsPanel) -> None:
     panel.take(Requested(what="epochs", iteration=20, value=40))
     panel.take(Requested(what="checkpoint", iteration=21))
     panel.take(Resumed(iteration=20, after=5, reason="Worker 1 was killed", restarts=1))
-    assert panel.lines.text().splitlines() == [
-        "20  learn rate 0.002, by you",
-        "20  40 epochs, by you",
-        "21  checkpoint requested, by you",
-        "20  continues: Worker 1 was killed",
-    ]
+    assert panel.events.rows == [
+        ("20", "Resumed: Worker 1 was killed"),
+        ("21", "Checkpoint requested"),
+        ("20", "Epochs 3,000 → 40"),
+        ("20", "Learn rate 0.01 → 0.002"),
+    ], "the newest first"
     assert panel.epoch.text() == "Epoch 2 of 40"
 
 
 def test_what_a_run_watches_is_ticked_as_it_says(panel: FactsPanel) -> None:
     run(panel)
-    ticked = {name: panel.more.actions_by_slot[f"watch.{name}"].isChecked for name in WATCHABLE}
+    ticked = {name: panel.buttons.more.actions_by_slot[f"watch.{name}"].isChecked for name in WATCHABLE}
     panel.take(StateChanged(state="running"))
     panel.take(Requested(what="watch_layers", iteration=3, value=1.0))
     panel.take(Points(split="training", first_step=3, steps_apart=1, values={"loss": [1.0], "gradient_norm": [2.0]}))
@@ -209,9 +224,9 @@ def test_what_a_run_watches_is_ticked_as_it_says(panel: FactsPanel) -> None:
     assert ticked["gradient_norm"]()
     panel.take(Refused(what="watch_layers", iteration=4, reason="a compiled network shows nothing of its layers"))
     assert not ticked["layers"]()
-    assert panel.lines.text().splitlines() == [
-        "3  layers watched, by you",
-        "4  refused: a compiled network shows nothing of its layers",
+    assert panel.events.rows == [
+        ("4", "Refused: a compiled network shows nothing of its layers"),
+        ("3", "Layers watched"),
     ]
     run(panel)
     assert not ticked["gradient_norm"](), "of another run nothing is known"
@@ -221,16 +236,16 @@ def test_a_run_on_disk_says_so_and_asks_for_less(panel: FactsPanel) -> None:
     run(panel)
     for event in (STARTED, StateChanged(state="running"), progress(20, epoch=2), StateChanged(state="paused")):
         panel.take(event)
-    assert panel.more.actions_by_slot["pause.release"].text() == "Free its memory"
+    assert panel.buttons.more.actions_by_slot["pause.release"].text() == "Free memory"
     panel.take(Requested(what="release", iteration=20))
     panel.take(StateChanged(state="paused", reason="its memory is released"))
     assert panel.status.text() == "‖ Paused, on disk"
-    assert panel.where.text("Memory") == "released"
-    assert not panel.more.actions_by_slot["pause.release"].isEnabled()
+    assert panel.hardware.text("Memory") == "released"
+    assert not panel.buttons.more.actions_by_slot["pause.release"].isEnabled()
     panel.take(StateChanged(state="starting"))
     panel.take(StateChanged(state="running"))
     assert panel.status.text() == "● Training"
-    assert panel.more.actions_by_slot["pause.release"].isEnabled()
+    assert panel.buttons.more.actions_by_slot["pause.release"].isEnabled()
 
 
 def test_what_helps_a_run_that_ran_out_of_memory_is_a_button(qtbot, panel: FactsPanel) -> None:
@@ -251,14 +266,94 @@ def test_what_helps_a_run_that_ran_out_of_memory_is_a_button(qtbot, panel: Facts
 def test_after_pause_the_keyboard_is_at_resume_and_never_at_stop(qtbot, panel: FactsPanel) -> None:
     run(panel)
     panel._set_state("running")
+    buttons = panel.buttons
     panel.activateWindow()
-    panel.pause.setFocus()
-    qtbot.waitUntil(panel.pause.hasFocus, timeout=60_000)
-    for asked, state, button in (("pause", "paused", panel.resume), ("resume", "running", panel.pause)):
+    panel.buttons.pause.setFocus()
+    qtbot.waitUntil(panel.buttons.pause.hasFocus, timeout=60_000)
+    for asked, state, button in (("pause", "paused", panel.buttons.resume), ("resume", "running", panel.buttons.pause)):
         panel.show_requested(asked)
-        assert panel.hasFocus()
+        assert buttons.hasFocus()
         panel._set_state(state)
         assert button.hasFocus()
-    panel.stop.setFocus()
+    panel.buttons.stop.setFocus()
     panel._set_state("finished")
-    assert panel.hasFocus(), "not the next button, whichever that is"
+    assert buttons.hasFocus(), "not the next button, whichever that is"
+
+
+def test_after_the_end_it_says_what_to_do_next(panel: FactsPanel) -> None:
+    run(panel)
+    panel.take(StateChanged(state="running"))
+    assert not panel.buttons.next.isVisible()
+    panel.show_outcome(Outcome("finished", ""))
+    buttons = panel.buttons
+    shown = (buttons.export, buttons.confusion, buttons.compare, buttons.extend, buttons.train)
+    assert [button.isVisible() for button in shown] == [True, False, True, True, True]
+    buttons.show_confusion(has_confusion=True)
+    assert buttons.confusion.isVisible()
+    panel.show_outcome(Outcome("failed", "a worker was killed"))
+    assert [button.isVisible() for button in shown] == [False, True, True, True, True]
+
+
+def test_while_a_run_is_prepared_again_it_can_only_be_stopped(panel: FactsPanel) -> None:
+    run(panel)
+    panel.show_outcome(Outcome("stopped", "stopped on request"))
+    panel.show_phase(Phase.PREPARING)
+    assert panel.status.text() == "○ Starting"
+    assert panel.buttons.stop.isVisible()
+    assert not panel.buttons.next.isVisible()
+    panel.show_phase(Phase.ENDED)  # refused
+    assert panel.status.text() == "■ Stopped"
+    assert panel.buttons.extend.isVisible()
+    assert panel.buttons.extend.isEnabled()
+
+
+def test_a_coordinator_that_does_not_respond_is_told(panel: FactsPanel) -> None:
+    run(panel)
+    for event in (STARTED, StateChanged(state="running"), progress(20, epoch=2)):
+        panel.take(event)
+    panel.show_silence("its coordinator (process 7) is paused, as by SIGSTOP; `kill -CONT 7` continues it")
+    assert panel.status.text() == "◌ Not responding"
+    assert panel.status.property("role") == "warning"
+    assert panel.reason.text().startswith("Its coordinator (process 7) is paused")
+    assert panel.buttons.stop.isVisible()
+    panel.show_silence("")
+    assert panel.status.text() == "● Training"
+    assert panel.reason.isHidden()
+
+
+def test_the_time_of_steps_is_a_bar_with_its_shares(panel: FactsPanel) -> None:
+    run(panel)
+    assert not panel.step_time.isVisible()
+    panel.take(STARTED)
+    panel.take(replace(progress(20), data_share=0.06, communication_share=0.13))
+    labels = {name: label.text().replace("\u00a0", " ") for name, label in panel.step_time.labels.items()}
+    assert list(labels.values()) == ["data 6 %", "computing 81 %", "communication 13 %"]
+    image = panel.step_time.bar.grab().toImage()
+    ratio, middle = image.devicePixelRatio(), image.height() // 2
+    at = [image.pixelColor(round(share * (image.width() - 1)), middle) for share in (0.03, 0.5, 0.95)]
+    assert at == [colour_of(name) for name in ("data", "computing", "communication")], ratio
+    panel.take(Ended(state="finished", reason="", result={"held_back_by": "Computing takes 81 % of the step time."}))
+    assert panel.step_time.advice.text() == "Computing takes 81 % of the step time."
+
+
+def test_a_worker_alone_has_no_share_of_communication(panel: FactsPanel) -> None:
+    run(panel)
+    panel.take(replace(STARTED, environment={"resolved": "cpu", "workers": 1}))
+    panel.take(replace(progress(20), data_share=0.06, communication_share=0.0))
+    assert [name for name, label in panel.step_time.labels.items() if label.isVisible()] == ["data", "computing"]
+
+
+def test_headings_stand_nearer_to_what_they_head(panel: FactsPanel) -> None:
+    run(panel)
+    for event in (STARTED, StateChanged(state="running"), progress(20)):
+        panel.take(event)
+    settle(panel)
+
+    def ends(table: ValueTable) -> tuple[int, int, int, int]:
+        labels = [label for label in table.findChildren(QLabel) if label.isVisible()]
+        top, last = labels[0], max(labels, key=lambda label: label.y())
+        first = min(labels[1:], key=lambda label: label.y())
+        return (table.y() + top.y(), top.geometry().bottom(), first.y(), table.y() + last.geometry().bottom())
+
+    progress_table, hardware = ends(panel.progress), ends(panel.hardware)
+    assert hardware[2] - hardware[1] < hardware[0] - progress_table[3]

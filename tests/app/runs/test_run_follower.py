@@ -2,6 +2,9 @@
 
 import json
 import os
+import platform
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -157,3 +160,26 @@ def test_one_that_is_closed_before_its_first_look_tells_nothing(qtbot: QtBot, ru
     other.close()
     assert (events, outcomes) == ([], [])
     assert len(heard) == 2
+
+
+def test_a_coordinator_that_is_paused_is_told_until_it_goes_on(
+    qtbot: QtBot, run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.runs.run_follower.SILENCE_S", 0.0)
+    lock = take_lock(run)
+    process = subprocess.Popen(["sleep", "600"])
+    update_info(run, state="running", coordinator=process.pid, host=platform.node())
+    follower, _, _ = follow(run)
+    told: list[str] = []
+    follower.silence_changed.connect(told.append)
+    try:
+        process.send_signal(signal.SIGSTOP)
+        qtbot.waitUntil(lambda: len(told) == 1)
+        assert f"process {process.pid}) is paused" in told[0]
+        process.send_signal(signal.SIGCONT)
+        qtbot.waitUntil(lambda: told[1:] == [""])
+    finally:
+        follower.close()
+        process.kill()
+        process.wait()
+        os.close(lock)
