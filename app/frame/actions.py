@@ -204,7 +204,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("edit.lasso", "Select with a lasso", "Edit", lambda w: w.design.canvas.keyboard.lasso_next(),
            help="Draw a line around layers: the next drag, or Alt and a drag", enabled_when=with_layers),
     Action("edit.find", "Find a layer…", "Edit", lambda w: w.canvas_commands.find_bar.open(), "Ctrl+F", "search",
-           help="By name, type or problem", enabled_when=with_layers, separator_before=True),
+           help="By name, type, size or problem, inside blocks too", enabled_when=with_layers, separator_before=True),
     Action("edit.find_next", "Find next", "Edit", lambda w: w.canvas_commands.find_bar.next(), "F3",
            enabled_when=with_layers),
     Action("edit.find_previous", "Find previous", "Edit", lambda w: w.canvas_commands.find_bar.previous(), "Shift+F3",

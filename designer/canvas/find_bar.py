@@ -1,4 +1,4 @@
-"""The small bar over the canvas that finds layers: by name, type or problem."""
+"""The small bar over the canvas that finds layers, inside blocks too: by name, type, size or problem."""
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
@@ -7,23 +7,30 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton
 from designer import theme
 from designer.canvas.view import CanvasView
 from designer.panels.parts import SearchField
+from engine.network.blocks import names_of
 from engine.network.table import find_layers
 
 _MARGIN = 14
-_WIDTH = 188
+_WIDTH = 204
 NONE = "None found"
+_MOST_COUNT = 160
+"""Largest width of the words beside the field; longer names of blocks are elided."""
 
 
 class FindBar(QFrame):
-    """Find bar at the top right of the canvas. The matches are selected and scrolled into view."""
+    """Find bar at the top right of the canvas. The matches are selected and scrolled into view.
+
+    Typing stays in the open block; Enter goes on to matches in others, and opens them.
+    """
 
     def __init__(self, view: CanvasView) -> None:
         super().__init__(view)
         self._view = view
         self._found: list[str] = []
+        """Id paths of the matches."""
         self._at = -1
         theme.mark(self, "role", "card")
-        self.field = SearchField("Name, type or problem", "Find a layer")
+        self.field = SearchField("Name, type, size, problem", "Find a layer")
         self.field.setFixedWidth(_WIDTH)
         self.field.textChanged.connect(self._search)
         self.field.installEventFilter(self)
@@ -91,37 +98,66 @@ class FindBar(QFrame):
         else:
             self._go(self._at - 1 if self._at >= 0 else -1)
 
-    def _search(self) -> None:
-        """Search for another text, and go to the first match, or stay where the current one still matches."""
+    def _matches(self) -> list[str]:
         editor = self._view.editor
-        self._found = find_layers(editor.network, editor.check_result_here.problems, self.field.text())
-        chosen = [index for index, id in enumerate(self._found) if id in editor.selection]
+        result = editor.check_result
+        return find_layers(editor.project.network, result.analysis, result.problems, self.field.text())
+
+    def _is_here(self, path: str) -> bool:
+        return path.split("/")[:-1] == list(self._view.editor.scope)
+
+    def _search(self) -> None:
+        """Search for another text, and go to the first match in the open block, or stay where the current one still
+        matches."""
+        editor = self._view.editor
+        self._found = self._matches()
+        here = [index for index, path in enumerate(self._found) if self._is_here(path)]
+        chosen = [index for index in here if self._found[index].rpartition("/")[2] in editor.selection]
         self._at = -1
-        self._go(chosen[0] if chosen else 0)
+        if here:
+            self._go((chosen or here)[0])
+        else:
+            self._show_count()
 
     def _on_changed(self, _result: object = None) -> None:
         """Count the matches again after an edit, without scrolling."""
         if not self.isHidden():
-            editor = self._view.editor
             now = self._found[self._at] if 0 <= self._at < len(self._found) else ""
-            self._found = find_layers(editor.network, editor.check_result_here.problems, self.field.text())
+            self._found = self._matches()
             self._at = self._found.index(now) if now in self._found else -1
             self._show_count()
 
     def _go(self, index: int) -> None:
         if self._found:
-            self._at = index % len(self._found)
-            self._view.go_to(self._found[self._at])
+            path = self._found[index % len(self._found)]
+            *scope, id = path.split("/")
+            self._view.editor.open_scope(scope)
+            self._at = self._found.index(path)
+            self._view.go_to(id)
             self.field.setFocus()
         self._show_count()
 
     def _show_count(self) -> None:
         total = len(self._found)
-        text = f"{self._at + 1:,} of {total:,}" if self._at >= 0 else f"{total:,} found"
+        text = f"{self._at + 1:,} of {total:,}" if self._at >= 0 else f"{total:,} {self._where()}"
         if not total:
             text = NONE if self.field.text().strip() else ""
-        self.count.setText(text)
+        shown = self.count.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, _MOST_COUNT)
+        if shown != self.count.text():
+            self.count.setText(shown)
+            self.count.setToolTip(text if shown != text else "")
+            self._place()
         theme.mark(self.field, "invalid", "true" if text == NONE else "false")
+
+    def _where(self) -> str:
+        """Where matches are that are not shown: `in decoder`, `in blocks`."""
+        if any(self._is_here(path) for path in self._found):
+            return "found"
+        outer = {tuple(path.split("/")[:-1]) for path in self._found}
+        if len(outer) > 1:
+            return "in blocks"
+        names = names_of(self._view.editor.project.network, next(iter(outer), ()))
+        return f"in {'/'.join(names)}" if names else "outside"
 
     def _place(self) -> None:
         self.adjustSize()

@@ -1,5 +1,6 @@
 """The layers of a network as rows of a table (layers inside a block below it), search, and counts as text."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from engine.network.block import Block, BlockInput, BlockOutput
 from engine.network.network import Layer, Network
 from engine.network.problems import Problem
 
+_SIZES = re.compile(r"(?<=\d)\s*[x×*]\s*(?=\d)")
 _STEPS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k"))
 
 
@@ -51,28 +53,47 @@ def table_rows(network: Network, analysis: Analysis) -> Iterator[TableRow]:
                 yield replace(row, id=f"{id}/{row.id}", path=f"{layer.name}/{row.path}")
 
 
-def find_layers(network: Network, problems: Iterable[Problem], text: str) -> list[str]:
-    """Return the ids of the layers that contain every word of the text, in topological order, ignoring case.
+def find_layers(network: Network, analysis: Analysis, problems: Iterable[Problem], text: str) -> list[str]:
+    """Return the id paths of the layers that contain every word of the text, in topological order, ignoring case; those
+    inside a block behind it.
 
-    The search covers a layer's name, the label, key and family of its type, and the severity and message of its
-    problems. An empty text matches nothing.
+    The search covers a layer's name, the label, key and family of its type, the sizes at its outputs (`64 x 56 x 56`),
+    and the severity and message of its problems. An empty text matches nothing.
     """
-    words = text.lower().split()
+    words = _SIZES.sub("×", text.lower()).split()
     if not words:
         return []
+    sizes = [re.compile(rf"(?<!\d){re.escape(word)}(?!\d)") for word in words if "×" in word]
+    words = [word for word in words if "×" not in word]
     said: dict[str, list[str]] = defaultdict(list)
     for problem in problems:
         if problem.layer:
             said[problem.layer].append(f"{problem.severity} {problem.message}")
-    ordered = set(network.order)
     found = []
+    for path, layer, shapes in _with_inner(network, analysis):
+        parts = (layer.name, layer.type.label, layer.type_key, layer.type.family, *said.get(path, ()))
+        known = "\n".join(parts).lower()
+        if all(word in known for word in words) and all(size.search(_sizes_text(shapes)) for size in sizes):
+            found.append(path)
+    return found
+
+
+def _with_inner(network: Network, analysis: Analysis) -> Iterator[tuple[str, Layer, LayerShapes | None]]:
+    """Return all layers with their id paths and shapes, those inside a block, in its first copy, behind it."""
+    ordered = set(network.order)
     for id in (*network.order, *(id for id in network.layers if id not in ordered)):
         layer = network.layers[id]
-        parts = (layer.name, layer.type.label, layer.type_key, layer.type.family, *said.get(id, ()))
-        known = "\n".join(parts).lower()
-        if all(word in known for word in words):
-            found.append(id)
-    return found
+        yield id, layer, analysis.shapes.get(id)
+        if isinstance(layer.type, Block):
+            inside = analysis.inside.get(id)
+            copy = inside.copies[0] if inside and inside.copies else Analysis({}, ())
+            yield from ((f"{id}/{path}", *rest) for path, *rest in _with_inner(layer.type.network, copy))
+
+
+def _sizes_text(shapes: LayerShapes | None) -> str:
+    """Return the sizes at all outputs as a search writes them, one per line: `64×56×56`."""
+    outputs = shapes.outputs if shapes else ()
+    return "\n".join(output.short().replace(" ", "").replace(",", "").lower() for output in outputs)
 
 
 def short_count(number: int) -> str:

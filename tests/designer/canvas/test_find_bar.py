@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton
 
 from designer.canvas.find_bar import FindBar
+from tests.blocks import IMAGE, behind, conv, residual, row
 from tests.builders import chain, layer
 from tests.designer.mouse import NONE, Hand
 
@@ -84,6 +85,49 @@ def test_a_problem_is_found_and_the_count_follows_edits(hand: Hand, bar: FindBar
     assert bar.count.text() == "1 found"
     hand.qtbot.keyClick(bar.field, Qt.Key.Key_Return)
     assert (selected(hand), bar.count.text()) == (["fc_2"], "1 of 1")
+
+
+@pytest.fixture
+def nested(make_hand) -> tuple[Hand, FindBar]:
+    """image_1 - stage, with a residual block and a ReLU in it - tail, and the bar."""
+    hand = make_hand(behind(IMAGE, row(residual(), layer("relu")), conv(2), names=("stage", "tail")))
+    bar = FindBar(hand.view)
+    bar.open()
+    hand.qtbot.waitUntil(bar.field.hasFocus)
+    return hand, bar
+
+
+def test_what_is_inside_a_block_is_counted_there_and_enter_goes_to_it(nested: tuple[Hand, FindBar]) -> None:
+    hand, bar = nested
+    hand.qtbot.keyClicks(bar.field, "relu_1")
+    assert (hand.editor.scope, selected(hand), bar.count.text()) == ((), [], "1 in stage")
+    assert bar.field.property("invalid") != "true"
+    hand.qtbot.keyClick(bar.field, Qt.Key.Key_Return)
+    assert (hand.editor.scope, selected(hand), bar.count.text()) == (("id2",), ["relu_1"], "1 of 1")
+    assert bar.field.hasFocus()
+    bar.field.clear()
+    hand.qtbot.keyClicks(bar.field, "tail")
+    assert bar.count.text() == "1 outside"
+    hand.qtbot.keyClick(bar.field, Qt.Key.Key_Return)
+    assert (hand.editor.scope, selected(hand)) == ((), ["tail"])
+    assert hand.editor.stack.count() == 0
+
+
+def test_the_open_block_comes_first_and_all_are_reached(nested: tuple[Hand, FindBar]) -> None:
+    hand, bar = nested
+    hand.qtbot.keyClicks(bar.field, "convolution")
+    assert (selected(hand), bar.count.text()) == (["tail"], "2 of 2")
+    hand.qtbot.keyClick(bar.field, Qt.Key.Key_Return)
+    assert (hand.editor.scope, selected(hand), bar.count.text()) == (("id2", "id2"), ["conv"], "1 of 2")
+    bar.field.clear()
+    hand.editor.open_scope(())
+    hand.qtbot.keyClicks(bar.field, "4 x 6 x 6 norm")
+    assert bar.count.text() == "1 in stage/block_1"
+
+
+def test_a_size_is_found_as_it_stands_on_a_connection(hand: Hand, bar: FindBar) -> None:
+    hand.qtbot.keyClicks(bar.field, "1 x 6 x 6")
+    assert (selected(hand), bar.count.text()) == (["image_1"], "1 of 1")
 
 
 def test_the_buttons_do_what_the_keys_do(hand: Hand, bar: FindBar) -> None:
