@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 
 from designer import placement
@@ -24,7 +24,6 @@ _ARROWS: dict[Qt.Key, tuple[neighbours.Direction, int, int]] = {
     Qt.Key.Key_Up: ("up", 0, -1),
     Qt.Key.Key_Down: ("down", 0, 1),
 }
-_PAN = 40
 _FAR = 4
 _TRAIL = 200
 _CTRL, _SHIFT, _ALT = (
@@ -34,7 +33,8 @@ _CTRL, _SHIFT, _ALT = (
 )
 
 HELP = (
-    "Tab goes from layer to layer, arrow keys go along the connections. Enter edits, F2 renames, C connects, "
+    "Arrow keys go along the connections, the first one to the first layer; N goes to the next layer, Shift+N to the "
+    "one before, Tab leaves the canvas. Enter edits, F2 renames, C connects, "
     "A adds a layer, Del removes. Alt with Down opens a block, Alt with Up leaves it. "
     "While stages of a pipeline are shown, 1 to 9 move the selection into one. "
     "Ctrl with an arrow key moves the selection. Frames and comments follow the layers: Enter edits their text, "
@@ -123,7 +123,7 @@ class Keyboard:
             elif self._editor.selection:
                 self._walk(direction, extends=bool(held & _SHIFT))
             else:
-                self._canvas.scroll_by(QPoint(_PAN * dx, _PAN * dy))
+                self._next_layer(1)
             return True
         if held == _ALT and key == Qt.Key.Key_Up:
             self._editor.leave_block()
@@ -137,6 +137,7 @@ class Keyboard:
     def _letter(self, key: Qt.Key, *, has_shift: bool) -> bool:
         canvas, editor = self._canvas, self._editor
         plain: dict[Qt.Key, Callable[[], object]] = {
+            Qt.Key.Key_N: lambda: self._next_layer(-1 if has_shift else 1),
             Qt.Key.Key_Delete: lambda: editor.delete_selection(heal=not has_shift),
             Qt.Key.Key_Backspace: lambda: editor.delete_selection(heal=not has_shift),
             Qt.Key.Key_A: canvas.quick_add,
@@ -190,32 +191,33 @@ class Keyboard:
     # From layer to layer
 
     def tab(self, is_next: bool) -> bool:
-        """Select the next layer in the order of the network, or the previous one; return False past the end."""
-        if self.connecting is not None:
-            self.connecting.next_input(1 if is_next else -1)
-            self._canvas.announce(self.connecting.words)
-            return True
+        """Choose the input of a connection that keys began; return False where Tab leaves the canvas."""
+        if self.connecting is None:
+            return False
+        self.connecting.next_input(1 if is_next else -1)
+        self._canvas.announce(self.connecting.words)
+        return True
+
+    def _next_layer(self, step: int) -> None:
+        """Select the next layer in the order of the network, then the frames and comments; after the last the first.
+        A step of -1 goes back."""
         editor = self._editor
         order: list[str | Mark] = list(editor.network.order)
         reached = set(order)
         order += [id for id in editor.network.layers if id not in reached]
         order += annotations.marks(editor.layout)
+        if not order:
+            return
         picked: frozenset[str | Mark] = editor.selection | editor.selected_marks
         chosen = [index for index, id in enumerate(order) if id in picked]
-        if not order:
-            return False
-        index = (chosen[0] + (1 if is_next else -1)) if chosen else (0 if is_next else len(order) - 1)
-        if not 0 <= index < len(order):
-            self._editor.set_selection(())
-            return False
-        target = order[index]
+        start = -1 if step > 0 else 0
+        target = order[((chosen[0] if chosen else start) + step) % len(order)]
         if isinstance(target, Mark):
             editor.set_selection((), (), {target})
             self._annotations.reveal(target)
             self._announce_annotation(target)
         else:
             self._show(target, {target})
-        return True
 
     def _walk(self, direction: neighbours.Direction, *, extends: bool) -> None:
         """Select the layer that an arrow key leads to, from the last layer visited."""

@@ -374,7 +374,7 @@ class CanvasView(Viewport):
         self.keyboard.release(event)
 
     def focusNextPrevChild(self, is_next: bool) -> bool:
-        """Select the next layer in the order of the network, and leave the canvas after the last.
+        """Leave the canvas; while keys make a connection, choose its input.
 
         Right after a click outside layers, suggest layers there instead, once, so that the focus is not trapped.
         """

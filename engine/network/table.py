@@ -87,7 +87,7 @@ def _with_inner(network: Network, analysis: Analysis) -> Iterator[tuple[str, Lay
         if isinstance(layer.type, Block):
             inside = analysis.inside.get(id)
             copy = inside.copies[0] if inside and inside.copies else Analysis({}, ())
-            yield from ((f"{id}/{path}", *rest) for path, *rest in _with_inner(layer.type.network, copy))
+            yield from ((f"{id}/{path}", one, found) for path, one, found in _with_inner(layer.type.network, copy))
 
 
 def _sizes_text(shapes: LayerShapes | None) -> str:

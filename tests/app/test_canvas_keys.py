@@ -1,5 +1,6 @@
 """The keys of the canvas inside the whole window, whose shortcuts and menus could take them away."""
 
+import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -9,6 +10,7 @@ from engine.network.arrangement import arrange
 from engine.project.project import Project
 from tests.builders import classifier
 
+NONE = Qt.KeyboardModifier.NoModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 
@@ -53,6 +55,21 @@ def test_a_click_on_the_ground_and_tab_offer_layers(window: MainWindow, qtbot) -
     assert popup is not None
     press(window, Qt.Key.Key_Escape)
     assert window.design.canvas.suggestions.popup is None
+
+
+@pytest.mark.parametrize(("key", "keys"), [(Qt.Key.Key_Tab, NONE), (Qt.Key.Key_Backtab, SHIFT)])
+def test_tab_leaves_the_canvas_with_its_selection(
+    window: MainWindow, qtbot, key: Qt.Key, keys: Qt.KeyboardModifier
+) -> None:
+    window.editor.open(Project(classifier()))
+    window.design.canvas.setFocus()
+    qtbot.waitUntil(window.design.canvas.hasFocus)
+    press(window, Qt.Key.Key_Down)
+    assert window.editor.selection == {window.editor.network.layer("image_1").id}
+    press(window, key, keys)
+    assert not window.design.canvas.hasFocus()
+    assert QApplication.focusWidget() is not None
+    assert window.editor.selection
 
 
 def test_enter_leads_into_the_fields_of_the_selected_layer_and_c_connects(window: MainWindow, qtbot) -> None:

@@ -274,7 +274,7 @@ def test_copies_of_a_frame_with_its_layers(framed: Hand) -> None:
 def test_everything_by_keyboard(framed: Hand) -> None:
     before = framed.editor.layout
     for _ in range(len(framed.names()) + 1):
-        framed.key(Qt.Key.Key_Tab)
+        framed.key(Qt.Key.Key_N)
     assert framed.editor.selected_marks == {frame(framed)}
     assert not framed.editor.selection
     framed.key(Qt.Key.Key_Right, CTRL)
@@ -291,7 +291,7 @@ def test_everything_by_keyboard(framed: Hand) -> None:
     framed.key(Qt.Key.Key_F2)
     field = framed.view.findChild(TitleField)
     framed.qtbot.keyClick(field, Qt.Key.Key_Escape)
-    framed.key(Qt.Key.Key_Tab)
+    framed.key(Qt.Key.Key_N)
     assert framed.editor.selected_marks == {comment(framed)}
     framed.key(Qt.Key.Key_Delete)
     assert not framed.editor.layout.comments

@@ -3,7 +3,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 
 from engine.network import edits
-from engine.network.network import Connection, Port
+from engine.network.network import Connection, Network, Port
 from tests.builders import add, chain, layer
 from tests.designer.mouse import Hand
 
@@ -37,6 +37,23 @@ def test_arrows_walk_along_the_connections_and_change_nothing(fork: Hand):
     names = ("image_1", "relu_2", "relu_1", "addition_1", "addition_1", "relu_1")
     assert visited == [{name} for name in names]
     assert fork.editor.stack.count() == 0
+
+
+@pytest.mark.parametrize("key", [UP, DOWN, LEFT, RIGHT])
+def test_the_first_arrow_selects_the_first_layer(hand: Hand, key: Qt.Key):
+    before = hand.view.visible_area()
+    hand.key(key)
+    assert chosen(hand) == {"image_1"}
+    assert hand.view.visible_area() == before
+    hand.key(DOWN)
+    assert chosen(hand) == {"fc_1"}
+
+
+def test_arrows_on_an_empty_canvas_do_nothing(make_hand):
+    hand = make_hand(Network.empty())
+    hand.key(DOWN)
+    hand.key(Qt.Key.Key_N)
+    assert not hand.editor.selection
 
 
 def test_shift_and_arrows_select_more(hand: Hand):
@@ -175,7 +192,7 @@ def test_the_menu_key_opens_the_menu_of_the_selected_layer(hand: Hand, qtbot):
 
 def test_all_of_a_small_network_is_built_by_keys(make_hand, qtbot):
     hand = make_hand(chain(layer("image_input")))
-    hand.key(TAB)
+    hand.key(DOWN)
     for text in ("relu", "flatten"):
         hand.key(Qt.Key.Key_A)
         hand.choose(text)
