@@ -32,13 +32,13 @@ Leaving = Literal["keep", "stop", "cancel"]
 
 def ask_to_leave_training(parent: QWidget, name: str, waiting: int = 0) -> Leaving:
     """Ask what to do with a run that is under way when the window closes."""
-    text = "It can continue in the background: the next window shows it. The trained weights are kept either way."
+    text = "The run can continue in the background; the next window shows it. The trained weights are kept either way."
     if waiting:
         runs = plural(waiting, "run")
         text += f" In the queue: {runs}, trained after it if it continues; otherwise the queue is kept for later."
     box = _box(parent, f"{name} is training.", text, "warning")
     keep = box.addButton("Keep training", QMessageBox.ButtonRole.AcceptRole)
-    stop = box.addButton("Stop it", QMessageBox.ButtonRole.DestructiveRole)
+    stop = box.addButton("Stop training", QMessageBox.ButtonRole.DestructiveRole)
     box.addButton(QMessageBox.StandardButton.Cancel)
     box.setDefaultButton(keep)
     box.exec()

@@ -94,7 +94,7 @@ class FileCheck(QFrame):
 
     def _on_ended(self) -> None:
         if not self._refusal and not self._findings.get("done"):
-            self._refusal = "The check was interrupted: its process has ended. 'Read again' starts it anew."
+            self._refusal = "The check was interrupted: its process has ended. 'Reload' starts it again."
         self._show()
 
     # ---- showing ----

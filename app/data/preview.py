@@ -140,7 +140,7 @@ def _counts(facts: DatasetInfo) -> QHBoxLayout:
     shown.append(("Input", sizes, " and ".join(input.type.layout for input in facts.inputs)))
     if len(facts.targets) == 1 and facts.targets[0].per == "sample" and facts.task in ("classes", "numbers"):
         is_class = facts.task == "classes"
-        title, unit = ("Classes", "to tell apart") if is_class else ("Responses", "to predict")
+        title, unit = ("Classes", "to predict") if is_class else ("Responses", "to predict")
         shown.append((title, f"{facts.outputs:,}", unit))
     elif len(facts.targets) == 1:
         shown.append(("Target", facts.targets[0].spoken(), facts.targets[0].name))
@@ -221,7 +221,7 @@ def _cell(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else "" if value is None else str(value)
 
 
-NOTHING_YET = "Training takes them as they are"
+NOTHING_YET = "No augmentation"
 
 
 def changes_of(project: Project) -> tuple[object, ...]:
@@ -244,7 +244,7 @@ class AugmentedBar(QWidget):
         self.shown.setToolTip("The samples of the training split as an epoch changes them at random")
         self.shown.toggled.connect(self._on_toggled)
         self.note = ElidedLabel("")
-        self.again = QPushButton("Again")
+        self.again = QPushButton("New samples")
         self.again.setToolTip("As the next epoch changes them")
         self.again.clicked.connect(lambda: self._choose(self._epoch + 1))
         self.options = QPushButton()

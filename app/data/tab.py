@@ -88,7 +88,7 @@ class DataTab(QWidget):
         column.addWidget(self.form)
         column.addWidget(self.note)
         column.addStretch(1)
-        self.again = QPushButton("Read again")
+        self.again = QPushButton("Reload")
         self.again.setToolTip("Look at the files anew")
         self.again.clicked.connect(self._read_again)
         column.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)

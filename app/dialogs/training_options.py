@@ -49,7 +49,7 @@ class TrainingOptionsDialog(QDialog):
     """Edits how and where a project is trained. `project()` is the project with the chosen options."""
 
     change_requested = Signal()
-    """The run that trains is to get another learn rate or number of epochs."""
+    """The run that trains is to get another learning rate or number of epochs."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class TrainingOptionsDialog(QDialog):
 
     def set_running(self, is_running: bool) -> None:
         """Say that the run which trains does not get what is changed here, and what of it can be changed now."""
-        text = "A run is training. Changes here are for the next run. Its learn rate and epochs can be changed now."
+        text = "A run is training. Changes here are for the next run. Its learning rate and epochs can be changed now."
         self.run_notice.say(text if is_running else "", {CHANGE_RUN: self.change_requested.emit})
 
     def set_inventory(self, inventory: DeviceInventory | None) -> None:

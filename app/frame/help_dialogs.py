@@ -48,7 +48,7 @@ CANVAS_KEYS = (
     ("Edit the fields of the selected layers", "Enter"),
     ("Rename the selected layer", "F2, or double click"),
     ("Bypass the selected layers, or use them again", "B"),
-    ("Delete and close the gap", "Del"),
+    ("Delete and reconnect", "Del"),
     ("Delete and leave the gap", "Shift+Del"),
     ("Fit to window, zoom to the selection", "F, Shift+F"),
     ("Zoom in, out", "+, -"),

@@ -62,7 +62,7 @@ class StartPage(QWidget):
         row = QHBoxLayout(header)
         row.setContentsMargins(MARGIN, 24, MARGIN, 16)
         row.setSpacing(8)
-        title = QLabel("Start a network")
+        title = QLabel("Start")
         theme.mark(title, "role", "large")
         self.search = SearchField("Search projects, examples, templates…", "Search the start page")
         self.search.setMinimumWidth(160)

@@ -132,7 +132,7 @@ def make_thumbnail(path: Path) -> Thumbnail:
 
 
 def size_in_words(network: "Network") -> str:
-    """Return the number of layers and learnables; that it is unfinished, where learnables cannot be known."""
+    """Return the number of layers and parameters; that it is unfinished, where parameters cannot be known."""
     from engine.network.analysis import analyse
     from engine.network.table import num_layers, short_count
 
@@ -143,8 +143,8 @@ def size_in_words(network: "Network") -> str:
     layers = f"{count:,} layer{'' if count == 1 else 's'}"
     if analysis.has_errors:
         return f"{layers} · unfinished"
-    learnables = analysis.parameters
-    return f"{layers} · {short_count(learnables) if learnables >= 1_000_000 else f'{learnables:,}'} learnables"
+    parameters = analysis.parameters
+    return f"{layers} · {short_count(parameters) if parameters >= 1_000_000 else f'{parameters:,}'} parameters"
 
 
 def thumbnail_folder() -> Path:

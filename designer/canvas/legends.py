@@ -330,7 +330,7 @@ class StageLegend(QFrame):
         if rest > 0:
             sentences.append(f"And {plural(rest, 'stage')} more.")
         if not self._stages.is_used:
-            sentences.append(f"A run does not use them: {unused_because(self._view.editor.project.environment)}.")
+            sentences.append(f"Not used: {unused_because(self._view.editor.project.environment)}.")
         elif shown.stages and (why := wrong_count(shown.stages.count, self._stages.workers)):
             sentences.append(why[:1].upper() + why[1:])
         elif not shown.refusal:

@@ -201,7 +201,7 @@ class Breadcrumbs(QFrame):
         *outer, id = path
         type = network_in(self._editor.project.network, outer).layers[id].type
         if isinstance(type, Block) and type.repeat > 1:
-            self._row.addWidget(self._text(f"  the first of {type.repeat:,} copies", "muted"))
+            self._row.addWidget(self._text(f"  shared by {type.repeat:,} copies", "muted"))
         for index in range(self._row.count()):
             if (item := self._row.itemAt(index)) is not None and (widget := item.widget()) is not None:
                 widget.show()

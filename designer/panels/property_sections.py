@@ -18,7 +18,7 @@ from engine.network.block import Block, BlockInput, BlockOutput
 from engine.network.network import NAME_LIMIT, Layer, name_refusal
 from engine.project.layer_reference import paragraphs
 
-_HINT = "A double click on the block opens it too, and Alt+Down."
+_HINT = "To open the block, double-click it or press Alt+Down."
 _NO_PORTS = "It has no ports. Open it and add block inputs and outputs."
 
 

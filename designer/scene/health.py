@@ -18,7 +18,7 @@ from engine.network.network import Network
 
 State = Literal["good", "warning", "error"]
 STATES: tuple[State, ...] = ("good", "warning", "error")
-WORDS: Mapping[State, str] = {"good": "learns", "warning": "worth a look", "error": "broken"}
+WORDS: Mapping[State, str] = {"good": "healthy", "warning": "check", "error": "failing"}
 RADIUS = 4.0
 
 MANY_DEAD = 0.5

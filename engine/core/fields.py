@@ -69,7 +69,7 @@ Visible = Callable[[Any], bool]
 class Field(Generic[T]):
     """Declared field of a `Record`.
 
-    `default` may be a function of the record, for defaults that depend on another field (a learn rate on the solver).
+    `default` may be a function of the record, for defaults that depend on another field (the rate on the solver).
     `check` converts a value from JSON or a form, or raises `FieldError`.
     """
 

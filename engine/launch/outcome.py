@@ -22,7 +22,7 @@ LEAST_S = 10.0
 """Minimum duration of a run for a bottleneck to be reported, in seconds: in a shorter one the first steps dominate."""
 _FASTER = {
     "fully-sharded": "Fewer workers, a larger mini-batch, or data-parallel where the network fits, would be faster.",
-    "pipeline": "Fewer workers, stages of more equal work or more pieces (environment.pipeline_pieces) would be "
+    "pipeline": "Fewer workers, stages of more equal work or more micro-batches (environment.pipeline_pieces) would be "
     "faster.",
     "local-sgd": "Fewer workers, a larger mini-batch or a longer interval would be faster.",
 }
@@ -52,25 +52,24 @@ def held_back_by(
     if sending > data:
         faster = _FASTER.get(strategy, _FASTER_TOGETHER)
         percent = format_percent(sending)
-        return f"Other workers hold the run back: steps waited for them for {percent} of their time. {faster}"
-    subject = "it, and for the random changes of its images," if augments else "it"
-    begin = f"Data holds the run back: steps waited for {subject} for {format_percent(data)} of their time."
+        return f"Bottleneck: other workers. Waiting for them took {percent} of the step time. {faster}"
+    subject = "data and augmentation" if augments else "data"
+    begin = f"Bottleneck: data. Waiting for {subject} took {format_percent(data)} of the step time."
     if is_streamed:
         return (
-            f"{begin} Hold it in memory where it fits (data.loading), keep more pictures decoded (data.decoded_cache) "
-            "or store them in the size they are used in, or give the run a faster disk or more cores."
+            f"{begin} Keep the data in memory if it fits (data.loading), enlarge the cache of decoded images "
+            "(data.decoded_cache), store images in the size of the input, or use a faster disk or more cores."
         )
-    return f"{begin} A larger mini-batch takes it in larger pieces{', fewer changes take less' if augments else ''}."
+    return f"{begin} A larger mini-batch{' or fewer augmentations' if augments else ''} would be faster."
 
 
 def _computing(share: float, *, is_told_apart: bool) -> str:
     """Return the sentence for a run bound by computing; on some devices its time includes communication."""
-    faster = "A faster device or more of them, a lower precision or a smaller network would be faster."
+    faster = "A faster device, more devices, a lower precision or a smaller network would be faster."
     if is_told_apart:
-        return f"Computing holds the run back: {format_percent(share)} of the time of its steps. {faster}"
+        return f"Bottleneck: computing, {format_percent(share)} of the step time. {faster}"
     return (
-        "Computing, together with what workers send each other meanwhile, holds the run back: "
-        f"{format_percent(share)} of the time of its steps. {faster}"
+        f"Bottleneck: computing, including overlapped communication, {format_percent(share)} of the step time. {faster}"
     )
 
 
@@ -101,7 +100,7 @@ class AttemptOutcome:
     failure: Failed | None = None
     outcome: Mapping[str, Any] | None = None
     remedy: str = ""
-    """Remedy to try from the last checkpoint: `again`: an unchanged restart; `lower rate`: a lower learn rate."""
+    """Remedy to try from the last checkpoint: `again`: an unchanged restart; `lower rate`: a lower learning rate."""
 
 
 def well(outcome: Mapping[str, Any]) -> AttemptOutcome:

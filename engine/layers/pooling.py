@@ -85,7 +85,7 @@ class WindowPooling(LayerType):
 
 
 class MaxPooling(WindowPooling):
-    """The largest number of each window; padded places never win."""
+    """The largest number of each window; padding is ignored."""
 
     def _torch_name(self) -> str:
         return "MaxPool"
@@ -101,7 +101,7 @@ class MaxPooling(WindowPooling):
 
 
 class MaxPool1d(MaxPooling):
-    """Keeps the largest number of each window along a sequence. Padded places never win.
+    """Keeps the largest number of each window along a sequence. Padding is ignored.
 
         y[c, i] = max over k of x[c, stride · i + k - padding]
 
@@ -131,7 +131,7 @@ class MaxPool1d(MaxPooling):
 
 
 class MaxPool2d(MaxPooling):
-    """Keeps the largest number of each window of an image. Padded places never win.
+    """Keeps the largest number of each window of an image. Padding is ignored.
 
         y[c, i] = max over k of x[c, stride · i + k - padding]
 
@@ -170,7 +170,7 @@ class MaxPool2d(MaxPooling):
 
 
 class MaxPool3d(MaxPooling):
-    """Keeps the largest number of each window of a volume. Padded places never win.
+    """Keeps the largest number of each window of a volume. Padding is ignored.
 
         y[c, i] = max over k of x[c, stride · i + k - padding]
 

@@ -25,7 +25,7 @@ from engine.layers.weighted import (
 
 
 def _projector_size(what: str, follows: str) -> Int:
-    return Int(32, low=1, high=1_000_000, help=f"Columns of the {what} projector; fewer than {follows} save learnables")
+    return Int(32, low=1, high=1_000_000, help=f"Columns of the {what} projector; fewer than {follows} save parameters")
 
 
 class _Projected(RecurrentLayer):
@@ -78,7 +78,7 @@ class _Projected(RecurrentLayer):
 
 
 class ProjectedLstm(_Projected):
-    """An LSTM with fewer learnables: input and state pass through projectors before they meet the weights.
+    """An LSTM with fewer parameters: input and state pass through projectors before they meet the weights.
 
         i, f, o = sigmoid(W Pᵀ x + R Qᵀ h' + b)
         g = tanh(W Pᵀ x + R Qᵀ h' + b)
@@ -101,7 +101,7 @@ class ProjectedLstm(_Projected):
 
 
 class ProjectedGru(_Projected):
-    """A GRU with fewer learnables: input and state pass through projectors before they meet the weights.
+    """A GRU with fewer parameters: input and state pass through projectors before they meet the weights.
 
         r, z = sigmoid(W Pᵀ x + b + R Qᵀ h')
         n = tanh(W Pᵀ x + b + r · (R Qᵀ h'))

@@ -33,7 +33,7 @@ def window_output(size: Size, axis: str, *, kernel: int, stride: int, padding: i
         room = n + 2 * padding - reach
         if room < 0:
             raise ShapeError(
-                f"The window reaches over {reach:,} along axis {axis}, which has {n:,}"
+                f"The window covers {reach:,} along axis {axis}, and the input has {n:,}"
                 f"{f' and {padding:,} of padding on both sides' if padding else ''}. "
                 "Use a smaller kernel, more padding, or less pooling before.",
                 field="kernel",

@@ -201,7 +201,7 @@ class NeuralOde(Block):
         dy/dt = network(y),  y(start) = x,  the output is y(end)
 
     Open it to edit the network, which must give what it takes: one input, one output, equal sizes. Its weights are the
-    same at every step, so depth costs time and no learnables; a step of Euler is one residual block.
+    same at every step, so depth costs time and no parameters; a step of Euler is one residual block.
 
     Steps have one length: (end - start) / steps. MATLAB's ode45 chooses its steps by a tolerance; here that many equal
     steps of the same formula are taken, so that gradients are exact for what is computed, sizes of the work are known

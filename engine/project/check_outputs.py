@@ -264,7 +264,7 @@ def idle_inputs(network: Network) -> Iterator[Problem]:
     for layer in network.inputs:
         if not network.outgoing[layer.id]:
             fix = check_fixes.removal(network, {layer.id}) if len(network) > 1 else None
-            message = "The input leads nowhere. Connect a layer to it."
+            message = "The input is not connected. Connect a layer to it."
             yield Problem("warning", layer.id, layer.name, "", message, fix)
 
 
@@ -337,12 +337,12 @@ def several_outputs(network: Network, analysis: Analysis, facts: DatasetInfo | N
     if facts is not None and len(facts.targets) > 1:
         told = ", ".join(target.name for target in facts.targets)
         message = (
-            f"The data has {len(facts.targets)} targets ({told}); {len(ports)} outputs are not connected further: "
+            f"The data has {len(facts.targets)} targets ({told}); {len(ports)} outputs have no outgoing connection: "
             f"{names}. Join or remove some."
         )
         return Problem("error", "", "", "", message)
     each = "" if facts is not None else " for each target of the data"
-    message = f"Training needs one output{each}; {len(ports)} are not connected further: {names}."
+    message = f"Training needs one output{each}; {len(ports)} have no outgoing connection: {names}."
     if len(ports) > _MANY:
         at = network.layers[ports[0].layer]
         return Problem(_severity(facts), at.id, at.name, "", f"{message} Join or remove them.")

@@ -83,7 +83,7 @@ class EnvironmentOptions(Record):
         True,
         label="Keep workers to cores",
         group="Environment",
-        help="Each worker stays on its part of the cores, so that they do not push each other about. Default on. "
+        help="Pin each worker to its own cores. Default on. "
         "Where the system cannot, or threads are more than cores, it has no effect. Off: for machines with other work",
         visible_when=_target("multi-cpu"),
     )
@@ -114,13 +114,13 @@ class EnvironmentOptions(Record):
         "none",
         options=("none", "linear", "square-root"),
         notes={
-            "none": "The learn rate is what was given",
+            "none": "The learning rate is not scaled",
             "linear": "Times the number of workers",
             "square-root": "Times the root of the number of workers",
         },
-        label="Learn rate by workers",
+        label="Learning rate by workers",
         group="Environment",
-        help="What the learn rate is multiplied by, relative to one worker. Default none, since the mini-batch size is "
+        help="Factor on the learning rate, relative to one worker. Default none, since the mini-batch size is "
         "that of all workers together and stays. For batches that were made larger for many workers: linear as in "
         "Goyal et al. 2017, square root for adam. torch and MATLAB have none",
         visible_when=_target(*SEVERAL, "parallel"),
@@ -184,7 +184,7 @@ class EnvironmentOptions(Record):
         group="Environment",
         help="Which layer is in which stage, such as conv_2: 2, fc: 3, one stage per worker; the others are where the "
         "latest of those is that feed them. Empty: the stages get as equal parts of the work as can be. The "
-        "canvas shows and changes them (View > Stages of a pipeline)",
+        "canvas shows and changes them (View > Pipeline stages)",
         visible_when=_strategy("pipeline"),
     )
     cpu_offload = Bool(

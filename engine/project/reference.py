@@ -39,7 +39,7 @@ With schedules, w is the warm-up and n the iteration from its end: the rate rise
 the schedule begins, and the schedule then runs over the rest. What each gives is the formula of torch's scheduler that
 is named beside it, which the tests compare it with. A chain is written as text: `--set training.schedule=chain --set
 "training.schedule_chain=warmup 100 iterations, none 5 epochs, cosine times 0.5"`. Each schedule of it runs as if the
-run began and ended with it, from the initial learn rate times its factor, and may have options of its own behind it:
+run began and ended with it, from the initial learning rate times its factor, and may have options of its own behind it:
 `piecewise 9 epochs learn_rate_drop_period=3`.
 """
 

@@ -13,7 +13,7 @@ from engine.project.dataset_info import DatasetInfo
 from engine.project.project import Project
 
 LARGE, LARGE_FOR_GRADIENTS = 1_000.0, 100.0
-"""Sizes of responses from which the squared error is too large for usual learn rates; the lower one is for sgdm, whose
+"""Sizes of responses from which the squared error is too large for usual rates; the lower one is for sgdm, whose
 steps are proportional to the gradients."""
 _BELOW = 60.0
 _OPTION = "training.normalize_targets"

@@ -74,7 +74,7 @@ class Tolerance:
 class Lbfgs(torch.optim.LBFGS):
     """torch's L-BFGS with parameter groups and L2 regularisation.
 
-    L2 regularisation is a part of the loss here: 1/2 · L2 · factor · |w|². A learn-rate factor f scales its parameter's
+    L2 regularisation is a part of the loss here: 1/2 · L2 · factor · |w|². A rate factor f scales its parameter's
     axis: the search runs over z with w = sqrt(f) · z, so that a step along the gradient is f times as long, and a
     factor of 0 keeps the parameter still.
     """

@@ -32,7 +32,7 @@ class LevenbergMarquardt:
 
     r are the errors of all N samples and their K responses, J their derivatives by w, and c/2 · |r|² the loss: c is 1/N
     for half-mse and 2/(N·K) for mse. A step that lowers loss + 1/2·L2·|w|² is accepted and the damping decreased;
-    otherwise the damping is increased and the step tried again. A learn-rate factor f scales its axis, as for lbfgs:
+    otherwise the damping is increased and the step tried again. A learning-rate factor f scales its axis, as for lbfgs:
     w = sqrt(f) · z, and d moves z; a factor of 0 keeps the parameter still.
 
     Each worker differentiates its own samples. The sums are the same on all; the first worker solves for all, since

@@ -4,7 +4,7 @@ Source: MathWorks' pages of `trainingOptions` (stochastic gradient descent with 
 clipping, L2 regularisation) and of `lstmLayer`.
 
 - L2 regularisation is added to the gradient before the gradient threshold; torch's optimizers add it after.
-- The velocity of sgdm contains the learn rate: w[t+1] = w[t] - rate · g + momentum · (w[t] - w[t-1]). After a drop of
+- The velocity of sgdm contains the rate: w[t+1] = w[t] - rate · g + momentum · (w[t] - w[t-1]). After a drop of
   the rate the old rate goes on in it; torch multiplies its whole velocity by the new rate.
 - Adam adds epsilon to the root of v before the bias of v is corrected (Kingma and Ba, the order at the end of section
   2); torch after. RMSProp adds it to the root in both.
@@ -55,7 +55,7 @@ class MatlabConvention:
 
     @torch.no_grad()
     def before_update(self, groups: list[Group], rate: float) -> None:
-        """Set what the next update needs; for sgdm the gradients are multiplied by the learn rate."""
+        """Set what the next update needs; for sgdm the gradients are multiplied by the learning rate."""
         self._num_updates += 1
         if self._options.solver == "sgdm":
             for group in groups:

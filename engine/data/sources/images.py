@@ -175,7 +175,7 @@ class _Listing:
         notes = excluded_note(self.num_excluded)
         if self.left_out:
             count = len(self.left_out)
-            what = f"{count:,} entries are no image files" if count > 1 else "1 entry is no image file"
+            what = f"{count:,} entries are not image files" if count > 1 else "1 entry is not an image file"
             notes.append(f"Left out: {listed(list(self.left_out))} ({what}).")
         if self.outside:
             lie = "1 file lies" if self.outside == 1 else f"{self.outside:,} files lie"

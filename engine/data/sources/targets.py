@@ -76,7 +76,7 @@ def numbered(texts: Sequence[str]) -> tuple[Array, list[str]]:
 
 def _told_apart(numbers: Array, names: tuple[str, ...], what: str) -> tuple[Array, tuple[str, ...]]:
     if len(names) == 1:
-        raise UserError(f"{what} has one class only, '{names[0]}'. At least two are needed to tell apart.")
+        raise UserError(f"{what} has one class only, '{names[0]}'. At least two classes are needed.")
     if len(names) > MOST_CLASSES:
         raise UserError(
             f"{what} has {len(names):,} different values; at most {MOST_CLASSES:,} classes can be told apart. "
@@ -112,7 +112,7 @@ def as_class_numbers(
     names = tuple(_name(value) for value in found.tolist())
     if len(names) < 2:
         what_is = f"one class only, '{names[0]}'" if names else "nothing that counts"
-        raise UserError(f"{what} has {what_is}. At least two classes are needed to tell apart.")
+        raise UserError(f"{what} has {what_is}. At least two classes are needed.")
     if len(names) > MOST_CLASSES:
         raise UserError(
             f"{what} has {len(names):,} different values; at most {MOST_CLASSES:,} classes can be told apart. "

@@ -118,7 +118,7 @@ class CheckpointOptions(Record):
         notes={
             "stop": "The run ends and says where",
             "skip": "The step is left out; the run ends after a hundred in a row. Waits for the device at every step",
-            "go-back": "To the last checkpoint, with a lower learn rate; run.max_restarts times at most",
+            "go-back": "To the last checkpoint, with a lower learning rate; run.max_restarts times at most",
         },
         label="Non-finite loss",
         group="Checkpoints",
@@ -130,7 +130,7 @@ class CheckpointOptions(Record):
         above=0.0,
         high=1.0,
         group="Checkpoints",
-        help="Factor on the learn rate when the run returns to its last checkpoint. Default 0.5",
+        help="Factor on the learning rate when the run returns to its last checkpoint. Default 0.5",
         visible_when=lambda options: options.solver != "lm" and options.non_finite_loss == "go-back",
     )
 
@@ -140,13 +140,13 @@ class WatchingOptions(Record):
 
     watch_gradient_norm = Bool(
         False,
-        group="Watching",
+        group="Monitoring",
         help="Reports the norm of all gradients at every step, before clipping, as a curve of the Train tab. "
         "Default off. torch: what clip_grad_norm_ returns; MATLAB has none",
     )
     watch_layers = Bool(
         False,
-        group="Watching",
+        group="Monitoring",
         help="Reports for each layer, from time to time, the norm of its gradient, the size of its output, and the"
         " fraction of its units that are zero for every sample, as badges on the canvas. Default off. Neither"
         " torch nor MATLAB has it",
@@ -184,7 +184,7 @@ class CodeOptions(Record):
     hooks_file = FilePath(
         "",
         pattern=PYTHON,
-        group="Own code",
+        group="Custom code",
         help="A Python file whose functions on_start, on_step, on_validation, on_epoch_end, on_checkpoint, on_end "
         "are called at these moments; one that returns True ends the run. Default none. MATLAB: OutputFcn; torch: "
         "lines of one's own loop",
@@ -193,7 +193,7 @@ class CodeOptions(Record):
         "",
         pattern=PYTHON,
         label="Training step",
-        group="Own code",
+        group="Custom code",
         help="A Python file with a function training_step(network, inputs, targets, loss) that gives the loss of a "
         "batch; FILE.py:NAME where it has another name. Default none. MATLAB and torch: a custom "
         "training loop",

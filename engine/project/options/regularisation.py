@@ -56,7 +56,7 @@ class RegularisationOptions(Record):
         notes={
             "none": "The weights of the last step count",
             "ema": "Exponential moving average, renewed each step",
-            "swa": "Stochastic weight averaging: the mean over the ends of the last epochs, at a learn rate of its own",
+            "swa": "Stochastic weight averaging: the mean over the ends of the last epochs, at the SWA learning rate",
         },
         group="Regularisation",
         help="Average of the weights that is validated, kept and tested instead of them; training goes on with the "
@@ -93,9 +93,9 @@ class RegularisationOptions(Record):
         lambda options: options.initial_learn_rate / 2,
         above=0.0,
         high=1000.0,
-        label="SWA learn rate",
+        label="SWA learning rate",
         group="Regularisation",
-        help="Constant learn rate while weights are averaged. Default half the initial one. torch: SWALR's swa_lr",
+        help="Constant learning rate while weights are averaged. Default half the initial one. torch: SWALR's swa_lr",
         visible_when=_averages("swa"),
     )
     swa_anneal_epochs = Int(
@@ -105,7 +105,7 @@ class RegularisationOptions(Record):
         unit="epochs",
         label="SWA anneal epochs",
         group="Regularisation",
-        help="Epochs over which the rate moves from the schedule's to the SWA learn rate, along a cosine. Default "
+        help="Epochs over which the rate moves from the schedule's to the SWA learning rate, along a cosine. Default "
         "10, as torch",
         visible_when=_averages("swa"),
     )
@@ -142,6 +142,6 @@ class RegularisationOptions(Record):
             message = f"nothing would be averaged: the run has {plural(epochs, 'epoch')}. Use at most {epochs:,}."
             return [FieldError("swa_start_epoch", message)]
         if "plateau" in getattr(self, "schedules", ()):
-            message = "swa has a learn rate of its own, which no validation lowers. Choose another schedule."
+            message = "swa has a separate learning rate, which validations do not lower. Choose another schedule."
             return [FieldError("weight_averaging", message)]
         return []

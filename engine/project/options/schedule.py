@@ -1,4 +1,4 @@
-"""Learn rate schedules: their options, and chains of them."""
+"""Learning rate schedules: their options, and chains of them."""
 
 import math
 import re
@@ -151,7 +151,7 @@ def _of_schedules() -> dict[str, Field[Any]]:
 
 
 class ScheduleOptions(Record):
-    """How the learn rate changes over the run."""
+    """How the learning rate changes over the run."""
 
     schedule = Choice(
         "none",
@@ -164,11 +164,11 @@ class ScheduleOptions(Record):
             "cyclical": "Rises along a line to a multiple of the initial rate and falls again, over and over",
             "exponential": "Multiplied by the decay over each epoch, a little at every iteration",
             "polynomial": "Falls to zero at the end of the run; with power 1 along a line",
-            "one-cycle": "Rises to the initial learn rate, then falls far below where it began (torch: OneCycleLR)",
+            "one-cycle": "Rises to the initial learning rate, then falls far below where it began (torch: OneCycleLR)",
             "plateau": "Multiplied by the drop factor when validations get no better (torch: ReduceLROnPlateau)",
             "chain": "Several of these one after another (torch: SequentialLR; MATLAB: a cell array)",
         },
-        label="Learn rate schedule",
+        label="Learning rate schedule",
         group="Schedule",
         help="How the rate changes over the run. Default none. All but none may begin with a warm-up. MATLAB: "
         "LearnRateSchedule, without one-cycle and plateau; torch: lr_scheduler",
@@ -284,7 +284,7 @@ class ScheduleOptions(Record):
         low=1.0,
         high=1e9,
         group="Schedule",
-        help="The first rate is the highest, the initial learn rate, divided by this. Default 25. torch: div_factor",
+        help="The first rate is the highest, the initial learning rate, divided by this. Default 25. torch: div_factor",
         visible_when=_schedule("one-cycle"),
     )
     one_cycle_end_divisor = Float(
@@ -317,7 +317,7 @@ class ScheduleOptions(Record):
         label="Chain",
         group="Schedule",
         help="Schedules one after another, the last for the rest of the run: warmup 100 iterations, cosine times 0.5. "
-        "Default none. Each starts from the initial learn rate, times its factor. Options of its own stand behind it: "
+        "Default none. Each starts from the initial learning rate times its factor. Append further options to it: "
         "piecewise 9 epochs learn_rate_drop_period=3",
         visible_when=lambda options: _has_rate(options) and options.schedule == "chain",
     )

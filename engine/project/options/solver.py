@@ -98,7 +98,7 @@ class SolverOptions(Record):
         options=("pytorch", "matlab"),
         notes={
             "pytorch": "As torch.optim and torch.nn compute",
-            "matlab": "L2 before the gradient threshold, learn rate inside the velocity, Adam's epsilon before its "
+            "matlab": "L2 before the gradient threshold, learning rate inside the velocity, Adam's epsilon before its "
             "correction of bias, one bias per LSTM",
         },
         group="Solver",

@@ -64,7 +64,7 @@ class EndingOptions(Record):
         high=1e9,
         infinite=True,
         label="Time limit",
-        group="Ending",
+        group="Stopping",
         help="Time limit: the run ends at the first iteration that exceeds it, validates once more and keeps what "
         "it learned. Default Inf: none. Neither torch nor MATLAB has one",
     )
@@ -72,7 +72,7 @@ class EndingOptions(Record):
         "minutes",
         options=("seconds", "minutes", "hours"),
         label="Time limit unit",
-        group="Ending",
+        group="Stopping",
         help="What the time limit counts. Default minutes",
         visible_when=lambda options: math.isfinite(options.max_time),
     )
@@ -87,13 +87,13 @@ class EndingOptions(Record):
         },
         offered=offered("none", "loss", "metric"),
         label="Target",
-        group="Ending",
+        group="Stopping",
         help="What is good enough ends the run at a validation after the first iteration. Default none. MATLAB: an "
         "OutputFcn that returns true",
     )
     target_value = Float(
         0.0,
-        group="Ending",
+        group="Stopping",
         help="Value of the target metric that ends the run, such as 0.95 for an accuracy. Default 0",
         visible_when=lambda options: options.target_metric != "none",
     )

@@ -61,9 +61,9 @@ def test_nothing_recent_at_first_and_the_examples_as_pictures(qtbot, page: Start
     digits = card(page, "examples", "digits")
     qtbot.waitUntil(lambda: page.is_drawn)
     assert all(card.thumbnail and card.thumbnail.bars for grid in page.grids.values() for card in grid.cards)
-    assert digits.size_text == "15 layers · 12,650 learnables"
+    assert digits.size_text == "15 layers · 12,650 parameters"
     assert digits.accessibleName() == (
-        "Handwritten digits. A small residual network for digits of 8 × 8 pixels. 15 layers · 12,650 learnables"
+        "Handwritten digits. A small residual network for digits of 8 × 8 pixels. 15 layers · 12,650 parameters"
     )
     assert "Alpaydin" in digits.toolTip()
 

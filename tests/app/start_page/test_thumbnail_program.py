@@ -63,14 +63,14 @@ def block(*types: LayerType, repeat: int = 1) -> Block:
 
 
 def test_sizes_are_told_in_words() -> None:
-    assert size_in_words(load(DIGITS).project.network) == "15 layers · 12,650 learnables"
+    assert size_in_words(load(DIGITS).project.network) == "15 layers · 12,650 parameters"
     inner = block(layer("relu"), layer("tanh"), repeat=2)
     outer = block(layer("fully_connected", outputs=4), inner, repeat=3)
     assert size_in_words(chain(layer("feature_input", channels=4), outer, layer("softmax"))) == (
-        "17 layers · 60 learnables"
+        "17 layers · 60 parameters"
     )
     many = chain(layer("feature_input", channels=4), block(layer("relu"), layer("tanh"), repeat=500))
-    assert size_in_words(many) == "1,001 layers · 0 learnables"
+    assert size_in_words(many) == "1,001 layers · 0 parameters"
     unfinished, _ = edits.add_layer(Network.empty(), layer("conv2d", filters=8))
     assert size_in_words(unfinished) == "1 layer · unfinished"
     assert size_in_words(Network.empty()) == "empty"
@@ -85,7 +85,7 @@ def test_the_same_bytes_are_drawn_once(tmp_path: Path, monkeypatch: pytest.Monke
         patched.setattr("engine.project.file.loads", lambda text: pytest.fail("it was read again"))
         assert make_thumbnail(path) == found
     save(replace(load(path).project, network=deep(3), layout=Layout()), path)
-    assert make_thumbnail(path).size == "3 layers · 0 learnables"
+    assert make_thumbnail(path).size == "3 layers · 0 parameters"
 
 
 def test_a_damaged_cache_is_made_again() -> None:

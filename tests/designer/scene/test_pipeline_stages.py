@@ -85,7 +85,7 @@ def test_the_card_says_what_each_stage_takes_and_balances_and_clears(staged: Han
     assert card.lines == ["3 layers: 50 % of work, 6.8 KiB", "1 layer: 50 % of work, 1.8 KiB"]
     assert card.how.text() == "automatic"
     assert not card.clear_button.isEnabled()
-    assert card.words.text() == "A run does not use them: the execution environment is auto."
+    assert card.words.text() == "Not used: the execution environment is auto."
     card.use_button.click()
     assert (staged.editor.project.environment.target, staged.editor.project.environment.strategy) == (
         "multi-cpu",

@@ -112,7 +112,7 @@ def test_unknown_channels_are_refused():
 def test_a_window_larger_than_the_input_is_refused():
     error = refusal(layer("conv2d", kernel=3, dilation=[1, 4], padding=0), image(1, 8, 8))
     assert error.field == "kernel"
-    assert "reaches over 9 along axis W, which has 8" in str(error)
+    assert "covers 9 along axis W, and the input has 8" in str(error)
 
 
 def test_groups():

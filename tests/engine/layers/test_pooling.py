@@ -77,7 +77,7 @@ def test_what_pooling_refuses():
     assert "at most half the kernel, 1 along axis W; received 2" in str(error)
     error = refusal(layer("average_pool2d", kernel=5), image(1, 4, 4))
     assert error.field == "kernel"
-    assert "reaches over 5 along axis H, which has 4" in str(error)
+    assert "covers 5 along axis H, and the input has 4" in str(error)
     error = refusal(layer("max_pool1d", padding="same"), sequence(T, 2))
     assert error.field == "padding"
 

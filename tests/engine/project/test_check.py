@@ -224,7 +224,7 @@ def test_two_outputs_and_one_response() -> None:
     network, _ = add(network, layer("fully_connected", outputs=3), first)
     network, _ = add(network, layer("fully_connected", outputs=3), first)
     problem = only(project(network), facts(features(4)))
-    assert problem.message.startswith("Training needs one output; 2 are not connected further: fc_1, fc_2.")
+    assert problem.message.startswith("Training needs one output; 2 have no outgoing connection: fc_1, fc_2.")
 
 
 def dangling() -> tuple[Network, list[str]]:
@@ -244,7 +244,7 @@ def test_an_output_that_dangles_is_marked_and_not_the_one_that_is_meant(data: Da
     made = project(network) if data else Project(network)
     problem = problems(made, data)[0]
     assert problem.name == "pool_2"
-    assert problem.message.endswith("are not connected further: pool_2, softmax_1. Connect pool_2, or remove it.")
+    assert problem.message.endswith("have no outgoing connection: pool_2, softmax_1. Connect pool_2, or remove it.")
     assert problem.fix is not None
     assert [
         one.name for one in network.layers.values() if one.id not in problem.fix.edit(made).network.layers
@@ -284,7 +284,7 @@ def test_inputs_are_matched_by_name_or_in_order() -> None:
 
 def test_an_input_that_leads_nowhere() -> None:
     problem = only(project(chain(layer("feature_input", channels=4))), facts(features(4)))
-    assert (problem.severity, problem.message) == ("warning", "The input leads nowhere. Connect a layer to it.")
+    assert (problem.severity, problem.message) == ("warning", "The input is not connected. Connect a layer to it.")
 
 
 def test_errors_come_first() -> None:

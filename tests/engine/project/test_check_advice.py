@@ -227,7 +227,7 @@ def test_a_layer_that_leads_nowhere() -> None:
     problem = only(project(network))
     assert (problem.severity, problem.name) == ("warning", "tanh_1")
     assert problem.message == (
-        "Training needs one output for each target of the data; 2 are not connected further: fc_1, tanh_1. "
+        "Training needs one output for each target of the data; 2 have no outgoing connection: fc_1, tanh_1. "
         "Connect tanh_1, or remove it."
     )
     assert names(fixed(project(network)).network) == ["image_1", "conv_1", "relu_1", "fc_1"]

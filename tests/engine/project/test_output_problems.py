@@ -122,7 +122,7 @@ def test_outputs_and_targets_are_counted_and_matched_by_name() -> None:
     assert [p.name for p in said(network, features(4), kind, numbers_of(5, name="size")[0])] == ["size"]
     network, _ = add(network, layer("fully_connected", outputs=2), last, name="third")
     (problem,) = said(network, features(4), kind, size)
-    assert problem.message.startswith("The data has 2 targets (kind, size); 3 outputs are not connected further")
+    assert problem.message.startswith("The data has 2 targets (kind, size); 3 outputs have no outgoing connection")
 
 
 @pytest.mark.parametrize(

@@ -40,13 +40,13 @@ def test_every_option_belongs_to_a_group() -> None:
         "Batches",
         "Augmentation",
         "Validation",
-        "Ending",
+        "Stopping",
         "Regularisation",
         "Precision and memory",
         "Checkpoints",
         "Reproducibility",
-        "Watching",
-        "Own code",
+        "Monitoring",
+        "Custom code",
     ]
 
 

@@ -151,7 +151,7 @@ def test_hidden_files_are_ignored_and_strange_ones_noted(tmp_path):
     found = facts(OPTIONS, tmp_path)
     assert found.samples["training"] == 6
     assert found.notes == (
-        "Left out: cat/notes.txt, dog/more (2 entries are no image files).",
+        "Left out: cat/notes.txt, dog/more (2 entries are not image files).",
         "1 file lies beside the class folders, left out.",
     )
 
