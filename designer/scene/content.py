@@ -6,9 +6,12 @@ from designer.scene.tint import Tint
 from engine.layers.base import LayerType
 from engine.network.analysis import LayerShapes
 from engine.network.block import Block
-from engine.network.layout import Flow
+from engine.network.layout import Flow, Heading
 from engine.network.network import Layer
 from engine.network.table import short_count
+from engine.project.check import CheckResult
+
+_RANK = {"error": 2, "warning": 1}
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Content:
     """Pipeline stage of the layer, from 0, if stages are shown: instead of `count`."""
     health: str = ""
     """Health of the layer in training (see `designer.scene.health`), if it is shown."""
-    flow: Flow = "down"
+    flow: Heading = "down"
     value: str = ""
     """The value at the end of `detail`, which is never cut."""
 
@@ -46,7 +49,7 @@ def content_of(
     is_selected: bool,
     stage: int | None,
     health: str,
-    flow: Flow,
+    flow: Heading,
 ) -> Content:
     """Return the content of a layer on the canvas."""
     type = layer.type
@@ -79,3 +82,14 @@ def new_layer_content(
     inputs, outputs = len(type.input_ports()), len(type.output_ports())
     value = type.short_value()
     return Content(name, detail, "", type.family, inputs, outputs, is_selected=is_selected, flow=flow, value=value)
+
+
+def complaints_of(result: CheckResult) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Return the worst severity and all messages of each layer that has problems."""
+    complaints: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for problem in result.problems:
+        if problem.layer:
+            severity, messages = complaints.get(problem.layer, ("", ()))
+            worst = max(severity, problem.severity, key=lambda s: _RANK.get(s, 0))
+            complaints[problem.layer] = (worst, (*messages, problem.message))
+    return complaints

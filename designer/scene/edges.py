@@ -13,7 +13,7 @@ from designer.scene.nodes import OVERVIEW_BELOW
 from engine.drawing import labels, routes
 from engine.drawing.routes import Curve
 from engine.network.analysis import LayerShapes
-from engine.network.layout import Flow, Position
+from engine.network.layout import Flow, Heading, Position
 from engine.network.network import Connection
 
 LABELS_ABOVE = 0.55
@@ -264,7 +264,7 @@ def edge_of(connection: Connection, curve: Curve) -> Edge:
     return Edge(connection, curve, path, path.controlPointRect().adjusted(-3, -3, 3, 3))
 
 
-def make_tag(connection: Connection, name: str, port: QPointF, index: int, count: int, flow: Flow) -> Edge:
+def make_tag(connection: Connection, name: str, port: QPointF, index: int, count: int, flow: Heading) -> Edge:
     """Return a connection that is shown as a tag at its input."""
     curve, corner = routes.tag(port.toTuple(), index, count, pictures.tag_size(name)[0], flow)
     edge = replace(edge_of(connection, curve), text=name, corner=QPointF(*corner), is_tag=True)

@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainterPath
 
 from engine.drawing import routes
 from engine.drawing.routes import Curve
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Position
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Heading, Position
 
 PORT_RADIUS = 4.0
 
@@ -19,13 +19,13 @@ def node_rect(at: Position) -> QRectF:
     return QRectF(at[0], at[1], NODE_WIDTH, NODE_HEIGHT)
 
 
-def input_point(at: Position, index: int, count: int, flow: Flow = "down") -> QPointF:
-    """Return the centre of an input port, on the top edge or at the left."""
+def input_point(at: Position, index: int, count: int, flow: Heading = "down") -> QPointF:
+    """Return the centre of an input port: above, at the left or below."""
     return QPointF(*routes.port_point(at, index, count, is_input=True, flow=flow))
 
 
-def output_point(at: Position, index: int, count: int, flow: Flow = "down") -> QPointF:
-    """Return the centre of an output port, on the bottom edge or at the right."""
+def output_point(at: Position, index: int, count: int, flow: Heading = "down") -> QPointF:
+    """Return the centre of an output port: below, at the right or above."""
     return QPointF(*routes.port_point(at, index, count, is_input=False, flow=flow))
 
 

@@ -11,7 +11,9 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 from designer import theme
 from designer.scene import geometry, pictures, stage_colours, tint
 from designer.scene.content import Content
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Position
+from engine.drawing import routes
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Heading, Position
+from engine.network.network import Connection, Network
 
 OVERVIEW_BELOW = 0.35
 _PICTURE_BYTES = 96 * 2**20
@@ -48,6 +50,7 @@ class Nodes(QGraphicsItem):
         self.index = Index()
         self.is_zooming = False
         """Whether the zoom is changing, so that pictures of another zoom are scaled."""
+        self._headings: dict[str, Heading] = {}
         self._bounds = QRectF()
         self._bytes = 0
         self._overview: dict[str, list[QRectF]] | None = None
@@ -59,6 +62,20 @@ class Nodes(QGraphicsItem):
         """Return the area to repaint when a layer changes."""
         m = pictures.MARGIN + 2
         return geometry.node_rect(self.index.positions[id]).adjusted(-m, -m, m, m)
+
+    def turn(self, ids: Iterable[str], network: Network, flow: Flow) -> list[str]:
+        """Update the directions in which layers are passed; return the layers that turned."""
+        turned = []
+        for id in self.nodes.keys() & ids:
+            way = routes.heading(network, self.index.positions, id, flow)
+            if way != self.heading(id):
+                turned.append(id)
+            self._headings[id] = way
+        return turned
+
+    def heading(self, id: str) -> Heading:
+        """Return the direction in which a layer is passed."""
+        return self._headings.get(id, "down")
 
     def measure(self) -> None:
         """Update the bounds after layers moved."""
@@ -206,6 +223,13 @@ class Index:
             self._leave(id, old_cells)
         for cell in new_cells:
             self._cells.setdefault(cell, {})[id] = None
+
+    def span(self, connection: Connection) -> float:
+        """Return the distance between the layers of a connection; short ones take the lanes beside the layers."""
+        (x1, y1), (x2, y2) = (
+            self.positions.get(end.layer, (0.0, 0.0)) for end in (connection.source, connection.target)
+        )
+        return abs(x2 - x1) + abs(y2 - y1)
 
     def drop(self, id: str) -> None:
         """Remove a layer."""

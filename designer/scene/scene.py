@@ -6,7 +6,7 @@ of layers are then a few calls to paint, and a lookup goes through a grid.
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from zlib import crc32
+from functools import partial
 
 from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from PySide6.QtWidgets import QGraphicsScene
@@ -15,7 +15,7 @@ from designer import theme
 from designer.editor import Editor
 from designer.scene import geometry, pictures
 from designer.scene.annotations import Annotations
-from designer.scene.content import Content, content_of
+from designer.scene.content import Content, complaints_of, content_of
 from designer.scene.edges import Edge, Edges, edge_of, make_tag, size_text
 from designer.scene.feedback import Feedback, FeedbackItem
 from designer.scene.health import HealthBadge
@@ -30,8 +30,6 @@ from engine.project.check import CheckResult
 from engine.project.project import Project
 
 _FEW = 60
-_LANES = (12.0, 7.0, 17.0)
-_RANK = {"error": 2, "warning": 1}
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ class Scene(QGraphicsScene):
         editor.selection_changed.connect(self.show_selection)
         theme.changed.connect(self.dress)
         self._facts = editor.analysis.shapes
-        self._messages = _complaints(editor.check_result_here)
+        self._messages = complaints_of(editor.check_result_here)
         self.show_project(editor.here)
         self.show_check_result(editor.check_result_here)
         self.show_selection(editor.selection)
@@ -107,11 +105,13 @@ class Scene(QGraphicsScene):
             self._put_node(project.network.layers[id])
         news = self._look_for_repeats(before.network, project.network)
         has_turned = before.layout.flow != project.layout.flow
-        for id in self.nodes.nodes if has_turned else change.changed:
+        for id in change.changed:
             self._dress_node(id)
         displaced = (places | change.added) - change.removed
         near = self._place({id: project.layout.at(id) for id in displaced})
-        if len(displaced) > _FEW or has_turned:
+        is_new = len(displaced) > _FEW or has_turned
+        near |= self._turn(displaced | change.changed, (*change.connected, *change.disconnected), is_new)
+        if is_new:
             self._refresh_edges(project.network.connections)
         else:
             attached = self._attached(displaced | change.changed)
@@ -120,6 +120,14 @@ class Scene(QGraphicsScene):
         if displaced or change.removed:
             self.nodes.measure()
         self._repaint()
+
+    def _turn(self, ids: Collection[str], connections: Iterable[Connection], is_new: bool) -> dict[Connection, None]:
+        """Update headings; return the connections of the layers that turned."""
+        ends = {end.layer for c in (*self._attached(ids), *connections) for end in (c.source, c.target)}
+        turned = self.nodes.turn(self.nodes.nodes if is_new else ends | set(ids), self._project.network, self.flow)
+        for id in turned:
+            self._dress_node(id)
+        return self._attached(turned)
 
     def _look_for_repeats(self, before: Network, now: Network) -> dict[Connection, None]:
         """Update which connections are drawn as tags."""
@@ -132,7 +140,7 @@ class Scene(QGraphicsScene):
     def show_check_result(self, result: CheckResult) -> None:
         """Draw new sizes, counts and problems."""
         before, self._facts = self._facts, result.analysis.shapes
-        complaints = _complaints(result)
+        complaints = complaints_of(result)
         self._messages, old = complaints, self._messages
         lines: dict[Connection, None] = {}
         for id in self.nodes.nodes:
@@ -287,7 +295,7 @@ class Scene(QGraphicsScene):
             is_selected=layer.id in self._selected,
             stage=self.stages.get(layer.id),
             health=self.health[layer.id].state if layer.id in self.health else "",
-            flow=self.flow,
+            flow=self.nodes.heading(layer.id),
         )
 
     def _place(self, positions: Mapping[str, Position], *, look_around: bool = True) -> dict[Connection, None]:
@@ -318,6 +326,9 @@ class Scene(QGraphicsScene):
     def _refresh_edges(self, connections: Iterable[Connection]) -> None:
         layers = self._project.network.layers
         ports, self._unlabelled = self._unlabelled, {}
+        connections = sorted(connections, key=self.nodes.index.span)
+        for connection in connections:
+            self.edges.room.drop_curve(connection)  # its old lane is free
         for connection in connections:
             if connection.source.layer not in layers or connection.target.layer not in layers:
                 continue
@@ -347,7 +358,7 @@ class Scene(QGraphicsScene):
         port = self._point(connection.target, True)
         name = self._project.network.layers[connection.source.layer].name
         index = names.index(connection.target.name) if connection.target.name in names else 0
-        return make_tag(connection, name, port, index, len(names), self.flow)
+        return make_tag(connection, name, port, index, len(names), self.nodes.heading(connection.target.layer))
 
     def _edge(self, connection: Connection) -> Edge:
         if connection in self._repeats:
@@ -360,10 +371,10 @@ class Scene(QGraphicsScene):
             return None if id is None or id in ends else index.positions[id]
 
         start, end = self._point(connection.source, False), self._point(connection.target, True)
-        # Connections of different layers that pass the same ones keep apart.
-        margin = _LANES[crc32(connection.source.layer.encode()) % len(_LANES)]
+        ways = self.nodes.heading(ends[0]), self.nodes.heading(ends[1])
+        is_open = partial(self.edges.room.is_open, port=connection.source)
         lane = self._lanes.get(connection.source)
-        curve, used = routes.route(start.toTuple(), end.toTuple(), in_the_way, margin, lane, self.flow)
+        curve, used = routes.route(start.toTuple(), end.toTuple(), in_the_way, routes.LANE, lane, ways, is_open)
         if lane is None and used is not None:
             self._lanes[connection.source] = used
         return edge_of(connection, curve)
@@ -411,7 +422,7 @@ class Scene(QGraphicsScene):
         names = node.inputs if is_input else node.outputs
         index = names.index(port.name) if port.name in names else 0
         place = geometry.input_point if is_input else geometry.output_point
-        return place(at, index, len(names), self.flow)
+        return place(at, index, len(names), self.nodes.heading(port.layer))
 
     def ports_of(self, id: str) -> list[PortHit]:
         """Return all ports of a layer, inputs first."""
@@ -436,14 +447,3 @@ class Scene(QGraphicsScene):
     def connection_at(self, at: QPointF, tolerance: float) -> Connection | None:
         """Return the connection at a point."""
         return self.edges.at(at, tolerance)
-
-
-def _complaints(result: CheckResult) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Return the worst severity and all messages of each layer that has problems."""
-    complaints: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for problem in result.problems:
-        if problem.layer:
-            severity, messages = complaints.get(problem.layer, ("", ()))
-            worst = max(severity, problem.severity, key=lambda s: _RANK.get(s, 0))
-            complaints[problem.layer] = (worst, (*messages, problem.message))
-    return complaints

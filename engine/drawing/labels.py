@@ -6,8 +6,9 @@ and bottom.
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
-from engine.drawing.routes import Chain, Curve, Point
+from engine.drawing.routes import LANE, Chain, Curve, Point
 from engine.network.layout import Flow
+from engine.network.network import Connection, Port
 
 HEIGHT = 14.0
 Area = tuple[float, float, float, float]
@@ -72,6 +73,20 @@ class Room:
             for segments in self._curves.get(cell, {}).values():
                 if any(_touches(segment, box) for segment in segments):
                     return False
+        return True
+
+    def is_open(self, x: float, top: float, bottom: float, port: Port) -> bool:
+        """Return whether no connection of another port runs close beside a lane."""
+        for cell in _cells((x - LANE, top, x + LANE, bottom)):
+            for key, segments in self._curves.get(cell, {}).items():
+                if isinstance(key, Connection) and key.source != port:
+                    for x1, y1, x2, y2 in segments:
+                        if (
+                            abs(x1 - x2) < 1
+                            and abs(x1 - x) < LANE - 0.01
+                            and min(bottom, max(y1, y2)) > max(top, min(y1, y2))
+                        ):
+                            return False
         return True
 
     def labels_on(self, key: Hashable) -> set[Hashable]:

@@ -10,12 +10,12 @@ measures `THICKNESS` by `LENGTH` in either flow direction of the canvas.
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import ceil
 
 from engine.drawing.routes import Curve, Router
-from engine.network.arrangement import placed
+from engine.network.arrangement import arrange, is_folded, placed
 from engine.network.block import Block, BlockInput, BlockOutput
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Layout, Position
 from engine.network.network import Network
@@ -73,7 +73,10 @@ class _Unfolded:
 
 
 def _unfold(network: Network, layout: Layout) -> _Unfolded:
-    return _Unfolding(network, placed(network, layout)).unfolded()
+    layout = placed(network, layout)
+    if is_folded(network, layout):
+        layout = replace(layout, positions=arrange(network, layout, may_fold=False).positions)
+    return _Unfolding(network, layout).unfolded()
 
 
 def _unfold_block(block: Block, layout: Layout) -> _Unfolded:

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
-from zlib import crc32
 
 from engine.drawing import colours, labels
-from engine.drawing.routes import TAG_HEIGHT, Curve, Point, Router, port_point, tag
+from engine.drawing.routes import LANE, TAG_HEIGHT, Curve, Point, Router, port_point, tag
 from engine.network.analysis import Analysis, LayerShapes
 from engine.network.annotations import TITLE_HEIGHT
 from engine.network.arrangement import arrange, repeated
@@ -44,7 +44,6 @@ CORNER, EDGE = 8.0, 8.0
 _TEXT_LEFT, _TEXT_RIGHT = 19.0, 11.0
 _PORT = 3.35
 _LABEL_PADDING = 3.0
-_LANES = (12.0, 7.0, 17.0)
 _WIDEST_LABEL = 400.0
 _WIDEST_TAG, _TAG_PADDING = 76.0, 6.0
 _FRAME_CORNER, _FRAME_PADDING = 10.0, 12.0
@@ -260,7 +259,7 @@ class _Drawing:
         tags = [self._tag(connection) for connection in self.network.connections if connection in repeats]
         curves: dict[Port, list[Curve]] = {}
         lines = []
-        for connection in self.network.connections:
+        for connection in sorted(self.network.connections, key=self.router.span):
             if connection not in repeats:
                 line, curve = self._connection(connection)
                 lines.append(line)
@@ -309,7 +308,7 @@ class _Drawing:
         ring = self._mixed("muted", "node", 0.85)
         for names, is_input in ((layer.type.input_ports(), True), (layer.type.output_ports(), False)):
             for n in range(len(names)):
-                at = port_point((x, y), n, len(names), is_input=is_input, flow=self.flow)
+                at = port_point((x, y), n, len(names), is_input=is_input, flow=self.router.heading(layer.id))
                 shapes.append(Ring(*at, _PORT, tokens["canvas"], ring, 1.3))
         return Group(_in_words(layer, detail, facts), tuple(shapes))
 
@@ -324,7 +323,7 @@ class _Drawing:
 
     def _connection(self, connection: Connection) -> tuple[Group, Curve]:
         ends = (connection.source.layer, connection.target.layer)
-        curve = self.router.curve(connection, _LANES[crc32(ends[0].encode()) % len(_LANES)])
+        curve = self.router.curve(connection, LANE, partial(self.room.is_open, port=connection.source))
         self.room.put_curve(connection, curve)
         names = [self.network.layers[id].name for id in ends]
         return Group(" → ".join(names), (Line(curve, self._mixed("muted", "canvas", 0.75), 1.3),)), curve
@@ -337,7 +336,7 @@ class _Drawing:
         ports = target.type.input_ports()
         index = ports.index(connection.target.name) if connection.target.name in ports else 0
         at = self.router.port(connection.target, is_input=True)
-        curve, (x, y) = tag(at, index, len(ports), width, self.flow)
+        curve, (x, y) = tag(at, index, len(ports), width, self.router.heading(target.id))
         self.room.put_curve(connection, curve)
         self.room.put_label(connection, (x, y, x + width, y + TAG_HEIGHT))
         line = Line(curve, self._mixed("muted", "canvas", 0.75), 1.3)
@@ -356,7 +355,8 @@ class _Drawing:
         x, y = self.router.port(Port(id, port), is_input=False)
         text = self._size(id, port)
         width = _label_width(text)
-        corners = [(x + 7, y + 3), (x - 7 - width, y + 3)]
+        y_label = y - labels.HEIGHT - 3 if self.router.heading(id) == "up" else y + 3
+        corners = [(x + 7, y_label), (x - 7 - width, y_label)]
         if self.flow == "right":
             corners = [(x + 8, y - labels.HEIGHT / 2), (x + 8, y + 3)]
         free = (one for one in corners if self._is_free(*one, one[0] + width, one[1] + labels.HEIGHT))

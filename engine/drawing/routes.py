@@ -10,13 +10,17 @@ from functools import cache
 from itertools import accumulate, pairwise
 from math import atan2, degrees, hypot
 
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Position
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Heading, Position
 from engine.network.network import Connection, Network, Port
 
 Point = tuple[float, float]
 Piece = tuple[Point, ...]
 Taken = Callable[[float, float], Position | None]
 """Returns the corner of the layer that blocks a point (x, y), or None."""
+IsOpen = Callable[[float, float, float], bool]
+"""Returns whether a lane at x, from top to bottom, keeps its distance from those of other connections."""
+LANE = 12.0
+"""Distance between parallel connections."""
 PORT_SPREAD = 46.0
 INSET = 20.0
 SIDE_SPREAD, SIDE_INSET = 14.0, 8.0
@@ -24,6 +28,7 @@ _STEPS = 12
 _Edge = Callable[[float, float], float | None]
 TAG_HEIGHT = 14.0
 _STUB = 8.0
+_TRIES = 48
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,10 @@ class Curve:
         pieces = tuple(tuple((x + dx, y + dy) for x, y in piece) for piece in self.pieces)
         return Curve((self.start[0] + dx, self.start[1] + dy), pieces)
 
+    def mirrored(self) -> "Curve":
+        """Return the curve upside down."""
+        return Curve((self.start[0], -self.start[1]), tuple(tuple((x, -y) for x, y in piece) for piece in self.pieces))
+
     def reach(self) -> Iterator[Point]:
         """Yield the points whose convex hull contains the curve."""
         yield self.start
@@ -137,13 +146,28 @@ def port_offset(index: int, count: int) -> float:
     return NODE_WIDTH / 2 + (index - (count - 1) / 2) * spread
 
 
-def port_point(at: Position, index: int, count: int, *, is_input: bool, flow: Flow = "down") -> Point:
-    """Return the centre of a port: inputs are above and outputs below, or left and right."""
+def heading(network: Network, positions: Mapping[str, Position], id: str, flow: Flow) -> Heading:
+    """Return the direction in which a layer is passed: up if no source is above it, no target below it, and one of
+    them is straight below or above. It decides on which edges the ports are."""
+    if flow == "right":
+        return flow
+    x, y = positions[id]
+    sources = [positions.get(port.layer, (x, y)) for port in network.incoming.get(id, {}).values()]
+    targets = [positions.get(connection.target.layer, (x, y)) for connection in network.outgoing.get(id, ())]
+    if not sources or any(above < y for _, above in sources) or any(below > y for _, below in targets):
+        return "down"
+    others = (*sources, *targets)
+    return "up" if any(abs(left - x) < NODE_WIDTH and top != y for left, top in others) else "down"
+
+
+def port_point(at: Position, index: int, count: int, *, is_input: bool, flow: Heading = "down") -> Point:
+    """Return the centre of a port: inputs are above and outputs below, or left and right, or below and above."""
     if flow == "right":
         spread = min(SIDE_SPREAD, (NODE_HEIGHT - 2 * SIDE_INSET) / max(count - 1, 1))
         offset = NODE_HEIGHT / 2 + (index - (count - 1) / 2) * spread
         return at[0] + (0.0 if is_input else NODE_WIDTH), at[1] + offset
-    return at[0] + port_offset(index, count), at[1] + (0.0 if is_input else NODE_HEIGHT)
+    is_above = is_input is (flow == "down")
+    return at[0] + port_offset(index, count), at[1] + (0.0 if is_above else NODE_HEIGHT)
 
 
 def direct_curve(start: Point, end: Point, flow: Flow = "down") -> Curve:
@@ -157,38 +181,100 @@ def direct_curve(start: Point, end: Point, flow: Flow = "down") -> Curve:
     return Curve(start, (((start[0], start[1] + pull), (end[0], end[1] - pull), end),))
 
 
+def _is_open(x: float, top: float, bottom: float) -> bool:
+    return True
+
+
 def route(
-    start: Point, end: Point, blocker: Taken, margin: float, known: float | None, flow: Flow = "down"
+    start: Point,
+    end: Point,
+    blocker: Taken,
+    margin: float,
+    known: float | None,
+    ways: tuple[Heading, Heading] = ("down", "down"),
+    is_open: IsOpen = _is_open,
 ) -> tuple[Curve, float | None]:
-    """Return the direct curve, or one around layers in its way, and its lane. A free `known` lane is reused."""
-    if flow == "down":
+    """Return the direct curve, or one around layers in its way, and its lane. A free `known` lane is reused.
 
-        def edge(x: float, y: float) -> float | None:
-            corner = blocker(x, y)
-            return None if corner is None else corner[0]
+    `ways` are the headings of the source and the target.
+    """
+    if ways == ("right", "right"):
 
-        return _downwards(start, end, edge, margin, known, MEASURES[flow])
+        def upper(x: float, y: float) -> float | None:
+            corner = blocker(y, x)
+            return None if corner is None else corner[1]
 
-    def upper(x: float, y: float) -> float | None:
-        corner = blocker(y, x)
-        return None if corner is None else corner[1]
+        turned = (start[1], start[0]), (end[1], end[0])
+        curve, lane = _downwards(*turned, upper, margin, known, MEASURES["right"], _is_open)
+        return curve.turned(), lane
+    if ways[0] != ways[1]:
+        turn = MEASURES["down"].turn
+        y = max(start[1], end[1]) + turn if ways[0] == "down" else min(start[1], end[1]) - turn
+        return rounded((start, (start[0], y), (end[0], y), end), turn), None
+    sign = 1.0 if ways[0] == "down" else -1.0
 
-    turned = (start[1], start[0]), (end[1], end[0])
-    curve, lane = _downwards(*turned, upper, margin, known, MEASURES[flow])
-    return curve.turned(), lane
+    def edge(x: float, y: float) -> float | None:
+        corner = blocker(x, sign * y)
+        return None if corner is None else corner[0]
+
+    def is_lane_open(x: float, top: float, bottom: float) -> bool:
+        return is_open(x, *sorted((sign * top, sign * bottom)))
+
+    ends = (start[0], sign * start[1]), (end[0], sign * end[1])
+    curve, lane = _downwards(*ends, edge, margin, known, MEASURES["down"], is_lane_open)
+    return (curve if sign > 0 else curve.mirrored()), lane
 
 
 def _downwards(
-    start: Point, end: Point, blocker: _Edge, margin: float, known: float | None, measures: Measures
+    start: Point,
+    end: Point,
+    blocker: _Edge,
+    margin: float,
+    known: float | None,
+    measures: Measures,
+    is_open: IsOpen,
 ) -> tuple[Curve, float | None]:
     drop = end[1] - start[1]
+    if drop < -2 * measures.along and abs(end[0] - start[0]) > measures.across:
+        return _next_column(start, end, blocker, measures), None
     direct = direct_curve(start, end)
     if 0 < drop <= measures.near or drop < 2 * measures.bend or not _is_blocked(direct, drop, blocker):
         return direct, None
     heights = _heights(start[1] + measures.bend, end[1] - measures.bend, measures.along)
     if known is None or any(blocker(known, y) is not None for y in heights):
-        known = _free_lane(start, end, blocker, margin, heights, measures.across)
+        known = _free_lane(start, end, blocker, margin, heights, measures.across, is_open)
     return (direct if known is None else around(start, end, known, measures.turn)), known
+
+
+def _next_column(start: Point, end: Point, blocker: _Edge, measures: Measures) -> Curve:
+    """Return the curve from the end of a column of layers to the head of another: between both, if that is free."""
+    lane, turn = (start[0] + end[0]) / 2, measures.turn
+    heights = _heights(end[1] - turn, start[1] + turn, measures.along)
+    if any(blocker(lane, y) is not None for y in heights):
+        return direct_curve(start, end)
+    upper, lower = end[1] - turn, start[1] + turn
+    return rounded((start, (start[0], lower), (lane, lower), (lane, upper), (end[0], upper), end), turn)
+
+
+def rounded(points: Sequence[Point], radius: float) -> Curve:
+    """Return a polyline with round corners."""
+    pieces: list[Piece] = []
+    at = points[0]
+    for before, corner, after in zip(points, points[1:], points[2:], strict=False):
+        room = min(radius, hypot(corner[0] - before[0], corner[1] - before[1]) / 2)
+        room = min(room, hypot(after[0] - corner[0], after[1] - corner[1]) / 2)
+        here, there = _towards(corner, before, room), _towards(corner, after, room)
+        if here != at:
+            pieces.append((here,))
+        pieces.append(_quadratic(here, corner, there))
+        at = there
+    return Curve(points[0], (*pieces, (points[-1],)))
+
+
+def _towards(start: Point, end: Point, step: float) -> Point:
+    length = hypot(end[0] - start[0], end[1] - start[1])
+    share = step / length if length else 0.0
+    return start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share
 
 
 def _is_blocked(curve: Curve, drop: float, blocker: _Edge) -> bool:
@@ -198,16 +284,20 @@ def _is_blocked(curve: Curve, drop: float, blocker: _Edge) -> bool:
 
 
 def _free_lane(
-    start: Point, end: Point, blocker: _Edge, margin: float, heights: list[float], across: float
+    start: Point, end: Point, blocker: _Edge, margin: float, heights: list[float], across: float, is_open: IsOpen
 ) -> float | None:
+    """Return the nearest x at which no layer is in the way and no other connection is close."""
     lanes = []
     for side in (1, -1):
         x = max(start[0], end[0]) if side > 0 else min(start[0], end[0])
-        for _ in range(24):
+        for _ in range(_TRIES):
             hits = [left for y in heights if (left := blocker(x, y)) is not None]
-            if not hits:
+            if not hits and is_open(x, heights[0], heights[-1]):
                 lanes.append(x)
                 break
+            if not hits:
+                x += side * LANE
+                continue
             x = max(hits) + across + margin if side > 0 else min(hits) - margin
     middle = (start[0] + end[0]) / 2
     return min(lanes, key=lambda x: abs(x - middle), default=None)
@@ -247,7 +337,7 @@ def _quadratic(start: Point, handle: Point, end: Point) -> Piece:
     return first, second, end
 
 
-def tag(port: Point, index: int, count: int, width: float, flow: Flow = "down") -> tuple[Curve, Point]:
+def tag(port: Point, index: int, count: int, width: float, flow: Heading = "down") -> tuple[Curve, Point]:
     """Return the short line at an input whose source is only named there, and the corner of the name.
 
     The name is in the gap before the layer, outside of its port, so that lines to the other ports pass it.
@@ -260,7 +350,7 @@ def tag(port: Point, index: int, count: int, width: float, flow: Flow = "down") 
             start[0] - width,
             start[1] - TAG_HEIGHT / 2,
         )
-    start = (x + side * _STUB, y - TAG_HEIGHT / 2 - 2)
+    start = (x + side * _STUB, y + (TAG_HEIGHT / 2 + 2) * (1 if flow == "up" else -1))
     left = start[0] if side > 0 else start[0] - width
     return Curve(start, (_quadratic(start, (x, start[1]), (x, y)),)), (left, start[1] - TAG_HEIGHT / 2)
 
@@ -292,6 +382,13 @@ class Router:
         self.places = Places(positions)
         self._network, self._positions, self._flow = network, positions, flow
         self._lanes: dict[Port, float] = {}
+        self._headings: dict[str, Heading] = {}
+
+    def heading(self, id: str) -> Heading:
+        """Return the direction in which a layer is passed."""
+        if id not in self._headings:
+            self._headings[id] = heading(self._network, self._positions, id, self._flow)
+        return self._headings[id]
 
     def port(self, port: Port, *, is_input: bool) -> Point:
         """Return the centre of a port; for a port that the layer lacks, that of the first."""
@@ -299,15 +396,21 @@ class Router:
         names = tuple(type.input_ports() if is_input else type.output_ports())
         index = names.index(port.name) if port.name in names else 0
         at = self._positions[port.layer]
-        return port_point(at, index, max(1, len(names)), is_input=is_input, flow=self._flow)
+        return port_point(at, index, max(1, len(names)), is_input=is_input, flow=self.heading(port.layer))
 
-    def curve(self, connection: Connection, margin: float) -> Curve:
+    def span(self, connection: Connection) -> float:
+        """Return the distance between the layers of a connection; short ones take the lanes beside the layers."""
+        (x1, y1), (x2, y2) = self._positions[connection.source.layer], self._positions[connection.target.layer]
+        return abs(x2 - x1) + abs(y2 - y1)
+
+    def curve(self, connection: Connection, margin: float, is_open: IsOpen = _is_open) -> Curve:
         """Return the curve of a connection, which keeps this distance from layers that it goes around."""
         source, target = connection.source, connection.target
         start, end = self.port(source, is_input=False), self.port(target, is_input=True)
         ends = (source.layer, target.layer)
+        ways = self.heading(source.layer), self.heading(target.layer)
         lane = self._lanes.get(source)
-        curve, lane = route(start, end, lambda x, y: self.places.at(x, y, ends), margin, lane, self._flow)
+        curve, lane = route(start, end, lambda x, y: self.places.at(x, y, ends), margin, lane, ways, is_open)
         if lane is not None:
             self._lanes.setdefault(source, lane)
         return curve

@@ -31,7 +31,7 @@ def main() -> None:
     given: dict[str, Any] = json.load(sys.stdin)
     links, unseen = (tuple(tuple(row) for row in given[key]) for key in ("links", "unseen"))
     names, hints, first = (tuple(given[key]) for key in ("names", "hints", "first"))
-    found = positions(Outline(names, links, unseen, hints, first, given["flow"]))
+    found = positions(Outline(names, links, unseen, hints, first, given["flow"], given["may_fold"]))
     json.dump([found[name] for name in names], sys.stdout, separators=(",", ":"))
 
 

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal
 
 from engine.network.annotations import Mark, make_room, standing_in
@@ -28,6 +29,14 @@ _ALONG = 272.0
 """Distance between columns where the network flows to the right: room for a size label on the connection."""
 _LEAST = 4
 _FAR = 3
+_LONGEST_COLUMN = 18
+_MOST_COLUMNS = 5
+"""A chain is broken into columns of so many layers, which a window of 1440 x 900 shows at 60 % and more."""
+_NEXT_COLUMN = 264.0
+_ARM = 2 * COLUMN
+"""Distance between the arms of a U: room for the size on a connection from one to the other."""
+_LEAST_JUMPS = 3
+"""A U has so many connections between its arms; two nested ones are a branch inside a residual block."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,8 @@ class Outline:
     first: tuple[int, ...]
     """Return the layers in the order of the network."""
     flow: Flow = "down"
+    may_fold: bool = True
+    """Whether a long chain may go on in a next column, and an encoder with its decoder be a U."""
 
 
 def placed(network: Network, layout: Layout) -> Layout:
@@ -59,11 +70,21 @@ def placed(network: Network, layout: Layout) -> Layout:
     return layout
 
 
-def arrange(network: Network, layout: Layout | None = None, flow: Flow | None = None) -> Layout:
+def arrange(
+    network: Network, layout: Layout | None = None, flow: Flow | None = None, *, may_fold: bool = True
+) -> Layout:
     """Return a layout of all layers. Where nothing else decides, layers keep their order across the flow from
-    `layout`."""
+    `layout`. With `may_fold` long chains continue in a next column, and U-Nets are a U."""
     old = layout or Layout()
-    return arranged(old, positions(outline(network, old, flow)), flow)
+    shape = replace(outline(network, old, flow), may_fold=may_fold)
+    return arranged(old, positions(shape), flow)
+
+
+def is_folded(network: Network, layout: Layout) -> bool:
+    """Return whether a connection of a network that flows down leads up."""
+    if layout.flow == "right":
+        return False
+    return any(layout.at(c.target.layer)[1] < layout.at(c.source.layer)[1] for c in network.connections)
 
 
 def arranged(old: Layout, places: dict[str, Position], flow: Flow | None = None) -> Layout:
@@ -107,6 +128,11 @@ def positions(shape: Outline) -> dict[str, Position]:
     start = 0.0
     found: dict[str, Position] = {}
     for part in _parts(shape):
+        if is_down and shape.may_fold and (places := _folded(part, shape)):
+            for v, (x, y) in places.items():
+                found[shape.names[v]] = (x + start, y)
+            start += max(x for x, _ in places.values()) + across + size / 4
+            continue
         graph = _graph(part, shape)
         ordered(graph)
         xs = columns(graph, across)
@@ -119,6 +145,52 @@ def positions(shape: Outline) -> dict[str, Position]:
             end = max(end, x)
         start = end + across + size / 4
     return found
+
+
+def _folded(part: list[int], shape: Outline) -> dict[int, Position] | None:
+    """Return the positions of a chain of layers that is better folded: an encoder and its decoder as a U, a long chain
+    in columns. None for any other network."""
+    number = {v: n for n, v in enumerate(part)}
+    jumps = []
+    for n, v in enumerate(part[:-1]):
+        ends = {number[target] for target in shape.links[v]}
+        if n + 1 not in ends:
+            return None
+        jumps += [(n, end) for end in ends if end > n + 1]
+    if jumps:
+        return _as_u(part, jumps)
+    count = -(-len(part) // _LONGEST_COLUMN)
+    if not 1 < count <= _MOST_COLUMNS:
+        return None
+    rows = -(-len(part) // count)
+    return {v: (n // rows * _NEXT_COLUMN, n % rows * ROW) for n, v in enumerate(part)}
+
+
+def _as_u(part: list[int], jumps: list[tuple[int, int]]) -> dict[int, Position] | None:
+    """Return the positions of an encoder going down, its bottleneck, and its decoder going up beside it.
+
+    `jumps` are the connections from one to the other. They have to be nested, with layers between them; each is level,
+    from a layer to the one beside it.
+    """
+    jumps = sorted(jumps)
+    nested = all(a + 2 <= b and c >= d + 2 for (a, c), (b, d) in pairwise(jumps))
+    (low, high), (first, last) = jumps[-1], jumps[0]
+    if len(jumps) < _LEAST_JUMPS or not nested:
+        return None
+    row = {first: float(max(first, len(part) - 1 - last)), last: float(max(first, len(part) - 1 - last))}
+    for (a, c), (b, d) in pairwise(jumps):
+        row[b] = row[d] = row[a] + max(b - a, c - d)
+    between = high - low - 1
+    bottom = low + 1 + between // 2
+    row[bottom] = row[low] + between // 2 + 1.5
+    row[0], row[len(part) - 1] = row[first] - first, row[last] - (len(part) - 1 - last)
+    ends = sorted(row)
+    for a, b in pairwise(ends):
+        for n in range(a + 1, b):
+            row[n] = row[a] + (row[b] - row[a]) * (n - a) / (b - a)
+    top = min(row.values())
+    xs = (0.0 if n < bottom else _ARM if n > bottom else _ARM / 2 for n in range(len(part)))
+    return {v: (x, float(round((row[n] - top) * ROW))) for (n, v), x in zip(enumerate(part), xs, strict=True)}
 
 
 def _parts(shape: Outline) -> list[list[int]]:

@@ -16,6 +16,8 @@ Tone = Literal["grey", "blue", "green", "yellow", "orange", "red", "violet"]
 Flow = Literal["down", "right"]
 """Direction in which a network flows from its inputs; ports are on the edges of a layer across it."""
 FLOWS: tuple[Flow, ...] = ("down", "right")
+Heading = Literal["down", "right", "up"]
+"""Direction in which a layer is passed: that of the network, or up, as in the right arm of a U."""
 
 TONES: tuple[Tone, ...] = ("grey", "blue", "green", "yellow", "orange", "red", "violet")
 TITLE_LIMIT = 200

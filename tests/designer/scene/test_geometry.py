@@ -45,7 +45,7 @@ def test_a_path_has_the_points_of_its_curve(
     start: tuple[float, float], end: tuple[float, float], layers: list[tuple[float, float]], flow: Flow
 ) -> None:
     places = routes.Places({f"l{n}": at for n, at in enumerate(layers)})
-    curve, _ = routes.route(start, end, places.at, 12.0, None, flow)
+    curve, _ = routes.route(start, end, places.at, 12.0, None, (flow, flow))
     assert_same(geometry.path_of(curve), curve)
 
 
@@ -67,7 +67,7 @@ def test_a_connection_to_the_right_goes_around_what_is_in_its_way() -> None:
         id = index.at(x, y)
         return None if id is None else index.positions[id]
 
-    curve, lane = routes.route((176, 21), (496, 21), taken, 12.0, None, "right")
+    curve, lane = routes.route((176, 21), (496, 21), taken, 12.0, None, ("right", "right"))
     path = geometry.path_of(curve)
     assert lane is not None
     assert not 0 <= lane <= 42

@@ -1,0 +1,132 @@
+"""How the arrangement reads, measured on the templates that come with the program: crossings, length, and air."""
+
+from itertools import combinations, pairwise
+from math import hypot
+
+import pytest
+
+from engine.core.files import ROOT
+from engine.drawing.picture import Line, draw
+from engine.drawing.routes import LANE, Curve, Point
+from engine.network.analysis import analyse
+from engine.network.arrangement import arrange
+from engine.network.block import Block
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+from engine.network.network import Network
+from engine.project.file import load
+from tests.builders import chain, layer
+
+TEMPLATES = sorted(path.stem for path in (ROOT / "resources" / "templates").glob("*.netwright"))
+LONGEST = {"unet": 2900, "seq2seq": 1200}
+"""Total length of the connections of the outer network, where it is more than short straight lines."""
+CROSSINGS = {"seq2seq": 1}
+VISIBLE_HEIGHT = 1130.0
+"""Height that a window of 1440 x 900 shows at 60 %."""
+
+
+def arranged(network: Network) -> list[Curve]:
+    drawn = draw(network, arrange(network), analyse(network))
+    return [shape.curve for shape in drawn.shapes() if isinstance(shape, Line)]
+
+
+def insides(network: Network) -> list[Network]:
+    """Return the network and those inside its blocks."""
+    inner = [one.type.network for one in network.layers.values() if isinstance(one.type, Block)]
+    return [network, *(found for one in inner for found in insides(one))]
+
+
+def crossings(curves: list[Curve]) -> int:
+    """Return the pairs of curves that cross; those from or to a common port may touch."""
+    lines = [list(pairwise(curve.points(10))) for curve in curves]
+    return sum(
+        any(_cross(a, b) for a in lines[one] for b in lines[other])
+        for one, other in combinations(range(len(curves)), 2)
+        if curves[one].start != curves[other].start and curves[one].end != curves[other].end
+    )
+
+
+def _cross(one: tuple[Point, Point], other: tuple[Point, Point]) -> bool:
+    def side(a: Point, b: Point, c: Point) -> float:
+        return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+    (a, b), (c, d) = one, other
+    return side(a, b, c) * side(a, b, d) < -1e-9 and side(c, d, a) * side(c, d, b) < -1e-9
+
+
+def length(curves: list[Curve]) -> float:
+    return sum(hypot(b[0] - a[0], b[1] - a[1]) for curve in curves for a, b in pairwise(curve.points()))
+
+
+def closest_lanes(curves: list[Curve]) -> float:
+    """Return the least distance of two upright or level lines of different ports that run beside each other."""
+    lines = []
+    for curve in curves:
+        at = curve.start
+        for piece in curve.pieces:
+            if len(piece) == 1 and hypot(piece[0][0] - at[0], piece[0][1] - at[1]) > 60:
+                lines.append((curve.start, at, piece[0]))
+            at = piece[-1]
+    closest = float("inf")
+    for (one, a, b), (other, c, d) in combinations(lines, 2):
+        for across, along in ((0, 1), (1, 0)):
+            is_parallel = a[across] == b[across] and c[across] == d[across]
+            low = max(min(a[along], b[along]), min(c[along], d[along]))
+            high = min(max(a[along], b[along]), max(c[along], d[along]))
+            if one != other and is_parallel and high - low > 1:
+                closest = min(closest, abs(a[across] - c[across]))
+    return closest
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_template_reads_well_as_it_is_arranged(name: str) -> None:
+    project = load(ROOT / "resources" / "templates" / f"{name}.netwright").project
+    for network in insides(project.network):
+        curves = arranged(network)
+        assert closest_lanes(curves) >= LANE
+        assert crossings(curves) <= CROSSINGS.get(name, 0)
+    layout = arrange(project.network)
+    ys = [y for _, y in layout.positions.values()]
+    assert max(ys) - min(ys) <= VISIBLE_HEIGHT
+    assert length(arranged(project.network)) <= LONGEST.get(name, 18 * len(project.network.layers) + 1400)
+    assert layout.positions == project.layout.positions, "stored as it is arranged"
+
+
+def test_an_encoder_and_its_decoder_are_a_u() -> None:
+    project = load(ROOT / "resources" / "templates" / "unet.netwright").project
+    network, layout = project.network, arrange(project.network)
+    at = {one.name: layout.at(id) for id, one in network.layers.items()}
+    for level in range(1, 5):
+        assert at[f"down_{level}"][1] == at[f"concatenation_{5 - level}"][1], "the connection between them is level"
+        assert at[f"concatenation_{level}"][0] - at[f"down_{level}"][0] > 2 * NODE_WIDTH
+    assert at["down_1"][1] < at["down_4"][1] < at["bottom"][1]
+    assert at["bottom"][1] > at["up_1"][1] > at["up_4"][1] > at["softmax_1"][1]
+    drawn = draw(network, layout, analyse(network))
+    trunk = [shape.curve for shape in drawn.shapes() if isinstance(shape, Line) and length([shape.curve]) < 30]
+    assert len(trunk) >= 10, "neighbours in the right arm are joined by short lines: their inputs are below"
+
+
+def test_the_branches_inside_a_residual_block_are_no_u() -> None:
+    project = load(ROOT / "resources" / "templates" / "efficientnet_b0.netwright").project
+    (stage,) = [one.type for one in project.network.layers.values() if one.name == "stage_2"]
+    assert isinstance(stage, Block)
+    assert len({x for x, _ in arrange(stage.network).positions.values()}) == 1
+
+
+def test_a_long_chain_goes_on_in_a_next_column_that_the_window_shows() -> None:
+    relu = layer("relu")
+    for count, columns in ((18, 1), (19, 2), (40, 3), (90, 5), (91, 1)):
+        network = chain(layer("feature_input", channels=4), *[relu] * (count - 1))
+        layout = arrange(network)
+        assert len({x for x, _ in layout.positions.values()}) == columns
+        assert len({x for x, _ in arrange(network, may_fold=False).positions.values()}) == 1
+        assert arrange(network, layout) == layout
+        drawn = draw(network, layout, analyse(network))
+        nodes = list(layout.positions.values())
+        for shape in drawn.shapes():
+            if isinstance(shape, Line):
+                on = [p for p in shape.curve.points(40)[1:-1] for x, y in nodes if inside(p, x, y)]
+                assert not on, "no connection runs over a layer"
+
+
+def inside(point: Point, x: float, y: float) -> bool:
+    return x < point[0] < x + NODE_WIDTH and y < point[1] < y + NODE_HEIGHT
