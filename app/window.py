@@ -23,7 +23,7 @@ from app.runs.environment import ExecutionEnvironment
 from app.runs.phases import Phase
 from app.training import Training
 from app.user_code import UserCodeTracker
-from app.widgets import ElidedLabel, within_screen
+from app.widgets import within_screen
 from designer import markup, theme
 from designer.editor import Editor
 from engine.network.block import Block
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 PRELOAD_MS = 800
 BLOCKS_MS = 50
-LONGEST_TITLE = 420
 LEAST_CENTRE = (360, 240)
 
 
@@ -82,7 +81,6 @@ class MainWindow(QMainWindow):
         self.canvas_commands = CanvasCommands(self.design)
         self.dialogs = DialogCommands(self, self.design, self.dataset, self.user_code, self.environment, self.training)
         self.menus = Menus(self, self, self.documents)
-        self._make_title()
         self._make_central()
         self.status = StatusLine(self.statusBar(), self.editor)
         self.status.show_engine("starting" if start_engine else "off")
@@ -96,15 +94,6 @@ class MainWindow(QMainWindow):
         self.update_title()
 
     # ---- making ----
-
-    def _make_title(self) -> None:
-        """Show the document's name at the right of the menus, which keep their places however long it is."""
-        self.title_label = ElidedLabel()
-        self.title_label.setContentsMargins(8, 0, 7, 0)  # with the bar's own: it ends where Train does
-        self.title_label.setMaximumWidth(LONGEST_TITLE)
-        theme.mark(self.title_label, "role", "strong")
-        self.title_label.setFixedHeight(self.menuBar().sizeHint().height() - 4)  # else it would stand above their line
-        self.menuBar().setCornerWidget(self.title_label, Qt.Corner.TopRightCorner)
 
     def _make_central(self) -> None:
         self.tabs = Tabs(
@@ -289,8 +278,6 @@ class MainWindow(QMainWindow):
         """Show the document's name, and whether it has unsaved changes."""
         star = " •" if self.editor.is_modified else ""
         self.setWindowTitle(markup.window_title(f"{self.documents.title}{star} — Netwright"))
-        self.title_label.setText(f"{self.documents.title}{star}", note=str(self.documents.source or ""))
-        self.menuBar().adjustSize()
 
     def update_actions(self, _what: object = None) -> None:
         """Enable the actions that can be used now."""

@@ -61,19 +61,27 @@ QStatusBar QLabel { color: @muted; font-size: 12px; padding: 0 8px; }
 """
 
 _BUTTONS = """
+/* What Enter presses in a dialog. First of all rules, so that those for links and chips win. */
+QPushButton:default { background: @primary; color: @on_primary; border: 1px solid @primary; }
+QPushButton:default:hover { background: @primary_hover; border-color: @primary_hover; }
+QPushButton:default:pressed { background: @primary_down; border-color: @primary_down; }
+QPushButton:default:disabled { background: @primary_off; border-color: @primary_off; color: @on_primary_off; }
 QPushButton, QToolButton[role="chip"], QPushButton[role="chip"] {
   background: @raised; color: @text; border: 1px solid @line; border-radius: 8px;
   padding: 5px 12px; min-height: 20px; }
 QPushButton[role="chip"], QToolButton[role="chip"] { background: @panel; }
+QPushButton[role="chip"]:default:hover { background: @hover; border-color: @line; }
+QPushButton[role="chip"]:default:pressed { background: @line; border-color: @line; }
 QPushButton:hover, QToolButton[role="chip"]:hover { background: @hover; }
 QPushButton:pressed, QToolButton[role="chip"]:pressed { background: @line; }
 QPushButton:checked { border-color: @accent; }
-QPushButton:focus, QToolButton:focus { border: 1px solid @accent; }
+QPushButton[keyboard="true"]:focus, QToolButton[keyboard="true"]:focus { border: 1px solid @accent; }
 QPushButton:disabled { color: @faint; background: @raised; }
 QPushButton[primary="true"] { background: @primary; color: @on_primary; border-color: @primary; font-weight: 600; }
 QPushButton[primary="true"]:hover { background: @primary_hover; border-color: @primary_hover; }
 QPushButton[primary="true"]:pressed { background: @primary_down; border-color: @primary_down; }
-QPushButton[primary="true"]:focus { border: 1px solid @text; }
+QPushButton[primary="true"][keyboard="true"]:focus,
+QPushButton:default[keyboard="true"]:focus { border: 1px solid @text; }
 QPushButton[primary="true"]:disabled { background: @primary_off; border-color: @primary_off; color: @on_primary_off; }
 QPushButton::menu-indicator, QToolButton::menu-indicator {
   image: url("@chevron_down_muted"); width: 12px; height: 12px;
@@ -81,11 +89,14 @@ QPushButton::menu-indicator, QToolButton::menu-indicator {
 QPushButton[role="link"], QToolButton[role="link"] {
   background: transparent; color: @accent; border: 1px solid transparent; border-radius: 6px; padding: 0 4px; }
 QPushButton[role="link"]:hover, QToolButton[role="link"]:hover { text-decoration: underline; }
-QPushButton[role="link"]:focus, QToolButton[role="link"]:focus { border-color: @accent; }
+QPushButton[role="link"]:default:hover, QPushButton[role="link"]:default:pressed {
+  background: transparent; border-color: transparent; }
+QPushButton[role="link"][keyboard="true"]:focus,
+QToolButton[role="link"][keyboard="true"]:focus { border-color: @accent; }
 QPushButton[role="link"]:disabled { color: @faint; }
 QPushButton[flush="true"] {
   padding: 0; min-height: 0; border: none; border-bottom: 1px solid transparent; border-radius: 0; }
-QPushButton[flush="true"]:focus { border-bottom-color: @accent; }
+QPushButton[flush="true"][keyboard="true"]:focus { border-bottom-color: @accent; }
 QLabel[role="link"] { color: @accent; }
 QToolButton { background: transparent; color: @text; border: 1px solid transparent; border-radius: 6px; padding: 4px; }
 QToolButton:hover { background: @hover; }
@@ -100,7 +111,7 @@ QWidget[role="segments"] QAbstractButton {
 QWidget[role="segments"] QAbstractButton:hover { color: @text; background: transparent; }
 QWidget[role="segments"] QAbstractButton:checked {
   background: @segment; color: @text; border-color: @line; font-weight: 600; }
-QWidget[role="segments"] QAbstractButton:focus { border-color: @accent; }
+QWidget[role="segments"] QAbstractButton[keyboard="true"]:focus { border-color: @accent; }
 QWidget[role="segments"] QAbstractButton:disabled { color: @faint; }
 """
 
@@ -140,21 +151,22 @@ QCheckBox::indicator, QRadioButton::indicator, QAbstractItemView::indicator, QGr
   width: 14px; height: 14px; border: 1px solid @outline; border-radius: 4px; background: @raised; }
 QRadioButton::indicator { border-radius: 8px; }
 QCheckBox::indicator:hover, QRadioButton::indicator:hover { border-color: @accent; }
-QCheckBox::indicator:focus, QRadioButton::indicator:focus { border-color: @accent; }
+QCheckBox[keyboard="true"]::indicator:focus, QRadioButton[keyboard="true"]::indicator:focus { border-color: @accent; }
 QCheckBox::indicator:checked, QAbstractItemView::indicator:checked, QGroupBox::indicator:checked {
   background: @primary; border-color: @primary; image: url("@check_on"); }
 QCheckBox::indicator:indeterminate, QAbstractItemView::indicator:indeterminate {
   background: @primary; border-color: @primary; image: url("@minus_on"); }
 QRadioButton::indicator:checked { border-color: @primary; background: qradialgradient(cx: 0.5, cy: 0.5, radius: 0.5,
   fx: 0.5, fy: 0.5, stop: 0 @on_primary, stop: 0.38 @on_primary, stop: 0.5 @primary, stop: 1 @primary); }
-QCheckBox::indicator:checked:focus, QRadioButton::indicator:checked:focus { border-color: @text; }
+QCheckBox[keyboard="true"]::indicator:checked:focus,
+QRadioButton[keyboard="true"]::indicator:checked:focus { border-color: @text; }
 QCheckBox::indicator:disabled, QRadioButton::indicator:disabled { border-color: @line; background: @panel; }
 QCheckBox::indicator:checked:disabled { background: @primary_off; border-color: @primary_off; }
 QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: @line; }
 QSlider::sub-page:horizontal { height: 4px; border-radius: 2px; background: @accent; }
 QSlider::handle:horizontal {
   width: 12px; height: 12px; margin: -5px 0; border-radius: 7px; background: @on_primary; border: 1px solid @outline; }
-QSlider::handle:horizontal:hover, QSlider::handle:horizontal:focus { border-color: @accent; }
+QSlider::handle:horizontal:hover, QSlider[keyboard="true"]::handle:horizontal:focus { border-color: @accent; }
 QProgressBar {
   background: @raised; color: transparent; border: none; border-radius: 3px; min-height: 6px; max-height: 6px; }
 QProgressBar::chunk { background: @accent; border-radius: 3px; }
@@ -173,7 +185,7 @@ QTabBar::tab:hover { color: @text; }
 QTabBar::tab:selected { color: @text; font-weight: 600; border-bottom-color: @accent; }
 QTabBar::tab:disabled { color: @faint; }
 QTabBar:focus { outline: none; }
-QTabBar::tab:selected:focus { border-bottom-color: @text; }
+QTabBar[keyboard="true"]::tab:selected:focus { border-bottom-color: @text; }
 QTreeView, QListView, QTableView {
   background: @panel; alternate-background-color: @panel; color: @text; border: none; outline: none;
   selection-background-color: @raised; selection-color: @text; gridline-color: @line; }

@@ -18,6 +18,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, 
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 
 from designer import icons, stylesheet
+from designer.focus_ring import FocusRing
 from engine.drawing import colours
 
 Scheme = Literal["system", "light", "dark"]
@@ -163,6 +164,7 @@ def apply(app: QApplication, scheme: Scheme = "system") -> None:
     if theme.palette is None:
         app.setStyle(QStyleFactory.create("Fusion"))
         app.setFont(_font())
+        FocusRing(app)
     theme.palette = palette
     app.setPalette(_qt_palette(palette))
     set_style_sheet(app, sheet(palette, _arrows(theme, palette)))

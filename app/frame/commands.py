@@ -48,6 +48,7 @@ class DialogCommands:
         inventory, info = self._environment.inventory, self._dataset.info
         dialog = TrainingOptionsDialog(editor.project, inventory, info, self._shell.dialog_parent, base=base)
         dialog.search.setText(search)
+        follow = self._training.state_changed.connect(lambda: dialog.set_running(self._training.is_running))
         dialog.set_running(self._training.is_running)
         dialog.change_requested.connect(lambda: self._training.request("set"))
         self._environment.inventory_changed.connect(dialog.set_inventory)  # the engine may answer while it is open
@@ -56,6 +57,7 @@ class DialogCommands:
             changed = replace(editor.project, training=chosen.training, environment=chosen.environment)
             if changed != editor.project:
                 editor.apply("Change training options", changed)
+        self._training.state_changed.disconnect(follow)
         dialog.deleteLater()
 
     def export_network(self) -> None:

@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton
 
 from designer import theme
+from designer.focus_ring import has_ring
 from designer.forms.line_editors import HEIGHT, SEVERAL, Changed
 from engine.core.records import Record
 
@@ -75,7 +76,7 @@ class Switch(QAbstractButton):
         track = QRectF(0.5, (self.height() - self.TRACK.height()) / 2 + 0.5, self.TRACK.width(), self.TRACK.height())
         track.adjust(0, 0, -1, -1)
         border = palette.error if self._is_invalid else palette.primary if is_on else palette.muted
-        if self.hasFocus():
+        if has_ring(self):
             border = palette.text if is_on else palette.accent
         painter.setPen(QPen(border, 1))
         painter.setBrush(palette.primary if is_on else palette.raised)

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QEvent, QSize
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication, QLabel, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from designer import theme
 
@@ -110,3 +110,22 @@ def test_each_widget_is_dressed_once_however_deep_it_lies(qapp: QApplication, qt
     stack.setCurrentIndex(1)
     assert hidden.times == 1
     theme.apply(qapp, "light")
+
+
+def test_the_default_button_of_a_dialog_is_filled_and_a_link_is_not(qapp: QApplication, qtbot) -> None:
+    theme.apply(qapp, "dark")
+    box = QMessageBox(QMessageBox.Icon.NoIcon, "Title", "Text")
+    link = QPushButton("A link")
+    theme.mark(link, "role", "link")
+    box.addButton(link, QMessageBox.ButtonRole.HelpRole)
+    keep = box.addButton("Keep", QMessageBox.ButtonRole.AcceptRole)
+    box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
+    qtbot.addWidget(box)
+    fills = []
+    for default in (keep, link):
+        box.setDefaultButton(default)
+        with qtbot.waitExposed(box):
+            box.show()
+        fills.append([button.grab().toImage().pixelColor(button.width() // 2, 4) for button in (keep, link)])
+    assert fills[0][0] == theme.current().primary
+    assert [fill[1].alpha() for fill in fills] == [0, 0]

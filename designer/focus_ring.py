@@ -1,0 +1,63 @@
+"""Rings around what has the keyboard, only while the keyboard is used: a click leaves none.
+
+Qt's style sheets know `:focus` but not how it came about. Buttons get the property `keyboard`, which the sheet asks
+for.
+"""
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QAbstractButton, QApplication, QSlider, QTabBar, QWidget
+
+PROPERTY = "keyboard"
+_MARKED = (QAbstractButton, QSlider, QTabBar)
+"""The kinds of widgets whose ring the style sheet draws; a field shows its focus however it came."""
+_POINTING = (QEvent.Type.MouseButtonPress, QEvent.Type.TouchBegin, QEvent.Type.TabletPress)
+_MODIFIERS = (Qt.Key.Key_Shift, Qt.Key.Key_Control, Qt.Key.Key_Alt, Qt.Key.Key_AltGr, Qt.Key.Key_Meta)
+
+
+def has_ring(widget: QWidget) -> bool:
+    """Return whether a widget that paints itself shows the focus."""
+    return widget.hasFocus() and bool(widget.property(PROPERTY))
+
+
+class FocusRing(QObject):
+    """Follows the focus of the application, and what was used last: keys or a pointer."""
+
+    def __init__(self, app: QApplication) -> None:
+        super().__init__(app)
+        self._is_keyboard = False
+        app.focusChanged.connect(self._on_focus_changed)
+
+    def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
+        if before is not None:
+            _mark(before, is_marked=False)
+        if now is None:
+            return
+        handle = now.window().windowHandle()
+        if handle is not None:
+            handle.removeEventFilter(self)  # of no effect the first time
+            handle.installEventFilter(self)
+        _mark(now, is_marked=self._is_keyboard)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Notice keys and pointers before a window gets them: events of widgets would be too many to look at."""
+        if event.type() in _POINTING:
+            self._use(is_keyboard=False)
+        elif isinstance(event, QKeyEvent) and event.key() not in _MODIFIERS:
+            self._use(is_keyboard=True)
+        return False
+
+    def _use(self, *, is_keyboard: bool) -> None:
+        if is_keyboard != self._is_keyboard:
+            self._is_keyboard = is_keyboard
+            focused = QApplication.focusWidget()
+            if focused is not None:
+                _mark(focused, is_marked=is_keyboard)
+
+
+def _mark(widget: QWidget, *, is_marked: bool) -> None:
+    if isinstance(widget, _MARKED) and bool(widget.property(PROPERTY)) != is_marked:
+        widget.setProperty(PROPERTY, is_marked)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+        widget.update()
