@@ -4,6 +4,7 @@ A process of its own examines them and reports as it goes; the window only reads
 """
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -24,16 +25,29 @@ from app.widgets import Divider, within_screen
 from designer import theme
 from designer.forms.row import section_label
 from engine.core.child_process import module_command
+from engine.placement.inventory import DeviceInventory
 
 _STATES = {"ok": ("✓", "good"), "failed": ("✕", "error"), "none": ("–", "muted")}
+_EXPECTED = ("driver", "build", "capability", "peer access", "rendezvous")
+"""The checks in their order, listed before they are done."""
+_ACCELERATORS = "accelerators"
 _LOOKING = "Looking at the devices of this machine…"
 
 
 class DevicesDialog(QDialog):
-    """Examines the devices when it is shown. Stop, or closing it, ends the process."""
+    """Examines the devices when it is shown. What the window knows already is there at once, and the rest is filled in
+    as answers come. Stop, or closing it, ends the process."""
 
-    def __init__(self, parent: QWidget | None = None, command: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        parent: QWidget | None = None,
+        command: Sequence[str] | None = None,
+        inventory: DeviceInventory | None = None,
+    ) -> None:
         super().__init__(parent)
+        self._inventory = inventory
+        self._rows: dict[tuple[str, str], tuple[QLabel, ...]] = {}
+        self._expected: set[tuple[str, str]] = set()
         self._command = list(command or module_command("engine.launch.machine_test"))
         self.trial = DisposableProcess(self)
         self.trial.said.connect(self._take)
@@ -107,8 +121,10 @@ class DevicesDialog(QDialog):
                     widget.deleteLater()
         for heading in self._headings.values():
             heading.hide()
+        self._rows, self._expected = {}, set()
         self._figures, self._is_complete = [], False
         self.bars.show_bars([])
+        self._show_known()
         try:
             self.trial.start(self._command)
         except OSError as error:
@@ -116,6 +132,34 @@ class DevicesDialog(QDialog):
             return
         self.test_button.setText("Stop")
         self._say(_LOOKING)
+
+    def set_inventory(self, inventory: DeviceInventory | None) -> None:
+        """Show what the engine knows of this machine, if the examination has not come so far."""
+        self._inventory = inventory
+        if self.is_testing and not self._figures:
+            self._show_known()
+
+    def _show_known(self) -> None:
+        """List the devices that are known, and the checks that are to come."""
+        known = self._inventory
+        if known is not None:
+            self._add_device(
+                {
+                    "name": "cpu",
+                    "model": known.cpu_model,
+                    "memory_bytes": known.memory_bytes,
+                    "cores": known.num_cores,
+                }
+            )
+            for device in known.devices:
+                self._add_device(asdict(device))
+            if not known.devices:
+                words = ("", _ACCELERATORS, known.no_devices_because)
+                self._show_row(self.devices, (_ACCELERATORS, ""), words, "strong")
+        for layer in _EXPECTED:
+            if ("check", layer) not in self._rows:
+                self._expected.add(("check", layer))
+                self._show_row(self.checks, ("check", layer), ("…", layer, "not checked yet"), "muted")
 
     def stop(self) -> None:
         """End the process, if it runs."""
@@ -147,7 +191,11 @@ class DevicesDialog(QDialog):
             check = report["check"]
             sign, role = _STATES[check["state"]]
             what = f"{check['layer']} {check['device']}".strip()
-            self._add_row(self.checks, (sign, what, check["words"]), role)
+            # The first of several devices takes the line of the check that was to come.
+            is_expected = ("check", check["layer"]) in self._expected
+            key = ("check", check["layer"] if is_expected else what)
+            self._expected.discard(key)
+            self._show_row(self.checks, key, (sign, what, check["words"]), role)
             self._say("Checking…")
         elif "figure" in report:
             self._add_figure(report["figure"])
@@ -162,19 +210,28 @@ class DevicesDialog(QDialog):
         facts += [f"{device['temperature']} °C"] if device.get("temperature") is not None else []
         refusal = str(device.get("refusal") or "")
         words = f"cannot be used: {refusal}" if refusal else ", ".join(facts)
-        self._add_row(self.devices, (device["name"], device["model"], words), "strong", "error" if refusal else "muted")
+        role = "error" if refusal else "muted"
+        self._show_row(
+            self.devices, ("device", device["name"]), (device["name"], device["model"], words), "strong", role
+        )
 
-    def _add_row(self, grid: QGridLayout, words: Sequence[str], role: str, last: str = "muted") -> None:
-        """Add three columns, of which the last one may take several lines; the first and the last have roles."""
+    def _show_row(
+        self, grid: QGridLayout, key: tuple[str, str], words: Sequence[str], role: str, last: str = "muted"
+    ) -> None:
+        """Show three columns, in the place of the row of this key if there is one. The last one may take several lines;
+        the first and the last have roles."""
         self._headings[grid].show()
-        row = grid.rowCount()
-        for number, (text, of) in enumerate(zip(words, (role, "", last), strict=True)):
-            label = QLabel(text)
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            label.setWordWrap(number == 2)
+        if key not in self._rows:
+            self._rows[key] = tuple(QLabel() for _ in words)
+            row = grid.rowCount()
+            for number, label in enumerate(self._rows[key]):
+                label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+                label.setWordWrap(number == 2)
+                grid.addWidget(label, row, number, Qt.AlignmentFlag.AlignTop)
+        for label, text, of in zip(self._rows[key], words, (role, "", last), strict=True):
+            label.setText(text)
             if of:
                 theme.mark(label, "role", of)
-            grid.addWidget(label, row, number, Qt.AlignmentFlag.AlignTop)
 
     def _add_figure(self, figure: dict[str, Any]) -> None:
         title = f"{figure['device']}: {figure['work']}"

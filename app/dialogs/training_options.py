@@ -128,8 +128,13 @@ class TrainingOptionsDialog(QDialog):
 
     def set_running(self, is_running: bool) -> None:
         """Say that the run which trains does not get what is changed here, and what of it can be changed now."""
-        text = "A run is training. Changes here are for the next run. Its learning rate and epochs can be changed now."
-        self.run_notice.say(text if is_running else "", {CHANGE_RUN: self.change_requested.emit})
+        if is_running:
+            text = (
+                "A run is training. Changes here are for the next run. Its learning rate and epochs can be changed now."
+            )
+            self.run_notice.say(text, {CHANGE_RUN: self.change_requested.emit})
+        elif not self.run_notice.isHidden():  # it stays: nothing moves under the pointer
+            self.run_notice.say("The run has ended. Changes here are for the next run.", {})
 
     def set_inventory(self, inventory: DeviceInventory | None) -> None:
         """Set the devices of this machine, once they are known."""

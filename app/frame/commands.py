@@ -96,7 +96,8 @@ class DialogCommands:
         """Show and test the devices of this machine."""
         from app.dialogs.devices import DevicesDialog
 
-        dialog = DevicesDialog(self._shell.dialog_parent)
+        dialog = DevicesDialog(self._shell.dialog_parent, inventory=self._environment.inventory)
+        self._environment.inventory_changed.connect(dialog.set_inventory)
         dialog.start()
         dialog.exec()
         dialog.deleteLater()

@@ -36,10 +36,13 @@ PATIENCE_S = 60.0
 ROUND_S = 0.2
 
 
+def cpu() -> dict[str, Any]:
+    """Return the CPU, which is known without torch."""
+    return {"name": "cpu", "model": cpu_model(), "memory_bytes": memory_bytes(), "cores": num_cores()}
+
+
 def devices(accelerators: Accelerators, driver: Driver | str) -> Iterator[dict[str, Any]]:
-    """Yield the CPU and every accelerator, with their present readings."""
-    cores = num_cores()
-    yield {"name": "cpu", "model": cpu_model(), "memory_bytes": memory_bytes(), "cores": cores}
+    """Yield every accelerator, with its present readings."""
     for number, device in enumerate(find(accelerators)):
         readings = Readings() if isinstance(driver, str) else driver.readings(number)
         details = {"capability": "" if device.refusal else accelerators.capability(number), **asdict(readings)}
@@ -47,18 +50,19 @@ def devices(accelerators: Accelerators, driver: Driver | str) -> Iterator[dict[s
 
 
 def examine(seconds: float = FIGURE_S) -> Iterator[dict[str, Any]]:
-    """Yield devices, checks and speeds, measured in this process and in pairs of child processes."""
+    """Yield devices, checks and speeds, measured in this process and in pairs of child processes; the CPU at once, the
+    others after torch's import."""
+    yield {"device": cpu()}
     accelerators, driver, build = TorchAccelerators(), driver_here(), build_here()
     present = list(devices(accelerators, driver))
     yield from ({"device": device} for device in present)
     yield from ({"check": asdict(check)} for check in checks(accelerators, driver, build))
     yield from _pair_lines("gloo", ("cpu", "cpu"))
-    usable = [str(device["name"]) for device in present if not device.get("refusal")]
-    for name in usable:
+    names = [str(device["name"]) for device in present if not device.get("refusal")]
+    for name in ("cpu", *names):
         yield from ({"figure": asdict(figure)} for figure in figures(name, seconds))
-    kind, names = accelerators.kind, usable[1:]
-    if len(names) >= 2 and kind in BACKENDS:
-        yield from _pair_lines(BACKENDS[kind], (names[0], names[1]))
+    if len(names) >= 2 and accelerators.kind in BACKENDS:
+        yield from _pair_lines(BACKENDS[accelerators.kind], (names[0], names[1]))
     yield {"done": True}
 
 

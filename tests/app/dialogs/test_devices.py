@@ -9,6 +9,7 @@ import pytest
 
 from app.dialogs.bars import Bar, Bars, figure
 from app.dialogs.devices import DevicesDialog
+from engine.placement.inventory import Device, DeviceInventory
 
 FOUND: list[dict[str, Any]] = [
     {"device": {"name": "cpu", "model": "Some CPU", "memory_bytes": 2**34, "cores": 4}},
@@ -47,7 +48,7 @@ def test_what_is_found_is_shown_as_it_comes(qtbot, shown) -> None:
         *("cpu", "Some CPU", "4 cores, 16.0 GiB"),
         *("cuda:0", "Fast GPU", "cannot be used: taken"),
     ]
-    assert words(dialog.checks)[1::3] == ["driver", "rendezvous"]
+    assert words(dialog.checks)[::3] == ["–", "…", "…", "…", "✓"]
     assert list(dialog.bars.panels) == ["cpu: copy"]
     assert "fp16: unknown" in dialog.bars.accessibleDescription()
     assert dialog.state.text() == "All devices were examined."
@@ -87,8 +88,34 @@ def test_bars_stand_two_by_two(qtbot) -> None:
 
 def test_a_heading_is_there_with_what_stands_below_it(qtbot, shown) -> None:
     dialog = shown(says(*FOUND[:1]) + "import time; time.sleep(600)")
-    assert not any(heading.isVisible() for heading in dialog._headings.values())
+    assert words(dialog.checks)[::3] == ["…"] * 5, "what will be checked is listed"
     qtbot.waitUntil(lambda: dialog.devices.count() > 0, timeout=60_000)
     headings = {heading.text(): heading.isVisible() for heading in dialog._headings.values()}
-    assert headings == {"THIS MACHINE": True, "CHECKS": False, "SPEED": False}
+    assert headings == {"THIS MACHINE": True, "CHECKS": True, "SPEED": False}
+    dialog.close_button.click()
+
+
+def test_what_the_window_knows_is_there_before_the_process_answers(qtbot) -> None:
+    gpu = Device("cuda:0", "Fast GPU", 2**35)
+    known = DeviceInventory(4, "Some CPU", 2**34, devices=(gpu,))
+    dialog = DevicesDialog(command=[sys.executable, "-c", "import time; time.sleep(600)"], inventory=known)
+    qtbot.addWidget(dialog)
+    dialog.start()
+    assert words(dialog.devices) == ["cpu", "Some CPU", "4 cores, 16.0 GiB", "cuda:0", "Fast GPU", "32.0 GiB"]
+    dialog._take({"device": {"name": "cuda:0", "model": "Fast GPU", "memory_bytes": 2**35, "temperature": 40}})
+    assert words(dialog.devices)[-1] == "32.0 GiB, 40 °C", "the same line, not another one"
+    dialog._take({"check": {"layer": "capability", "device": "cuda:0", "state": "ok", "words": "computes"}})
+    dialog._take({"check": {"layer": "capability", "device": "cuda:1", "state": "ok", "words": "computes"}})
+    lines = words(dialog.checks)[1::3]
+    assert lines == ["driver", "build", "capability cuda:0", "peer access", "rendezvous", "capability cuda:1"]
+    dialog.close_button.click()
+
+
+def test_the_inventory_may_come_while_the_process_starts(qtbot) -> None:
+    dialog = DevicesDialog(command=[sys.executable, "-c", "import time; time.sleep(600)"])
+    qtbot.addWidget(dialog)
+    dialog.start()
+    assert words(dialog.devices) == []
+    dialog.set_inventory(DeviceInventory(2, "Some CPU", 2**34, no_devices_because="no GPU was found"))
+    assert words(dialog.devices) == ["cpu", "Some CPU", "2 cores, 16.0 GiB", "", "accelerators", "no GPU was found"]
     dialog.close_button.click()

@@ -296,8 +296,11 @@ def test_while_a_run_trains_the_dialog_says_whom_changes_are_for(qtbot, shown) -
     assert "next run" in dialog.run_notice.label.text()
     with qtbot.waitSignal(dialog.change_requested):
         dialog.run_notice.links["Change rate or epochs…"].click()
+    height = dialog.run_notice.height()
     dialog.set_running(False)
-    assert dialog.run_notice.isHidden()
+    assert dialog.run_notice.label.text().startswith("The run has ended.")
+    assert dialog.run_notice.links == {}
+    assert dialog.run_notice.sizeHint().height() == height, "nothing moves"
 
 
 def test_enter_in_a_field_does_not_close_but_ctrl_enter_and_escape_do(qtbot, shown) -> None:

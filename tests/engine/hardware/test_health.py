@@ -53,10 +53,17 @@ def test_each_layer_says_what_is_wrong_with_it() -> None:
 
 
 def test_devices_with_what_the_driver_reads() -> None:
-    cpu, _, second = devices(Fake("cuda"), FakeDriver())
-    assert cpu["name"] == "cpu"
+    _, second = devices(Fake("cuda"), FakeDriver())
     assert (second["name"], second["capability"], second["driver"]) == ("cuda:1", "9.0", "570.86")
     assert (second["utilisation"], second["temperature"]) == (10, 41)
+
+
+def test_the_cpu_is_told_before_torch_is_imported() -> None:
+    code = (
+        "import sys; from engine.launch.machine_test import examine\n"
+        "assert next(examine())['device']['name'] == 'cpu'; assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_workers_that_do_not_meet_are_reported() -> None:
@@ -69,6 +76,7 @@ def test_workers_that_do_not_meet_are_reported() -> None:
 
 def test_this_machine_is_examined() -> None:
     found = list(examine(0.001))
+    assert found[0]["device"]["name"] == "cpu"
     assert found[-1] == {"done": True}
     layers = {one["check"]["layer"]: one["check"] for one in found if "check" in one}
     assert set(layers) >= {"driver", "build", "capability", "peer access", "rendezvous"}
