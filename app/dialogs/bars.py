@@ -28,6 +28,83 @@ def figure(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
+@dataclass(frozen=True)
+class Way:
+    """One row of a comparison: a value to draw as a bar, its text, another text, and a note. `is_best` stands out, one
+    that is refused is faint."""
+
+    name: str
+    value: float | None
+    text: str
+    other: str
+    note: str = ""
+    is_best: bool = False
+    is_refused: bool = False
+
+
+class WayTable(QWidget):
+    """Rows with a bar each, on one scale from zero: the shortest is the fastest."""
+
+    COLUMNS = (("", 176), ("Time per step", 220), ("Memory per worker", 132), ("", 0))
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.ways: list[Way] = []
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Comparison of environments")
+        self.hide()
+
+    def show_ways(self, ways: list[Way]) -> None:
+        """Show these rows; without any there is no table."""
+        self.ways = list(ways)
+        rows = (f"{way.name}: {', '.join(filter(None, (way.text, way.other, way.note)))}" for way in ways)
+        self.setAccessibleDescription("; ".join(rows))
+        self.setToolTip("\n".join(f"{way.name}: {way.note}" for way in ways if way.note))
+        self.setFixedHeight(_ROW * (len(ways) + 1))
+        self.setVisible(bool(ways))
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint headings and rows."""
+        painter, palette = QPainter(self), theme.current()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        plain = QFont(self.font())
+        plain.setPixelSize(12)
+        strong = QFont(plain)
+        strong.setWeight(QFont.Weight.DemiBold)
+        painter.setFont(plain)
+        painter.setPen(palette.muted)
+        left = 0.0
+        for heading, width in self.COLUMNS:
+            painter.drawText(QRectF(left, 0, width, _ROW), Qt.AlignmentFlag.AlignVCenter, heading)
+            left += width
+        most = max((way.value or 0.0 for way in self.ways), default=0.0) or 1.0
+        for number, way in enumerate(self.ways, start=1):
+            painter.setFont(strong if way.is_best else plain)
+            self._paint_row(painter, way, number * _ROW, most)
+
+    def _paint_row(self, painter: QPainter, way: Way, y: float, most: float) -> None:
+        palette, middle, left = theme.current(), Qt.AlignmentFlag.AlignVCenter, 0.0
+        widths = [width for _, width in self.COLUMNS]
+        widths[-1] = max(0, self.width() - sum(widths))
+        for column, (text, width) in enumerate(zip((way.name, way.text, way.other, way.note), widths, strict=True)):
+            room = QRectF(left, y, width - 8, _ROW)
+            left += width
+            if column == 1:
+                track = QRectF(room.left(), y + (_ROW - _BAR) / 2, room.width() - _VALUE, _BAR)
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(palette.raised)
+                painter.drawRoundedRect(track, 3, 3)
+                if way.value is not None:
+                    track.setWidth(max(3.0, track.width() * way.value / most))
+                    painter.setBrush(palette.accent if way.is_best else palette.muted)
+                    painter.drawRoundedRect(track, 3, 3)
+                room.setLeft(room.right() - _VALUE + 8)
+            painter.setPen(palette.muted if way.is_refused or column == len(widths) - 1 else palette.text)
+            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, int(room.width()))
+            painter.drawText(room, middle, shown)
+
+
 class Bars(QWidget):
     """Panels two by two. Each has a scale of its own, from zero, so that bars of one panel compare."""
 

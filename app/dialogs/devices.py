@@ -30,7 +30,6 @@ from engine.placement.inventory import DeviceInventory
 _STATES = {"ok": ("✓", "good"), "failed": ("✕", "error"), "none": ("–", "muted")}
 _EXPECTED = ("driver", "build", "capability", "peer access", "rendezvous")
 """The checks in their order, listed before they are done."""
-_ACCELERATORS = "accelerators"
 _LOOKING = "Looking at the devices of this machine…"
 
 
@@ -154,8 +153,8 @@ class DevicesDialog(QDialog):
             for device in known.devices:
                 self._add_device(asdict(device))
             if not known.devices:
-                words = ("", _ACCELERATORS, known.no_devices_because)
-                self._show_row(self.devices, (_ACCELERATORS, ""), words, "strong")
+                words = ("gpu", "none", known.no_devices_because)
+                self._show_row(self.devices, ("device", "gpu"), words, "strong")
         for layer in _EXPECTED:
             if ("check", layer) not in self._rows:
                 self._expected.add(("check", layer))

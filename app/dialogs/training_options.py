@@ -88,7 +88,7 @@ class TrainingOptionsDialog(QDialog):
             base=base,
             parent=self._holder,
         )
-        self.batch_finder.found.connect(lambda size: self.training_form.set_value("mini_batch_size", size))
+        self.batch_finder.chosen.connect(lambda size: self.training_form.set_value("mini_batch_size", size))
         self.finished.connect(self.batch_finder.stop)
         self.training_form.set_unused(unused_options(facts))
         self.cards = EnvironmentCards(self._holder)

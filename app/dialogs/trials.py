@@ -3,12 +3,14 @@ that fits, and which environment and strategy to use."""
 
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from app.dialogs.bars import Way, WayTable
 from app.processes import DisposableProcess
 from designer import theme
 from engine.core.child_process import module_command
@@ -43,11 +45,22 @@ class TrialLink(QWidget):
         self.button.clicked.connect(self._on_clicked)
         self.state.setWordWrap(True)
         theme.mark(self.state, "role", "muted")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
+        self.use_button = QPushButton()
+        self.use_button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.use_button.setAutoDefault(False)
+        theme.mark(self.use_button, "role", "link")
+        theme.mark(self.use_button, "flush", True)
+        self.use_button.clicked.connect(self._on_use)
+        self.use_button.hide()
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(8)
+        row = QHBoxLayout()
         row.setSpacing(12)
-        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self.state, 1)
+        for link in (self.button, self.use_button):
+            row.addWidget(link, 0, Qt.AlignmentFlag.AlignTop)
+        row.insertWidget(1, self.state, 1)
+        self.column.addLayout(row)
 
     def command(self, path: Path) -> list[str]:
         """Return the command that tries the project in this file."""
@@ -56,6 +69,19 @@ class TrialLink(QWidget):
     def take(self, line: dict[str, Any]) -> None:
         """Handle one line of the process that is not an error."""
         raise NotImplementedError
+
+    def use(self) -> None:
+        """Take what the trials have found."""
+        raise NotImplementedError
+
+    def offer(self, words: str) -> None:
+        """Offer the result for a click; nothing is changed unasked."""
+        self.use_button.setText(words)
+        self.use_button.show()
+
+    def _on_use(self) -> None:
+        self.use_button.hide()
+        self.use()
 
     @property
     def samples(self) -> int | None:
@@ -71,6 +97,7 @@ class TrialLink(QWidget):
         path = Path(self._folder.name) / "project.netwright"
         path.write_text(dumps(self._project()), encoding="utf-8")
         self._has_said_end = False
+        self.use_button.hide()
         try:
             self.trial.start(self.command(path))
         except OSError as error:
@@ -110,9 +137,10 @@ class TrialLink(QWidget):
 
 
 class BatchFinder(TrialLink):
-    """Finds the largest mini-batch, and emits it with `found`."""
+    """Finds the largest mini-batch, and offers it; `chosen` carries it."""
 
-    found = Signal(int)
+    chosen = Signal(int)
+    _largest = 0
     label = "Find the largest mini-batch…"
     hint = "Tries mini-batches in a process of its own until memory is full: half of it on the CPU, all of a GPU"
 
@@ -128,7 +156,13 @@ class BatchFinder(TrialLink):
             self.say(f"{tried['batch']:,} {'does not fit' if tried['refusal'] else 'fits'}…")
         elif "largest" in line:
             self.end(line["words"])
-            self.found.emit(int(line["largest"]))
+            self._largest = int(line["largest"])
+            if self._largest != self._project().training.mini_batch_size:
+                self.offer(f"Use {self._largest:,}")
+
+    def use(self) -> None:
+        """Take the largest mini-batch."""
+        self.chosen.emit(self._largest)
 
 
 class EnvironmentAdvisor(TrialLink):
@@ -144,43 +178,37 @@ class EnvironmentAdvisor(TrialLink):
 
     def __init__(self, project: Callable[[], Project], samples: Callable[[], int | None], parent: QWidget) -> None:
         super().__init__(project, samples, parent)
-        self._ways: list[str] = []
         self._best: tuple[str, str] | None = None
-        self.use_button = QPushButton("Use it")
-        self.use_button.setToolTip("Choose this environment and strategy")
-        self.use_button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.use_button.setAutoDefault(False)
-        theme.mark(self.use_button, "role", "link")
-        theme.mark(self.use_button, "flush", True)
-        self.use_button.clicked.connect(self._use)
-        self.use_button.hide()
-        row = self.layout()
-        assert isinstance(row, QHBoxLayout)
-        row.addWidget(self.use_button, 0, Qt.AlignmentFlag.AlignTop)
+        self.table = WayTable(self)
+        self.column.addWidget(self.table)
 
     def command(self, path: Path) -> list[str]:
         """Return the command that tries environments."""
-        self._ways = []
-        self.use_button.hide()
+        self.table.show_ways([])
         return module_command("engine.launch.advisor", str(path))
 
     def take(self, line: dict[str, Any]) -> None:
-        """Show a line for each candidate, and the advice above them."""
+        """Show a row for each candidate, and the advice above them."""
         if "way" in line:
-            way = line["way"]
-            step = "time not known" if way["seconds"] is None else f"{way['step']} per step"
-            words = f"{way['name']}: {step}, {format_bytes(way['memory_bytes'])}"
-            words += " per worker" if way["workers"] > 1 else ""
-            notes = [note for note in (way["note"], "" if way["fits"] else "does not fit") if note]
-            self._ways.append(words + (f" ({'; '.join(notes)})" if notes else ""))
-            self.say("\n".join(self._ways))
+            self.table.show_ways([*self.table.ways, _row(line["way"])])
+            self.say("Comparing…")
         elif "advice" in line:
-            self.end("\n".join((line["advice"], *self._ways)))
+            self.end(line["advice"])
             best = line.get("best")
             self._best = (best["target"], best["strategy"]) if best else None
-            self.use_button.setVisible(self._best is not None)
+            if self._best is not None:
+                name = ", ".join(filter(None, self._best))
+                self.table.show_ways([replace(way, is_best=way.name == name) for way in self.table.ways])
+                self.offer(f"Use {name}")
 
-    def _use(self) -> None:
+    def use(self) -> None:
+        """Take the environment and the strategy that are best."""
         if self._best is not None:
             self.chosen.emit(*self._best)
-            self.use_button.hide()
+
+
+def _row(way: dict[str, Any]) -> Way:
+    notes = ["" if way["fits"] else "does not fit", way["note"]]
+    step = "not known" if way["seconds"] is None else way["step"]
+    memory, note = format_bytes(way["memory_bytes"]), "; ".join(filter(None, notes))
+    return Way(way["name"], way["seconds"], step, memory, note, is_refused=not way["fits"])

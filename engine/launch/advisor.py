@@ -15,6 +15,7 @@ from engine.hardware.devices import probe
 from engine.hardware.threads import calm_threads
 from engine.launch.trial import refusals, run_trial
 from engine.placement.advice import Forecast, advice, best_of, forecasts
+from engine.placement.choose import resolve
 from engine.project.file import load
 from engine.project.project import Project
 
@@ -47,9 +48,12 @@ def _advise(project: Project) -> None:
     for forecast in forecasts(project, probe(), seconds):
         found.append(forecast)
         _say({"way": {**asdict(forecast), "name": forecast.name, "fits": forecast.fits, "step": forecast.step}})
-    best = best_of(found)
+    options = project.training
+    alone = project.environment.replace(target="auto")
+    automatic = resolve(alone, probe(), options.mini_batch_size, options.gradient_accumulation).resolved
+    best = best_of(found, automatic)
     chosen = {"target": best.target, "strategy": best.strategy} if best is not None else None
-    _say({"advice": advice(found), "best": chosen})
+    _say({"advice": advice(found, automatic), "best": chosen})
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ from engine.project.stage_edits import stage_bytes
 WAYS = ("data-parallel", "fully-sharded", "local-sgd", "pipeline")
 _UNTRIED = ("data-parallel", "", "fully-sharded", "local-sgd", "pipeline")
 """Order of recommendation where no time is known."""
+ALIKE = 1.1
+"""Ratio of two predicted times up to which they count as equal."""
 NOTES = {
     "fully-sharded": "less memory for weights, more communication",
     "local-sgd": "other numbers than one worker gives",
@@ -185,19 +187,45 @@ def _normalises(project: Project, analysis: Analysis) -> bool:
     return any(type_at(project.network, path).key == "batch_norm" for path, _ in analysis.all_shapes())
 
 
-def best_of(found: Sequence[Forecast]) -> Forecast | None:
-    """Return the fastest forecast that fits; one with different numbers only where no other fits."""
+def best_of(found: Sequence[Forecast], automatic: str = "") -> Forecast | None:
+    """Return the fastest forecast that fits; one with different numbers only where no other fits. `automatic` is the
+    target that auto takes: it is the best where nothing else is faster by more than a prediction can tell."""
     fitting = [forecast for forecast in found if forecast.fits]
-    return min([forecast for forecast in fitting if forecast.is_exact] or fitting, key=_slowness, default=None)
+    possible = [forecast for forecast in fitting if forecast.is_exact] or fitting
+    best = min(possible, key=_slowness, default=None)
+    usual = next((forecast for forecast in possible if _is_usual(forecast, automatic)), None)
+    if best is None or usual is None or best.seconds is None or usual.seconds is None:
+        return best
+    return usual if usual.seconds <= ALIKE * best.seconds else best
 
 
-def advice(found: Sequence[Forecast]) -> str:
-    """Return one sentence: the best forecast, and the reason."""
+def _is_usual(forecast: Forecast, automatic: str) -> bool:
+    """Return whether a forecast is what auto takes."""
+    return forecast.target == automatic and forecast.strategy in ("", "data-parallel")
+
+
+def _beside_auto(best: Forecast, automatic: str) -> str:
+    """Return a sentence on what auto does, where its target is known."""
+    if not automatic:
+        return ""
+    if _is_usual(best, automatic):
+        return " The environment auto takes it, too."
+    if (automatic, best.target, best.strategy) == ("cpu", "multi-cpu", "data-parallel"):
+        return " The environment auto begins with cpu; in a longer run it tries several processes and keeps the faster."
+    return f" The environment auto takes {automatic}."
+
+
+def advice(found: Sequence[Forecast], automatic: str = "") -> str:
+    """Return the best forecast and the reason in a sentence, and what auto does in another one."""
     if not found:
         return "No environment that fits these options is available here."
-    best = best_of(found)
+    best = best_of(found, automatic)
     if best is None:
         return _none_fits(found)
+    return _because(best, found) + _beside_auto(best, automatic)
+
+
+def _because(best: Forecast, found: Sequence[Forecast]) -> str:
     said = f"Use {best.name}{_warning(best)}: {_takes(best)}"
     if not best.is_exact:
         return f"{said}; what gives the numbers of one worker is not expected to fit."
@@ -211,6 +239,8 @@ def advice(found: Sequence[Forecast]) -> str:
     if not others:
         return f"{said}; nothing else can run here."
     second = min(others, key=_slowness)
+    if second.seconds and best.seconds and second.seconds < best.seconds:
+        return f"{said}; {second.name} with {second.step} is faster by less than such a prediction can tell."
     return f"{said}, where {second.name}, the next, takes {second.step}." if second.seconds else f"{said}."
 
 

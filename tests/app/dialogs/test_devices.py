@@ -117,5 +117,5 @@ def test_the_inventory_may_come_while_the_process_starts(qtbot) -> None:
     dialog.start()
     assert words(dialog.devices) == []
     dialog.set_inventory(DeviceInventory(2, "Some CPU", 2**34, no_devices_because="no GPU was found"))
-    assert words(dialog.devices) == ["cpu", "Some CPU", "2 cores, 16.0 GiB", "", "accelerators", "no GPU was found"]
+    assert words(dialog.devices) == ["cpu", "Some CPU", "2 cores, 16.0 GiB", "gpu", "none", "no GPU was found"]
     dialog.close_button.click()

@@ -4,6 +4,7 @@ import json
 import sys
 from typing import Any
 
+from app.dialogs.bars import Way
 from app.dialogs.training_options import TrainingOptionsDialog
 from app.dialogs.trials import BatchFinder, EnvironmentAdvisor
 from engine.project.project import Project
@@ -24,7 +25,7 @@ def says(*lines: dict[str, Any]) -> str:
     return "".join(f"print({json.dumps(json.dumps(line))}, flush=True)\n" for line in lines)
 
 
-def test_the_number_that_is_found_becomes_the_mini_batch_size(qtbot, monkeypatch) -> None:
+def test_the_number_that_is_found_is_offered(qtbot, monkeypatch) -> None:
     reads = "import sys; assert open(sys.argv[1]).read().startswith('{')\n"
     prints = "print('a library says')\nprint('[1]')\nprint('[' * 100_000)\n"
     dialog = make(qtbot, monkeypatch, reads + prints + says(TRIED, DONE))
@@ -32,7 +33,11 @@ def test_the_number_that_is_found_becomes_the_mini_batch_size(qtbot, monkeypatch
     finder.button.click()
     assert finder.button.text() == "Stop"
     qtbot.waitUntil(lambda: not finder.trial.is_running, timeout=60_000)
+    assert dialog.training.mini_batch_size == 128, "nothing is changed unasked"
+    assert finder.use_button.text() == "Use 1,024"
+    finder.use_button.click()
     assert dialog.training.mini_batch_size == 1024
+    assert finder.use_button.isHidden()
     assert finder.state.text() == DONE["words"]
     assert finder.button.text() == "Find the largest mini-batch…"
 
@@ -73,9 +78,13 @@ def test_ways_are_listed_under_the_advice(qtbot, monkeypatch) -> None:
     dialog.show()
     dialog.advisor.button.click()
     qtbot.waitUntil(lambda: not dialog.advisor.trial.is_running, timeout=60_000)
-    assert dialog.advisor.state.text() == (
-        "Use cpu.\ncpu: 20 ms per step, 1.0 MiB (does not fit)\ngpu: time not known, 1.0 MiB"
-    )
+    assert dialog.advisor.state.text() == "Use cpu."
+    assert dialog.advisor.table.ways == [
+        Way("cpu", 0.02, "20 ms", "1.0 MiB", "does not fit", is_refused=True),
+        Way("gpu", None, "not known", "1.0 MiB"),
+    ]
+    assert "cpu: 20 ms, 1.0 MiB, does not fit" in dialog.advisor.table.accessibleDescription()
+    assert dialog.advisor.use_button.text() == "Use multi-cpu, fully-sharded"
     dialog.advisor.use_button.click()
     assert (dialog.project().environment.target, dialog.project().environment.strategy) == (
         "multi-cpu",

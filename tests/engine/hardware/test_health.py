@@ -1,5 +1,7 @@
 """Checks and figures: of this machine for real, of machines with GPUs by fakes in the place of torch and the driver."""
 
+import subprocess
+import sys
 from dataclasses import dataclass
 
 from engine.core.errors import RunError

@@ -1,6 +1,6 @@
 """Predictions on machines that are not here, with steps whose time is known."""
 
-from engine.placement.advice import Forecast, advice, forecasts
+from engine.placement.advice import Forecast, advice, best_of, forecasts
 from engine.placement.inventory import Device, DeviceInventory
 from engine.project.environment import EnvironmentOptions
 from engine.project.project import Project
@@ -78,6 +78,22 @@ def with_room(gib: float, *, batch: int = 128, normalised: bool = False, **envir
     project = Project(network=network, environment=asked, training=TrainingOptions(mini_batch_size=batch))
     rows = forecasts(project, machine, lambda samples, device, threads: 1e-4 * samples if device != "cpu" else None)
     return {forecast.name: forecast for forecast in rows if forecast.target.endswith("gpu")}
+
+
+def test_the_advice_does_not_contradict_what_auto_takes() -> None:
+    one = Forecast("cpu", "", 1, 2**20, 0.0105, 2**30)
+    alike = Forecast("multi-cpu", "data-parallel", 2, 2**20, 0.01, 2**29)
+    faster = Forecast("multi-cpu", "data-parallel", 2, 2**20, 0.006, 2**29)
+    assert best_of([one, alike], "cpu") is one
+    assert advice([one, alike], "cpu") == (
+        "Use cpu: about 10.5 ms per step; multi-cpu, data-parallel with 10 ms is faster by less than such a prediction "
+        "can tell. The environment auto takes it, too."
+    )
+    assert best_of([one, faster], "cpu") is faster
+    assert advice([one, faster], "cpu").endswith(
+        "The environment auto begins with cpu; in a longer run it tries several processes and keeps the faster."
+    )
+    assert advice([one], "multi-gpu").endswith("The environment auto takes multi-gpu.")
 
 
 def test_what_one_device_cannot_hold_is_divided() -> None:
