@@ -70,6 +70,7 @@ class Field(Generic[T]):
     """Declared field of a `Record`.
 
     `default` may be a function of the record, for defaults that depend on another field (the rate on the solver).
+    `matlab` and `torch` name the counterpart there, `none` if there is none, and are empty if nothing is said.
     `check` converts a value from JSON or a form, or raises `FieldError`.
     """
 
@@ -82,13 +83,17 @@ class Field(Generic[T]):
         *,
         label: str = "",
         help: str = "",
+        matlab: str = "",
+        torch: str = "",
         unit: str = "",
         group: str = "",
         visible_when: Visible | None = None,
     ) -> None:
         self.default = default
         self.label = label
-        self.help = help
+        self.description = help
+        self.matlab = matlab
+        self.torch = torch
         self.unit = unit
         self.group = group
         self.visible_when = visible_when
@@ -112,6 +117,13 @@ class Field(Generic[T]):
 
     def __set__(self, instance: "Record", value: T) -> None:
         raise AttributeError(f"{type(instance).__name__} is a value: use replace({self.name}=...).")
+
+    @property
+    def help(self) -> str:
+        """The description, followed by the counterparts in MATLAB and torch."""
+        pairs = (("MATLAB", self.matlab), ("torch", self.torch))
+        names = "; ".join(f"{whose}: {name}" for whose, name in pairs if name and name != "none")
+        return ". ".join(part for part in (self.description, names) if part)
 
     @property
     def effect(self) -> str:

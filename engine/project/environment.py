@@ -33,16 +33,18 @@ class EnvironmentOptions(Record):
         "auto",
         options=TARGETS,
         notes={
-            "auto": "The fastest that is here",
+            "auto": "The fastest available",
             "cpu": "One process on the CPU",
             "multi-cpu": "Several processes on the CPU",
             "gpu": "One GPU",
             "multi-gpu": "Several GPUs of this machine, over nccl",
-            "parallel": "A cluster, by a profile",
+            "parallel": "A cluster with a profile",
         },
         label="Execution environment",
         group="Environment",
-        help="Where the run executes. Default auto. MATLAB: ExecutionEnvironment; torch: device, and torchrun",
+        help="Devices and processes on which the run executes. Default auto",
+        matlab="ExecutionEnvironment",
+        torch="device, and torchrun",
     )
     num_workers = Int(
         0,
@@ -52,8 +54,10 @@ class EnvironmentOptions(Record):
         label="Workers",
         unit="workers",
         group="Environment",
-        help="Processes that share each batch. Default auto: one per core, up to 8; a long run measures at its start "
-        "whether fewer with more threads are faster. MATLAB: the workers of a pool; torch: torchrun --nproc-per-node",
+        help="Processes that share each batch. Default auto: one per core, up to 8; a long run measures at its "
+        "start whether fewer with more threads are faster",
+        matlab="the workers of a pool",
+        torch="torchrun --nproc-per-node",
         visible_when=_target("multi-cpu"),
     )
     devices = Ints(
@@ -62,8 +66,9 @@ class EnvironmentOptions(Record):
         high=1023,
         label="Devices",
         group="Environment",
-        help="Numbers of the GPUs to use. Default none: the first, or all for multi-gpu. torch: CUDA_VISIBLE_DEVICES; "
-        "MATLAB: gpuDevice",
+        help="Numbers of the GPUs to use. Default none: the first, or all for multi-gpu",
+        matlab="gpuDevice",
+        torch="CUDA_VISIBLE_DEVICES",
         visible_when=_target("gpu", "multi-gpu"),
     )
     threads = Int(
@@ -74,8 +79,9 @@ class EnvironmentOptions(Record):
         label="Threads per worker",
         unit="threads",
         group="Environment",
-        help="CPU threads per worker. Default auto: an equal share of the cores. torch: set_num_threads; MATLAB: "
-        "maxNumCompThreads",
+        help="CPU threads per worker. Default auto: an equal share of the cores",
+        matlab="maxNumCompThreads",
+        torch="set_num_threads",
         visible_when=_target("cpu", "multi-cpu"),
     )
 
@@ -83,22 +89,23 @@ class EnvironmentOptions(Record):
         True,
         label="Keep workers to cores",
         group="Environment",
-        help="Pin each worker to its own cores. Default on. "
-        "Where the system cannot, or threads are more than cores, it has no effect. Off: for machines with other work",
+        help="Pins each worker to its own cores. Default on. Without effect if the system does not support it or "
+        "threads outnumber cores. Turn off on machines with other work",
         visible_when=_target("multi-cpu"),
     )
     worker_load = Choice(
         "equal",
         options=("equal", "measured", "by-hand"),
         notes={
-            "equal": "Each worker gets as many samples",
-            "measured": "In proportion to a short measure of each worker's device, taken when training starts",
+            "equal": "Equal number of samples per worker",
+            "measured": "In proportion to the speed of each worker's device, measured when training starts",
             "by-hand": "In proportion to the weights below",
         },
         label="Shares of the batch",
         group="Environment",
-        help="How many samples of each batch a worker gets. Default equal. For devices of unequal speed: the numbers "
-        "learned stay the same. MATLAB: WorkerLoad",
+        help="Division of each batch among the workers, for devices of unequal speed; the results do not change. "
+        "Default equal",
+        matlab="WorkerLoad",
         visible_when=_target(*SEVERAL),
     )
     worker_weights = Floats(
@@ -106,23 +113,26 @@ class EnvironmentOptions(Record):
         low=0.0,
         label="Weights of the workers",
         group="Environment",
-        help="One number per worker, in their order: 3, 1 gives the first three samples of four. Without a number of "
-        "workers there are as many as weights. MATLAB: WorkerLoad",
+        help="Weight per worker, in their order: 3, 1 gives the first worker three samples of four. Their number "
+        "sets the number of workers if that is auto",
+        matlab="WorkerLoad",
         visible_when=_gives_loads,
     )
     learn_rate_scaling = Choice(
         "none",
         options=("none", "linear", "square-root"),
         notes={
-            "none": "The learning rate is not scaled",
-            "linear": "Times the number of workers",
-            "square-root": "Times the root of the number of workers",
+            "none": "1: not scaled",
+            "linear": "Number of workers",
+            "square-root": "Square root of the number of workers",
         },
         label="Learning rate by workers",
         group="Environment",
-        help="Factor on the learning rate, relative to one worker. Default none, since the mini-batch size is "
-        "that of all workers together and stays. For batches that were made larger for many workers: linear as in "
-        "Goyal et al. 2017, square root for adam. torch and MATLAB have none",
+        help="Factor on the learning rate, relative to one worker. Default none, since the mini-batch is divided "
+        "among the workers. For batches enlarged with the number of workers: linear as in Goyal et al. "
+        "2017, square root for adam",
+        matlab="none",
+        torch="none",
         visible_when=_target(*SEVERAL, "parallel"),
     )
     strategy = Choice(
@@ -131,16 +141,18 @@ class EnvironmentOptions(Record):
         notes={
             "auto": "Data parallel",
             "data-parallel": "Each worker holds the network and computes a part of each batch (torch: DDP)",
-            "fully-sharded": "Each worker holds a part of the weights, and gets the others as they are needed "
+            "fully-sharded": "Each worker holds a shard of the weights and gathers the others on demand "
             "(torch: FSDP2): less memory, more communication",
-            "local-sgd": "Each worker goes its own way, and the weights are averaged every few iterations: less "
+            "local-sgd": "Workers train separately and average their weights every few iterations: less "
             "communication, other numbers",
-            "pipeline": "Each worker holds a stage of the network, and a batch goes through in pieces: for networks "
+            "pipeline": "Each worker holds a stage of the network and batches pass in micro-batches: for networks "
             "that one device cannot hold; experimental",
         },
         label="Strategy",
         group="Environment",
-        help="How several workers divide the work. Default auto. MATLAB has data parallel only",
+        help="Division of the work among several workers. Default auto",
+        matlab="data parallel only",
+        torch="DDP, FSDP2, pipelining",
         visible_when=_target("multi-cpu", "multi-gpu", "parallel"),
     )
     averaging_interval = Int(
@@ -149,21 +161,21 @@ class EnvironmentOptions(Record):
         high=1_000_000,
         unit="iterations",
         group="Environment",
-        help="Iterations between two averages of the weights. Default 8. With 1 it is data parallel for sgdm. "
-        "Weights are also averaged before every validation",
+        help="Iterations between two averages of the weights; 1 is data parallel for sgdm. Default 8. Weights "
+        "are also averaged before every validation",
         visible_when=_strategy("local-sgd"),
     )
     gradient_compression = Choice(
         "none",
         options=("none", "fp16"),
         notes={
-            "none": "Gradients are summed as they are",
-            "fp16": "Sent as halves: half the traffic, rounded",
+            "none": "No compression",
+            "fp16": "Half precision: half the traffic, rounded",
         },
         removed={"power-sgd": "Use fp16, or the strategy local-sgd, which communicates less often."},
         group="Environment",
-        help="Format in which workers exchange gradients. Default none. For slow connections; torch: DDP "
-        "communication hooks",
+        help="Format in which workers exchange gradients, for slow connections. Default none",
+        torch="DDP communication hooks",
         visible_when=_strategy("auto", "data-parallel"),
     )
     pipeline_pieces = Int(
@@ -173,26 +185,30 @@ class EnvironmentOptions(Record):
         zero="auto",
         unit="pieces",
         group="Environment",
-        help="Pieces of a batch that are under way at once. Default auto: twice as many as workers, or as gradient "
-        "accumulation says, if that is more. More keep the workers busier, and each is less work. Batch normalisation "
-        "takes the statistics of each piece, as in gradient accumulation. torch: n_microbatches",
+        help="Number of micro-batches in flight. Default auto: twice the number of workers, or gradient "
+        "accumulation if larger. More keep the workers busier but are smaller. Batch normalisation uses the "
+        "statistics of each micro-batch, as in gradient accumulation",
+        matlab="none",
+        torch="n_microbatches",
         visible_when=_strategy("pipeline"),
     )
     stages = Text(
         "",
         label="Stages",
         group="Environment",
-        help="Which layer is in which stage, such as conv_2: 2, fc: 3, one stage per worker; the others are where the "
-        "latest of those is that feed them. Empty: the stages get as equal parts of the work as can be. The "
-        "canvas shows and changes them (View > Pipeline stages)",
+        help="Pipeline stage per layer, such as conv_2: 2, fc: 3, with one stage per worker. Unlisted layers "
+        "join the latest stage among their inputs. Default empty: stages of about equal work. The canvas "
+        "shows and changes them (View > Pipeline stages)",
+        matlab="none",
+        torch="pipe_split",
         visible_when=_strategy("pipeline"),
     )
     cpu_offload = Bool(
         False,
         label="Keep weights on the CPU",
         group="Environment",
-        help="Keeps weights and moments in CPU memory and moves them to the GPU as needed. Default off. torch: "
-        "CPUOffloadPolicy",
+        help="Keeps weights and moments in CPU memory and moves them to the GPU as needed. Default off",
+        torch="CPUOffloadPolicy",
         visible_when=_strategy("fully-sharded"),
     )
 

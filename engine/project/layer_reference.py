@@ -50,18 +50,18 @@ def paragraphs(help: str) -> list[tuple[str, bool]]:
 def _contents(families: dict[str, list[type[LayerType]]]) -> Iterator[str]:
     for family, found in families.items():
         if found:
-            links = ", ".join(f"[{type.label}](#{_anchor(type.label)})" for type in found)
+            links = ", ".join(f"[{type.label}](#{anchor(type.label)})" for type in found)
             yield f"- **{family}**: {links}"
 
 
 def _without_onnx(types: list[type[LayerType]]) -> Iterator[str]:
-    refused = [f"[{type.label}](#{_anchor(type.label)})" for type in types if type.onnx_refusal]
+    refused = [f"[{type.label}](#{anchor(type.label)})" for type in types if type.onnx_refusal]
     if refused:
         yield f"Without an ONNX form, which is refused by name before an export starts: {', '.join(refused)}."
 
 
-def _anchor(label: str) -> str:
-    """What GitHub makes of a heading."""
+def anchor(label: str) -> str:
+    """Return the anchor that GitHub makes of a heading."""
     return re.sub(r"[^\w\- ]", "", label.lower()).replace(" ", "-")
 
 
@@ -102,7 +102,7 @@ def row(field: Field[Any]) -> str:
     """A field as a line of a table: name, default, what it takes, help."""
     unit = f", in {field.unit}" if field.unit else ""
     takes = f"{_takes(field)}{unit}"
-    return f"| `{field.name}` | {_cell(default_text(field))} | {_cell(takes)} | {_cell(field.help)} |"
+    return f"| `{field.name}` | {cell(default_text(field))} | {cell(takes)} | {cell(field.description)} |"
 
 
 def _takes(field: Field[Any]) -> str:
@@ -119,7 +119,8 @@ def default_text(field: Field[Any]) -> str:
     return field.show(field.default) or "empty"
 
 
-def _cell(words: str) -> str:
+def cell(words: str) -> str:
+    """Return the words for a cell of a table."""
     return _markdown(words).replace("|", "\\|")
 
 

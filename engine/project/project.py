@@ -25,7 +25,7 @@ ACCELERATIONS: Mapping[str, str] = {
     "manual-backward": "Gradients of plain chains of layers without autograd",
     "fused-optimizers": "torch's fused kernels called directly, for sgdm, adam and adamw",
     "shared-memory": "Workers on the CPU sum gradients through shared memory instead of gloo",
-    "placement-trials": "A run of some length on the CPU tries processes and threads at its start",
+    "placement-trials": "Longer runs on the CPU try numbers of processes and threads at their start",
 }
 """Accelerations of training that do not change its numbers and can be switched off, each with its description."""
 
@@ -39,17 +39,18 @@ class RunOptions(Record):
         high=1000,
         unit="restarts",
         group="Run",
-        help="So often a run whose worker died or hangs goes on by itself from its last checkpoint; default 3. One "
-        "that ran out of memory does not: it would again",
+        help="Automatic restarts from the last checkpoint after a worker dies or hangs; out-of-memory is not "
+        "retried. Default 3",
+        torch="--max-restarts of torchrun",
     )
     accelerations = Choices(
         ("all",),
         options=("all", "none", *ACCELERATIONS),
-        notes={"all": "All of them", "none": "None of them", **ACCELERATIONS},
+        notes={"all": "All", "none": "None", **ACCELERATIONS},
         group="Run",
-        help="Parts of Netwright that make training faster and leave its numbers as they are; default all. One that "
-        "does not work with the installed version of torch is not used, and a note says so. Switch them off to measure "
-        "what they give, or to rule them out as a cause",
+        help="Parts of Netwright that speed up training without changing its numbers. Default all. A part that "
+        "does not work with the installed torch is not used, and a note says so. Turn parts off to measure "
+        "their effect, or to rule them out as a cause",
     )
 
     def accelerates(self, name: str) -> bool:

@@ -9,13 +9,15 @@ from itertools import groupby
 from engine.core.files import ROOT, write_atomically
 from engine.core.records import Record
 from engine.project.environment import EnvironmentOptions
-from engine.project.layer_reference import row
+from engine.project.layer_reference import anchor, cell, row
 from engine.project.options.solver import DEFAULT_RATES
 from engine.project.project import RunOptions
 from engine.project.training import TrainingOptions
 
 PATH = ROOT / "docs" / "training-options.md"
 COMMAND = "python -m engine.project.reference"
+SECTIONS: dict[str, type[Record]] = {"training": TrainingOptions, "environment": EnvironmentOptions, "run": RunOptions}
+_HEAD = "| Option | Default | Takes | Effect | MATLAB | torch |\n|---|---|---|---|---|---|\n"
 _INTRODUCTION = """\
 # Training options
 
@@ -23,42 +25,40 @@ Made by `{command}` from the declarations in `engine/project/`; change it there.
 
 Names are MATLAB's in snake_case where MATLAB has the option. Each can be set in the Training Options dialog, in the
 project file (`"training": {{"max_epochs": 12}}`), and on the command line (`--set training.max_epochs=12`), where
-`netwright-engine options WORD` says the same as this page. Options that do not apply to what else is chosen are not
-looked at, and the dialog does not show them.
+`netwright-engine options WORD` prints the same. Options that do not apply to the other choices have no effect, and
+the dialog hides them.
 
-What is said of MATLAB follows its documentation as far as that is known; none of it was run beside Netwright. With
-torch the numbers are compared by tests: losses and weights of each solver, schedule, loss and way of clipping.
+The columns MATLAB and torch name the counterparts, with the default there if it differs; an empty cell says nothing.
+MATLAB's follow its documentation and were not run for comparison. Tests compare the numbers with torch's: losses and
+weights of each solver, schedule, loss and method of clipping.
 
 The solvers lbfgs and lm take all training samples in each iteration, as in MATLAB: mini-batch size, epochs and
-shuffling do not apply, `max_iterations` limits the run, and it ends earlier where gradient or step is below its
-tolerance.
+shuffling do not apply. `max_iterations` limits the run, which ends earlier if gradient or step is below its tolerance.
 
-The initial learn rate follows the solver: {rates}.
+`initial_learn_rate` follows the solver: {rates}.
 
-With schedules, w is the warm-up and n the iteration from its end: the rate rises linearly over w iterations to where
-the schedule begins, and the schedule then runs over the rest. What each gives is the formula of torch's scheduler that
-is named beside it, which the tests compare it with. A chain is written as text: `--set training.schedule=chain --set
-"training.schedule_chain=warmup 100 iterations, none 5 epochs, cosine times 0.5"`. Each schedule of it runs as if the
-run began and ended with it, from the initial learning rate times its factor, and may have options of its own behind it:
-`piecewise 9 epochs learn_rate_drop_period=3`.
+With a warm-up of w iterations, the rate first rises linearly to the start of the schedule, which then covers the rest
+of the run; n counts its iterations. The formulas are those of the named schedulers of torch. A chain is written as
+text: `--set training.schedule=chain --set "training.schedule_chain=warmup 100 iterations, none 5 epochs, cosine times
+0.5"`. Each schedule of a chain runs as if it were the whole run, from the initial learning rate times its factor.
+Further options follow it: `piecewise 9 epochs learn_rate_drop_period=3`.
 """
 
 
 def text() -> str:
-    """The page."""
+    """Return the page."""
     rates = ", ".join(f"{rate:g} for {solver}" for solver, rate in DEFAULT_RATES.items() if solver != "lm")
-    parts = [_INTRODUCTION.format(command=COMMAND, rates=rates)]
-    parts += _tables("training", TrainingOptions)
-    parts += _tables("environment", EnvironmentOptions)
-    parts += _tables("run", RunOptions)
-    return "\n".join(parts)
+    tables = [table for section, kind in SECTIONS.items() for table in _tables(section, kind)]
+    contents = ", ".join(f"[{heading}](#{anchor(f'{heading} ({section})')})" for section, heading, _ in tables)
+    parts = [_INTRODUCTION.format(command=COMMAND, rates=rates), f"Groups: {contents}.\n"]
+    return "\n".join([*parts, *(f"## {heading} (`{section}`)\n\n{table}" for section, heading, table in tables)])
 
 
-def _tables(section: str, kind: type[Record]) -> Iterator[str]:
+def _tables(section: str, kind: type[Record]) -> Iterator[tuple[str, str, str]]:
+    """Yield section, heading and table of each group of options."""
     for group, fields in groupby(kind.fields.values(), key=lambda field: field.group):
-        yield f"## {group or section.capitalize()} (`{section}`)\n"
-        yield "| Option | Default | Takes | Effect |\n|---|---|---|---|"
-        yield "\n".join(row(field) for field in fields) + "\n"
+        lines = [f"{row(field)} {cell(field.matlab)} | {cell(field.torch)} |\n" for field in fields]
+        yield section, group or section.capitalize(), f"{_HEAD}{''.join(lines)}"
 
 
 if __name__ == "__main__":

@@ -44,8 +44,9 @@ def _of_scale(what: str, matlab: str) -> Any:
         high=100.0,
         label=f"Scale of the {what}",
         group=GROUP,
-        help=f"Range of the factor by which the {what} of an image is scaled about its centre. Default 1, 1: no "
-        f"change. MATLAB: {matlab}, which is also ignored there if width and height are scaled together",
+        help=f"Range of the factor by which the {what} of an image is scaled about its centre. Default 1, 1: no change",
+        matlab=f"{matlab}, also ignored if width and height are scaled together",
+        torch="none",
         visible_when=_scales_apart,
     )
 
@@ -59,8 +60,9 @@ def _of_shear(axis: str, formula: str, matlab: str) -> Any:
         unit="degrees",
         label=f"Shear along {axis}",
         group=GROUP,
-        help=f"Range of the shear angle along {axis}: {axis} becomes {formula}. Default 0, 0: no change. "
-        f"MATLAB: {matlab}; torch: RandomAffine, shear",
+        help=f"Range of the shear angle along {axis}: {axis} becomes {formula}. Default 0, 0: no change",
+        matlab=matlab,
+        torch="shear of RandomAffine",
     )
 
 
@@ -73,8 +75,9 @@ def _of_translation(way: str, matlab: str) -> Any:
         unit="pixels",
         label=f"Translation {way}",
         group=GROUP,
-        help=f"Range of the distance by which images are moved {way}, fractions included. Default 0, 0: no change. "
-        f"MATLAB: {matlab}; torch: RandomAffine, translate, as a fraction of the image",
+        help=f"Range of the distance by which images are moved {way}, fractions included. Default 0, 0: no change",
+        matlab=matlab,
+        torch="translate of RandomAffine, as a fraction of the image",
     )
 
 
@@ -85,15 +88,17 @@ def _of_mix(what: str, paper: str, torch: str) -> Float:
         high=100.0,
         label=torch,
         group=GROUP,
-        help=f"{what} The value a is the parameter of the distribution Beta(a, a) of the shares. Default 0: no mixing. "
+        help=f"Parameter a of the distribution Beta(a, a) of the shares with which {what}. Default 0: no mixing. "
         "The loss, which must be cross-entropy, weights the two classes by their shares; training accuracy uses the "
-        f"larger share. {paper}. torch: {torch}, which pairs images within a batch; MATLAB has no equivalent",
+        f"larger share. {paper}",
+        matlab="none",
+        torch=f"{torch}, which pairs images within a batch",
     )
 
 
-def _of_jitter(what: str, torch: str, high: float = 10.0) -> Float:
-    label = torch.capitalize()
-    return Float(0.0, low=0.0, high=high, label=label, group=GROUP, help=f"{what}. torch: ColorJitter, {torch}")
+def _of_jitter(what: str, matlab: str, torch: str, high: float = 10.0) -> Float:
+    label, torch = torch.capitalize(), f"{torch} of ColorJitter"
+    return Float(0.0, low=0.0, high=high, label=label, group=GROUP, help=what, matlab=matlab, torch=torch)
 
 
 class AugmentationOptions(Record):
@@ -112,8 +117,9 @@ class AugmentationOptions(Record):
         high=1.0,
         label="Left-right reflection",
         group=GROUP,
-        help="Probability that an image is mirrored left to right, 0 to 1. Default 0. MATLAB: RandXReflection, where "
-        "true means 0.5; torch: RandomHorizontalFlip",
+        help="Probability that an image is mirrored left to right, 0 to 1. Default 0",
+        matlab="RandXReflection, where true means 0.5",
+        torch="RandomHorizontalFlip",
     )
     rand_y_reflection = Float(
         0.0,
@@ -121,8 +127,9 @@ class AugmentationOptions(Record):
         high=1.0,
         label="Top-bottom reflection",
         group=GROUP,
-        help="Probability that an image is mirrored top to bottom, 0 to 1. Default 0. MATLAB: RandYReflection, where "
-        "true means 0.5; torch: RandomVerticalFlip",
+        help="Probability that an image is mirrored top to bottom, 0 to 1. Default 0",
+        matlab="RandYReflection, where true means 0.5",
+        torch="RandomVerticalFlip",
     )
     rand_rotation = Range(
         (0.0, 0.0),
@@ -132,9 +139,10 @@ class AugmentationOptions(Record):
         unit="degrees",
         label="Rotation",
         group=GROUP,
-        help="Range of the angle by which images are rotated clockwise about their centre, with bilinear "
-        "interpolation. Default 0, 0: no change. MATLAB: RandRotation; torch: RandomAffine, degrees. The order is that "
-        "of torch: scaling, shear, rotation, translation, after reflection; MATLAB documents no order",
+        help="Range of the angle by which images are rotated clockwise about their centre, bilinearly. Default "
+        "0, 0: no change. The order is scaling, shear, rotation, translation, after reflection",
+        matlab="RandRotation, in an undocumented order",
+        torch="degrees of RandomAffine, in this order",
     )
     rand_scale = Range(
         (1.0, 1.0),
@@ -143,7 +151,9 @@ class AugmentationOptions(Record):
         label="Scale",
         group=GROUP,
         help="Range of the factor by which images are scaled about their centre, width and height together. "
-        "Default 1, 1: no change. MATLAB: RandScale; torch: RandomAffine, scale",
+        "Default 1, 1: no change",
+        matlab="RandScale",
+        torch="scale of RandomAffine",
     )
     rand_x_scale = _of_scale("width", "RandXScale")
     rand_y_scale = _of_scale("height", "RandYScale")
@@ -158,36 +168,42 @@ class AugmentationOptions(Record):
         unit="pixels",
         label="Padding of random crops",
         group=GROUP,
-        help="Width of the border added to images before a part of their own size is cropped at a random position, "
-        "which moves them by whole pixels without interpolation. Default 0: no crop. 4 is usual for CIFAR. torch: "
-        "RandomCrop, padding; MATLAB: randcrop, which crops larger images",
+        help="Width of the border added to images before a part of their original size is cropped at a random "
+        "position: moves by whole pixels without interpolation. Default 0: no crop. 4 is usual for CIFAR",
+        matlab="randcrop, which crops larger images",
+        torch="padding of RandomCrop",
     )
     fill_value = Floats(
         (0.0,),
         group=GROUP,
-        help="Value of pixels outside the image, in the units of the data (image files: 0 to 255), one number or one "
-        "per channel. Default 0. Such pixels are ignored in masks. MATLAB: FillValue; torch: fill",
+        help="Value of pixels outside the image, in the units of the data (image files: 0 to 255), one number or "
+        "one per channel. Default 0. Such pixels are ignored in masks",
+        matlab="FillValue",
+        torch="fill",
         visible_when=_needs_fill,
     )
     jitter_brightness = _of_jitter(
         "Largest change b of brightness: images are multiplied by a factor from max(0, 1 - b) to 1 + b, and clipped "
-        "(image files: to 0 and 255, otherwise to the range of the training split). Default 0: no change. MATLAB: "
-        "jitterColorHSV, Brightness, which adds instead",
+        "(image files: to 0 and 255, otherwise to the range of the training split). Default 0: no change",
+        "Brightness of jitterColorHSV, which adds instead",
         "brightness",
     )
     jitter_contrast = _of_jitter(
         "Largest change c of contrast: differences from the mean grey of an image are multiplied by a factor from "
-        "max(0, 1 - c) to 1 + c. Default 0: no change. MATLAB: jitterColorHSV, Contrast",
+        "max(0, 1 - c) to 1 + c. Default 0: no change",
+        "Contrast of jitterColorHSV",
         "contrast",
     )
     jitter_saturation = _of_jitter(
         "Largest change s of saturation: differences of colours from their grey are multiplied by a factor from "
-        "max(0, 1 - s) to 1 + s. Default 0: no change. MATLAB: jitterColorHSV, Saturation, which adds instead",
+        "max(0, 1 - s) to 1 + s. Default 0: no change",
+        "Saturation of jitterColorHSV, which adds instead",
         "saturation",
     )
     jitter_hue = _of_jitter(
         "Largest rotation of hues in either direction, as a fraction of the colour circle (HSV), 0 to 0.5. Default 0: "
-        "no change. MATLAB: jitterColorHSV, Hue",
+        "no change",
+        "Hue of jitterColorHSV",
         "hue",
         high=0.5,
     )
@@ -197,8 +213,10 @@ class AugmentationOptions(Record):
         high=1e6,
         label="Noise",
         group=GROUP,
-        help="Standard deviation of the normal noise added to each value, in the units of the data (image files: 0 to "
-        "255). Default 0: no noise. torch: GaussianNoise, sigma, for images from 0 to 1; MATLAB: imnoise",
+        help="Standard deviation of the normal noise added to each value, in the units of the data (image files: "
+        "0 to 255). Default 0: no noise",
+        matlab="imnoise",
+        torch="sigma of GaussianNoise, for images from 0 to 1",
     )
     erasing_probability = Float(
         0.0,
@@ -206,8 +224,10 @@ class AugmentationOptions(Record):
         high=1.0,
         label="Erasing",
         group=GROUP,
-        help="Probability that a rectangle of an image is replaced by the fill value (cutout), 0 to 1. Default 0. Its "
-        "aspect ratio is between 0.3 and 3.3; masks are unchanged. torch: RandomErasing, p; MATLAB has no equivalent",
+        help="Probability that a rectangle of an image is replaced by the fill value (cutout), 0 to 1. Default "
+        "0. Its aspect ratio is between 0.3 and 3.3; masks are unchanged",
+        matlab="none",
+        torch="p of RandomErasing",
     )
     erasing_area = Range(
         (0.02, 0.33),
@@ -215,18 +235,20 @@ class AugmentationOptions(Record):
         high=1.0,
         label="Area erased",
         group=GROUP,
-        help="Range of the fraction of the image that is erased. Default 0.02, 0.33. torch: RandomErasing, scale",
+        help="Range of the fraction of the image that is erased, 0 to 1. Default 0.02, 0.33",
+        matlab="none",
+        torch="scale of RandomErasing",
         visible_when=lambda options: options.erasing_probability > 0,
     )
 
     mixup_alpha = _of_mix(
-        "Mixes each image with a random one of the training split, as a weighted mean of their values.",
+        "an image and a random one of the training split are averaged",
         "Zhang et al., 2018",
         "MixUp",
     )
     cutmix_alpha = _of_mix(
-        "Replaces a rectangle of each image by that of a random one of the training split. With MixUp, each of the two "
-        "applies to half of the images.",
+        "an image and a rectangle of a random one of the training split are combined; with MixUp, each of the two "
+        "applies to half of the images",
         "Yun et al., 2019",
         "CutMix",
     )

@@ -19,7 +19,8 @@ class BatchOptions(Record):
         low=1,
         high=1_000_000,
         group="Batches",
-        help="Passes over the training data. Default 30, as in MATLAB",
+        help="Passes over the training data. Default 30",
+        matlab="MaxEpochs",
         visible_when=_has_batches,
     )
     mini_batch_size = Int(
@@ -28,8 +29,9 @@ class BatchOptions(Record):
         unit="samples",
         label="Mini-batch size",
         group="Batches",
-        help="Samples per optimizer step, over all workers. Default 128, as in MATLAB. torch: batch_size is that "
-        "of one worker",
+        help="Samples per optimizer step, over all workers. Default 128",
+        matlab="MiniBatchSize",
+        torch="batch_size, of one worker",
         visible_when=_has_batches,
     )
     gradient_accumulation = Int(
@@ -38,22 +40,27 @@ class BatchOptions(Record):
         high=100_000,
         unit="pieces",
         group="Batches",
-        help="Number of micro-batches per mini-batch, whose gradients are summed: same numbers, less memory. "
-        "Default 1. Only batch normalisation sees one micro-batch at a time. With torch one divides the batch",
+        help="Number of micro-batches per mini-batch; gradients are summed: same numbers, less memory. Default "
+        "1. Only batch normalisation uses one micro-batch at a time",
+        torch="several backward passes per step",
         visible_when=lambda options: options.solver != "lm",
     )
     shuffle = Choice(
         "once",
         options=("once", "every-epoch", "never"),
         group="Batches",
-        help="When the training samples are shuffled. Default once, as in MATLAB. torch: shuffle, every epoch",
+        help="Time at which the training samples are shuffled. Default once",
+        matlab="Shuffle",
+        torch="shuffle, at every epoch",
         visible_when=_has_batches,
     )
     last_batch = Choice(
         "keep",
         options=("keep", "discard"),
         group="Batches",
-        help="Whether an incomplete last batch is used. Default keep. MATLAB discards it; torch: drop_last",
+        help="Use of an incomplete last batch. Default keep",
+        matlab="discards it",
+        torch="drop_last",
         visible_when=_has_batches,
     )
     sequence_length = Choice(
@@ -61,13 +68,15 @@ class BatchOptions(Record):
         options=("longest", "shortest", "split"),
         notes={
             "longest": "Batches are padded to their longest sequence",
-            "shortest": "While training, each batch is cut to its shortest sequence: the rest is left out",
+            "shortest": "In training, each batch is cut to its shortest sequence",
             "split": "While training, sequences are cut into pieces of a length; each is a sample and starts without a "
             "state",
         },
         group="Batches",
-        help="How sequences of different lengths are batched. Default longest, as in MATLAB, where a whole number "
-        "splits. Validation and test see whole sequences",
+        help="Method that batches sequences of different lengths. Default longest. Validation and test use whole "
+        "sequences",
+        matlab="SequenceLength, where a whole number splits",
+        torch="pad_sequence",
     )
     sequence_split_length = Int(
         100,
@@ -75,28 +84,32 @@ class BatchOptions(Record):
         unit="steps",
         label="Length of pieces",
         group="Batches",
-        help="Steps per piece. Default 100. The last piece of a sequence is shorter, or the first one where the "
-        "padding direction is left. MATLAB: SequenceLength, a number",
+        help="Steps per piece. Default 100. The last piece of a sequence is shorter; with padding direction "
+        "left, the first",
+        matlab="SequenceLength, a number",
         visible_when=lambda options: options.sequence_length == "split",
     )
     sequence_padding = Choice(
         "masked",
         options=("masked", "seen"),
         notes={
-            "masked": "No layer, loss or metric sees the padding: each sequence gives what it gives alone",
-            "seen": "Layers take the padding for data, as MATLAB's do; no loss or metric counts it",
+            "masked": "Hidden from layers, losses and metrics: the result of a sequence does not depend on padding",
+            "seen": "Layers treat padding as data, as in MATLAB; losses and metrics ignore it",
         },
         group="Batches",
-        help="Whether layers see the padding of sequences that differ in length. Default masked. MATLAB: seen; torch: "
-        "packed sequences are not",
+        help="Effect of padding on layers if sequences differ in length. Default masked",
+        matlab="always seen",
+        torch="packed sequences are masked",
     )
     sequence_padding_direction = Choice(
         "right",
         options=("right", "left"),
         label="Padding direction",
         group="Batches",
-        help="Side on which sequences are padded and cut. Default right. Left: all sequences of a batch end at the"
-        " same step. Masked padding has no side, only a cut has. MATLAB: SequencePaddingDirection",
+        help="Side on which sequences are padded and cut. Default right. Left: all sequences of a batch end at "
+        "the same step. With masked padding only a cut depends on it",
+        matlab="SequencePaddingDirection",
+        torch="padding_side",
         visible_when=lambda options: options.sequence_padding == "seen" or options.sequence_length != "longest",
     )
     sequence_padding_value = Float(
@@ -105,15 +118,18 @@ class BatchOptions(Record):
         high=1e30,
         label="Padding value",
         group="Batches",
-        help="Value that layers see as padding, in the units of the data. Default 0. MATLAB: SequencePaddingValue",
+        help="Value of padding that layers see, in the units of the data. Default 0",
+        matlab="SequencePaddingValue",
+        torch="padding_value",
         visible_when=lambda options: options.sequence_padding == "seen",
     )
     bucket_by_length = Bool(
         False,
         group="Batches",
-        help="Groups sequences of similar length into batches, so that less is padded. Default off. Samples are "
-        "shuffled, sorted within 50 batches at a time, and the batches shuffled. With torch and MATLAB one "
-        "sorts the data",
+        help="Groups sequences of similar length into batches, which reduces padding. Default off. Samples are "
+        "shuffled, sorted within 50 batches at a time, and the batches shuffled",
+        matlab="sorted data",
+        torch="sorted data",
         visible_when=lambda options: _has_batches(options) and options.shuffle != "never",
     )
 

@@ -16,28 +16,31 @@ class PrecisionOptions(Record):
         "auto",
         options=("auto", "fp32", "tf32", "bf16", "fp16", "fp64"),
         notes={
-            "auto": "tf32 on a GPU that has it; fp32 elsewhere, and for lbfgs and lm",
-            "fp32": "Single precision everywhere, as MATLAB; torch lets cuDNN's convolutions take tf32",
-            "tf32": "Single precision with products of 10 bits; only NVIDIA GPUs from Ampere on have it",
-            "bf16": "Layers compute in bfloat16 where that does no harm; weights and loss stay single",
+            "auto": "tf32 on GPUs that support it; otherwise, and for lbfgs and lm, fp32",
+            "fp32": "Single precision everywhere, as in MATLAB; torch allows tf32 in cuDNN's convolutions",
+            "tf32": "Single precision with products of 10 bits; requires an NVIDIA GPU from Ampere on",
+            "bf16": "bfloat16 in layers that tolerate it; weights and loss in single precision",
             "fp16": "As bf16 with half precision; the loss is scaled so that small gradients do not vanish, and a step "
             "whose gradients overflow is left out",
-            "fp64": "Network, data and loss in double precision; slow on most GPUs. What is exported is single",
+            "fp64": "Network, data and loss in double precision; slow on most GPUs. Exports are in single precision",
         },
         group="Precision and memory",
-        help="How exactly a run computes. Default auto. torch: set_float32_matmul_precision, autocast, GradScaler",
+        help="Number format of the computations. Default auto",
+        torch="set_float32_matmul_precision, autocast, GradScaler",
     )
     gradient_checkpointing = Choice(
         "off",
         options=("off", "auto", "blocks"),
         notes={
-            "off": "All that the backward pass needs is held",
-            "auto": "About as many segments as the root of the number of layers, cut where little crosses",
+            "off": "All activations are stored",
+            "auto": "About as many segments as the square root of the number of layers, cut at small tensors",
             "blocks": "Each block, and each of its copies, is a segment",
         },
         group="Precision and memory",
-        help="Holds only what enters a segment of the network and computes the rest again in the backward pass: same "
-        "numbers, less memory, about a third more time. Default off. torch: utils.checkpoint; MATLAB has none",
+        help="Stores only the inputs of segments of the network and recomputes the rest in the backward pass: "
+        "same numbers, less memory, about a third more time. Default off",
+        matlab="none",
+        torch="utils.checkpoint",
         visible_when=lambda options: options.solver != "lm",
     )
 
@@ -45,12 +48,14 @@ class PrecisionOptions(Record):
         "auto",
         options=("auto", "none", "compile"),
         notes={
-            "auto": "Compiled on a GPU, where a short comparison at the start says that it pays; never on a CPU",
-            "none": "As it is",
-            "compile": "Always compiled; it takes some ten seconds before the first step, and pays on few CPUs",
+            "auto": "Compiled on a GPU if a short comparison at the start finds it faster; never on a CPU",
+            "none": "Not compiled",
+            "compile": "Always compiled; takes about ten seconds before the first step and helps on few CPUs",
         },
         group="Precision and memory",
-        help="Whether the network is compiled for its sizes. Default auto, as in MATLAB. torch: torch.compile",
+        help="Compilation of the network for its sizes. Default auto",
+        matlab="Acceleration",
+        torch="torch.compile",
         visible_when=lambda options: options.solver != "lm",
     )
 
@@ -83,22 +88,26 @@ class CheckpointOptions(Record):
         notes={
             "auto": "Every 10 s; less often where that takes more than 1 % of the run time, but so that a restart "
             "repeats at most 5 % of it, for which checkpoints may take up to 5 %",
-            "seconds": "At this interval; checkpoints take at most 1 % of the run time",
-            "iterations": "After so many iterations",
-            "epochs": "At the end of every so many epochs, as in MATLAB by default",
-            "never": "No checkpoint: a run that is interrupted begins anew",
+            "seconds": "Interval in seconds; checkpoints take at most 1 % of the run time",
+            "iterations": "Interval in iterations",
+            "epochs": "Interval in epochs, as in MATLAB by default",
+            "never": "No checkpoints: an interrupted run starts again",
         },
         group="Checkpoints",
-        help="When the complete state of the training is saved, from which a restart continues. Default auto: when a "
-        "worker dies, at most 10 s or 5 % of the work is lost. MATLAB: CheckpointFrequencyUnit",
+        help="Interval at which the complete training state is saved, from which a restart continues. Default "
+        "auto: if a worker dies, at most 10 s or 5 % of the work is lost",
+        matlab="CheckpointFrequencyUnit",
+        torch="none",
     )
     checkpoint_frequency = Int(
         60,
         low=1,
         high=100_000_000,
         group="Checkpoints",
-        help="Number of units between two checkpoints; another one is saved at the end. Default 60. Has no effect with "
-        "the unit auto. torch has none",
+        help="Units between two checkpoints; another one is saved at the end. Default 60. Has no effect with the "
+        "unit auto",
+        matlab="CheckpointFrequency",
+        torch="none",
         visible_when=lambda options: options.checkpoint_unit not in ("auto", "never"),
     )
     checkpoints_kept = Int(
@@ -108,7 +117,9 @@ class CheckpointOptions(Record):
         unit="checkpoints",
         group="Checkpoints",
         help="Number of checkpoints kept; older ones are removed. Default 2, so that one is left if the last is "
-        "damaged. MATLAB keeps all",
+        "damaged",
+        matlab="keeps all",
+        torch="none",
         visible_when=lambda options: options.checkpoint_unit != "never",
     )
 
@@ -116,13 +127,15 @@ class CheckpointOptions(Record):
         "stop",
         options=("stop", "skip", "go-back"),
         notes={
-            "stop": "The run ends and says where",
-            "skip": "The step is left out; the run ends after a hundred in a row. Waits for the device at every step",
-            "go-back": "To the last checkpoint, with a lower learning rate; run.max_restarts times at most",
+            "stop": "The run ends and names the layer",
+            "skip": "The step is skipped, up to a hundred in a row. Synchronises with the device at every step",
+            "go-back": "Return to the last checkpoint with a lower learning rate, at most run.max_restarts times",
         },
         label="Non-finite loss",
         group="Checkpoints",
-        help="What happens when the loss or a gradient is NaN or infinite. Default stop. MATLAB and torch have none",
+        help="Reaction to a loss or gradient that is NaN or infinite. Default stop",
+        matlab="none",
+        torch="none",
         visible_when=lambda options: options.solver != "lm",
     )
     go_back_rate_factor = Float(
@@ -142,14 +155,17 @@ class WatchingOptions(Record):
         False,
         group="Monitoring",
         help="Reports the norm of all gradients at every step, before clipping, as a curve of the Train tab. "
-        "Default off. torch: what clip_grad_norm_ returns; MATLAB has none",
+        "Default off",
+        matlab="none",
+        torch="the result of clip_grad_norm_",
     )
     watch_layers = Bool(
         False,
         group="Monitoring",
-        help="Reports for each layer, from time to time, the norm of its gradient, the size of its output, and the"
-        " fraction of its units that are zero for every sample, as badges on the canvas. Default off. Neither"
-        " torch nor MATLAB has it",
+        help="Reports for each layer, at intervals, the norm of its gradient, the size of its output, and the "
+        "fraction of its units that are zero for every sample, as badges on the canvas. Default off",
+        matlab="none",
+        torch="none",
     )
 
     def problems(self) -> list[FieldError]:
@@ -168,13 +184,16 @@ class ReproducibilityOptions(Record):
         0,
         low=0,
         group="Reproducibility",
-        help="Initial weights, order of samples and dropout follow from it. Default 0. torch: manual_seed; MATLAB: rng",
+        help="Seed of initial weights, order of samples and dropout. Default 0",
+        matlab="rng",
+        torch="manual_seed",
     )
     deterministic = Bool(
         False,
         group="Reproducibility",
-        help="Uses only deterministic algorithms, at a cost on GPUs, and always all threads of a worker. Default "
-        "off. torch and MATLAB have a switch for it too",
+        help="Uses only deterministic algorithms, at a cost on GPUs, and always all threads of a worker. Default off",
+        matlab="deep.gpu.deterministicAlgorithms",
+        torch="use_deterministic_algorithms",
     )
 
 
@@ -185,16 +204,18 @@ class CodeOptions(Record):
         "",
         pattern=PYTHON,
         group="Custom code",
-        help="A Python file whose functions on_start, on_step, on_validation, on_epoch_end, on_checkpoint, on_end "
-        "are called at these moments; one that returns True ends the run. Default none. MATLAB: OutputFcn; torch: "
-        "lines of one's own loop",
+        help="Python file whose functions on_start, on_step, on_validation, on_epoch_end, on_checkpoint and "
+        "on_end are called at these points; one that returns True ends the run. Default none",
+        matlab="OutputFcn",
+        torch="code in the training loop",
     )
     step_function = FilePath(
         "",
         pattern=PYTHON,
         label="Training step",
         group="Custom code",
-        help="A Python file with a function training_step(network, inputs, targets, loss) that gives the loss of a "
-        "batch; FILE.py:NAME where it has another name. Default none. MATLAB and torch: a custom "
-        "training loop",
+        help="Python file with a function training_step(network, inputs, targets, loss) that returns the loss of "
+        "a batch; FILE.py:NAME for a function of another name. Default none",
+        matlab="a custom training loop",
+        torch="a custom training loop",
     )

@@ -87,69 +87,78 @@ class LossOptions(Record):
         notes={
             "auto": "cross-entropy for classes, half-mse for numbers, binary-cross-entropy for labels, ctc for "
             "transcripts",
-            "cross-entropy": "Mean negative log likelihood of the right class; a softmax at the output is part of it",
-            "index-cross-entropy": "MATLAB's name for cross-entropy of class numbers; here they always are: the same",
+            "cross-entropy": "Mean negative log likelihood of the true class; includes a softmax at the output",
+            "index-cross-entropy": "MATLAB's name for cross-entropy of class numbers: the same here",
             "binary-cross-entropy": "Of each label by itself, or of two classes told apart by one output; a sigmoid at "
             "the output is part of it. torch: BCEWithLogitsLoss",
-            "focal": "Cross-entropy that counts samples less the surer they are: (1 - p)^gamma times it",
-            "dice": "1 - overlap: 2 Σ p t / (Σ p² + Σ t²), mean over classes, of each sample by itself",
+            "focal": "Cross-entropy times (1 - p)^gamma: confident samples count less",
+            "dice": "1 - overlap: 2 Σ p t / (Σ p² + Σ t²), mean over classes, per sample",
             "generalized-dice": "MATLAB's generalizedDice: overlap of all classes together, weighted by 1 / size²",
-            "dice-cross-entropy": "The sum of dice and cross-entropy (for labels, binary cross-entropy)",
-            "ctc": "Transcripts at no given step: negative log likelihood, mean over samples, as in MATLAB; torch "
+            "dice-cross-entropy": "Sum of dice and cross-entropy (for labels, binary cross-entropy)",
+            "ctc": "Transcripts without alignment: negative log likelihood, mean over samples, as in MATLAB; torch "
             "divides that of each sample by the length of its transcript",
             "half-mse": "MATLAB's mse: half the squared error, summed over responses, mean over samples",
             "mse": "torch's MSELoss: squared error, mean over all elements",
             "mae": "Absolute error, mean over all elements",
             "huber": "Half the square near zero, a line beyond, mean over all elements",
-            "custom": "A Python function of your own",
+            "custom": "Your own Python function",
         },
         group="Loss",
-        help="What is minimised. Default auto. Of steps, pixels and voxels it is the mean over those of a sample that "
-        "count, then over samples; torch's mean is over all of a batch. MATLAB: lossFcn; torch: a module such as "
-        "CrossEntropyLoss, which takes logits: a softmax or sigmoid at the output is left out before the loss here, "
-        "and kept in the network",
+        help="Function to minimise. Default auto. For steps, pixels and voxels it is the mean over the counted "
+        "ones of a sample, then over samples",
+        matlab="lossFcn",
+        torch="a module such as CrossEntropyLoss, on logits and with the mean over the batch; a softmax or "
+        "sigmoid at the output is left out before the loss here, and kept in the network",
     )
     output_losses = OutputLosses(
         "",
         group="Loss",
-        help="Where the data has several targets: loss and weight of outputs, by their names or those of their "
-        "targets, such as mask: dice * 0.5, kind: cross-entropy. Default none: each has the "
-        "loss above where it fits, else auto, and weight 1. MATLAB and torch: a function that adds them up",
+        help="Loss and weight per output, by its name or that of its target, such as mask: dice * 0.5, kind: "
+        "cross-entropy. Default none: each output has the loss above where it fits, else auto, and weight 1",
+        matlab="a function that adds them up",
+        torch="a function that adds them up",
     )
     ctc_blank = Choice(
         "first",
         options=("first", "last"),
         label="CTC blank",
         group="Loss",
-        help="Channel of the output that stands for the blank. Default first. MATLAB: BlankIndex; torch: blank, 0",
+        help="Channel of the output that represents the blank. Default first",
+        matlab="BlankIndex",
+        torch="blank (default 0)",
         visible_when=_loss("ctc"),
     )
     loss_function = FilePath(
         "",
         pattern=PYTHON,
         group="Loss",
-        help="A Python file with a function loss(outputs, targets) that returns the mean over the samples; "
-        "FILE.py:NAME for a function of another name. Default none. MATLAB: lossFcn",
+        help="Python file with a function loss(outputs, targets) that returns the mean over the samples; "
+        "FILE.py:NAME for a function of another name. Default none",
+        matlab="lossFcn",
+        torch="a function",
         visible_when=_loss("custom"),
     )
     class_weighting = Choice(
         "none",
         options=("none", "balanced", "given"),
         notes={
-            "none": "All samples count the same",
-            "balanced": "Each class counts the same: samples / (classes · samples of the class)",
-            "given": "Each class counts as the class weights say",
+            "none": "Equal weight per sample",
+            "balanced": "Equal weight per class: samples / (classes · samples of the class)",
+            "given": "The class weights below",
         },
         group="Loss",
-        help="How much samples (steps, pixels) of each class count. Default none. The mean is over samples, as in "
-        "MATLAB, where torch divides by the sum of their weights. Of labels: how much one counts where it is true",
+        help="Weights of the samples (steps, pixels) of each class; for labels, of the label where it is true. "
+        "Default none. The mean is over samples",
+        matlab="Weights of crossentropy",
+        torch="weight, whose mean divides by the sum of the weights",
         visible_when=_loss_of_classes,
     )
     class_weights = Floats(
         low=0.0,
         group="Loss",
-        help="A weight for each class in the order of their names, such as 1, 2.5, 1. Default none. torch: "
-        "weight; MATLAB: Weights of crossentropy",
+        help="Weight per class in the order of their names, such as 1, 2.5, 1. Default none",
+        matlab="Weights of crossentropy",
+        torch="weight",
         visible_when=lambda options: options.class_weighting == "given" and _loss_of_classes(options),
     )
     label_smoothing = Float(
@@ -157,8 +166,9 @@ class LossOptions(Record):
         low=0.0,
         high=1.0,
         group="Loss",
-        help="Fraction of each label spread evenly over all classes, 0 to 1. Default 0. torch: label_smoothing; "
-        "MATLAB has none",
+        help="Fraction of each label spread evenly over all classes, 0 to 1. Default 0",
+        matlab="none",
+        torch="label_smoothing",
         visible_when=_loss(
             "auto", "cross-entropy", "index-cross-entropy", "binary-cross-entropy", "dice-cross-entropy"
         ),
@@ -168,7 +178,8 @@ class LossOptions(Record):
         low=0.0,
         high=100.0,
         group="Loss",
-        help="How much less sure samples count. Default 2; 0 is cross-entropy. MATLAB: Gamma; for Alpha, class weights",
+        help="Exponent of (1 - p), which reduces the weight of confident samples; 0 is cross-entropy. Default 2",
+        matlab="Gamma (for Alpha, class weights)",
         visible_when=_loss("focal"),
     )
     huber_delta = Float(
@@ -176,17 +187,19 @@ class LossOptions(Record):
         above=0.0,
         high=1e9,
         group="Loss",
-        help="Error at which the loss changes from quadratic to linear. Default 1. torch: delta; MATLAB: "
-        "TransitionPoint",
+        help="Error at which the loss changes from quadratic to linear. Default 1",
+        matlab="TransitionPoint",
+        torch="delta",
         visible_when=_loss("huber"),
     )
     normalize_targets = Bool(
         False,
         group="Loss",
         label="Normalise targets",
-        help="The loss compares normalised responses, so that its size does not depend on their units; metrics, and "
-        "what is exported, keep the units. Default off. The last layer must be an inverse normalisation with fitted "
-        "numbers, whose kind says how. MATLAB: NormalizeTargets",
+        help="Computes the loss on normalised responses, so that its size does not depend on their units; "
+        "metrics and exports keep the units. Default off. The last layer must be an inverse normalisation "
+        "with fitted numbers, which sets the kind",
+        matlab="NormalizeTargets",
         visible_when=lambda options: options.loss not in CLASS_LOSSES,
     )
 

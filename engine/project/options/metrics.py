@@ -27,11 +27,15 @@ _CLASSES = ("classes",)
 _WORDS = ("classes", "labels")
 _NUMBERS = ("numbers",)
 METRICS: Mapping[str, MetricKind] = {
-    "accuracy": MetricKind("Accuracy", _WORDS, "Share of samples whose class is right", is_share=True),
-    "top-k": MetricKind("Top-k accuracy", _CLASSES, "Share whose class is among the k likeliest", is_share=True),
+    "accuracy": MetricKind("Accuracy", _WORDS, "Fraction of correctly classified samples", is_share=True),
+    "top-k": MetricKind(
+        "Top-k accuracy", _CLASSES, "Fraction of samples whose class is among the k likeliest", is_share=True
+    ),
     "f-score": MetricKind("F-score", _WORDS, "Harmonic mean of precision and recall of a class, averaged over classes"),
-    "precision": MetricKind("Precision", _WORDS, "Of those taken for a class the share that is, averaged over classes"),
-    "recall": MetricKind("Recall", _WORDS, "Of those of a class the share that is found, averaged over classes"),
+    "precision": MetricKind(
+        "Precision", _WORDS, "Fraction of the predictions of a class that are right, averaged over classes"
+    ),
+    "recall": MetricKind("Recall", _WORDS, "Fraction of the samples of a class that are found, averaged over classes"),
     "auc": MetricKind(
         "AUC",
         _WORDS,
@@ -47,7 +51,7 @@ METRICS: Mapping[str, MetricKind] = {
         False,
     ),
     "r2": MetricKind("R²", _NUMBERS, "1 - squared error / variance of the targets, mean over responses"),
-    "custom": MetricKind("Custom metric", (*_WORDS, *_NUMBERS, "transcripts"), "A Python function of your own"),
+    "custom": MetricKind("Custom metric", (*_WORDS, *_NUMBERS, "transcripts"), "Your own Python function"),
 }
 DEFAULTS: Mapping[str, str] = {"classes": "accuracy", "labels": "accuracy", "numbers": "rmse"}
 """What `auto` stands for, by the task."""
@@ -94,37 +98,42 @@ class MetricOptions(Record):
         options=("auto", *METRICS),
         notes={"auto": "accuracy for classes, rmse for numbers", **{name: kind.note for name, kind in METRICS.items()}},
         group="Metrics",
-        help="What is watched beside the loss, the main one first. Default auto. MATLAB: Metrics, "
-        "with none as its default; torch: torchmetrics",
+        help="Metrics to report beside the loss, the main one first. Default auto",
+        matlab="Metrics (default none)",
+        torch="torchmetrics",
     )
     metric_function = FilePath(
         "",
         pattern=PYTHON,
         group="Metrics",
-        help="A Python file with a function metric(outputs, targets) that returns one number per sample, or their "
-        "mean; FILE.py:NAME for a function of another name. Default none. MATLAB: a function handle in "
-        "Metrics",
+        help="Python file with a function metric(outputs, targets) that returns one number per sample, or their "
+        "mean; FILE.py:NAME for a function of another name. Default none",
+        matlab="a function handle in Metrics",
+        torch="a function",
         visible_when=_chosen("custom"),
     )
     metric_higher_is_better = Bool(
         True,
         label="Higher is better",
         group="Metrics",
-        help="Whether higher values of the custom metric are better, for best network, patience and target. "
-        "Default on. MATLAB: Maximize",
+        help="Direction of the custom metric for best network, patience and target: on if higher values are "
+        "better. Default on",
+        matlab="Maximize",
         visible_when=_chosen("custom"),
     )
     metric_average = Choice(
         "macro",
         options=("macro", "micro", "weighted"),
         notes={
-            "macro": "The mean over the classes that occur",
-            "micro": "Of all decisions together; precision, recall and F-score then are the accuracy",
-            "weighted": "The mean over the classes, each as often as it occurs",
+            "macro": "Mean over the classes that occur",
+            "micro": "Over all decisions; precision, recall and F-score then equal the accuracy",
+            "weighted": "Mean over the classes, weighted by their samples",
         },
         label="Average over classes",
         group="Metrics",
-        help="How the values per class are averaged. Default macro. MATLAB: AverageType; torchmetrics: average",
+        help="Method that averages the values per class. Default macro",
+        matlab="AverageType",
+        torch="average of torchmetrics",
         visible_when=_chosen(*AVERAGED),
     )
     f_score_beta = Float(
@@ -133,7 +142,9 @@ class MetricOptions(Record):
         high=100.0,
         label="F-score beta",
         group="Metrics",
-        help="Weight of recall relative to precision. Default 1: equal. MATLAB: Beta",
+        help="Weight of recall relative to precision. Default 1: equal",
+        matlab="Beta",
+        torch="beta of torchmetrics",
         visible_when=_chosen("f-score"),
     )
     top_k = Int(
@@ -143,7 +154,9 @@ class MetricOptions(Record):
         unit="classes",
         label="Top-k classes",
         group="Metrics",
-        help="Number of likeliest classes that may include the right one. Default 5. MATLAB: NumTopKClasses",
+        help="Number of likeliest classes that may include the right one. Default 5",
+        matlab="NumTopKClasses",
+        torch="top_k of torchmetrics",
         visible_when=_chosen("top-k"),
     )
 

@@ -25,17 +25,19 @@ class RegularisationOptions(Record):
         high=1000.0,
         label="L2 regularisation",
         group="Regularisation",
-        help="Weight decay: factor on weights, not on biases or normalisation. Default 0.0001, as in MATLAB. "
-        "It adds to the gradient; with adamw it shortens the weights themselves. torch: weight_decay, 0, "
-        "on all parameters",
+        help="Weight decay: factor on weights, not on biases or normalisation. Default 0.0001. It adds to the "
+        "gradient; with adamw it shrinks the weights directly",
+        matlab="L2Regularization",
+        torch="weight_decay (default 0), on all parameters",
     )
     gradient_threshold = Float(
         math.inf,
         above=0.0,
         infinite=True,
         group="Regularisation",
-        help="Limit that gradients are clipped to. Default Inf: none, as in MATLAB. torch: max_norm of "
-        "clip_grad_norm_, or clip_value",
+        help="Limit to which gradients are clipped. Default Inf: none",
+        matlab="GradientThreshold",
+        torch="max_norm of clip_grad_norm_, or clip_value",
     )
     gradient_threshold_method = Choice(
         "l2norm",
@@ -43,24 +45,27 @@ class RegularisationOptions(Record):
         notes={
             "l2norm": "Norm of each parameter's gradient",
             "global-l2norm": "Norm over all gradients (torch's clip_grad_norm_)",
-            "absolute-value": "Each element by itself",
+            "absolute-value": "Absolute value of each element",
         },
         group="Regularisation",
-        help="Norm that the threshold limits. Default l2norm, as in MATLAB; torch has clip_grad_norm_ "
-        "(global-l2norm) and clip_grad_value_ (absolute-value)",
+        help="Norm that the threshold limits. Default l2norm",
+        matlab="GradientThresholdMethod",
+        torch="clip_grad_norm_ (global-l2norm), clip_grad_value_ (absolute-value)",
         visible_when=_clips,
     )
     weight_averaging = Choice(
         "none",
         options=("none", "ema", "swa"),
         notes={
-            "none": "The weights of the last step count",
-            "ema": "Exponential moving average, renewed each step",
+            "none": "No average: the weights of the last step",
+            "ema": "Exponential moving average, updated at each step",
             "swa": "Stochastic weight averaging: the mean over the ends of the last epochs, at the SWA learning rate",
         },
         group="Regularisation",
-        help="Average of the weights that is validated, kept and tested instead of them; training goes on with the "
-        "weights themselves. Default none. torch: AveragedModel; MATLAB has none",
+        help="Average of the weights that is validated, tested and kept; training continues with the weights "
+        "themselves. Default none",
+        matlab="none",
+        torch="AveragedModel",
     )
     ema_decay = Float(
         0.999,
@@ -68,15 +73,19 @@ class RegularisationOptions(Record):
         high=0.999999,
         label="EMA decay",
         group="Regularisation",
-        help="Fraction of the average kept per step, 0 to 1. Default 0.999. torch: decay of get_ema_multi_avg_fn",
+        help="Fraction of the average kept per step, 0 to 1. Default 0.999",
+        matlab="none",
+        torch="decay of get_ema_multi_avg_fn",
         visible_when=_averages("ema"),
     )
     ema_warmup = Bool(
         True,
         label="EMA warm-up",
         group="Regularisation",
-        help="Limits the decay after n steps to (1 + n) / (10 + n), so that the initial weights are soon "
-        "forgotten. Default on. torch has none",
+        help="Limits the decay after n steps to (1 + n) / (10 + n), which soon removes the initial weights from "
+        "the average. Default on",
+        matlab="none",
+        torch="none",
         visible_when=_averages("ema"),
     )
     swa_start_epoch = Int(
@@ -85,8 +94,9 @@ class RegularisationOptions(Record):
         high=1_000_000,
         label="SWA start epoch",
         group="Regularisation",
-        help="First epoch whose final weights are averaged. Default after three quarters of all epochs. torch "
-        "leaves it to the loop",
+        help="First epoch whose final weights are averaged. Default after three quarters of all epochs",
+        matlab="none",
+        torch="left to the loop",
         visible_when=_averages("swa"),
     )
     swa_learn_rate = Float(
@@ -95,7 +105,9 @@ class RegularisationOptions(Record):
         high=1000.0,
         label="SWA learning rate",
         group="Regularisation",
-        help="Constant learning rate while weights are averaged. Default half the initial one. torch: SWALR's swa_lr",
+        help="Constant learning rate while weights are averaged. Default half the initial one",
+        matlab="none",
+        torch="swa_lr of SWALR",
         visible_when=_averages("swa"),
     )
     swa_anneal_epochs = Int(
@@ -105,8 +117,10 @@ class RegularisationOptions(Record):
         unit="epochs",
         label="SWA anneal epochs",
         group="Regularisation",
-        help="Epochs over which the rate moves from the schedule's to the SWA learning rate, along a cosine. Default "
-        "10, as torch",
+        help="Epochs over which the rate moves from the schedule's to the SWA learning rate, along a cosine. "
+        "Default 10",
+        matlab="none",
+        torch="anneal_epochs of SWALR",
         visible_when=_averages("swa"),
     )
     batch_normalization_statistics = Choice(
@@ -114,13 +128,15 @@ class RegularisationOptions(Record):
         label="Batch normalisation statistics",
         options=("auto", "moving", "population"),
         notes={
-            "auto": "moving, as torch",
-            "moving": "Running mean and variance, renewed each step",
-            "population": "Mean and variance over all training samples, by one more pass when training is over",
+            "auto": "moving, as in torch",
+            "moving": "Running mean and variance, updated at each step",
+            "population": "Mean and variance over all training samples, from an additional pass after training",
         },
         group="Regularisation",
-        help="By what batch normalisation works once trained. Default auto. MATLAB's auto may choose population, as "
-        "trainNetwork did; torch: update_bn. For swa they are always made by a pass over the samples",
+        help="Statistics that batch normalisation uses after training. Default auto. For swa they are always "
+        "computed by a pass over the samples",
+        matlab="BatchNormalizationStatistics, whose auto may choose population",
+        torch="update_bn",
     )
 
     def problems(self) -> list[FieldError]:

@@ -157,21 +157,22 @@ class ScheduleOptions(Record):
         "none",
         options=(*NAMES, "chain"),
         notes={
-            "none": "The rate stays",
+            "none": "Constant",
             "piecewise": "Multiplied by the drop factor every drop period (torch: StepLR)",
-            "warmup": "Rises linearly over the warm-up, then stays",
-            "cosine": "Falls along half a cosine over the run, or again and again with restarts",
-            "cyclical": "Rises along a line to a multiple of the initial rate and falls again, over and over",
-            "exponential": "Multiplied by the decay over each epoch, a little at every iteration",
-            "polynomial": "Falls to zero at the end of the run; with power 1 along a line",
-            "one-cycle": "Rises to the initial learning rate, then falls far below where it began (torch: OneCycleLR)",
-            "plateau": "Multiplied by the drop factor when validations get no better (torch: ReduceLROnPlateau)",
-            "chain": "Several of these one after another (torch: SequentialLR; MATLAB: a cell array)",
+            "warmup": "Rises linearly over the warm-up, then constant",
+            "cosine": "Falls along half a cosine over the run, or repeatedly with restarts",
+            "cyclical": "Rises linearly to a multiple of the initial rate and falls again, in cycles",
+            "exponential": "Multiplied by the decay per epoch, gradually at every iteration",
+            "polynomial": "Falls to zero at the end of the run; linearly with power 1",
+            "one-cycle": "Rises to the initial learning rate, then falls far below its first value (torch: OneCycleLR)",
+            "plateau": "Multiplied by the drop factor when validation stops improving (torch: ReduceLROnPlateau)",
+            "chain": "Several of these in sequence (torch: SequentialLR; MATLAB: a cell array)",
         },
         label="Learning rate schedule",
         group="Schedule",
-        help="How the rate changes over the run. Default none. All but none may begin with a warm-up. MATLAB: "
-        "LearnRateSchedule, without one-cycle and plateau; torch: lr_scheduler",
+        help="Course of the learning rate over the run; every schedule but none can begin with a warm-up. Default none",
+        matlab="LearnRateSchedule, without one-cycle and plateau",
+        torch="lr_scheduler",
         visible_when=_has_rate,
     )
     warmup_iterations = Int(
@@ -180,8 +181,9 @@ class ScheduleOptions(Record):
         unit="iterations",
         label="Warm-up",
         group="Schedule",
-        help="Iterations over which the rate rises linearly before the schedule begins. Default 0. torch: "
-        "LinearLR, then another; MATLAB: warmupLearnRate, then another",
+        help="Iterations over which the rate rises linearly before the schedule begins. Default 0",
+        matlab="warmupLearnRate, then another",
+        torch="LinearLR, then another",
         visible_when=lambda options: _has_rate(options) and options.schedule not in ("none", "chain"),
     )
     learn_rate_drop_factor = Float(
@@ -189,7 +191,9 @@ class ScheduleOptions(Record):
         above=0.0,
         high=1.0,
         group="Schedule",
-        help="Factor on the rate at each drop, 0 to 1. Default 0.1, as in MATLAB. torch: gamma, or factor",
+        help="Factor on the rate at each drop, 0 to 1. Default 0.1",
+        matlab="LearnRateDropFactor",
+        torch="gamma, or factor",
         visible_when=_schedule("piecewise", "plateau"),
     )
     learn_rate_drop_period = Int(
@@ -197,7 +201,9 @@ class ScheduleOptions(Record):
         low=1,
         unit="epochs",
         group="Schedule",
-        help="Epochs between drops, counted from the end of the warm-up. Default 10, as in MATLAB. torch: step_size",
+        help="Epochs between drops, counted from the end of the warm-up. Default 10",
+        matlab="LearnRateDropPeriod",
+        torch="step_size",
         visible_when=_schedule("piecewise"),
     )
     learn_rate_decay = Float(
@@ -205,8 +211,8 @@ class ScheduleOptions(Record):
         above=0.0,
         high=1.0,
         group="Schedule",
-        help="Fraction of the rate kept per epoch, 0 to 1. Default 0.95. torch: gamma of ExponentialLR, which "
-        "falls in stairs",
+        help="Fraction of the rate kept per epoch, 0 to 1. Default 0.95",
+        torch="gamma of ExponentialLR, which falls in stairs",
         visible_when=_schedule("exponential"),
     )
     polynomial_power = Float(
@@ -214,7 +220,8 @@ class ScheduleOptions(Record):
         above=0.0,
         high=100.0,
         group="Schedule",
-        help="Exponent of the remaining fraction of the run. Default 1: linear. torch: power",
+        help="Exponent of the remaining fraction of the run. Default 1: linear",
+        torch="power",
         visible_when=_schedule("polynomial"),
     )
     restart_period = Int(
@@ -224,7 +231,8 @@ class ScheduleOptions(Record):
         zero="never",
         unit="epochs",
         group="Schedule",
-        help="Epochs until the rate starts again from the top. Default never. torch: T_0",
+        help="Epochs until the rate restarts from the top. Default never",
+        torch="T_0",
         visible_when=_schedule("cosine"),
     )
     restart_period_factor = Int(
@@ -232,7 +240,8 @@ class ScheduleOptions(Record):
         low=1,
         high=1000,
         group="Schedule",
-        help="Factor on the length of each period relative to the one before. Default 1. torch: T_mult",
+        help="Factor on the length of each period relative to the previous one. Default 1",
+        torch="T_mult",
         visible_when=lambda options: _schedule("cosine")(options) and options.restart_period > 0,
     )
     lowest_rate_factor = Float(
@@ -240,7 +249,8 @@ class ScheduleOptions(Record):
         low=0.0,
         high=1.0,
         group="Schedule",
-        help="Lowest rate as a fraction of the initial one. Default 0. torch takes the rate itself: eta_min, min_lr",
+        help="Lowest rate as a fraction of the initial one, 0 to 1. Default 0",
+        torch="eta_min, min_lr: the rate itself",
         visible_when=_schedule("cosine", "plateau"),
     )
     cycle_top_factor = Float(
@@ -248,7 +258,9 @@ class ScheduleOptions(Record):
         low=1.0,
         high=1e9,
         group="Schedule",
-        help="Highest rate as a multiple of the initial one. Default 6. MATLAB: MaxFactor; torch: max_lr, a rate",
+        help="Highest rate as a multiple of the initial one. Default 6",
+        matlab="MaxFactor",
+        torch="max_lr: the rate itself",
         visible_when=_schedule("cyclical"),
     )
     cycle_period = Int(
@@ -257,8 +269,9 @@ class ScheduleOptions(Record):
         high=1_000_000,
         unit="epochs",
         group="Schedule",
-        help="Epochs per cycle of rising and falling. Default 2. MATLAB: Period; torch: step_size_up + "
-        "step_size_down, in iterations",
+        help="Epochs per cycle of rising and falling. Default 2",
+        matlab="Period",
+        torch="step_size_up + step_size_down, in iterations",
         visible_when=_schedule("cyclical"),
     )
     cycle_rise = Float(
@@ -266,8 +279,9 @@ class ScheduleOptions(Record):
         above=0.0,
         high=0.999,
         group="Schedule",
-        help="Fraction of the cycle over which the rate rises. Default 0.5. MATLAB: StepRatio; torch: step_size_up"
-        " as a fraction. Momentum does not change",
+        help="Fraction of the cycle over which the rate rises. Default 0.5. Momentum does not change",
+        matlab="StepRatio",
+        torch="step_size_up as a fraction",
         visible_when=_schedule("cyclical"),
     )
     one_cycle_rise = Float(
@@ -275,8 +289,9 @@ class ScheduleOptions(Record):
         low=0.0,
         high=0.999,
         group="Schedule",
-        help="Fraction of the run over which the rate rises. Default 0.3. torch: pct_start; momentum does not "
-        "change here",
+        help="Fraction of the run over which the rate rises. Default 0.3. Momentum does not change",
+        matlab="none",
+        torch="pct_start",
         visible_when=_schedule("one-cycle"),
     )
     one_cycle_start_divisor = Float(
@@ -284,7 +299,9 @@ class ScheduleOptions(Record):
         low=1.0,
         high=1e9,
         group="Schedule",
-        help="The first rate is the highest, the initial learning rate, divided by this. Default 25. torch: div_factor",
+        help="Ratio of the initial learning rate, which is the highest, to the first rate. Default 25",
+        matlab="none",
+        torch="div_factor",
         visible_when=_schedule("one-cycle"),
     )
     one_cycle_end_divisor = Float(
@@ -292,7 +309,9 @@ class ScheduleOptions(Record):
         low=1.0,
         high=1e12,
         group="Schedule",
-        help="The last rate is the first one divided by this. Default 10000. torch: final_div_factor",
+        help="Ratio of the first rate to the last. Default 10000",
+        matlab="none",
+        torch="final_div_factor",
         visible_when=_schedule("one-cycle"),
     )
     plateau_patience = Int(
@@ -300,7 +319,9 @@ class ScheduleOptions(Record):
         low=0,
         unit="validations",
         group="Schedule",
-        help="Validations in a row without improvement before the rate drops. Default 10. torch: patience",
+        help="Validations in a row without improvement before the rate drops. Default 10",
+        matlab="none",
+        torch="patience",
         visible_when=_schedule("plateau"),
     )
     plateau_threshold = Float(
@@ -308,7 +329,9 @@ class ScheduleOptions(Record):
         low=0.0,
         high=1.0,
         group="Schedule",
-        help="Smallest relative improvement that counts. Default 0.0001. torch: threshold, relative",
+        help="Minimum relative improvement. Default 0.0001",
+        matlab="none",
+        torch="threshold, relative",
         visible_when=_schedule("plateau"),
     )
     schedule_chain = Phases(
@@ -316,9 +339,11 @@ class ScheduleOptions(Record):
         _of_schedules,
         label="Chain",
         group="Schedule",
-        help="Schedules one after another, the last for the rest of the run: warmup 100 iterations, cosine times 0.5. "
-        "Default none. Each starts from the initial learning rate times its factor. Append further options to it: "
-        "piecewise 9 epochs learn_rate_drop_period=3",
+        help="Schedules in sequence, the last for the rest of the run: warmup 100 iterations, cosine times 0.5. "
+        "Default none. Each starts from the initial learning rate times its factor. Append further options "
+        "to it: piecewise 9 epochs learn_rate_drop_period=3",
+        matlab="a cell array",
+        torch="SequentialLR",
         visible_when=lambda options: _has_rate(options) and options.schedule == "chain",
     )
 

@@ -31,8 +31,9 @@ class SolverOptions(Record):
             "lm": "Levenberg-Marquardt, for regressions of few weights; each iteration takes all samples",
         },
         group="Solver",
-        help="Optimization algorithm. Default sgdm. MATLAB: solverName, without adamw and nadam; torch: the "
-        "optimizers of torch.optim, without lm",
+        help="Optimization algorithm. Default sgdm",
+        matlab="solverName, without adamw and nadam",
+        torch="the optimizers of torch.optim, without lm",
     )
     initial_learn_rate = Float(
         lambda options: DEFAULT_RATES[options.solver],
@@ -40,8 +41,9 @@ class SolverOptions(Record):
         high=1000.0,
         group="Solver",
         help="Step size at the start. Default 0.01 for sgdm, 0.002 for nadam, 1 for lbfgs (where the line search "
-        "begins), 0.001 for the others, as in MATLAB where it has them. torch: lr, 0.001 for sgd, 0.01 for "
-        "rmsprop",
+        "begins), 0.001 for the others",
+        matlab="InitialLearnRate",
+        torch="lr (default 0.001 for sgd, 0.01 for rmsprop)",
         visible_when=lambda options: options.solver != "lm",
     )
     momentum = Float(
@@ -49,13 +51,17 @@ class SolverOptions(Record):
         low=0.0,
         high=1.0,
         group="Solver",
-        help="Fraction of the previous update kept, 0 to 1. Default 0.9, as in MATLAB. torch: momentum, 0",
+        help="Fraction of the previous update kept, 0 to 1. Default 0.9",
+        matlab="Momentum",
+        torch="momentum (default 0)",
         visible_when=_solver("sgdm"),
     )
     nesterov = Bool(
         False,
         group="Solver",
-        help="Use Nesterov momentum. Default off. torch: nesterov; MATLAB has none",
+        help="Nesterov momentum. Default off",
+        matlab="none",
+        torch="nesterov",
         visible_when=_solver("sgdm"),
     )
     gradient_decay_factor = Float(
@@ -63,8 +69,9 @@ class SolverOptions(Record):
         low=0.0,
         high=0.999999,
         group="Solver",
-        help="Decay rate of the moving average of the gradient, 0 to 1. Default 0.9, as in MATLAB. torch: the "
-        "first of betas",
+        help="Decay rate of the moving average of the gradient, 0 to 1. Default 0.9",
+        matlab="GradientDecayFactor",
+        torch="the first of betas",
         visible_when=_solver("adam", "adamw", "nadam"),
     )
     squared_gradient_decay_factor = Float(
@@ -72,8 +79,10 @@ class SolverOptions(Record):
         low=0.0,
         high=0.999999,
         group="Solver",
-        help="Decay rate of the moving average of the squared gradient. Default 0.9 for rmsprop (torch: alpha, "
-        "0.99), 0.999 for the others (torch: the second of betas)",
+        help="Decay rate of the moving average of the squared gradient, 0 to 1. Default 0.9 for rmsprop, 0.999 "
+        "for the others",
+        matlab="SquaredGradientDecayFactor",
+        torch="alpha of rmsprop (default 0.99), otherwise the second of betas",
         visible_when=_solver("adam", "adamw", "nadam", "rmsprop"),
     )
     epsilon = Float(
@@ -81,7 +90,9 @@ class SolverOptions(Record):
         above=0.0,
         high=1.0,
         group="Solver",
-        help="Added to the denominator of the update to avoid division by zero. Default 1e-8, as in MATLAB. torch: eps",
+        help="Number added to the denominator of the update to avoid division by zero. Default 1e-8",
+        matlab="Epsilon",
+        torch="eps",
         visible_when=_solver("adam", "adamw", "nadam", "rmsprop"),
     )
     momentum_decay = Float(
@@ -89,20 +100,21 @@ class SolverOptions(Record):
         low=0.0,
         high=1.0,
         group="Solver",
-        help="How quickly the momentum reaches the gradient decay factor. Default 0.004. torch: momentum_decay; "
-        "MATLAB has no nadam",
+        help="Speed at which the momentum approaches the gradient decay factor. Default 0.004",
+        matlab="none",
+        torch="momentum_decay",
         visible_when=_solver("nadam"),
     )
     convention = Choice(
         "pytorch",
         options=("pytorch", "matlab"),
         notes={
-            "pytorch": "As torch.optim and torch.nn compute",
+            "pytorch": "Formulas of torch.optim and torch.nn",
             "matlab": "L2 before the gradient threshold, learning rate inside the velocity, Adam's epsilon before its "
             "correction of bias, one bias per LSTM",
         },
         group="Solver",
-        help="Whose formulas are used where PyTorch's and MATLAB's differ; docs/from-matlab.md says by how much. "
+        help="Formulas to use where PyTorch and MATLAB differ; docs/from-matlab.md lists the differences. "
         "Default pytorch",
     )
     max_iterations = Int(
@@ -111,8 +123,10 @@ class SolverOptions(Record):
         high=1_000_000,
         unit="iterations",
         group="Solver",
-        help="Maximum number of iterations, each over all training samples. Default 1000, as in MATLAB. Replaces "
-        "epochs and mini-batch size. torch: max_iter, 20, per step",
+        help="Maximum number of iterations, each over all training samples; replaces epochs and mini-batch size. "
+        "Default 1000",
+        matlab="MaxIterations",
+        torch="max_iter (default 20), per step",
         visible_when=_solver(*FULL_BATCH),
     )
     gradient_tolerance = Float(
@@ -120,9 +134,10 @@ class SolverOptions(Record):
         low=0.0,
         high=1.0,
         group="Solver",
-        help="Ends the run when no gradient is larger than this times max(1, min(loss, largest gradient at the "
-        "start)). Default 1e-5; 0: never. MATLAB: GradientTolerance; torch: tolerance_grad, 1e-7, of the "
-        "gradient",
+        help="Gradient tolerance: the run ends when no gradient exceeds this times max(1, min(loss, largest "
+        "gradient at the start)). Default 1e-5; 0: no limit",
+        matlab="GradientTolerance",
+        torch="tolerance_grad (default 1e-7), of the gradient",
         visible_when=_solver(*FULL_BATCH),
     )
     step_tolerance = Float(
@@ -130,22 +145,25 @@ class SolverOptions(Record):
         low=0.0,
         high=1.0,
         group="Solver",
-        help="Ends the run after a step whose norm over all weights is at most this. Default 1e-5; 0: never. "
-        "MATLAB: StepTolerance; torch: tolerance_change, 1e-9",
+        help="Step tolerance: the run ends after a step whose norm over all weights is at most this. Default "
+        "1e-5; 0: no limit",
+        matlab="StepTolerance",
+        torch="tolerance_change (default 1e-9)",
         visible_when=_solver(*FULL_BATCH),
     )
     line_search_method = Choice(
         "weak-wolfe",
         options=("weak-wolfe", "strong-wolfe", "backtracking"),
         notes={
-            "weak-wolfe": "Until the loss has fallen enough and is less steep; by halves and doubles",
-            "strong-wolfe": "Until the loss has fallen enough and its slope is nearly flat; torch's",
-            "backtracking": "The step is halved until the loss has fallen enough; torch has none",
+            "weak-wolfe": "Until the loss has fallen enough and its slope is smaller; halves and doubles the step",
+            "strong-wolfe": "Until the loss has fallen enough and its slope is nearly zero; as in torch",
+            "backtracking": "Halves the step until the loss has fallen enough",
         },
         label="Line search",
         group="Solver",
-        help="How the step length along the search direction is found. Default weak-wolfe, as in MATLAB. torch: "
-        "line_search_fn, none or strong_wolfe",
+        help="Method that finds the step length along the search direction. Default weak-wolfe",
+        matlab="LineSearchMethod",
+        torch="line_search_fn: none or strong_wolfe",
         visible_when=_solver("lbfgs"),
     )
     max_line_search_iterations = Int(
@@ -153,8 +171,9 @@ class SolverOptions(Record):
         low=1,
         high=1000,
         group="Solver",
-        help="Maximum number of loss evaluations per line search. Default 20. MATLAB: MaxNumLineSearchIterations; "
-        "torch: max_eval - 1",
+        help="Maximum number of loss evaluations per line search. Default 20",
+        matlab="MaxNumLineSearchIterations",
+        torch="max_eval - 1",
         visible_when=_solver("lbfgs"),
     )
     history_size = Int(
@@ -163,8 +182,9 @@ class SolverOptions(Record):
         high=1000,
         unit="steps",
         group="Solver",
-        help="Number of past steps used to estimate the curvature. Default 10 as in MATLAB, 100 in torch. Each "
-        "takes memory",
+        help="Number of past steps used to estimate the curvature; each takes memory. Default 10",
+        matlab="HistorySize",
+        torch="history_size (default 100)",
         visible_when=_solver("lbfgs"),
     )
     initial_inverse_hessian_factor = Float(
@@ -173,8 +193,10 @@ class SolverOptions(Record):
         high=1e100,
         group="Solver",
         label="Initial inverse Hessian factor",
-        help="Factor that turns the gradient into the first search direction, before a step has measured the "
-        "curvature. Default 1, as in MATLAB. torch: always 1",
+        help="Factor from the gradient to the first search direction, before a step has measured the curvature. "
+        "Default 1",
+        matlab="InitialInverseHessianFactor",
+        torch="always 1",
         visible_when=_solver("lbfgs"),
     )
     initial_damping_factor = Float(
@@ -182,8 +204,11 @@ class SolverOptions(Record):
         above=0.0,
         high=1e100,
         group="Solver",
-        help="Damping at the start: small is Gauss-Newton's step, large a short one along the gradient. Default 0.001, "
-        "as in MATLAB. It is added to the curvature of the mean loss, so it means the same for any number of samples",
+        help="Damping at the start: a small value gives a Gauss-Newton step, a large one a short gradient step. "
+        "Default 0.001. It is added to the curvature of the mean loss and so does not depend on the number "
+        "of samples",
+        matlab="InitialDampingFactor",
+        torch="none",
         visible_when=_solver("lm"),
     )
     max_damping_factor = Float(
@@ -191,7 +216,9 @@ class SolverOptions(Record):
         above=0.0,
         high=1e100,
         group="Solver",
-        help="Ends the run when no step with a damping up to this lowers the loss. Default 1e10, as in MATLAB",
+        help="Maximum damping: the run ends if no step with less lowers the loss. Default 1e10",
+        matlab="MaxDampingFactor",
+        torch="none",
         visible_when=_solver("lm"),
     )
     damping_increase_factor = Float(
@@ -199,7 +226,9 @@ class SolverOptions(Record):
         above=1.0,
         high=1e6,
         group="Solver",
-        help="Factor on the damping after a step that did not lower the loss and was undone. Default 10, as in MATLAB",
+        help="Factor on the damping after a step that did not lower the loss and was undone. Default 10",
+        matlab="DampingIncreaseFactor",
+        torch="none",
         visible_when=_solver("lm"),
     )
     damping_decrease_factor = Float(
@@ -207,7 +236,9 @@ class SolverOptions(Record):
         above=0.0,
         high=0.999999,
         group="Solver",
-        help="Factor on the damping after a step that lowered the loss. Default 0.1. MATLAB: DampingDecreaseFactor",
+        help="Factor on the damping after a step that lowered the loss. Default 0.1",
+        matlab="DampingDecreaseFactor",
+        torch="none",
         visible_when=_solver("lm"),
     )
 

@@ -15,15 +15,18 @@ class ValidationOptions(Record):
         50,
         low=1,
         group="Validation",
-        help="Iterations, or epochs, between validations. Default 50, as in MATLAB; also before the first "
-        "iteration and after the last. torch has none",
+        help="Iterations, or epochs, between validations; one more precedes the first iteration and one follows "
+        "the last. Default 50",
+        matlab="ValidationFrequency",
+        torch="none",
     )
     validation_frequency_unit = Choice(
         "iterations",
         options=("iterations", "epochs"),
         label="Validation unit",
         group="Validation",
-        help="What the validation frequency counts. Default iterations, as in MATLAB",
+        help="Unit of the validation frequency. Default iterations",
+        matlab="iterations",
     )
     validation_patience = Int(
         0,
@@ -31,27 +34,31 @@ class ValidationOptions(Record):
         zero="never",
         unit="validations",
         group="Validation",
-        help="Validations in a row without improvement before the run ends. Default never (MATLAB: Inf). torch "
-        "has none",
+        help="Validations in a row without improvement before the run ends. Default never",
+        matlab="ValidationPatience (Inf for never)",
+        torch="none",
     )
     objective_metric = Choice(
         "loss",
         options=("loss", "metric", *METRICS),
         notes={
             "loss": "Validation loss, lower is better",
-            "metric": "The main metric, the first of the list, on the validation split",
+            "metric": "Main metric (the first of the list) on the validation split",
             **{name: f"{kind.title} on the validation split" for name, kind in METRICS.items()},
         },
         offered=offered("loss", "metric"),
         group="Validation",
-        help="What patience and the best network go by. Default loss. MATLAB: ObjectiveMetricName",
+        help="Value that decides patience and the best network. Default loss",
+        matlab="ObjectiveMetricName",
     )
     output_network = Choice(
         "auto",
         options=("auto", "best-validation", "last-iteration"),
-        notes={"auto": "best-validation where there is a validation split"},
+        notes={"auto": "best-validation if there is a validation split"},
         group="Validation",
-        help="Which network is kept as the result. Default auto. MATLAB: OutputNetwork; torch keeps the last",
+        help="Network kept as the result. Default auto",
+        matlab="OutputNetwork",
+        torch="the last",
     )
 
 
@@ -65,15 +72,17 @@ class EndingOptions(Record):
         infinite=True,
         label="Time limit",
         group="Stopping",
-        help="Time limit: the run ends at the first iteration that exceeds it, validates once more and keeps what "
-        "it learned. Default Inf: none. Neither torch nor MATLAB has one",
+        help="Time limit: the run ends at the first iteration that exceeds it, validates once more and keeps the "
+        "network. Default Inf: none",
+        matlab="none",
+        torch="none",
     )
     max_time_unit = Choice(
         "minutes",
         options=("seconds", "minutes", "hours"),
         label="Time limit unit",
         group="Stopping",
-        help="What the time limit counts. Default minutes",
+        help="Unit of the time limit. Default minutes",
         visible_when=lambda options: math.isfinite(options.max_time),
     )
     target_metric = Choice(
@@ -81,15 +90,16 @@ class EndingOptions(Record):
         options=("none", "loss", "metric", *METRICS),
         notes={
             "none": "No target",
-            "loss": "The validation loss, which is to be at most the target value",
-            "metric": "The main metric on the validation split: at least the target value, at most where low is good",
+            "loss": "Validation loss, at most the target value",
+            "metric": "Main metric on the validation split: at least the target value, or at most if lower is better",
             **{name: f"{kind.title} on the validation split" for name, kind in METRICS.items()},
         },
         offered=offered("none", "loss", "metric"),
         label="Target",
         group="Stopping",
-        help="What is good enough ends the run at a validation after the first iteration. Default none. MATLAB: an "
-        "OutputFcn that returns true",
+        help="Metric that ends the run when it reaches the target value at a validation after the first "
+        "iteration. Default none",
+        matlab="an OutputFcn that returns true",
     )
     target_value = Float(
         0.0,

@@ -1,6 +1,7 @@
 """The page in `docs/` is what the declarations say, and says all of it."""
 
 from engine.project.environment import EnvironmentOptions
+from engine.project.project import RunOptions
 from engine.project.reference import COMMAND, PATH, text
 from engine.project.training import TrainingOptions
 
@@ -13,3 +14,16 @@ def test_the_page_is_what_the_options_declare() -> None:
 def test_every_option_has_a_line() -> None:
     for name in (*TrainingOptions.fields, *EnvironmentOptions.fields):
         assert text().count(f"\n| `{name}` |") == 1
+
+
+def test_the_names_in_matlab_and_torch_are_columns_and_not_prose() -> None:
+    described = [f for kind in (TrainingOptions, EnvironmentOptions, RunOptions) for f in kind.fields.values()]
+    assert [f.name for f in described if "MATLAB" in f.description.replace("PyTorch and MATLAB", "")] == []
+    assert [f.name for f in described if "torch:" in f.description] == []
+    momentum = TrainingOptions.fields["momentum"]
+    assert momentum.help == f"{momentum.description}. MATLAB: Momentum; torch: momentum (default 0)"
+    line = next(line for line in text().splitlines() if line.startswith("| `momentum` |"))
+    assert line.endswith(f"| {momentum.description} | Momentum | momentum (default 0) |")
+    assert TrainingOptions.fields["nesterov"].help == "Nesterov momentum. Default off. torch: nesterov", (
+        "none is left out"
+    )
