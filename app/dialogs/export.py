@@ -1,12 +1,14 @@
 """Export the network as ONNX, compared with ONNX Runtime, or as one PyTorch file, with the command that a terminal
-runs."""
+runs. The dialog says what the file takes, and offers code that runs it."""
 
+import contextlib
 import os
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDialog,
@@ -27,9 +29,13 @@ from app.processes import EngineCommand
 from app.shell import Shell
 from designer import theme
 from engine.core.errors import UserError
-from engine.project.file import SUFFIX, save
+from engine.project import user_code
+from engine.project.dataset_info import DatasetInfo
+from engine.project.file import SUFFIX, load, save
+from engine.project.input_format import input_formats
 from engine.project.project import Project
-from engine.runs.folder import RunFolder
+from engine.runs.folder import RunFolder, frozen_code
+from engine.user_code.expression import companion
 
 FORMATS = (
     ("onnx", ".onnx", "ONNX", "Input normalisation and softmax inside, any batch size; compared with ONNX Runtime"),
@@ -37,18 +43,42 @@ FORMATS = (
 )
 
 
+LONGEST_TITLE = 60
+MOST_NAMES = 12
+"""Number of class names that are shown."""
+WEIGHTS = {
+    "best": ("Best", "The best validation result of {run}"),
+    "last": ("Last", "The last iteration of {run}"),
+    "": ("Trained", "As trained in {run}"),
+}
+RESULT, FRESH, OTHER = 0, 1, 2
+"""Ids of the buttons that choose weights: those that a run names as its result, initial ones, and the run's others."""
+
+
 class ExportDialog(QDialog):
-    """Chooses format, source and file, runs the export, and reports how close the result is."""
+    """Chooses format, weights and file, runs the export, and reports what the file takes and how close it is.
+
+    `info` describes the data of `project`. Without `has_fresh` only the weights of the run are offered.
+    """
 
     def __init__(
-        self, project: Project, base: Path, run: Path | None, target: Path, parent: QWidget | None = None
+        self,
+        project: Project,
+        base: Path,
+        run: Path | None,
+        target: Path,
+        parent: QWidget | None = None,
+        *,
+        info: DatasetInfo | None = None,
+        has_fresh: bool = True,
     ) -> None:
         super().__init__(parent)
-        self._project, self._base, self._run = project, base, run
+        self._project, self._base, self._run, self._info = project, base, run, info
         self._command: EngineCommand | None = None
         self._copy: tempfile.TemporaryDirectory[str] | None = None
+        self._browsed = self._code = ""
         self.setWindowTitle("Export network")
-        self.setMinimumWidth(560)
+        self.setMinimumWidth(660)
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 20, 20, 16)
         column.setSpacing(12)
@@ -58,10 +88,52 @@ class ExportDialog(QDialog):
             column.addLayout(self._choice(self.formats, index, label, help_text))
         column.addWidget(_section("WEIGHTS"))
         self.sources = QButtonGroup(self)
-        trained = f"As trained in {breakable(run.name)}" if run else "There is no finished run in the Train tab"
-        column.addLayout(self._choice(self.sources, 0, "Trained", trained, enabled=run is not None))
-        column.addLayout(self._choice(self.sources, 1, "Fresh", "The network on the canvas with initial weights"))
+        self._add_sources(column, has_fresh)
         column.addWidget(_section("FILE"))
+        column.addLayout(self._file_row(target))
+        column.addWidget(_section("INPUT"))
+        self.takes = _text_label("Input of the network")
+        theme.mark(self.takes, "role", "help")
+        column.addWidget(self.takes)
+        self.busy = QProgressBar()
+        self.busy.setRange(0, 0)
+        self.busy.hide()
+        self.outcome = _text_label("Result")
+        column.addWidget(self.busy)
+        column.addWidget(self.outcome)
+        column.addStretch(1)
+        column.addLayout(self._buttons())
+        self.formats.idClicked.connect(self._follow_format)
+        self.sources.idClicked.connect(self._show_inputs)
+        self.formats.button(0).setChecked(True)
+        self.sources.button(RESULT if run else FRESH).setChecked(True)
+        self._show_inputs()
+
+    def _add_sources(self, column: QVBoxLayout, has_fresh: bool) -> None:
+        """Offer the weights of the run that are there, its result first, and initial ones."""
+        self._kept = {}
+        if self._run is None:
+            text = "There is no finished run in the Train tab"
+            column.addLayout(self._choice(self.sources, RESULT, "Trained", text, enabled=False))
+        else:
+            folder, name = RunFolder(self._run), breakable(self._run.name)
+            result = None
+            with contextlib.suppress(UserError):  # a damaged run.json: the export says so
+                result = folder.kept()
+            kept = result.name if result is not None else ""
+            self._kept[RESULT] = kept
+            label, text = WEIGHTS[kept]
+            column.addLayout(self._choice(self.sources, RESULT, label, text.format(run=name)))
+            other = {"best": "last", "last": "best"}.get(kept, "")
+            if other and (self._run / other).is_dir():
+                self._kept[OTHER] = other
+                label, text = WEIGHTS[other]
+                column.addLayout(self._choice(self.sources, OTHER, label, text.format(run=name)))
+        if has_fresh:
+            text = "The network on the canvas with initial weights"
+            column.addLayout(self._choice(self.sources, FRESH, "Fresh", text))
+
+    def _file_row(self, target: Path) -> QHBoxLayout:
         row = QHBoxLayout()
         self.file = QLineEdit(str(target))
         self.file.setAccessibleName("File to write")
@@ -69,20 +141,25 @@ class ExportDialog(QDialog):
         browse.clicked.connect(self._browse)
         row.addWidget(self.file, 1)
         row.addWidget(browse)
-        column.addLayout(row)
-        self.busy = QProgressBar()
-        self.busy.setRange(0, 0)
-        self.busy.hide()
-        self.outcome = QLabel()
-        self.outcome.setWordWrap(True)
-        self.outcome.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        column.addWidget(self.busy)
-        column.addWidget(self.outcome)
-        column.addStretch(1)
-        column.addLayout(self._buttons())
-        self.formats.idClicked.connect(self._follow_format)
-        self.formats.button(0).setChecked(True)
-        self.sources.button(0 if run else 1).setChecked(True)
+        return row
+
+    def _exported(self) -> Project:
+        """Return the project of the run, or the one on the canvas. Raises `UserError`."""
+        if self.sources.checkedId() == FRESH or self._run is None:
+            return self._project
+        return load(RunFolder(self._run).project).project
+
+    def _show_inputs(self, _: object = None) -> None:
+        """Say what the inputs take, as far as it is known before the export."""
+        try:
+            project = self._exported()
+        except UserError:
+            self._write(self.takes, "Not known: the project of the run cannot be read.")
+            return
+        info = self._info if project.data == self._project.data else None
+        formats = input_formats(project.network, project.data, info)
+        lines = [line for given in formats for line in (f"{given.name}: {given.short()}", *given.preparation)]
+        self._write(self.takes, "\n".join(lines) or "The network has no input layer.")
 
     def _choice(
         self, group: QButtonGroup, index: int, label: str, help_text: str, *, enabled: bool = True
@@ -101,6 +178,14 @@ class ExportDialog(QDialog):
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
+        self.copy_button = QPushButton("Copy code that runs it")
+        self.copy_button.setToolTip("A Python program that loads the file, feeds it a sample and prints the result")
+        self.copy_button.clicked.connect(self._copy_code)
+        self.folder_button = QPushButton("Open folder")
+        self.folder_button.clicked.connect(self._open_folder)
+        for button in (self.copy_button, self.folder_button):
+            button.hide()
+            row.addWidget(button)
         row.addStretch(1)
         self.close_button = QPushButton("Cancel")
         self.close_button.clicked.connect(self.reject)
@@ -121,6 +206,7 @@ class ExportDialog(QDialog):
         _, suffix, label, _ = FORMATS[self.formats.checkedId()]
         name, _ = QFileDialog.getSaveFileName(self, "Export to", self.file.text(), f"{label} (*{suffix})")
         if name:
+            self._browsed = name  # that dialog has asked whether to replace it
             self.file.setText(name)
 
     def start(self) -> None:
@@ -134,27 +220,57 @@ class ExportDialog(QDialog):
         except UserError as error:
             self._say(str(error), "error")
             return
+        force = self._ask_to_replace(Path(target))
+        if force is None:
+            self._remove_copy()
+            self._say("Nothing was written.", "help")
+            return
         format = FORMATS[self.formats.checkedId()][0]
-        arguments = ["export", str(source), "--format", format, "-o", target, "--json", *self._force(Path(target))]
+        arguments = ["export", str(source), "--format", format, "-o", target, "--json", *force]
+        if weights := self._kept.get(self.sources.checkedId()):
+            arguments += ["--weights", weights]
         if self._copy is not None:
             arguments += ["--base", str(self._base)]
         self._say("Exporting… the first time takes a few seconds.", "help")
+        for button in (self.copy_button, self.folder_button):
+            button.hide()
         self.busy.show()
         self.export_button.setEnabled(False)
         self._command = EngineCommand(arguments, self)
         self._command.finished.connect(self._on_finished)
         self._command.failed.connect(self._on_failed)
 
-    def _force(self, target: Path) -> list[str]:
-        """Ask about the file of weights beside a PyTorch file, which no dialog has asked about."""
-        weights = target.with_suffix(".safetensors")
-        if FORMATS[self.formats.checkedId()][0] != "pytorch" or not weights.exists():
+    def _ask_to_replace(self, target: Path) -> list[str] | None:
+        """Ask about the files that the export would replace; None if they are to stay."""
+        beside = self._files_beside(target)
+        named = [target] if target.is_file() and str(target) != self._browsed else []
+        if not named and not beside:
             return []
-        text = f"The export writes the weights into {weights.name}, which exists."
-        return ["--force"] if messages.ask(self, f"Replace {weights.name}?", text, "Replace") else []
+        names = " and ".join(path.name for path in (*named, *beside))
+        title = f"Replace {names}?" if len(names) < LONGEST_TITLE else f"Replace {len([*named, *beside])} files?"
+        it = "It exists" if len([*named, *beside]) == 1 else "They exist"
+        text = f"{it} in {target.parent}: {names}."
+        if not messages.ask(self, title, text, "Replace"):
+            return None
+        return ["--force"] if beside else []
+
+    def _files_beside(self, target: Path) -> list[Path]:
+        """Return the files beside a PyTorch file that the export would replace: its weights, and code of the project
+        that differs."""
+        if FORMATS[self.formats.checkedId()][0] != "pytorch":
+            return []
+        is_trained = self.sources.checkedId() != FRESH
+        found = [target.with_suffix(".safetensors")] if is_trained else []
+        with contextlib.suppress(UserError, OSError):  # the export says so
+            copies = frozen_code(RunFolder(self._run)) if is_trained and self._run is not None else {}
+            for file in user_code.code_files(self._exported().network):
+                copy, own = target.with_name(f"{companion(file)}.py"), copies.get(file, self._base / file)
+                if copy.is_file() and copy.read_bytes() != own.read_bytes():
+                    found.append(copy)
+        return [path for path in found if path.is_file()]
 
     def _source(self) -> Path:
-        if self.sources.checkedId() == 0 and self._run is not None:
+        if self.sources.checkedId() != FRESH and self._run is not None:
             return self._run
         # The project as it is on the canvas, saved or not: beside the original, so that relative data is found.
         data = self._project.data
@@ -172,8 +288,25 @@ class ExportDialog(QDialog):
                 f"ONNX Runtime agrees: largest difference {answer['largest_difference']:.2g} "
                 f"over {answer['samples']:,} {answer['samples_kind']} samples."
             )
+        takes = [line for given in answer["inputs"] for line in _lines(given)]
+        if answer["classes"]:
+            takes.append(f"Classes, in order: {_listed(answer['classes'])}.")
+        self._write(self.takes, "\n".join(takes))
+        self._code, self._written = answer["code"], Path(answer["path"])
+        self.copy_button.setText("Copy code that runs it")
+        for button in (self.copy_button, self.folder_button):
+            button.show()
         self._end("\n".join([*lines, *answer["notes"]]), "good")
         self.close_button.setText("Close")
+
+    def _copy_code(self) -> None:
+        QGuiApplication.clipboard().setText(self._code)
+        self.copy_button.setText("Code copied")
+
+    def _open_folder(self) -> None:
+        folder = self._written.resolve().parent
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
+            self._say(f"No program was found that shows {folder}.", "error")
 
     def _on_failed(self, message: str) -> None:
         self._end(message, "error")
@@ -187,11 +320,15 @@ class ExportDialog(QDialog):
 
     def _say(self, text: str, role: str) -> None:
         theme.mark(self.outcome, "role", role)
-        self.outcome.setText(text)
-        self.outcome.ensurePolished()  # until then Qt guesses whether it is rich text
-        self.outcome.setMinimumHeight(max(0, self.outcome.heightForWidth(self.outcome.width())))
+        self._write(self.outcome, text)
+
+    def _write(self, label: QLabel, text: str) -> None:
+        """Set the text of a label, and let the dialog grow by it: Qt does so for no text that wraps."""
+        label.setText(breakable(text))
+        label.ensurePolished()  # until then Qt guesses whether it is rich text
+        label.setMinimumHeight(max(0, label.heightForWidth(label.width())))
         layout = self.layout()
-        if layout is not None:  # the dialog grows by what is new: Qt does so for no text that wraps
+        if layout is not None:
             layout.activate()
             self.resize(self.width(), max(self.height(), layout.totalSizeHint().height()))
 
@@ -209,20 +346,53 @@ class ExportDialog(QDialog):
             self._copy = None
 
 
+def _text_label(name: str) -> QLabel:
+    """Make a label of several lines whose text can be selected."""
+    label = QLabel()
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    label.setAccessibleName(name)
+    return label
+
+
+def _lines(given: dict[str, Any]) -> list[str]:
+    """Return the lines on one input from the answer of the export."""
+    return [f"{given['name']}: {given['text']}", *given["preparation"]]
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
+
+
 def _section(text: str) -> QLabel:
     label = QLabel(text)
     theme.mark(label, "role", "section")
     return label
 
 
-def export_network(shell: Shell, run: RunFolder | None) -> None:
-    """Ask for the format and the file, export, and report how it went. `run` is the one that is shown."""
+def _target(folder: Path, stem: str) -> Path:
+    """Return the file to propose: in the folder, or at home where that cannot be written to."""
+    return (folder if os.access(folder, os.W_OK) else Path.home()) / f"{stem}.onnx"
+
+
+def export_network(shell: Shell, run: RunFolder | None, info: DatasetInfo | None) -> None:
+    """Ask for the format and the file, export, and report how it went. `run` is the one that is shown, `info` describes
+    the data of the open project."""
     documents = shell.documents
     trained = run.path if run is not None and run.kept() is not None else None
-    stem, folder = Path(documents.title).stem, documents.folder
-    if not os.access(folder, os.W_OK):
-        folder = Path.home()
-    target = folder / f"{stem}.onnx"
-    dialog = ExportDialog(shell.editor.project, documents.base, trained, target, shell.dialog_parent)
+    target = _target(documents.folder, Path(documents.title).stem)
+    dialog = ExportDialog(shell.editor.project, documents.base, trained, target, shell.dialog_parent, info=info)
+    dialog.exec()
+    dialog.deleteLater()
+
+
+def export_run(shell: Shell, run: RunFolder) -> None:
+    """Export the weights of any run. Raises `UserError` for one without weights, or whose files cannot be read."""
+    if run.kept() is None:
+        raise UserError(f"The run {run.path.name} has no trained weights yet.")
+    project, record = load(run.project).project, run.read_info()
+    target = _target(shell.documents.folder, record.name or run.path.name)
+    dialog = ExportDialog(project, run.path, run.path, target, shell.dialog_parent, has_fresh=False)
     dialog.exec()
     dialog.deleteLater()

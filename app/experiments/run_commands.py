@@ -30,6 +30,7 @@ class RunCommands(QObject):
         tab.resume_requested.connect(lambda run: training.resume_run(RunFolder(run.path)))
         tab.project_requested.connect(self.open_project)
         tab.options_requested.connect(self.use_options)
+        tab.export_requested.connect(self.export_network)
         tab.folder_requested.connect(self.open_folder)
         tab.delete_requested.connect(self.delete)
         tab.networks_requested.connect(self.compare_networks)
@@ -92,6 +93,15 @@ class RunCommands(QObject):
             dialog = CompareDialog(projects[0], projects[1], names, self._shell.dialog_parent)
             dialog.exec()
             dialog.deleteLater()
+
+    def export_network(self, run: RunSummary) -> None:
+        """Export the network with the weights of a run."""
+        from app.dialogs.export import export_run
+
+        try:
+            export_run(self._shell, RunFolder(run.path))
+        except UserError as error:
+            self._shell.show_error("The run cannot be exported", str(error))
 
     def open_folder(self, run: RunSummary) -> None:
         """Show the run's files in the desktop's file manager."""

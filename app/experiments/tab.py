@@ -50,6 +50,7 @@ ROWS = (
     ("resume", "Resume", "Resume from the last checkpoint; a complete run gets more epochs"),
     ("project", "Open its project", "As it was when this run was started, as a copy without a file"),
     ("options", "Use its options", "Copy the training options of this run into the open project; it can be undone"),
+    ("export", "Export network…", "As ONNX or PyTorch, with the best or the last weights of this run"),
     ("folder", "Open folder", "Where the run keeps its files"),
     ("delete", "Move to trash…", "Move the selected runs to the trash, from where the desktop restores them (Del)"),
 )
@@ -62,6 +63,7 @@ class ExperimentsTab(QWidget):
     resume_requested = Signal(object)
     project_requested = Signal(object)
     options_requested = Signal(object)
+    export_requested = Signal(object)
     folder_requested = Signal(object)
     delete_requested = Signal(object)
     networks_requested = Signal(object, object)
@@ -108,6 +110,7 @@ class ExperimentsTab(QWidget):
             "resume": self._resume,
             "project": self._project,
             "options": self._options,
+            "export": self._export_network,
             "folder": self._folder,
             "delete": self._delete,
         }
@@ -305,6 +308,10 @@ class ExperimentsTab(QWidget):
     def _options(self) -> None:
         if (run := self._one()) is not None:
             self.options_requested.emit(run)
+
+    def _export_network(self) -> None:
+        if (run := self._one()) is not None:
+            self.export_requested.emit(run)
 
     def _folder(self) -> None:
         if (run := self._one()) is not None:

@@ -66,7 +66,7 @@ class DialogCommands:
 
         if self._user_code.ask():
             self._training.catch_up()  # the last run of a project that was just opened: nobody has looked at it yet
-            export_network(self._shell, self._training.run_folder)
+            export_network(self._shell, self._training.run_folder, self._dataset.info)
 
     def save_picture(self) -> None:
         """Save the whole network as a picture."""

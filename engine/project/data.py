@@ -11,6 +11,8 @@ from engine.core.text import format_percent
 SOURCES = ("none", "digits", "images", "table", "arrays")
 STREAMED = ("images", "arrays")
 """Sources whose samples can be read batch by batch."""
+PIXELS = {"digits": (0.0, 16.0), "images": (0.0, 255.0)}
+"""Smallest and largest pixel of the sources whose files define it."""
 PATTERNS = {"table": "Tables (*.csv *.tsv *.txt)", "arrays": "NumPy arrays (*.npz *.npy)"}
 
 

@@ -10,7 +10,7 @@ from engine.layers.inputs import InputLayer
 from engine.layers.reshape_layouts import OneHot
 from engine.network.network import Layer, Network
 from engine.project.bindings import match_inputs
-from engine.project.data import DataOptions
+from engine.project.data import PIXELS, DataOptions
 from engine.project.dataset_info import DatasetInfo, InputInfo
 
 AXES = {"C": "channel", "T": "step", "D": "depth", "H": "height", "W": "width"}
@@ -142,8 +142,8 @@ def _format(
         dtype = index_dtype
         if limits := _vocabularies(network):
             values = Range((0.0,), (min(limits) - 1.0,))
-    elif info is not None and info.span is not None:
-        values = Range((info.span[0],), (info.span[1],))
+    elif (span := info.span if info is not None else PIXELS.get(data.source)) is not None:
+        values = Range((span[0],), (span[1],))
     columns, lengths = (info.columns, info.lengths) if info is not None else ((), None)
     if info is not None and type.is_open and lengths is None and info.type.has("T") and isinstance(info.type["T"], int):
         lengths = info.type["T"], info.type["T"]

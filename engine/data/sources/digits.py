@@ -8,7 +8,7 @@ import numpy as np
 from engine.core.files import ROOT
 from engine.core.types import image
 from engine.data.sources.source import Array, Outline, Readers, Samples
-from engine.project.data import DataOptions
+from engine.project.data import PIXELS, DataOptions
 from engine.project.dataset_info import InputInfo, classes_of
 
 PATH = ROOT / "resources" / "data" / "digits.npz"
@@ -27,7 +27,7 @@ class Digits:
             images, labels = file["images"], file["labels"]
         _, height, width = images.shape
         return Outline(
-            inputs=(InputInfo("image", image(1, height, width), span=(0.0, 16.0)),),
+            inputs=(InputInfo("image", image(1, height, width), span=PIXELS["digits"]),),
             targets=(labels.astype(np.int64),),
             wanted=classes_of(*(str(digit) for digit in range(10)), name="digit"),
             samples=Samples((images[:, np.newaxis],)),

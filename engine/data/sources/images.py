@@ -29,7 +29,7 @@ from engine.data.sources.source import (
     refuse_too_large,
     unreadable,
 )
-from engine.project.data import DataOptions
+from engine.project.data import PIXELS, DataOptions
 from engine.project.dataset_info import InputInfo, classes_of
 
 SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"})
@@ -208,7 +208,7 @@ class Images:
         channels = channels if options.channels == "auto" else options.channels
         sizes = [len(files) for files in listing.files.values()]
         return Outline(
-            inputs=(InputInfo("image", image(1 if channels == "grey" else 3, height, width), span=(0.0, 255.0)),),
+            inputs=(InputInfo("image", image(1 if channels == "grey" else 3, height, width), span=PIXELS["images"]),),
             targets=(np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),),
             wanted=classes_of(*listing.files, name="class"),
             notes=(*listing.notes(), *notes),

@@ -32,7 +32,7 @@ from engine.data.sources.images import (
 )
 from engine.data.sources.source import Array, Outline, Readers, Samples, listed, refuse_too_large, unreadable
 from engine.data.sources.targets import as_class_numbers
-from engine.project.data import DataOptions
+from engine.project.data import PIXELS, DataOptions
 from engine.project.dataset_info import IGNORED, InputInfo, TargetInfo
 
 WAY_OUT = "Expected one mask for each image, of the same name."
@@ -64,7 +64,7 @@ class Masks:
         if share := float((numbers == IGNORED).mean()):
             notes.append(f"{format_percent(share, 1)} of the pixels of the masks do not count.")
         return Outline(
-            inputs=(InputInfo("image", image(1 if channels == "grey" else 3, height, width), span=(0.0, 255.0)),),
+            inputs=(InputInfo("image", image(1 if channels == "grey" else 3, height, width), span=PIXELS["images"]),),
             targets=(numbers,),
             wanted=(TargetInfo("mask", image(len(names), height, width), "classes", names),),
             notes=tuple(notes),

@@ -1,25 +1,31 @@
 """The export dialog runs the command that a terminal runs, and says how it went."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import psutil
 import pytest
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog
 
 from app.dialogs.export import ExportDialog
 from engine.layers.user_code import Custom
 from engine.network import edits
 from engine.project.data import DataOptions
+from engine.project.file import save
 from engine.project.project import Project
 from engine.user_code import trust
 from tests.builders import chain, classifier, layer
+from tests.engine.exchange.test_export import run_of
 
 PATIENCE_MS = 120_000
 NET = chain(layer("image_input", size=8), layer("fully_connected", outputs=10), layer("softmax"))
 
 
-def make(qtbot, project: Project, target: Path, run: Path | None = None) -> ExportDialog:
-    dialog = ExportDialog(project, target.parent, run, target)
+def make(qtbot, project: Project, target: Path, run: Path | None = None, *, has_fresh: bool = True) -> ExportDialog:
+    dialog = ExportDialog(project, target.parent, run, target, has_fresh=has_fresh)
     dialog.show()
     qtbot.addWidget(dialog, before_close_func=lambda _: dialog.done(0))
     return dialog
@@ -43,6 +49,74 @@ def test_a_fresh_network_leaves_as_onnx_and_as_pytorch(qtbot, tmp_path: Path) ->
     export(qtbot, dialog)
     assert (tmp_path / "net.py").read_text().count("class Network") == 1
     assert (tmp_path / "net.onnx").is_file()
+
+
+def test_the_dialog_says_what_to_feed_and_gives_code_that_does(qtbot, tmp_path: Path) -> None:
+    dialog = make(qtbot, Project(NET, data=DataOptions(source="digits")), tmp_path / "net.onnx")
+    text = "image_1: pixels 0 to 16, float32, N × 1 × 8 × 8 (batch, channel, height, width)"
+    assert text in dialog.takes.text()
+    assert not dialog.copy_button.isVisible()
+    export(qtbot, dialog)
+    assert text in dialog.takes.text()
+    assert "Classes, in order: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9." in dialog.takes.text()
+    dialog.copy_button.click()
+    code = QGuiApplication.clipboard().text()
+    process = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    assert len(process.stdout.splitlines()) == 3
+
+
+def test_the_folder_of_the_file_is_opened(qtbot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+
+    def open_url(url: QUrl) -> bool:
+        opened.append(url.toLocalFile())
+        return True
+
+    monkeypatch.setattr("app.dialogs.export.QDesktopServices.openUrl", open_url)
+    dialog = make(qtbot, Project(NET, data=DataOptions(source="digits")), tmp_path / "net.py")
+    dialog.formats.button(1).click()
+    export(qtbot, dialog)
+    dialog.folder_button.click()
+    assert opened == [str(tmp_path)]
+
+
+def test_files_that_would_be_replaced_are_asked_about(qtbot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    answers = [False, True]
+
+    def ask(_: object, title: str, *rest: str) -> bool:
+        asked.append(title)
+        return answers.pop(0)
+
+    monkeypatch.setattr("app.messages.ask", ask)
+    run = run_of(project_of_digits(tmp_path), tmp_path / "run")
+    dialog = make(qtbot, Project(NET, data=DataOptions(source="digits")), tmp_path / "net.py", run.path)
+    dialog.formats.button(1).click()
+    (tmp_path / "net.py").write_text("mine")
+    (tmp_path / "net.safetensors").write_text("mine")
+    assert export(qtbot, dialog) == "Nothing was written."
+    assert asked == ["Replace net.py and net.safetensors?"]
+    assert (tmp_path / "net.safetensors").read_text() == "mine"
+    assert "Wrote" in export(qtbot, dialog)
+    assert (tmp_path / "net.safetensors").stat().st_size > 4
+
+
+def test_best_and_last_weights_of_a_run_can_be_chosen(qtbot, tmp_path: Path) -> None:
+    run = run_of(project_of_digits(tmp_path), tmp_path / "run")
+    dialog = make(qtbot, Project(NET), tmp_path / "net.py", run.path, has_fresh=False)
+    assert [dialog.sources.id(button) for button in dialog.sources.buttons()] == [0, 2]
+    assert [button.text() for button in dialog.sources.buttons()] == ["Best", "Last"]
+    assert dialog.sources.button(0).isChecked()
+    assert "pixels 0 to 16" in dialog.takes.text()
+    dialog.sources.button(2).click()
+    dialog.formats.button(1).click()
+    assert "last iteration" in export(qtbot, dialog)
+
+
+def project_of_digits(folder: Path) -> Path:
+    save(Project(NET, data=DataOptions(source="digits")), folder / "digits.netwright")
+    return folder / "digits.netwright"
 
 
 def test_what_cannot_be_exported_is_said_in_words(qtbot, tmp_path: Path) -> None:

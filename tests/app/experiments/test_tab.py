@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QPushButton, QTa
 from pytestqt.qtbot import QtBot
 
 from app.dialogs.compare_projects import CompareDialog
+from app.dialogs.export import ExportDialog
 from app.experiments.tab import ExperimentsTab
 from app.window import MainWindow
 from engine.project.file import load, save
@@ -197,6 +198,25 @@ def test_the_folder_is_opened(tab: ExperimentsTab, runs: list[RunFolder], monkey
     tab.table.selectRow(2)
     tab.row_actions["folder"].trigger()
     assert [Path(url.toLocalFile()) for url in opened] == [runs[0].path]
+
+
+def test_the_network_of_any_run_is_exported(tab: ExperimentsTab, runs: list[RunFolder]) -> None:
+    tab.table.selectRow(2)
+    with Modal(press("OK")):
+        tab.row_actions["export"].trigger()  # it has no weights, and the message says so
+    for name in ("best", "last"):
+        (runs[0].path / name).mkdir()
+    offered: list[str] = []
+
+    def look(dialog: QWidget) -> None:
+        assert isinstance(dialog, ExportDialog)
+        offered.extend(button.text() for button in dialog.sources.buttons())
+        assert dialog.file.text().endswith("one.onnx")
+        dialog.reject()
+
+    with Modal(look):
+        tab.row_actions["export"].trigger()
+    assert offered == ["Best", "Last"]
 
 
 def test_runs_go_to_the_trash_after_a_question(qtbot: QtBot, tab: ExperimentsTab, runs: list[RunFolder]) -> None:

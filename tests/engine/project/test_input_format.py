@@ -35,6 +35,11 @@ def test_what_is_not_known_is_not_said() -> None:
     assert (given.write()["low"], given.write()["high"]) == (None, None)
 
 
+def test_pixels_of_a_source_are_known_without_its_data() -> None:
+    network = chain(layer("image_input", size=8))
+    assert one(network, DataOptions(source="digits"), None).short().startswith("pixels 0 to 16, float32")
+
+
 def test_columns_are_named_in_order_with_their_ranges() -> None:
     names = tuple(f"c{number}" for number in range(10))
     info = InputInfo("features", features(10), names)
