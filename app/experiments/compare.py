@@ -189,8 +189,9 @@ class ComparePage(QWidget):
         self.traces.rest()
 
     def _on_traces(self) -> None:
-        names = [name for name in self.traces.names() if name != "loss"]
-        if names != [self.quantity.itemData(at) for at in range(self.quantity.count())]:
+        names = sorted(name for name in self.traces.names() if name != "loss")
+        is_open = self.quantity.view().isVisible()  # its entries would move under the pointer
+        if not is_open and names != [self.quantity.itemData(at) for at in range(self.quantity.count())]:
             chosen = self.quantity.currentData()
             self.quantity.blockSignals(True)
             self.quantity.clear()

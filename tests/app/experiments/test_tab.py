@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from app.dialogs.compare_projects import CompareDialog
 from app.dialogs.export import ExportDialog
 from app.experiments.tab import ExperimentsTab
+from app.plots.traces import Curve
 from app.window import MainWindow
 from engine.project.file import load, save
 from engine.project.project import Project
@@ -302,6 +303,17 @@ def test_runs_are_compared(
     assert [cells(page.table, at)[row] for at in (1, 2)] == ["60", "30"]
     page.only_different.setChecked(False)
     assert "Environment" in cells(page.table, 0)
+    page.traces.traces[0].curves |= {"recall": Curve(), "f-score": Curve()}
+    page.quantity.showPopup()
+    before = page.quantity.count()
+    page.traces.changed.emit()
+    assert page.quantity.count() == before, "entries do not move under the pointer"
+    page.quantity.hidePopup()
+    page.traces.changed.emit()
+    listed = [page.quantity.itemData(at) for at in range(page.quantity.count())]
+    assert listed == sorted(listed)
+    assert "recall" in listed
+    page.quantity.setCurrentIndex(page.quantity.findData("accuracy"))
     page.along.setCurrentIndex(page.along.findData("time"))
     QApplication.processEvents()
     assert page.loss_curves.along == "time"
