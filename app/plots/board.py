@@ -30,6 +30,7 @@ FIRST = "accuracy"
 CONFUSION = "confusion_matrix"
 """Name of the confusion matrix among the plots; a run has it after its end, if it classifies."""
 COLUMNS = 2
+REVEALING_MS = 300
 LEAST_TWO = 760
 """Narrower than this there is one column."""
 MOST_PLOTS = 200
@@ -58,6 +59,7 @@ class Board(QWidget):
         self._cards: dict[str, CurveCard] = {}
         self._confusions: dict[str, Confusion] = {}
         self._confusion_card: ConfusionCard | None = None
+        self._is_revealing = False
         self._arranged = 0
         for name in (self._main, LOSS, *OFFERED):
             self._plot_data(name)
@@ -78,6 +80,7 @@ class Board(QWidget):
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(held)
+        area.verticalScrollBar().rangeChanged.connect(lambda *_: self._reveal())
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(area)
@@ -298,10 +301,19 @@ class Board(QWidget):
         self.choices_changed.emit()
 
     def show_confusion(self) -> None:
-        """Show the confusion matrix, and bring it into view."""
+        """Show the confusion matrix, and scroll to it."""
         self.choose(CONFUSION, True)
-        if (card := self._confusion_card) is not None:
-            QTimer.singleShot(0, card, lambda: self._area.ensureWidgetVisible(card))  # once it has its place
+        self._is_revealing = True
+        self._reveal()
+        QTimer.singleShot(REVEALING_MS, self, self._end_revealing)
+
+    def _reveal(self) -> None:
+        """Scroll to the confusion matrix while its layout settles."""
+        if self._is_revealing and self._confusion_card is not None:
+            self._area.ensureWidgetVisible(self._confusion_card)
+
+    def _end_revealing(self) -> None:
+        self._is_revealing = False
 
     def _fill_menu(self) -> None:
         menu = self.choice.menu()

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -29,9 +29,10 @@ _CAPTION = 24.0
 _READABLE = 40
 """Of a name that is cut off so much must be left."""
 _LARGEST_CELL = 56.0
-_LEAST_CELL, _LEAST_GRID, _MOST_GRID = 28, 140, 560
+_LEAST_CELL, _LEAST_GRID, _MOST_GRID = 38, 140, 560
 _ABOVE, _BELOW = 36, 20
 """Pixels above the cells for the names of columns, and below for precision."""
+_LIST_WIDTH = 280
 MOST_ERRORS = 8
 FIRST = "test"
 """The split that is shown first: training and validation have shaped the network."""
@@ -64,6 +65,7 @@ class ConfusionCard(QFrame):
         row.setSpacing(32)
         row.addWidget(self.chart, 3)
         row.addWidget(self.errors, 1, Qt.AlignmentFlag.AlignTop)
+        row.addStretch()
         column.addLayout(row, 1)
         self.show_split(self.choice.currentText())
 
@@ -88,7 +90,8 @@ class ConfusionCard(QFrame):
         table = self._tables[split]
         right, every = sum(row[i] for i, row in enumerate(table.counts)), sum(table.of_class)
         share = f" ({format_percent(right / every, 1)})" if every else ""
-        self.note.setText(f"{split}: {right:,} of {every:,} correct{share}")
+        text = f"{right:,} of {every:,} correct{share}"
+        self.note.setText(f"{split}: {text}" if len(self._tables) == 1 else text)
         self.chart.show_table(table)
         names, size = table.classes, range(len(table.classes))
         errors = [(table.counts[i][j], i, j) for i in size for j in size if i != j and table.counts[i][j]]
@@ -96,12 +99,14 @@ class ConfusionCard(QFrame):
         self.errors.show_rows([(f"{names[i]} → {names[j]}", f"{count:,}") for count, i, j in errors[:MOST_ERRORS]])
         self.errors.setVisible(bool(errors))
         self.setAccessibleName(f"{self.title}, {split}")
-        self.setAccessibleDescription(self.note.text())
+        self.setAccessibleDescription(text)
 
 
 def _make_errors() -> ValueTable:
     """The list of actual → predicted classes that are confused most often."""
-    return ValueTable("Most frequent errors", tuple(map(str, range(MOST_ERRORS))))
+    table = ValueTable("Most frequent errors", tuple(map(str, range(MOST_ERRORS))))
+    table.setMaximumWidth(_LIST_WIDTH)
+    return table
 
 
 class ConfusionChart(QWidget):
@@ -142,11 +147,22 @@ class ConfusionChart(QWidget):
         widest = max(metrics.horizontalAdvance(name) for name in (*self.table.classes, "Precision"))
         return min(_MOST_LABEL, widest + _GAP)
 
+    def _beside(self) -> tuple[float, float]:
+        """The pixels left and right of the cells."""
+        right = QFontMetricsF(self._font(11)).horizontalAdvance("Recall") + 2 * _GAP
+        return self._label_width() + _CAPTION, right
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Take no more width than the height needs: what stands beside the cells stays near them."""
+        super().resizeEvent(event)
+        room = self.height() - _ABOVE - _BELOW
+        side = min(room, _LARGEST_CELL * len(self.table.classes))
+        self.setMaximumWidth(max(self.minimumWidth(), math.ceil(sum(self._beside()) + side)))
+
     def grid(self) -> QRectF:
         """Where the cells are."""
-        count, percent = len(self.table.classes), QFontMetricsF(self._font(11)).horizontalAdvance("Recall") + 2 * _GAP
-        left = self._label_width() + _CAPTION
-        wide = max(1.0, self.width() - left - percent)
+        count, (left, right) = len(self.table.classes), self._beside()
+        wide = max(1.0, self.width() - left - right)
         high = max(1.0, self.height() - _ABOVE - _BELOW)
         side = min(wide, high, _LARGEST_CELL * count)
         return QRectF(left, _ABOVE, side, side)
@@ -247,7 +263,7 @@ class ConfusionChart(QWidget):
                 if self.table.of_class[row]:
                     at = QRectF(grid.right() + _GAP, self._cell(grid, row, 0).center().y() - 8, 60, 16)
                     painter.drawText(at, left, format_percent(share))
-        if cell.width() >= 34:
+        if cell.width() >= _LEAST_CELL:
             right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
             painter.drawText(QRectF(0, grid.bottom() + 3, grid.left() - _GAP, 16), right, "Precision")
             for column, share in enumerate(self.table.precision):

@@ -176,7 +176,11 @@ class CurveCard(PlotCard):
             value.setFont(theme.figures(value.font()))
             self.head.addWidget(value)
             self.head.addWidget(split)
-            self.head.addSpacing(8)
+            is_first = value is self._figures[0][0]
+            value.setContentsMargins(0 if is_first else 8, 0, 0, 0)
+            value.setVisible(is_first)
+            split.hide()
+        self.head.addSpacing(8)
         self.head.addWidget(self._log)
         if self._close is not None:
             self.head.addWidget(self._close)

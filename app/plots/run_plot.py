@@ -49,9 +49,9 @@ class RunPlot(Plot):
         self._warning.hide()
         self._smooth.setSegmentedLineMode("on")  # twice as fast
         items = (
-            *(self._epochs, self._requests, self._checkpoints, self._flags, self._raw, self._smooth),
+            *(self._epochs, self._requests, self._checkpoints, self._raw, self._smooth),
             *(*self._beside.values(), *self._splits.values(), *self._markers.values()),
-            *(self._best, self._nonfinite, self._first_nonfinite),
+            *(self._best, self._flags, self._nonfinite, self._first_nonfinite),
         )
         for height, item in enumerate(items):
             item.setZValue(height)
@@ -154,8 +154,8 @@ class RunPlot(Plot):
         self._flags.setVisible(len(requests) > 0)
         if not len(requests):
             return
-        top = self.y.to_view(np.array([self.y.low, self.y.high]))
-        height = top[1] - (top[1] - top[0]) * 4 / max(1.0, self.view.height())
+        bottom, top = self.view.viewRange()[1]
+        height = top - (top - bottom) * 4 / max(1.0, self.view.height())
         self._flags.setData(requests, np.full(len(requests), height))
 
     def _lay_lines(self, item: pg.VTickGroup, steps: Floats, pixels: float | None = None) -> Floats:

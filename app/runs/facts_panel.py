@@ -48,7 +48,7 @@ STATES = {
     "running": ("● Training", "good"),
     "silent": ("◌ Not responding", "warning"),
     "stopping": ("◐ Stopping", "warning"),
-    "paused": ("‖ Paused", "warning"),
+    "paused": ("II Paused", "warning"),
     "finished": ("✓ Finished", "good"),
     "stopped": ("■ Stopped", "warning"),
     "failed": ("✕ Failed", "error"),

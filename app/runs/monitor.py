@@ -264,6 +264,7 @@ class Monitor(QWidget):
         with contextlib.suppress(UserError):  # the outcome says so
             result = self._folder.read_result() or {} if self._folder is not None else {}
         self.facts.show_replay(outcome, result)
+        self._show_confusions()  # at once: the buttons below it would move under the pointer
 
     def take(self, event: Event) -> None:
         """Show one event of the run."""
@@ -280,12 +281,17 @@ class Monitor(QWidget):
     def show_outcome(self, outcome: Outcome) -> None:
         """Show how the run has ended."""
         self.board.show_end()
-        if self._folder is not None:
-            with contextlib.suppress(OSError):  # a matrix that cannot be read is not shown
-                confusions = read_confusions(self._folder.path)
-                self.board.set_confusions(confusions)
-                self.facts.buttons.show_confusion(bool(confusions))
+        self._show_confusions()
         self.facts.show_outcome(outcome)
+
+    def _show_confusions(self) -> None:
+        """Offer the confusion matrices of a run that has ended; one that cannot be read is not shown."""
+        confusions = {}
+        if self._folder is not None:
+            with contextlib.suppress(OSError):
+                confusions = read_confusions(self._folder.path)
+        self.board.set_confusions(confusions)
+        self.facts.buttons.show_confusion(bool(confusions))
 
     def shutdown(self) -> None:
         """Release the plots, in order."""

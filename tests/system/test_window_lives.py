@@ -91,7 +91,7 @@ was_paused = False
 
 def look():
     global was_paused
-    if monitor.facts.status.text() == "‖ Paused" and not was_paused:
+    if monitor.facts.status.text() == "II Paused" and not was_paused:
         was_paused = True
         monitor.facts.buttons.resume.click()
     elif was_paused and not window.training.is_running:
@@ -246,7 +246,7 @@ def test_stop_keeps_what_was_learned_and_resume_goes_on(qtbot, window: MainWindo
     )
     qtbot.waitUntil(lambda: panel.buttons.pause.isEnabled() and panel.buttons.pause.isVisible(), timeout=PATIENCE_MS)
     qtbot.mouseClick(panel.buttons.pause, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: panel.status.text() == "‖ Paused", timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: panel.status.text() == "II Paused", timeout=PATIENCE_MS)
     window.menus.actions_by_id["run.resume"].trigger()
     qtbot.waitUntil(lambda: panel.status.text() == "● Training", timeout=PATIENCE_MS)
     window.training.stop()

@@ -86,15 +86,17 @@ def test_the_test_split_is_shown_first_with_its_most_frequent_errors(qtbot) -> N
     right = Confusion(TABLE.classes, ((10, 0, 0), (0, 5, 0), (0, 0, 0)))
     card = ConfusionCard({"validation": right, "test": TABLE})
     qtbot.addWidget(card)
-    assert card.note.text() == "test: 13 of 15 correct (86.7 %)"
+    assert card.choice.currentText() == "test"
+    assert card.note.text() == "13 of 15 correct (86.7 %)"
     assert card.errors.rows == [("cat → <b>dog</b>", "2")]
     card.choice.setCurrentText("validation")
-    assert card.note.text() == "validation: 15 of 15 correct (100.0 %)"
+    assert card.note.text() == "15 of 15 correct (100.0 %)"
     assert card.chart.table == right
     assert card.errors.isHidden()
     alone = ConfusionCard({"validation": right})
     qtbot.addWidget(alone)
     assert alone.choice.isHidden()
+    assert alone.note.text() == "validation: 15 of 15 correct (100.0 %)"
 
 
 def test_the_train_tab_offers_the_matrix_of_a_run_that_ended(qtbot, tmp_path: Path) -> None:
@@ -106,14 +108,18 @@ def test_the_train_tab_offers_the_matrix_of_a_run_that_ended(qtbot, tmp_path: Pa
     monitor.show_run(RunFolder(tmp_path))
     monitor.take(STARTED)
     monitor.board.choose("memory", True)
+    monitor.show_replay(Outcome("finished", "all done"))
+    assert monitor.facts.buttons.confusion.isVisible(), "before the events are read: no button moves then"
     monitor.show_outcome(Outcome("finished", "all done"))
     assert not monitor.findChildren(ConfusionCard)
     monitor.facts.buttons.confusion.click()
     (card,) = monitor.findChildren(ConfusionCard)
     assert card.accessibleName() == "Confusion matrix, test"
-    assert card.accessibleDescription() == "test: 13 of 15 correct (86.7 %)"
+    assert card.accessibleDescription() == "13 of 15 correct (86.7 %)"
     settle(monitor)
     assert card.width() == monitor.loss_card.width(), "a row of its own"
+    view = monitor.board._area.viewport()
+    qtbot.waitUntil(lambda: view.rect().contains(view.mapFromGlobal(card.mapToGlobal(card.rect().center()))))
     monitor.board._fill_menu()
     assert "Confusion matrix" in [action.text() for action in monitor.board.choice.menu().actions()]
     (tmp_path / FILE).write_text(json.dumps({"classes": 7}))

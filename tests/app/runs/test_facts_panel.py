@@ -239,7 +239,7 @@ def test_a_run_on_disk_says_so_and_asks_for_less(panel: FactsPanel) -> None:
     assert panel.buttons.more.actions_by_slot["pause.release"].text() == "Free memory"
     panel.take(Requested(what="release", iteration=20))
     panel.take(StateChanged(state="paused", reason="its memory is released"))
-    assert panel.status.text() == "‖ Paused, on disk"
+    assert panel.status.text() == "II Paused, on disk"
     assert panel.hardware.text("Memory") == "released"
     assert not panel.buttons.more.actions_by_slot["pause.release"].isEnabled()
     panel.take(StateChanged(state="starting"))
