@@ -69,9 +69,9 @@ class RunButtons(QWidget):
             (
                 (self.export, "ONNX, PyTorch or source code"),
                 (self.confusion, "Which classes are confused"),
-                (self.compare, "Curves and options side by side"),
                 (self.extend, ""),
                 (self.train, "New run, current options"),
+                (self.compare, "Curves and options side by side"),
             ),
             start=1,
         ):
