@@ -1,6 +1,6 @@
 """The minimap: the whole network with a frame around the visible part; a click scrolls there."""
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QWidget
 
@@ -11,7 +11,13 @@ from engine.drawing import colours
 from engine.network.annotations import every
 
 SIZE = QSize(138, 110)
+"""The largest size; a tall or a wide network has a slim minimap, and a small view a smaller one."""
+_SLIMMEST = 44
+_SHARE = 0.28
+"""Part of the view that the minimap takes at most in each direction."""
 _PADDING = 10.0
+_FADED = 0.35
+_MARGIN = 14
 _DELAY_MS = 30
 
 
@@ -23,12 +29,14 @@ class Minimap(QWidget):
     def __init__(self, scene: Scene, parent: QWidget) -> None:
         super().__init__(parent)
         self.setFixedSize(SIZE)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)  # painted again when the pointer comes and leaves
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setToolTip("Overview: click to go there")
         self._scene = scene
         self._picture: QPixmap | None = None
         self._area = QRectF()
         self._visible = QRectF()
+        self._is_over_layers = False
         self._late = QTimer(self)
         self._late.setSingleShot(True)
         self._late.setInterval(_DELAY_MS)
@@ -55,7 +63,33 @@ class Minimap(QWidget):
         if self.isVisible():
             if box != self._area:
                 self._area, self._picture = box, None
+            self.place()
             self.update()
+
+    def place(self) -> None:
+        """Fit the shape of the network into the lower right corner of the view; fade where layers are below."""
+        over = self.parentWidget()
+        if over is None or self._area.isEmpty() or self._visible.isEmpty():
+            return
+        broad = min(SIZE.width(), max(_SLIMMEST, round(over.width() * _SHARE)))
+        high = min(SIZE.height(), max(_SLIMMEST, round(over.height() * _SHARE)))
+        scale = min((broad - 2 * _PADDING) / self._area.width(), (high - 2 * _PADDING) / self._area.height())
+        size = QSize(
+            max(_SLIMMEST, round(self._area.width() * scale + 2 * _PADDING)),
+            max(_SLIMMEST, round(self._area.height() * scale + 2 * _PADDING)),
+        )
+        if size != self.size():
+            self.setFixedSize(size)
+            self._picture = None
+        self.move(over.width() - size.width() - _MARGIN, over.height() - size.height() - _MARGIN)
+        step = self._visible.width() / over.width()
+        below = QRectF(self._visible.topLeft() + QPointF(self.pos()) * step, QSizeF(size) * step)
+        self._is_over_layers = bool(self._scene.nodes_in(below))
+
+    @property
+    def is_faded(self) -> bool:
+        """Whether layers are seen through the minimap; the pointer over it makes it opaque."""
+        return self._is_over_layers and not self.underMouse()
 
     def _scale(self) -> tuple[float, QPointF]:
         room = QRectF(self.rect()).adjusted(_PADDING, _PADDING, -_PADDING, -_PADDING)
@@ -68,6 +102,7 @@ class Minimap(QWidget):
         palette = theme.current()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setOpacity(_FADED if self.is_faded else 1.0)
         painter.setPen(QPen(palette.line, 1))
         painter.setBrush(palette.panel)
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)

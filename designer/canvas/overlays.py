@@ -269,7 +269,7 @@ class Overlays(QObject):
         """Put each widget into its corner of the view."""
         width, height = self._view.width(), self._view.height()
         self.zoom_chip.move(_MARGIN, height - self.zoom_chip.height() - _MARGIN)
-        self.minimap.move(width - self.minimap.width() - _MARGIN, height - self.minimap.height() - _MARGIN)
+        self.minimap.place()
         self.busy.place()
         self.breadcrumbs.move(_MARGIN, _MARGIN)
         self.empty.move((width - self.empty.width()) // 2, (height - self.empty.height()) // 2)

@@ -162,7 +162,7 @@ def _spots(curve: Curve, width: float, flow: Flow) -> Iterator[Point]:
             yield x2 - _GAP - width, middle
         else:
             yield (x1 + x2 - width) / 2, y1 - HEIGHT - 2
-    elif flow == "down" and 0 < y2 - y1 < _SHORT:
+    elif flow == "down" and 0 < abs(y2 - y1) < _SHORT:
         yield from _beside_short(curve, width)
     chain = Chain(curve.points())
     for share in _PLACES:

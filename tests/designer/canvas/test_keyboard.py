@@ -165,7 +165,7 @@ def test_enter_asks_for_the_fields_of_what_is_selected(hand: Hand, qtbot):
 
 
 def test_shift_and_f_zoom_to_the_selection(make_hand):
-    hand = make_hand(chain(layer("image_input"), *(layer("relu") for _ in range(60))))
+    hand = make_hand(chain(layer("image_input"), *(layer("relu") for _ in range(100))))
     hand.view.fit()
     assert hand.view.zoom < 0.3
     first, second = list(hand.editor.network.layers)[20:22]

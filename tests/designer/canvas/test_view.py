@@ -103,6 +103,28 @@ def test_a_click_on_the_overview_goes_there(make_hand, qtbot):
     assert hand.view.visible_area().top() > top
 
 
+def test_the_overview_has_the_shape_of_the_network_and_is_small_in_a_small_view(make_hand):
+    view = make_hand(tower(100)).view
+    minimap = view.overlays.minimap
+    view.resize(900, 600)
+    assert minimap.height() > 2 * minimap.width(), "a tall network has a slim overview"
+    corner = minimap.geometry().bottomRight()
+    assert corner.x() > view.width() - 20
+    assert corner.y() > view.height() - 20
+    before = minimap.height()
+    view.resize(360, 280)
+    assert minimap.height() < before
+
+
+def test_the_overview_fades_where_it_lies_over_layers(make_hand):
+    view = make_hand(tower(100)).view
+    minimap = view.overlays.minimap
+    view.look(1.0, view.layers_box(view.editor.network.layers).center())
+    assert not minimap.is_faded
+    view.scroll_by(QPoint(-(view.width() // 2 - 40), 0))
+    assert minimap.is_faded
+
+
 def test_an_empty_canvas_says_what_to_do_first(make_hand, qtbot):
     hand = make_hand(Network.empty())
     example, add = hand.view.overlays.empty.findChildren(QPushButton)
@@ -315,7 +337,7 @@ def test_what_was_fitted_stays_so_in_another_size_until_it_is_zoomed(make_hand, 
 
 
 def test_a_tall_network_is_shown_legibly_unless_all_of_it_is_asked_for(make_hand):
-    view = make_hand(tower(60)).view
+    view = make_hand(tower(100)).view
     view.fit_legibly()
     first = view.layers_box([min(view.editor.layout.positions, key=lambda id: view.editor.layout.at(id)[1])])
     assert view.zoom == LEGIBLE

@@ -100,3 +100,12 @@ def test_an_empty_network_has_an_empty_outline() -> None:
 def test_layers_on_one_spot_are_arranged() -> None:
     found = outline(deep(5), Layout())
     assert len({bar[0] for bar in found.bars}) == 5
+
+
+def test_networks_that_differ_in_the_repeats_of_a_block_look_different() -> None:
+    drawn = {
+        name: outline(project.network, project.layout)
+        for name in ("resnet50", "resnet101")
+        for project in (load(ROOT / "resources" / "templates" / f"{name}.netwright").project,)
+    }
+    assert len(drawn["resnet101"].bars) > 1.5 * len(drawn["resnet50"].bars)

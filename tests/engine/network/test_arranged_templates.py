@@ -20,6 +20,8 @@ TEMPLATES = sorted(path.stem for path in (ROOT / "resources" / "templates").glob
 LONGEST = {"unet": 2900, "seq2seq": 1200}
 """Total length of the connections of the outer network, where it is more than short straight lines."""
 CROSSINGS = {"seq2seq": 1}
+HIDDEN = {"seq2seq": 2}
+"""Sizes that have no room beside their connection."""
 VISIBLE_HEIGHT = 1130.0
 """Height that a window of 1440 x 900 shows at 60 %."""
 
@@ -85,6 +87,10 @@ def test_a_template_reads_well_as_it_is_arranged(name: str) -> None:
         assert closest_lanes(curves) >= LANE
         assert crossings(curves) <= CROSSINGS.get(name, 0)
     layout = arrange(project.network)
+    drawn = draw(project.network, layout, analyse(project.network))
+    sizes = sum(1 for group in drawn.groups if not group.title)
+    ports = {connection.source for connection in project.network.connections} | set(project.network.output_ports)
+    assert sizes >= len(ports) - HIDDEN.get(name, 0)
     ys = [y for _, y in layout.positions.values()]
     assert max(ys) - min(ys) <= VISIBLE_HEIGHT
     assert length(arranged(project.network)) <= LONGEST.get(name, 18 * len(project.network.layers) + 1400)
