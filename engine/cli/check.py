@@ -1,12 +1,20 @@
 """`check PROJECT`: problems, sizes, parameters, work and memory, without torch."""
 
 import argparse
-from collections.abc import Iterator
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from engine.cli.common import Commands, add_project, add_trust, facts_of, look_at_code, print_json, read_project, table
+from engine.cli.commands import Commands
+from engine.cli.common import add_project, add_trust, facts_of, failure, look_at_code, print_json, read_project, table
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
+from engine.core.fields import printable
 from engine.core.text import format_bytes
+from engine.core.version import VERSION
 from engine.network.block import Block
 from engine.network.memory import activation_bytes
 from engine.network.problems import Problem
@@ -18,44 +26,146 @@ from engine.project.stage_edits import asked_workers, has_stages, shown_stages, 
 from engine.project.user_code import measure
 from engine.runs.folder import origin
 
+FORMATS = ("text", "json", "github", "sarif")
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MOST_NAMES = 8
 """So many layers of a stage are named."""
 
 
 def register(commands: Commands) -> None:
     """Add the command."""
-    text = "Show the problems, sizes, parameters, FLOPs and memory of a project. Exits 2 if it has errors."
-    what = "show problems, sizes, parameters, FLOPs and memory of a project"
-    command = commands.add_parser("check", help=what, description=text)
-    add_project(command)
+    text = (
+        "Show the problems, sizes, parameters, FLOPs and memory of projects. Exits 2 if one has errors, with --strict "
+        "also for warnings. GitHub Actions shows the lines of --format github at the files; SARIF is read by code "
+        "scanning services."
+    )
+    command = commands.add_parser("check", description=text)
+    add_project(command, nargs="+")
     add_trust(command)
-    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.add_argument("--strict", action="store_true", help="exit 2 for warnings, too")
+    formats = command.add_mutually_exclusive_group()
+    formats.add_argument("--format", choices=FORMATS, default="text", help="what to print (default: text)")
+    what = "print one JSON object; of several projects, with a list `projects`"
+    formats.add_argument("--json", dest="format", action="store_const", const="json", help=what)
     command.set_defaults(run=run)
 
 
+@dataclass(frozen=True)
+class Checked:
+    """A project file and its problems. `project` and `result` are None if it cannot be read."""
+
+    path: Path
+    problems: Sequence[Problem]
+    project: Project | None = None
+    result: CheckResult | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what `check --json` prints of a project."""
+        path = {"path": str(self.path.absolute())}
+        if self.project is None or self.result is None:
+            return {**path, "problems": [problem.write() for problem in self.problems]}
+        return {**path, **as_json(self.project, self.result, self.problems)}
+
+
 def run(arguments: argparse.Namespace) -> int:
-    """Check a project and print the result. Return 2 if it has an error."""
-    project, notices = read_project(arguments.project, arguments.settings)
-    known = origin(arguments.project)
-    look_at_code(project, known.code_base, known.code, trusted=arguments.trust)
-    measure(project.network)
-    result = _result(project, arguments)
-    problems = [*(Problem("note", "", "", "", notice) for notice in notices), *result.problems]
-    if arguments.json:
-        print_json(as_json(project, result, problems))
+    """Check projects and print the results. Return 2 if one has an error."""
+    found = [_checked(path, arguments) for path in arguments.project]
+    counts = Counter(problem.severity for checked in found for problem in checked.problems)
+    is_refused = counts["error"] > 0 or (arguments.strict and counts["warning"] > 0)
+    if arguments.format == "json":
+        several = {"projects": [checked.as_json() for checked in found]}
+        told = found[0].as_json() if len(found) == 1 else several
+        message = f"{plural(counts['error'], 'error')}, {plural(counts['warning'], 'warning')}"
+        print_json(arguments, {**told, **(failure("invalid_project", message) if is_refused else {})})
+    elif arguments.format == "sarif":
+        print(json.dumps(_as_sarif(found)))
+    elif arguments.format == "github":
+        for checked in found:
+            print("\n".join(_github_line(checked.path, problem) for problem in checked.problems))
     else:
-        _print(project, result, problems)
-    return EXIT_INPUT if any(p.severity == "error" for p in problems) else EXIT_DONE
+        for checked in found:
+            _print_checked(checked, with_name=len(found) > 1)
+    return EXIT_INPUT if is_refused else EXIT_DONE
 
 
-def _result(project: Project, arguments: argparse.Namespace) -> CheckResult:
+def _checked(path: Path, arguments: argparse.Namespace) -> Checked:
+    """Check a project. Raises `UserError` if it is the only one and cannot be read."""
     try:
-        return check(project, facts_of(project, origin(arguments.project).base))
+        project, notices = read_project(path, arguments.settings)
+        known = origin(path)
+        look_at_code(project, known.code_base, known.code, trusted=arguments.trust)
+        measure(project.network)
+    except UserError as error:
+        if len(arguments.project) == 1 and arguments.format in ("text", "json"):
+            raise
+        return Checked(path, [Problem("error", "", "", "", str(error))])
+    try:
+        result = check(project, facts_of(project, known.base))
     except UserError as error:  # bad data is one problem among others here
-        return check(project, refusal=str(error))
+        result = check(project, refusal=str(error))
+    notes = [Problem("note", "", "", "", notice) for notice in notices]
+    return Checked(path, [*notes, *result.problems], project, result)
 
 
-def as_json(project: Project, result: CheckResult, problems: list[Problem]) -> dict[str, Any]:
+def _print_checked(checked: Checked, *, with_name: bool) -> None:
+    if with_name:
+        print(f"{printable(str(checked.path))}:")
+    if checked.project is None or checked.result is None:
+        print("\n".join(f"{problem.severity}: {printable(problem.message)}" for problem in checked.problems))
+    else:
+        _print(checked.project, checked.result, checked.problems)
+    if with_name:
+        print()
+
+
+def _line_of(path: Path, problem: Problem) -> int:
+    """Return the line of a project file that has the layer of a problem, which stands on a line of its own; else 1."""
+    name = f'"name": {json.dumps(problem.name.rpartition("/")[2], ensure_ascii=False)}'
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines() if problem.name else []
+    except (OSError, ValueError):
+        lines = []
+    return next((number for number, line in enumerate(lines, start=1) if name in line), 1)
+
+
+def _github_line(path: Path, problem: Problem) -> str:
+    """Return a problem as a workflow command of GitHub Actions."""
+
+    def escaped(text: str, more: str = "") -> str:
+        return "".join(f"%{ord(c):02X}" if c in f"%\r\n{more}" else c for c in text)
+
+    kind = {"error": "error", "warning": "warning", "note": "notice"}[problem.severity]
+    title = ", ".join(part for part in (problem.name, problem.field) if part) or "project"
+    where = f"file={escaped(str(path), ':,')},line={_line_of(path, problem)},title={escaped(title, ':,')}"
+    return f"::{kind} {where}::{escaped(problem.message)}"
+
+
+def _as_sarif(found: Sequence[Checked]) -> dict[str, Any]:
+    """Return the problems in SARIF 2.1.0, the format of OASIS for results of static analysis."""
+    results = [
+        {
+            "ruleId": problem.field or "network",
+            "level": problem.severity,
+            "message": {"text": describe(problem)},
+            "locations": [
+                {
+                    "physicalLocation": {
+                        "artifactLocation": {"uri": quote(checked.path.as_posix())},
+                        "region": {"startLine": _line_of(checked.path, problem)},
+                    },
+                    **({"logicalLocations": [{"fullyQualifiedName": problem.name}]} if problem.name else {}),
+                }
+            ],
+        }
+        for checked in found
+        for problem in checked.problems
+    ]
+    rules = [{"id": rule} for rule in dict.fromkeys(str(result["ruleId"]) for result in results)]
+    driver = {"name": "netwright", "version": VERSION, "rules": rules}
+    return {"version": "2.1.0", "$schema": SARIF_SCHEMA, "runs": [{"tool": {"driver": driver}, "results": results}]}
+
+
+def as_json(project: Project, result: CheckResult, problems: Sequence[Problem]) -> dict[str, Any]:
     """The object that `check --json` prints: a contract. Memory is `engine.network.memory`'s estimate in bytes."""
     layers = []
     stages = _stages(project, result)
@@ -109,7 +219,7 @@ def _stage_lines(project: Project, result: CheckResult) -> Iterator[str]:
         yield f"stage {number + 1}: {plural(len(names), 'layer')}, {work}{f': {shown}' if names else ''}"
 
 
-def _print(project: Project, result: CheckResult, problems: list[Problem]) -> None:
+def _print(project: Project, result: CheckResult, problems: Sequence[Problem]) -> None:
     memory = memory_of(project, result.analysis, result.facts)
     rows = [("layer", "type", "output", "parameters", "FLOPs", "activations")]
     for row in table_rows(project.network, result.analysis):

@@ -1,83 +1,26 @@
-"""Helpers of the commands: project and settings arguments, text tables, JSON output, examples for `--help`."""
+"""Helpers of the commands: project and settings arguments, text tables, JSON output."""
 
 import argparse
 import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from engine.core.errors import EXIT_UNAVAILABLE, FieldErrors, UnavailableError, UserError
+from engine.core.version import SCHEMA_VERSION
 from engine.project.dataset_info import DatasetInfo
 from engine.project.file import load
 from engine.project.project import Project, set_option
 from engine.project.relevance import idle_settings
 from engine.runs.events import to_json
 
-EXIT_CODES = """exit codes:
-  0  done                              3  the run failed
-  1  a defect of Netwright             4  a --require did not hold; compare: different
-  2  the input is wrong                5  the execution environment is not available here
-                                     130  stopped on request"""
-EXAMPLES = {
-    "new": ("new digits", "new resnet18 networks"),
-    "templates": ("templates",),
-    "options": ("options", "options learn_rate", "options ValidationPatience", "options training.loss"),
-    "check": ("check digits.netwright", "check digits.netwright --set training.mini_batch_size=64 --json"),
-    "compare": ("compare digits.netwright networks/resnet18.netwright",),
-    "draw": ("draw digits.netwright -o digits.svg", "draw digits.netwright -o digits.png --theme dark --scale 3"),
-    "train": (
-        "train digits.netwright --run-dir runs/first",
-        "train digits.netwright --set training.max_epochs=20 --set training.solver=adam",
-        'train digits.netwright --require "accuracy>=0.9" --json --junit outcome.xml',
-        "train digits.netwright --set training.max_epochs=90000 --run-dir runs/long --detach",
-    ),
-    "set": ("set runs/long --rate-factor 0.1", "set runs/long --epochs 100000"),
-    "watch": ("watch runs/long --layers on",),
-    "pause": ("pause runs/long",),
-    "stop": ("stop runs/long",),
-    "show": ("show runs/first",),
-    "runs": ('runs digits.netwright --filter "accuracy>0.9 solver" --sort validation.loss', "runs --csv"),
-    "curves": ("curves runs/* -o curves.csv", "curves runs/* --format tensorboard -o logs"),
-    "export": ("export runs/first --format onnx -o digits.onnx", "export runs/first --format pytorch -o digits_net.py"),
-    "queue": (
-        "queue add digits.netwright --set training.solver=adam",
-        "queue run",
-    ),
-    "devices": ("devices", "devices --test"),
-    "resume": (
-        'resume runs/first --set training.max_epochs=40 --require "accuracy>=0.9"',
-        "resume runs/long --detach",
-    ),
-}
-"""Commands that work one after the other, from an empty folder."""
 
-
-class HelpFormatter(argparse.HelpFormatter):
-    """Help formatter that keeps the line breaks of preformatted text, such as the examples."""
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        is_preformatted = "\n  " in text
-        return text if is_preformatted else super()._fill_text(text, width, indent)
-
-
-def add_examples(command: argparse.ArgumentParser, name: str) -> None:
-    """Add the examples of a command below its options in `--help`."""
-    if name in EXAMPLES:
-        command.formatter_class = HelpFormatter
-        command.epilog = "\n".join(("examples:", *(f"  netwright-engine {line}" for line in EXAMPLES[name])))
-
-
-class Commands(Protocol):
-    """Protocol of the subparsers object of argparse, whose class is private."""
-
-    def add_parser(self, name: str, *, help: str, description: str) -> argparse.ArgumentParser: ...
-
-
-def add_project(command: argparse.ArgumentParser) -> None:
-    """Add the arguments `PROJECT` and `--set` to a command."""
-    command.add_argument("project", type=Path, metavar="PROJECT", help="a project file (*.netwright)")
+def add_project(command: argparse.ArgumentParser, nargs: str | None = None) -> None:
+    """Add the arguments `PROJECT`, of which there may be several with `nargs`, and `--set` to a command."""
+    command.add_argument("project", type=Path, nargs=nargs, metavar="PROJECT", help="a project file (*.netwright)")
     command.add_argument(
         "--set",
         dest="settings",
@@ -122,7 +65,7 @@ def read_project(path: Path, settings: Sequence[str]) -> tuple[Project, tuple[st
         except UserError as error:
             messages.append(str(error))
     if messages:
-        raise UserError("\n".join(messages))
+        raise UserError("\n".join(messages), code="invalid_option")
     return project, (*opened.notices, *idle_settings(project, settings))
 
 
@@ -148,9 +91,32 @@ def note(notices: Sequence[str]) -> None:
         print(f"note: {notice}", file=sys.stderr)
 
 
-def print_json(value: Any) -> None:
-    """Print a value as standard JSON on standard output: ASCII only, non-finite numbers as strings."""
-    print(json.dumps(to_json(value), allow_nan=False))
+def add_json(command: argparse._ActionsContainer) -> None:
+    """Add `--json` to a command."""
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def print_json(arguments: argparse.Namespace, value: Mapping[str, Any]) -> None:
+    """Print an object as standard JSON on standard output, in the envelope that all commands have: `schema_version` and
+    `command`. ASCII only, non-finite numbers as strings."""
+    command = " ".join(filter(None, (arguments.command, getattr(arguments, "way", None)))) or None
+    whole = {"schema_version": SCHEMA_VERSION, "command": command, **value}
+    print(json.dumps(to_json(whole), allow_nan=False))
+    arguments.has_printed_json = True
+
+
+def failure(code: str, message: str, hint: str = "") -> dict[str, dict[str, str]]:
+    """Return the entry `error` that the JSON of a command has where its exit code is not 0."""
+    return {"error": {"code": code, "message": message, "hint": hint}}
+
+
+def iso_time(seconds: float) -> str | None:
+    """Return a time in seconds since the epoch in ISO 8601 with its time zone; None for 0, which stands for unknown, and
+    for a number that is no time."""
+    try:
+        return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds") if seconds else None
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:

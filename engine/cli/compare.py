@@ -6,7 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.cli.common import Commands, print_json
+from engine.cli.commands import Commands
+from engine.cli.common import add_json, failure, print_json
 from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, UserError
 from engine.core.fields import printable
 from engine.core.files import read_file
@@ -30,10 +31,10 @@ def register(commands: Commands) -> None:
         "Show what turns project A into project B: layers, fields, connections, options. "
         f"Exits 0 where they are equal, {EXIT_REQUIREMENT} where they differ."
     )
-    command = commands.add_parser("compare", help="show the differences between two projects", description=text)
+    command = commands.add_parser("compare", description=text)
     command.add_argument("projects", type=Path, nargs="+", metavar="PROJECT", help="two project files")
     command.add_argument("--layout", action="store_true", help="also show layers that were moved on the canvas")
-    command.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(command)
     command.add_argument("--git", action="store_true", help="work as git's external diff: take its arguments, exit 0")
     command.set_defaults(run=run)
 
@@ -47,7 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
     before, after = (load(path).project for path in arguments.projects)
     found = compare(before, after, with_layout=arguments.layout)
     if arguments.json:
-        print_json(as_json(found))
+        told = failure("different", "the projects differ") if found else {}
+        print_json(arguments, {**as_json(found), **told})
     else:
         print("\n".join(as_text(found)))
     return EXIT_REQUIREMENT if found else EXIT_DONE

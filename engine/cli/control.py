@@ -6,10 +6,12 @@ All but `stop` follow from the table in `engine.runs.requests`.
 import argparse
 import sys
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from engine.cli.common import Commands
+from engine.cli.commands import Commands
+from engine.cli.common import add_json, print_json
 from engine.cli.follow import tell_silence
 from engine.core.errors import EXIT_DONE, RunError, UserError
 from engine.runs.events import ENDS, Refused, Requested
@@ -25,10 +27,11 @@ POLL_S = 0.05
 def register(commands: Commands) -> None:
     """Add the commands."""
     text = "Ask a run to stop and wait until it has. What was learned is kept."
-    command = commands.add_parser("stop", help="stop a run", description=text)
+    command = commands.add_parser("stop", description=text)
     command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
     command.add_argument("--after-epoch", action="store_true", help="complete the epoch first")
     command.add_argument("--wait", type=float, default=30.0, metavar="SECONDS", help="how long to wait (default: 30)")
+    add_json(command)
     command.set_defaults(run=run_stop)
     for row in REQUESTS:
         if row.command:
@@ -37,7 +40,7 @@ def register(commands: Commands) -> None:
 
 def _register_row(commands: Commands, row: RequestType) -> None:
     """Add the command of a row of the table; values that answer with the same event exclude each other."""
-    command = commands.add_parser(row.name, help=row.command_help, description=row.command)
+    command = commands.add_parser(row.name, description=row.command)
     command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
     groups = {what: command.add_mutually_exclusive_group() for what in dict.fromkeys(f.what for f in row.fields)}
     for field in row.fields:
@@ -50,6 +53,7 @@ def _register_row(commands: Commands, row: RequestType) -> None:
             case Number():
                 kind = int if field.is_whole else float
                 group.add_argument(field.option, type=kind, metavar=field.metavar, help=field.help)
+    add_json(command)
     command.set_defaults(run=partial(_run, row))
 
 
@@ -70,7 +74,10 @@ def run_stop(arguments: argparse.Namespace) -> int:
                 "The request stays; `follow` shows when it is done."
             )
         time.sleep(POLL_S)
-    print(state)
+    if arguments.json:
+        print_json(arguments, {"run_dir": str(folder.path.absolute()), "state": state})
+    else:
+        print(state)
     return EXIT_DONE
 
 
@@ -99,11 +106,25 @@ def _run(row: RequestType, arguments: argparse.Namespace) -> int:
     if row.has_values and not values:
         *options, last = (field.option for field in row.fields)
         raise UserError(f"Name what to {row.name}: {', '.join(options)} or {last}.")
-    return send(open_run(arguments.folder), row.name, **values)
+    return send(arguments, open_run(arguments.folder), row.name, **values)
 
 
-def send(folder: RunFolder, name: str, **values: float) -> int:
+def send(arguments: argparse.Namespace, folder: RunFolder, name: str, **values: float) -> int:
     """Send a request to a run, wait until it is done, and say so. Raises `UserError` and `RunError`."""
+    done = list(_sent(folder, name, values))
+    if arguments.json:
+        requests = [{"request": event.what, "value": event.value, "iteration": event.iteration} for event in done]
+        told = {"run_dir": str(folder.path.absolute()), "state": folder.state(), "requests": requests}
+        print_json(arguments, told)
+    elif not done and folder.has_released():
+        print(f"{name}: done when the run goes on; it is paused and has released its memory")
+    for event in () if arguments.json else done:
+        print(f"{request_text(event)}: done at iteration {event.iteration:,}")
+    return EXIT_DONE
+
+
+def _sent(folder: RunFolder, name: str, values: dict[str, float]) -> Iterator[Requested]:
+    """Send a request and yield what the run has done; nothing where it waits without workers."""
     if (state := folder.state()) in ENDS:
         raise UserError(
             f"The run in {folder.path} has already ended: {state}. `netwright-engine resume` goes on with it."
@@ -114,15 +135,14 @@ def send(folder: RunFolder, name: str, **values: float) -> int:
     folder.request(name, **values)
     answers = answers_to(name, values)
     if BY_NAME[name].needs_workers and folder.has_released():
-        print(f"{name}: done when the run goes on; it is paused and has released its memory")
-        return EXIT_DONE
+        return
     deadline, silence = time.monotonic() + WAIT_S, ""
     while answers:
         silence = tell_silence(folder, silence, _say)
         for event in reader.read():
             if isinstance(event, Requested) and event.what in answers:
                 answers.discard(event.what)
-                print(f"{request_text(event)}: done at iteration {event.iteration:,}")
+                yield event
             elif isinstance(event, Refused) and event.what in answers:
                 raise RunError(f"{event.what} was refused at iteration {event.iteration:,}: {event.reason}.")
         if answers and folder.state() in ENDS:
@@ -134,4 +154,3 @@ def send(folder: RunFolder, name: str, **values: float) -> int:
             )
         if answers:
             time.sleep(POLL_S)
-    return EXIT_DONE

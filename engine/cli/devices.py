@@ -4,7 +4,8 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from engine.cli.common import Commands, print_json, table
+from engine.cli.commands import Commands
+from engine.cli.common import add_json, print_json, table
 from engine.core.errors import EXIT_DONE
 from engine.placement.inventory import DeviceInventory
 
@@ -14,13 +15,13 @@ _SIGNS = {"ok": "ok", "failed": "FAILED", "none": "-"}
 def register(commands: Commands) -> None:
     """Add the command."""
     text = "List the devices of this machine, and each execution environment with the reason if it cannot run here."
-    command = commands.add_parser("devices", help="list the devices and environments of this machine", description=text)
+    command = commands.add_parser("devices", description=text)
     test = (
         "also check driver, torch, each device and how workers meet, and measure matrix products, convolutions and "
         "copies in each precision and sums over two workers"
     )
     command.add_argument("--test", action="store_true", help=test)
-    command.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(command)
     command.set_defaults(run=run)
 
 
@@ -38,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
             for kind in lists.keys() & report.keys():
                 lists[kind].append(report[kind])
         named = {"tested": lists["device"], "checks": lists["check"], "figures": lists["figure"]}
-        print_json({**inventory.write(), "environments": environments, **(named if arguments.test else {})})
+        print_json(arguments, {**inventory.write(), "environments": environments, **(named if arguments.test else {})})
         return EXIT_DONE
     _print_inventory(inventory)
     print()

@@ -9,7 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.cli.common import Commands, look_at_code, print_json, read_project
+from engine.cli.commands import Commands
+from engine.cli.common import add_json, look_at_code, print_json, read_project
 from engine.core.errors import EXIT_DONE, UserError
 from engine.core.files import ROOT, write_atomically
 from engine.drawing.colours import SCHEMES
@@ -144,7 +145,7 @@ SCALES = (0.1, 8.0)
 def register(commands: Commands) -> None:
     """Add the command."""
     text = "Draw the network as it stands on the canvas. The suffix of the file decides the format: .svg or .png."
-    command = commands.add_parser("draw", help="draw the network as SVG or PNG", description=text)
+    command = commands.add_parser("draw", description=text)
     command.add_argument("project", type=Path, metavar="PROJECT", help="a project file (*.netwright)")
     command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
     command.add_argument("--theme", choices=tuple(SCHEMES), default="light", help="colours (default: light)")
@@ -154,7 +155,7 @@ def register(commands: Commands) -> None:
     command.add_argument(
         "--scale", type=float, default=2.0, metavar="X", help="pixels per unit, of PNG only (default: 2)"
     )
-    command.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(command)
     command.set_defaults(run=run)
 
 
@@ -176,7 +177,7 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise not_written(to, error) from None
     if arguments.json:
-        print_json({"path": str(to), "width": width, "height": height, "bytes": len(content)})
+        print_json(arguments, {"path": str(to.absolute()), "width": width, "height": height, "bytes": len(content)})
     else:
         print(f"wrote {to}: {width:,} × {height:,}")
     return EXIT_DONE

@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from engine.cli.common import Commands, add_trust, print_json
+from engine.cli.commands import Commands
+from engine.cli.common import add_json, add_trust, print_json
 from engine.core.errors import EXIT_DONE
 from engine.core.fields import printable
 
@@ -19,7 +20,7 @@ def register(commands: Commands) -> None:
         "Write a network as ONNX (compared with ONNX Runtime on samples) or as one PyTorch file. "
         "A run gives the trained network, a project one with initial weights."
     )
-    command = commands.add_parser("export", help="export a network as ONNX or PyTorch", description=text)
+    command = commands.add_parser("export", description=text)
     command.add_argument("source", type=Path, metavar="PROJECT|RUN", help="a project file or the folder of a run")
     command.add_argument("--format", choices=FORMATS, required=True, help="the format to write")
     command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
@@ -28,7 +29,7 @@ def register(commands: Commands) -> None:
     command.add_argument("--base", type=Path, metavar="DIR", help=base)
     command.add_argument("--force", action="store_true", help="replace files beside FILE, such as its weights")
     add_trust(command)
-    command.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(command)
     command.set_defaults(run=run)
 
 
@@ -46,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         weights_kept=arguments.weights,
     )
     if arguments.json:
-        print_json(done.write())
+        print_json(arguments, {**done.write(), "path": str(done.path.absolute())})
         return EXIT_DONE
     print(f"wrote {done.path}")
     for given in done.inputs:

@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
-from engine.cli.common import Commands
+from engine.cli.commands import Commands
+from engine.cli.common import iso_time, print_json
 from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, UserError, plural
 from engine.core.fields import printable
 from engine.core.text import format_duration
@@ -162,8 +163,10 @@ def register(commands: Commands) -> None:
         "Show the progress of a run until it ends. Exits 0 if it finished, 3 if it failed, 130 if it was stopped. "
         "Ctrl-C, or closing the output, ends the command and not the run."
     )
-    command = commands.add_parser("follow", help="show the progress of a run", description=text)
+    command = commands.add_parser("follow", description=text)
     command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
+    what = "print one JSON object per event, as in events.jsonl, and one with the state at the end"
+    command.add_argument("--json", action="store_true", help=what)
     command.set_defaults(run=run)
 
 
@@ -171,14 +174,18 @@ def run(arguments: argparse.Namespace) -> int:
     """Print events until the run has ended, its coordinator is gone, or nobody reads the output. Returns the exit
     code."""
     folder = open_run(arguments.folder)
-    reader, printer = EventReader(folder), ProgressPrinter(sys.stdout)
+    reader, printer = EventReader(folder), ProgressPrinter(sys.stderr if arguments.json else sys.stdout)
     state = silence = ""
     while not _has_no_reader(sys.stdout):
         silence = tell_silence(folder, silence, printer.say)
         ended_before = folder.state() in ENDS  # queried before reading, so that the last events are read afterwards
         events = reader.read()
         for event in events:
-            printer(event)
+            if arguments.json:
+                print_json(arguments, {"event": {**event.write(), "time": iso_time(event.time)}})
+                sys.stdout.flush()
+            else:
+                printer(event)
             state = event.state if isinstance(event, Ended) else ""  # the log of a resumed run continues after `Ended`
         if ended_before and not events:
             break
@@ -187,7 +194,17 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         return EXIT_DONE
     state = state or folder.state()
-    print(printable(state) if state != "lost" else LOST.format(shlex.quote(str(arguments.folder))))
+    text = printable(state) if state != "lost" else LOST.format(shlex.quote(str(arguments.folder)))
+    if arguments.json:
+        error = (
+            None
+            if state == "finished"
+            else {"code": "stopped" if state == "stopped" else "run_failed", "message": text, "hint": ""}
+        )
+        told = {"run_dir": str(folder.path.absolute()), "state": state, **({"error": error} if error else {})}
+        print_json(arguments, told)
+    else:
+        print(text)
     return {"finished": EXIT_DONE, "stopped": EXIT_STOPPED}.get(state, EXIT_RUN_FAILED)
 
 

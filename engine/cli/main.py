@@ -6,58 +6,23 @@ or compared projects differ; 5 requested environment not available; 130 stopped 
 
 import argparse
 import contextlib
-import importlib
 import io
 import os
 import platform
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
 
-from engine.cli.common import EXIT_CODES, HelpFormatter, add_examples
+from engine.cli.commands import COMMANDS, HIDDEN, PROGRAM, overview, parser, refuse_unknown_command
 from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_INPUT, EXIT_STOPPED, RunError, UnavailableError, UserError
 from engine.core.version import VERSION
 
-_MODULES = {
-    "new": ("new", "templates"),
-    "options": ("options",),
-    "check": ("check",),
-    "compare": ("compare",),
-    "draw": ("draw",),
-    "train": ("train", "resume"),
-    "queue": ("queue",),
-    "control": ("stop", "pause", "checkpoint", "validate", "set", "watch"),
-    "follow": ("follow",),
-    "runs": ("runs", "show", "note", "tag", "delete", "curves"),
-    "export": ("export",),
-    "trials": ("advise", "largest-batch", "measure"),
-    "devices": ("devices",),
-    "serve": ("serve",),
-}
-"""Modules of this package, with the commands that each registers."""
 _POSIX_MODULES = ("fcntl", "grp", "pwd", "resource", "termios")
-COMMANDS = {command: module for module, commands in _MODULES.items() for command in commands}
 REPORT_TO = "Please report it, with the lines above, as an issue of the project."
-
-
-def parser(command: str = "") -> argparse.ArgumentParser:
-    """Return the argument parser with all commands, or with `command` only, to avoid importing the other modules."""
-    top = argparse.ArgumentParser(
-        prog="netwright-engine",
-        description="Check, train and export neural networks without a screen.",
-        epilog=EXIT_CODES,
-        formatter_class=HelpFormatter,
-    )
-    top.add_argument("--version", action="version", version=f"netwright-engine {VERSION}")
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    names = [command] if command in COMMANDS else [*COMMANDS]
-    for module in dict.fromkeys(COMMANDS[name] for name in names):
-        importlib.import_module(f"engine.cli.{module}").register(commands)
-    for name, subparser in commands.choices.items():
-        add_examples(subparser, name)
-    return top
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -91,36 +56,66 @@ def program() -> None:
 
 def _run(argv: Sequence[str] | None) -> int:
     tokens = sys.argv[1:] if argv is None else list(argv)
+    if not tokens or tokens in (["-h"], ["--help"]):
+        print(overview())
+        return EXIT_DONE
+    arguments = argparse.Namespace()
     try:
-        arguments, unknown = parser(tokens[0] if tokens else "").parse_known_args(tokens)
+        if not tokens[0].startswith("-"):
+            refuse_unknown_command(tokens[0])
+        _, unknown = parser(tokens[0]).parse_known_args(tokens, arguments)
         if unknown:
-            raise UserError(_not_understood(arguments, unknown))
+            raise UserError(_not_understood(arguments, unknown), code="usage")
         code: int = arguments.run(arguments)
         return code
     except UserError as error:
-        return _refuse(error)
+        return _refuse(error, tokens, arguments)
     except KeyboardInterrupt:
-        print("netwright-engine: stopped.", file=sys.stderr)
-        return EXIT_STOPPED
+        return _stopped(tokens, arguments)
     except Exception as error:  # any other exception is a defect of Netwright
         if isinstance(error.__cause__, KeyboardInterrupt):  # Ctrl-C while Python 3.11 creates a class with fields
-            print("netwright-engine: stopped.", file=sys.stderr)
-            return EXIT_STOPPED
+            return _stopped(tokens, arguments)
         if (reason := _outer_reason(error)) is not None:
-            return _refuse(reason)
+            return _refuse(reason, tokens, arguments)
         traceback.print_exc()
-        print(f"netwright-engine: this is a defect of Netwright {VERSION}. {REPORT_TO}", file=sys.stderr)
+        message = f"this is a defect of Netwright {VERSION}."
+        print(f"{PROGRAM}: {message} {REPORT_TO}", file=sys.stderr)
+        _report(tokens, arguments, "defect", f"{type(error).__name__}: {error}; {message}", REPORT_TO)
         return EXIT_DEFECT
 
 
-def _refuse(error: UserError) -> int:
+def _refuse(error: UserError, tokens: Sequence[str], arguments: argparse.Namespace) -> int:
     """Print the message of an error and return its exit code."""
     from engine.core.fields import printable
 
     # File names may contain terminal control characters.
     message = "\n".join(map(printable, str(error).split("\n")))
-    print(f"netwright-engine: {message}", file=sys.stderr)
+    print(f"{PROGRAM}: {message}", file=sys.stderr)
+    _report(tokens, arguments, error.code, str(error), error.hint)
     return error.exit_code
+
+
+def _stopped(tokens: Sequence[str], arguments: argparse.Namespace) -> int:
+    print(f"{PROGRAM}: stopped.", file=sys.stderr)
+    _report(tokens, arguments, "stopped", "stopped on request", "")
+    return EXIT_STOPPED
+
+
+def _report(tokens: Sequence[str], arguments: argparse.Namespace, code: str, message: str, hint: str) -> None:
+    """Write an error as JSON and as JUnit where the command line asks for them, whatever else in it is wrong."""
+    asked = tokens[: tokens.index("--")] if "--" in tokens else tokens
+    if "--json" in asked and not getattr(arguments, "has_printed_json", False):
+        command = tokens[0] if tokens[0] in {**COMMANDS, **HIDDEN} else None
+        from engine.cli.common import failure, print_json
+
+        print_json(argparse.Namespace(command=command), failure(code, message, hint))
+    named = [value for token, value in pairwise(asked) if token == "--junit"]
+    named += [token.partition("=")[2] for token in asked if token.startswith("--junit=")]
+    if named and tokens[0] in ("train", "resume") and not getattr(arguments, "has_written_junit", False):
+        from engine.cli.require import write_junit
+
+        with contextlib.suppress(UserError):  # the error may be about that file
+            write_junit(Path(named[-1]), {"state": code, "reason": message, "seconds": 0.0}, ())
 
 
 def _outer_reason(error: Exception) -> UserError | None:
@@ -149,7 +144,7 @@ def _not_understood(arguments: argparse.Namespace, unknown: list[str]) -> str:
     """Return the error message for unknown arguments, with the `--set` form if one is an option of a project."""
     from engine.project.project import SECTIONS
 
-    command = f"{arguments.command} {getattr(arguments, 'way', '')}".strip()
+    command = f"{arguments.command} {getattr(arguments, 'way', None) or ''}".strip()
     name, _, value = unknown[0].lstrip("-").partition("=")
     name = name.replace("-", "_")
     section = next((key for key, record in SECTIONS.items() if name in record.fields), None)

@@ -7,7 +7,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from engine.cli.common import Commands, print_json, table
+from engine.cli.commands import Commands
+from engine.cli.common import add_json, print_json, table
 from engine.core.errors import EXIT_DONE, UserError, did_you_mean
 from engine.project.file import SUFFIX, load, save
 from engine.project.project import Project
@@ -39,15 +40,15 @@ def register(commands: Commands) -> None:
         "Copy an example (with its data and training options) or a template (a network alone) into a folder. "
         "Files that exist are never replaced. `netwright-engine templates` lists the names."
     )
-    command = commands.add_parser("new", help="start from a copy of an example or a template", description=text)
+    command = commands.add_parser("new", description=text)
     command.add_argument("name", metavar="NAME", help="example or template, such as digits or resnet18")
     where = "folder for the copy; default: the current one; it is made if it does not exist"
     command.add_argument("folder", type=Path, nargs="?", default=Path(), metavar="DIR", help=where)
-    command.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(command)
     command.set_defaults(run=run_new)
     text = "List the examples and templates that `netwright-engine new` copies."
-    command = commands.add_parser("templates", help="list examples and templates", description=text)
-    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command = commands.add_parser("templates", description=text)
+    add_json(command)
     command.set_defaults(run=run_templates)
 
 
@@ -62,7 +63,7 @@ def run_new(arguments: argparse.Namespace) -> int:
     kind = known[arguments.name]["kind"]
     written = _copy(_path(f"{kind}s", arguments.name), arguments.folder)
     if arguments.json:
-        print_json({"path": str(written.absolute()), "name": arguments.name, "kind": kind})
+        print_json(arguments, {"path": str(written.absolute()), "name": arguments.name, "kind": kind})
         return EXIT_DONE
     print(f"wrote {written}")
     following = "train" if kind == "example" else "check"
@@ -95,7 +96,7 @@ def run_templates(arguments: argparse.Namespace) -> int:
     """Print a row per example and template."""
     rows: list[dict[str, Any]] = [dict(row) for row in shipped()]
     if arguments.json:
-        print_json({"templates": rows})
+        print_json(arguments, {"templates": rows})
     else:
         cells = [(row["name"], row["kind"], row["title"], row["description"]) for row in rows]
         print("\n".join(table([("name", "kind", "title", "description"), *cells])))

@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from engine.cli.common import Commands, print_json, table
+from engine.cli.commands import Commands
+from engine.cli.common import add_json, print_json, table
 from engine.core.errors import EXIT_DONE, UserError
 from engine.core.fields import Choice, Choices, Field
 from engine.project.layer_reference import default_text
@@ -24,9 +25,9 @@ def register(commands: Commands) -> None:
         "List what can be set in the project file, in the window, and by --set: names, defaults, effects. With words, "
         "those that have all of them in their name, their help or their choices; MATLAB's names are understood."
     )
-    command = commands.add_parser("options", help="list the options of a project, with defaults", description=text)
+    command = commands.add_parser("options", description=text)
     command.add_argument("words", nargs="*", metavar="WORD", help="such as learn_rate, ValidationPatience, or dice")
-    command.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(command)
     command.set_defaults(run=run)
 
 
@@ -37,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
         words = " ".join(arguments.words)
         raise UserError(f"No option has '{words}' in its name or its help. All are listed by: netwright-engine options")
     if arguments.json:
-        print_json({name: _as_json(field) for name, field in found})
+        print_json(arguments, {"options": {name: _as_json(field) for name, field in found}})
     elif len(found) <= MOST_IN_FULL:
         print("\n\n".join("\n".join(_in_full(name, field)) for name, field in found))
     else:

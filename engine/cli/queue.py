@@ -1,16 +1,32 @@
 """Command `queue add | list | run | start | move | remove`: manage and run the queue of runs."""
 
 import argparse
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from engine.cli.common import Commands, add_project, add_trust, look_at_code, print_json, read_project, table
+from engine.cli.commands import Commands
+from engine.cli.common import (
+    add_json,
+    add_project,
+    add_trust,
+    failure,
+    iso_time,
+    look_at_code,
+    print_json,
+    read_project,
+    table,
+)
 from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, UserError, plural
 from engine.project.environment import TARGETS
 from engine.project.file import dumps
 from engine.runs.folder import open_run, origin
 from engine.runs.queue import Entry, Queue, start_entry, start_work
 
+NO_ERROR: Mapping[str, Any] = {}
 WORDS = {"waiting": "waits", "starting": "starts", "running": "trains"}
 
 
@@ -20,19 +36,14 @@ def register(commands: Commands) -> None:
         "Queue runs and train them one after the other. The queue is kept in your state folder and shared with the "
         "window; each entry is trained once, even if a process is killed meanwhile."
     )
-    command = commands.add_parser("queue", help="train one project after another", description=text)
-    subcommands = command.add_subparsers(dest="way", required=True, metavar="WHAT")
-    _register_add(
-        subcommands.add_parser(
-            "add", help="add a project at the end", description="Add a project at the end of the queue."
-        )
-    )
-    listed = subcommands.add_parser(
-        "list", help="show what waits, trains, and has ended", description="Show the queue."
-    )
-    listed.add_argument("--json", action="store_true", help="print one JSON object")
+    command = commands.add_parser("queue", description=text)
+    command.set_defaults(run=partial(_help, command))
+    subcommands = command.add_subparsers(dest="way", metavar="WHAT")
+    _register_add(subcommands.add_parser("add", description="Add a project at the end of the queue."))
+    listed = subcommands.add_parser("list", description="Show the queue.")
+    add_json(listed)
     listed.set_defaults(run=_list)
-    _register_run(subcommands.add_parser("run", help="train what waits", description="Train what waits, in its order."))
+    _register_run(subcommands.add_parser("run", description="Train what waits, in its order."))
     for name, function, text in (
         ("start", _start, "train one now, in the background, whatever else is under way"),
         ("move", _move, "let one be trained earlier or later"),
@@ -45,7 +56,14 @@ def register(commands: Commands) -> None:
             subcommand.add_argument("--to", type=int, default=1, metavar="PLACE", help="1: the next one (default)")
         if name == "remove":
             subcommand.add_argument("--done", action="store_true", help="all that have ended")
+        add_json(subcommand)
         subcommand.set_defaults(run=function)
+
+
+def _help(command: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
+    """Print the list of subcommands."""
+    command.print_help()
+    return EXIT_DONE
 
 
 def _register_add(command: argparse.ArgumentParser) -> None:
@@ -54,7 +72,7 @@ def _register_add(command: argparse.ArgumentParser) -> None:
     command.add_argument("--environment", choices=TARGETS, help="where to train, instead of what the project says")
     command.add_argument("--workers", type=int, metavar="N", help="the number of workers, with multi-cpu")
     command.add_argument("--after", type=Path, metavar="RUN", help="start after the run in this folder has ended")
-    command.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(command)
     command.set_defaults(run=_add)
 
 
@@ -62,6 +80,7 @@ def _register_run(command: argparse.ArgumentParser) -> None:
     description = "the number of runs at the same time; default: one per GPU that can be used, at least one"
     command.add_argument("--at-once", type=int, default=0, metavar="N", help=description)
     command.add_argument("--detach", action="store_true", help="run in the background")
+    add_json(command)
     command.set_defaults(run=_run)
 
 
@@ -81,7 +100,7 @@ def _add(arguments: argparse.Namespace) -> int:
     path = arguments.project.resolve()
     after = str(open_run(arguments.after).path.resolve()) if arguments.after else ""
     entry = Queue().add(dumps(project), project_origin.name, project_path=str(path), after=after, trust=arguments.trust)
-    print_json(asdict(entry)) if arguments.json else print(entry.id)
+    print_json(arguments, _as_json(entry)) if arguments.json else print(entry.id)
     return EXIT_DONE
 
 
@@ -90,7 +109,7 @@ def _list(arguments: argparse.Namespace) -> int:
     entries = queue.entries()
     is_worked = queue.is_worked()
     if arguments.json:
-        print_json({"is_worked": is_worked, "entries": [asdict(entry) for entry in entries]})
+        print_json(arguments, {"is_worked": is_worked, "entries": [_as_json(entry) for entry in entries]})
         return EXIT_DONE
     if not entries:
         print("The queue is empty. `netwright-engine queue add PROJECT` puts a project in.")
@@ -100,6 +119,10 @@ def _list(arguments: argparse.Namespace) -> int:
     if any(entry.is_waiting for entry in entries) and not is_worked:
         print("Nobody trains what waits: `netwright-engine queue run` does.")
     return EXIT_DONE
+
+
+def _as_json(entry: Entry) -> dict[str, Any]:
+    return {**asdict(entry), "created": iso_time(entry.created)}
 
 
 def _state(entry: Entry) -> str:
@@ -114,18 +137,31 @@ def _run(arguments: argparse.Namespace) -> int:
     queue = Queue()
     if arguments.detach:
         start_work(queue, str(arguments.at_once))
+        _tell(arguments, queue.entries())
         return EXIT_DONE
     from engine.launch.queue_runner import Worker
 
-    worker = Worker(queue, arguments.at_once, _say)
+    worker = Worker(queue, arguments.at_once, (lambda entry: None) if arguments.json else _say)
     try:
         ended = worker.run()
     except KeyboardInterrupt:
-        print("stopping ...", flush=True)
+        print("stopping ...", flush=True, file=sys.stderr if arguments.json else sys.stdout)
         worker.stop()
-        worker.run()
+        _tell(arguments, worker.run(), failure("stopped", "stopped on request"))
         return EXIT_STOPPED
-    return EXIT_RUN_FAILED if any(entry.state in ("failed", "lost", "refused") for entry in ended) else EXIT_DONE
+    failed = [entry for entry in ended if entry.state in ("failed", "lost", "refused")]
+    if not failed:
+        _tell(arguments, ended)
+        return EXIT_DONE
+    message = "; ".join(f"{entry.id} {entry.title}: {_state(entry)}" for entry in failed)
+    _tell(arguments, ended, failure("run_failed", message))
+    return EXIT_RUN_FAILED
+
+
+def _tell(arguments: argparse.Namespace, entries: Sequence[Entry], error: Mapping[str, Any] = NO_ERROR) -> None:
+    """Print entries as JSON, if asked for."""
+    if arguments.json:
+        print_json(arguments, {"entries": [_as_json(entry) for entry in entries], **error})
 
 
 def _say(entry: Entry) -> None:
@@ -138,11 +174,14 @@ def _start(arguments: argparse.Namespace) -> int:
         if not claim.entry.is_waiting:
             raise UserError(f"Entry {arguments.id} does not wait: it is {claim.entry.state}.")
     start_entry(queue, arguments.id)
+    _tell(arguments, queue.entries())
     return EXIT_DONE
 
 
 def _move(arguments: argparse.Namespace) -> int:
-    Queue().move(arguments.id, arguments.to)
+    queue = Queue()
+    queue.move(arguments.id, arguments.to)
+    _tell(arguments, queue.entries())
     return EXIT_DONE
 
 
@@ -153,5 +192,8 @@ def _remove(arguments: argparse.Namespace) -> int:
     for id in arguments.id:
         queue.remove(id)
     if arguments.done:
-        print(f"{plural(queue.remove_over(), 'run')} removed from the queue")
+        removed = plural(queue.remove_over(), "run")
+        if not arguments.json:
+            print(f"{removed} removed from the queue")
+    _tell(arguments, queue.entries())
     return EXIT_DONE

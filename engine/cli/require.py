@@ -149,6 +149,8 @@ def write_junit(path: Path, result: Mapping[str, Any], outcomes: Sequence[Requir
         if not outcome.passed:
             text = outcome.text if finished else f"the run has not finished: {result['state']}"
             ElementTree.SubElement(case, "failure", message=_legal(text))
+    if path.is_dir():
+        raise UserError(f"--junit {path}: this is a folder. Name a file in it, such as outcome.xml.")
     try:
         write_atomically(path, ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True))
     except OSError as error:

@@ -6,11 +6,12 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from engine.cli.common import Commands, print_json, table
+from engine.cli.commands import Commands
+from engine.cli.common import add_json, failure, iso_time, print_json, table
 from engine.core.errors import EXIT_DONE, UserError, plural
 from engine.core.fields import printable
 from engine.core.text import format_duration
@@ -35,7 +36,7 @@ def register_runs(commands: Commands) -> None:
         "A filter is words and conditions of which all must hold: digits state:failed tag:paper accuracy>0.9 "
         "validation.loss<0.2 epochs>=5 training.max_epochs=30."
     )
-    command = commands.add_parser("runs", help="list runs", description=text)
+    command = commands.add_parser("runs", description=text)
     what = "a folder with runs, or a project file; default: ./runs"
     command.add_argument("place", type=Path, nargs="?", default=Path("runs"), metavar="DIR|PROJECT", help=what)
     command.add_argument("--filter", default="", metavar="TEXT", help="only the runs that match")
@@ -43,7 +44,7 @@ def register_runs(commands: Commands) -> None:
     command.add_argument("--sort", default="created", metavar="KEY", help=by)
     command.add_argument("--reverse", action="store_true", help="reverse the order")
     formats = command.add_mutually_exclusive_group()
-    formats.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(formats)
     formats.add_argument("--csv", action="store_true", help="print a table with every figure and option")
     command.set_defaults(run=run_runs)
 
@@ -63,7 +64,7 @@ def run_runs(arguments: argparse.Namespace) -> int:
     refuse_unknown(known, arguments.filter)
     found = order.sorted(matching(known, arguments.filter))
     if arguments.json:
-        print_json({"runs": [run.write() for run in found]})
+        print_json(arguments, {"runs": [_as_json(run) for run in found]})
     elif arguments.csv:
         sys.stdout.write(as_csv(found))
     elif not found:
@@ -72,6 +73,10 @@ def run_runs(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(table(_rows(found), right=(4,))))
     return EXIT_DONE
+
+
+def _as_json(run: RunSummary) -> dict[str, Any]:
+    return {**run.write(), "run_dir": str(run.path.absolute()), "created": iso_time(run.created)}
 
 
 def _rows(runs: list[RunSummary]) -> list[tuple[str, ...]]:
@@ -115,9 +120,9 @@ def _result(run: RunSummary) -> str:
 def register_show(commands: Commands) -> None:
     """Add the command."""
     text = "Describe one run: state, time, environment, losses and metrics, options that it set, note, tags, and files."
-    command = commands.add_parser("show", help="describe one run", description=text)
+    command = commands.add_parser("show", description=text)
     command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
-    command.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(command)
     command.set_defaults(run=run_show)
 
 
@@ -126,7 +131,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     folder = open_run(arguments.folder)
     run = with_state_now(read_summary(folder.path.absolute()))
     if arguments.json:
-        print_json(run.write())
+        print_json(arguments, _as_json(run))
     else:
         print("\n".join(f"{name:12s} {printable(text)}".rstrip() for name, text in _description(run, folder)))
     return EXIT_DONE
@@ -170,9 +175,10 @@ def _description(run: RunSummary, folder: RunFolder) -> Iterator[tuple[str, str]
 def register_note(commands: Commands) -> None:
     """Add the command."""
     text = "Set the note of a run; an empty text removes it. Without a text, print the note."
-    command = commands.add_parser("note", help="set or print the note of a run", description=text)
+    command = commands.add_parser("note", description=text)
     command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
     command.add_argument("text", nargs="?", metavar="TEXT", help="the note")
+    add_json(command)
     command.set_defaults(run=run_note)
 
 
@@ -181,7 +187,10 @@ def run_note(arguments: argparse.Namespace) -> int:
     folder = open_run(arguments.folder)
     if arguments.text is not None:
         write_notes(folder, note=arguments.text)
-    elif note := read_notes(folder).note:
+    note = read_notes(folder).note
+    if arguments.json:
+        print_json(arguments, {"run_dir": str(folder.path.absolute()), "note": note})
+    elif note and arguments.text is None:
         print(note)
     return EXIT_DONE
 
@@ -189,10 +198,11 @@ def run_note(arguments: argparse.Namespace) -> int:
 def register_tag(commands: Commands) -> None:
     """Add the command."""
     text = "Add tags to a run or remove them, and print the tags that it has then."
-    command = commands.add_parser("tag", help="tag a run", description=text)
+    command = commands.add_parser("tag", description=text)
     command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
     command.add_argument("tags", nargs="*", metavar="TAG", help="a tag")
     command.add_argument("--remove", action="store_true", help="remove these tags")
+    add_json(command)
     command.set_defaults(run=run_tag)
 
 
@@ -203,7 +213,10 @@ def run_tag(arguments: argparse.Namespace) -> int:
     if arguments.tags:
         kept = tuple(tag for tag in known if tag not in arguments.tags)
         write_notes(folder, tags=kept if arguments.remove else (*known, *arguments.tags))
-    for tag in read_notes(folder).tags:
+    tags = read_notes(folder).tags
+    if arguments.json:
+        print_json(arguments, {"run_dir": str(folder.path.absolute()), "tags": tags})
+    for tag in () if arguments.json else tags:
         print(tag)
     return EXIT_DONE
 
@@ -211,22 +224,29 @@ def run_tag(arguments: argparse.Namespace) -> int:
 def register_delete(commands: Commands) -> None:
     """Add the commands."""
     text = "Move runs to the trash, from where the desktop restores them. A run that is at work is refused."
-    command = commands.add_parser("delete", help="move runs to the trash", description=text)
+    command = commands.add_parser("delete", description=text)
     command.add_argument("folders", type=Path, nargs="+", metavar="RUN", help="the folder of a run")
-    command.set_defaults(run=partial(_run, lambda path: move_run_to_trash(open_run(path)), "moved to the trash"))
+    add_json(command)
+    command.set_defaults(run=run_delete)
 
 
-def _run(do: Callable[[Path], None], done: str, arguments: argparse.Namespace) -> int:
-    """Do what can be done, and say at the end what cannot."""
-    refused = []
+def run_delete(arguments: argparse.Namespace) -> int:
+    """Delete what can be deleted, and say at the end what cannot."""
+    refused, deleted = [], []
     for path in arguments.folders:
         try:
-            do(path)
-            print(f"{done}: {path}")
+            move_run_to_trash(open_run(path))
+            deleted.append(str(path.absolute()))
+            if not arguments.json:
+                print(f"moved to the trash: {path}")
         except UserError as error:
-            refused.append(str(error))
+            refused.append(error)
+    message = "\n".join(map(str, refused))
+    if arguments.json:
+        told = failure(refused[0].code, message, refused[0].hint) if refused else {}
+        print_json(arguments, {"deleted": deleted, **told})
     if refused:
-        raise UserError("\n".join(refused))
+        raise UserError(message)
     return EXIT_DONE
 
 
@@ -241,11 +261,11 @@ def register_curves(commands: Commands) -> None:
         '--backend-store-uri` shows. TensorBoard and MLflow are extras: pip install "netwright[tensorboard]" or '
         '"netwright[mlflow]". MLflow 3 reads such a folder where MLFLOW_ALLOW_FILE_STORE=true is set.'
     )
-    command = commands.add_parser("curves", help="write curves as CSV, or for TensorBoard or MLflow", description=text)
+    command = commands.add_parser("curves", description=text)
     command.add_argument("folders", type=Path, nargs="+", metavar="RUN", help="the folder of a run")
     command.add_argument("--format", choices=FORMATS, default="csv", help="the format to write (default: csv)")
     command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE|DIR", help="where to write it")
-    command.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(command)
     command.set_defaults(run=run_curves)
 
 
@@ -255,7 +275,7 @@ def run_curves(arguments: argparse.Namespace) -> int:
 
     written = write_curves([open_run(path) for path in arguments.folders], arguments.format, arguments.output)
     if arguments.json:
-        print_json({"files": [str(path) for path in written]})
+        print_json(arguments, {"files": [str(path.absolute()) for path in written]})
     else:
         for path in written:
             print(f"wrote {path}")

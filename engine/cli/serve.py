@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from engine.cli.common import Commands
+from engine.cli.commands import Commands
 from engine.core.errors import EXIT_DONE, UserError
 from engine.hardware.threads import calm_threads
 from engine.project.data import DataOptions
@@ -209,7 +209,7 @@ HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {
 def register(commands: Commands) -> None:
     """Add the command."""
     text = "Answer requests as JSON lines on standard input and output. The window starts this by itself."
-    command = commands.add_parser("serve", help="answer the window's requests", description=text)
+    command = commands.add_parser("serve", description=text)
     command.set_defaults(run=run)
 
 

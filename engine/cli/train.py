@@ -5,7 +5,17 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from engine.cli.common import Commands, add_project, add_trust, facts_of, look_at_code, print_json, read_project
+from engine.cli.commands import Commands
+from engine.cli.common import (
+    add_json,
+    add_project,
+    add_trust,
+    facts_of,
+    failure,
+    look_at_code,
+    print_json,
+    read_project,
+)
 from engine.cli.control import send
 from engine.cli.follow import ProgressPrinter
 from engine.cli.require import Requirement, parse, refuse_impossible, write_junit
@@ -30,7 +40,7 @@ def add_outcome(command: argparse.ArgumentParser) -> None:
         help='condition on the outcome, exit 4 if it does not hold: "accuracy>=0.95" is judged on the test split, '
         'without one on validation; "validation.loss<0.2" names the split; may be given several times',
     )
-    command.add_argument("--json", action="store_true", help="print one JSON object at the end")
+    add_json(command)
     command.add_argument("--junit", type=Path, metavar="FILE", help="write the outcome as JUnit XML")
     command.add_argument("--detach", action="store_true", help="train in the background and print the run's folder")
 
@@ -44,7 +54,7 @@ def requirements_of(arguments: argparse.Namespace) -> list[Requirement]:
     if arguments.junit is not None:
         path = arguments.junit.resolve()
         if not path.parent.is_dir():
-            raise UserError(f"--junit {arguments.junit}: there is no folder {path.parent}.")
+            raise UserError(f"--junit {arguments.junit}: there is no folder {path.parent}.", code="not_found")
         if path.is_dir():
             raise UserError(f"--junit {arguments.junit}: this is a folder. Name a file in it, such as outcome.xml.")
     return requirements
@@ -62,28 +72,53 @@ def leave(folder: RunFolder, arguments: argparse.Namespace) -> int:
     from engine.launch.detached_coordinator import start_detached
 
     start_detached(folder)
-    print_json({"run_dir": str(folder.path)}) if arguments.json else print(folder.path)
+    run_dir = str(folder.path.absolute())
+    print_json(arguments, {"run_dir": run_dir}) if arguments.json else print(folder.path)
     return EXIT_DONE
 
 
 def see_through(
     folder: RunFolder, printer: ProgressPrinter, requirements: list[Requirement], arguments: argparse.Namespace
 ) -> int:
-    """Train in this process, print the outcome and return the exit code. The JUnit file is written last, so that the
-    outcome is printed even if it cannot be written."""
+    """Train in this process, print the outcome and return the exit code. The outcome is printed even if the JUnit file
+    cannot be written."""
     from engine.launch.coordinator import coordinate, exit_code
 
     result = coordinate(folder, on_event=printer)
     outcomes = [requirement.judge(result) for requirement in requirements]
-    whole = {**result, "requirements": [outcome.write() for outcome in outcomes]}
-    print_json(whole) if arguments.json else _summary(result)
     is_judged = result["state"] == "finished"
+    missed = [outcome.text for outcome in outcomes if is_judged and not outcome.passed]
+    not_written = None
+    if arguments.junit is not None:
+        try:
+            write_junit(arguments.junit, result, outcomes)
+        except UserError as error:
+            not_written = error
+        arguments.has_written_junit = True
+    if arguments.json:
+        told = {**result, "requirements": [outcome.write() for outcome in outcomes]}
+        print_json(arguments, {**told, **_failure(result, missed, not_written)})
+    else:
+        _summary(result)
     for outcome in outcomes if is_judged else ():
         printer.say(f"requirement {'met' if outcome.passed else 'not met'}: {outcome.text}")
-    if arguments.junit is not None:
-        write_junit(arguments.junit, result, outcomes)
-    is_missed = is_judged and not all(outcome.passed for outcome in outcomes)
-    return EXIT_REQUIREMENT if is_missed else exit_code(folder)
+    if not_written is not None:
+        raise not_written
+    return EXIT_REQUIREMENT if missed else exit_code(folder)
+
+
+def _failure(result: dict[str, Any], missed: list[str], not_written: UserError | None) -> dict[str, dict[str, str]]:
+    """Return the entry `error` of the outcome; nothing if the run has finished and all requirements hold."""
+    if not_written is not None:
+        return failure(not_written.code, str(not_written), not_written.hint)
+    if missed:
+        return failure("requirement_not_met", "; ".join(missed))
+    if result["state"] == "finished":
+        return {}
+    hint = "`netwright-engine resume` goes on with it."
+    if setting := result.get("offer"):
+        hint = f"`netwright-engine resume` with --set {setting} goes on with less memory."
+    return failure("stopped" if result["state"] == "stopped" else "run_failed", result["reason"], hint)
 
 
 def _summary(result: dict[str, Any]) -> None:
@@ -107,7 +142,7 @@ def register_train(commands: Commands) -> None:
         "Train the network of a project in a run folder of its own. Progress goes to standard error. "
         "Ctrl-C asks the run to stop; what was learned is kept."
     )
-    command = commands.add_parser("train", help="train a network", description=text)
+    command = commands.add_parser("train", description=text)
     add_project(command)
     add_trust(command)
     command.add_argument("--environment", choices=TARGETS, help="where to train, instead of what the project says")
@@ -165,7 +200,7 @@ def register_resume(commands: Commands) -> None:
         "Resume a run in its own folder from its last intact checkpoint, with the numbers it would have had without "
         "the interruption; a paused run goes on where it is. Exit codes are those of train."
     )
-    command = commands.add_parser("resume", help="resume a run from its last checkpoint", description=text)
+    command = commands.add_parser("resume", description=text)
     command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
     what = "another value for an option, such as training.max_epochs=9; may be given several times"
     command.add_argument(
@@ -191,7 +226,7 @@ def run_resume(arguments: argparse.Namespace) -> int:
             raise RunError(
                 "A paused run goes on in the process that it has; --require and --junit go with one that starts here."
             )
-        return send(folder, "resume")
+        return send(arguments, folder, "resume")
     if requirements:
         refuse_never(requirements, read_project(folder.project, settings)[0], folder.project)
     if arguments.trust:

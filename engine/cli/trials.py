@@ -6,8 +6,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from engine.cli.commands import Commands
 from engine.cli.common import (
-    Commands,
+    add_json,
     add_project,
     add_trust,
     facts_of,
@@ -32,9 +33,9 @@ def register_advise(commands: Commands) -> None:
         "Predict, for each environment and strategy that can run here, the memory per worker from the sizes in the "
         "network, and the time per step from 20 steps on random samples and the cost of an all-reduce."
     )
-    command = commands.add_parser("advise", help="recommend an environment and a strategy", description=text)
+    command = commands.add_parser("advise", description=text)
     add_project(command)
-    command.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(command)
     command.set_defaults(run=run_advise)
 
 
@@ -56,7 +57,7 @@ def run_advise(arguments: argparse.Namespace) -> int:
                 ways.append(line["way"])
             advice, best = line.get("advice", advice), line.get("best", best)
     if arguments.json:
-        print_json({"ways": ways, "advice": advice, "best": best})
+        print_json(arguments, {"ways": ways, "advice": advice, "best": best})
         return EXIT_DONE
     print("\n".join(table([("way", "workers", "memory", "step", ""), *map(_row, ways)], right=(1, 2, 3))))
     print("memory: of weights, gradients, solver and activations; a process with torch takes some 200 MiB besides")
@@ -81,13 +82,11 @@ def register_largest_batch(commands: Commands) -> None:
         "Try larger and larger mini-batches with the project's environment and strategy, each in a process of its own. "
         "The limit is a share of the memory on the CPU, and all of its memory on a GPU."
     )
-    command = commands.add_parser(
-        "largest-batch", help="find the largest mini-batch that fits into memory", description=text
-    )
+    command = commands.add_parser("largest-batch", description=text)
     add_project(command)
     share = "share of the machine's memory that all workers together may take on the CPU, 0 to 1; default 0.5"
     command.add_argument("--share", type=float, default=0.5, help=share)
-    command.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(command)
     command.set_defaults(run=run_largest_batch)
 
 
@@ -114,7 +113,7 @@ def run_largest_batch(arguments: argparse.Namespace) -> int:
                 if not arguments.json:
                     print(_words(line["tried"]), flush=True)
             elif arguments.json:
-                print_json({**line, "tried": tried})
+                print_json(arguments, {**line, "tried": tried})
             else:
                 print(line["words"])
     return EXIT_DONE
@@ -132,14 +131,12 @@ def register_measure(commands: Commands) -> None:
         "Run the custom layers and functions of a project on small tensors, in a process of their own, and store the "
         "sizes of their outputs. The window does this automatically once the folder is trusted."
     )
-    command = commands.add_parser(
-        "measure", help="measure the output sizes of a project's own layers", description=text
-    )
+    command = commands.add_parser("measure", description=text)
     command.add_argument("project", type=Path, metavar="PROJECT", help="a project file (*.netwright)")
     base = "folder that its files lie in, if not the project's own"
     command.add_argument("--base", type=Path, metavar="DIR", help=base)
     add_trust(command)
-    command.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(command)
     command.set_defaults(run=run_measure)
 
 
@@ -152,7 +149,7 @@ def run_measure(arguments: argparse.Namespace) -> int:
         refuse_untrusted(project.network)
     rows = registry.answers(measure(project.network))
     if arguments.json:
-        print_json({"answers": rows})
+        print_json(arguments, {"answers": rows})
         return EXIT_DONE
     failures = [str(row["failed"]) for row in rows if "failed" in row]
     print(f"measured {plural(len(rows) - len(failures), 'layer')}" if rows else "nothing new to measure")

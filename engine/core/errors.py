@@ -5,6 +5,8 @@ window and on the command line, where the class sets the exit code. Any other un
 """
 
 import difflib
+import errno
+import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import ClassVar
@@ -18,26 +20,66 @@ EXIT_UNAVAILABLE = 5
 EXIT_STOPPED = 130
 
 
+_UNREACHABLE = (
+    *(errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN, errno.ESTALE, errno.ENOTCONN),
+    *(errno.ECONNREFUSED, errno.ECONNRESET, errno.ETIMEDOUT),
+)
+
+
 class UserError(Exception):
     """Invalid user input: a file, an option or the data."""
 
     exit_code: ClassVar[int] = EXIT_INPUT
+    default_code: ClassVar[str] = "invalid_input"
+
+    def __init__(self, message: object = "", *, code: str = "") -> None:
+        super().__init__(message)
+        self._code = code
+
+    @property
+    def code(self) -> str:
+        """Word for a program that tells errors apart: the one given, that of the system error behind it, else that of
+        the class. `not_found`, `no_permission`, `unreachable` (network) and `not_accessible` are about paths."""
+        cause = self.__cause__ or self.__context__
+        while not self._code and cause is not None:
+            if isinstance(cause, OSError):
+                return _code_of(cause)
+            cause = cause.__cause__ or cause.__context__
+        return self._code or self.default_code
+
+    @property
+    def hint(self) -> str:
+        """The way out: what follows the first sentence of the message; empty where the message is one sentence."""
+        _, *rest = re.split(r"(?<=[.?!])\s+(?=[A-Z`'\"])", str(self), maxsplit=1)
+        return rest[0] if rest else ""
+
+
+def _code_of(error: OSError) -> str:
+    if isinstance(error, (FileNotFoundError, NotADirectoryError)):
+        return "not_found"
+    if isinstance(error, PermissionError):
+        return "no_permission"
+    return "unreachable" if error.errno in _UNREACHABLE else "not_accessible"
 
 
 class UnavailableError(UserError):
     """Requested resource not available on this machine: an environment or a device."""
 
     exit_code: ClassVar[int] = EXIT_UNAVAILABLE
+    default_code: ClassVar[str] = "unavailable"
 
 
 class RunError(UserError):
     """Failure of a run that is not known to be caused by its input."""
 
     exit_code: ClassVar[int] = EXIT_RUN_FAILED
+    default_code: ClassVar[str] = "run_failed"
 
 
 class FieldError(UserError):
     """Invalid value of a field. `path` is the key that `--set` takes, such as `training.max_epochs`."""
+
+    default_code: ClassVar[str] = "invalid_option"
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(f"{path}: {message}" if path else message)
@@ -47,6 +89,8 @@ class FieldError(UserError):
 
 class FieldErrors(UserError):
     """Invalid values of several fields, collected so that a form or a file shows all of them."""
+
+    default_code: ClassVar[str] = "invalid_option"
 
     def __init__(self, errors: Iterable[FieldError]) -> None:
         self.errors = tuple(errors)

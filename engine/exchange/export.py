@@ -38,7 +38,7 @@ def refuse_destination(to: Path) -> None:
     if is_folder:
         raise UserError(f"{to} is a folder. Name a file in it, such as {to / 'network'}.")
     if not folder.exists():
-        raise UserError(f"The folder {folder} does not exist. Make it first, or name another one.")
+        raise UserError(f"The folder {folder} does not exist. Make it first, or name another one.", code="not_found")
     if not folder.is_dir():
         raise UserError(f"{folder} is a file, so nothing can be written into it. Name a folder.")
     if not os.access(folder, os.W_OK | os.X_OK):

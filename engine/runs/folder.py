@@ -246,7 +246,8 @@ def open_run(path: Path) -> RunFolder:
         problem = problem if path.exists() else "does not exist"
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"
-    raise UserError(f"{path} {problem}. `netwright-engine runs` lists the runs of a folder.")
+    code = "not_found" if problem == "does not exist" else ""
+    raise UserError(f"{path} {problem}. `netwright-engine runs` lists the runs of a folder.", code=code)
 
 
 def take_lock(folder: RunFolder) -> int:

@@ -128,8 +128,6 @@ class RequestType:
     tooltip: str = ""
     command: str = ""
     """Description of the command of this name on the command line; empty where it has none, or one of its own."""
-    command_help: str = ""
-    """The same in the list of commands."""
 
     @property
     def has_values(self) -> bool:
@@ -171,7 +169,6 @@ REQUESTS = (
         label="Pause",
         tooltip="Pause the run where it is, without using the processor (⋯ frees its memory as well)",
         command="Pause a run where it is, without using the processor; `resume` continues it.",
-        command_help="pause a run",
     ),
     RequestType(
         name="resume",
@@ -188,14 +185,12 @@ REQUESTS = (
         done="checkpoint requested",
         label="Save a checkpoint",
         command="Save the complete state of a run now, so that it can be resumed from there.",
-        command_help="save a checkpoint of a run now",
     ),
     RequestType(
         name="validate",
         done="validated",
         label="Validate now",
         command="Evaluate the network of a run on its validation data now.",
-        command_help="validate the network of a run now",
     ),
     RequestType(
         name="set",
@@ -227,7 +222,6 @@ REQUESTS = (
         ),
         label="Change rate or epochs…",
         command="Change the learning rate or the number of epochs of a run while it trains.",
-        command_help="change the learning rate or the number of epochs of a run",
     ),
     RequestType(
         name="watch",
@@ -252,7 +246,6 @@ REQUESTS = (
             ),
         ),
         command="Start or stop recording the gradient norm or layer statistics of a run. Training is not affected.",
-        command_help="watch the gradients or layers of a run",
     ),
     # The coordinator, of workers that wait and have offered to be ended: do nothing any more.
     RequestType(name="leave", asked_by="coordinator"),

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from app.frame.actions import ACTIONS
-from engine.cli.main import parser
+from engine.cli.commands import parser
 from engine.project.environment import EnvironmentOptions
 from engine.project.training import TrainingOptions
 from scripts.make_architecture import drawing

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.common import EXAMPLES
+from engine.cli.commands import EXAMPLES
 from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT
 from tests import warm
 
@@ -34,7 +34,7 @@ def test_the_examples_of_the_help_work_from_an_empty_folder(tmp_path: Path, monk
         run_all(lines, folder)
         assert {path.name for path in folder.iterdir()} >= {"digits.onnx", "digits.svg", "curves.csv", "outcome.xml"}
     finally:
-        warm.run(["stop", "runs/long"], cwd=folder, timeout=PATIENCE_S)
+        warm.run(["stop", "runs/two"], cwd=folder, timeout=PATIENCE_S)
 
 
 def test_the_commands_of_the_readme_work_from_an_empty_folder(tmp_path: Path) -> None:

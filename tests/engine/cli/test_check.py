@@ -7,6 +7,7 @@ from engine.cli.main import main
 from engine.core.errors import EXIT_DONE, EXIT_INPUT
 from engine.project.file import save
 from engine.project.project import Project
+from engine.runs.create import SHIPPED
 from tests.blocks import IMAGE, behind, dense, residual
 
 
@@ -63,3 +64,54 @@ def test_settings_without_effect_are_noted(project: Path, capsys: pytest.Capture
         main(["check", str(project), "--set", "environment.target=cpu", "--set", "environment.strategy=pipeline"]) == 0
     )
     assert "note: environment.strategy=pipeline has no effect" in capsys.readouterr().out
+
+
+@pytest.fixture
+def faulty(tmp_path: Path) -> Path:
+    path = tmp_path / "faulty net.netwright"
+    save(Project(behind(IMAGE, residual(8), names=("stage",))), path)
+    return path
+
+
+def test_many_files_are_checked_and_each_is_named(
+    project: Path, faulty: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = project.with_name("none.netwright")
+    assert main(["check", str(project), str(faulty), str(missing)]) == EXIT_INPUT
+    lines = capsys.readouterr().out.splitlines()
+    heads = [line for line in lines if line.endswith(".netwright:")]
+    assert heads == [f"{path}:" for path in (project, faulty, missing)]
+    assert lines[-2] == f"error: There is no file {missing}."
+    assert main(["check", str(project), str(faulty), "--json"]) == EXIT_INPUT
+    told = json.loads(capsys.readouterr().out)
+    assert [Path(each["path"]) for each in told["projects"]] == [project, faulty]
+    assert told["error"] == {"code": "invalid_project", "message": "1 error, 0 warnings", "hint": ""}
+    assert main(["check", str(project), str(project)]) == EXIT_DONE
+
+
+def test_strict_counts_warnings(capsys: pytest.CaptureFixture[str]) -> None:
+    late = ("training.schedule=cosine", "training.warmup_iterations=9999")
+    words = ["check", str(SHIPPED / "examples" / "digits.netwright"), *(f"--set={setting}" for setting in late)]
+    assert main(words) == EXIT_DONE
+    assert "warning: " in capsys.readouterr().out
+    assert main([*words, "--strict"]) == EXIT_INPUT
+
+
+def test_problems_as_annotations_of_github(faulty: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(faulty), "--format", "github"]) == EXIT_INPUT
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("::error "))
+    number = next(n for n, text in enumerate(faulty.read_text().splitlines(), start=1) if '"name": "add"' in text)
+    assert line.startswith(f"::error file={faulty},line={number},title=stage/add%2C in")
+
+
+def test_problems_as_sarif(faulty: Path, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(faulty), str(project), "--format", "sarif"]) == EXIT_INPUT
+    log = json.loads(capsys.readouterr().out)
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    rules = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+    assert {result["ruleId"] for result in run["results"]} == rules
+    first = next(result for result in run["results"] if result["level"] == "error")
+    place = first["locations"][0]
+    assert place["physicalLocation"]["artifactLocation"]["uri"].endswith("faulty%20net.netwright")
+    assert place["logicalLocations"] == [{"fullyQualifiedName": "stage/add"}]

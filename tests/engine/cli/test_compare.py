@@ -48,12 +48,17 @@ def test_json_is_the_contract(old: Path, tmp_path: Path, capsys: pytest.CaptureF
     new = widen(old, tmp_path / "new.netwright")
     assert main(["compare", str(old), str(new), "--json"]) == EXIT_REQUIREMENT
     assert json.loads(capsys.readouterr().out) == {
+        "schema_version": 1,
+        "command": "compare",
         "equal": False,
         "counts": {"changed": 1},
         "differences": [{"kind": "changed", "name": "fc_1.outputs", "before": "8", "after": "12"}],
+        "error": {"code": "different", "message": "the projects differ", "hint": ""},
     }
     assert main(["compare", str(old), str(old), "--json"]) == EXIT_DONE
-    assert json.loads(capsys.readouterr().out) == {"equal": True, "counts": {}, "differences": []}
+    told = json.loads(capsys.readouterr().out)
+    assert (told["equal"], told["counts"], told["differences"]) == (True, {}, [])
+    assert "error" not in told
 
 
 def test_layout_is_asked_for(old: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

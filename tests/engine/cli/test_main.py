@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -11,8 +12,8 @@ from typing import Any
 import pytest
 
 from engine.cli import main
-from engine.cli.common import EXAMPLES
-from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_INPUT, EXIT_STOPPED
+from engine.cli.commands import COMMANDS, EXAMPLES, HIDDEN, parser
+from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_INPUT, EXIT_REQUIREMENT, EXIT_STOPPED
 from engine.core.version import VERSION
 from engine.project.file import save
 from engine.project.project import Project, set_option
@@ -64,7 +65,9 @@ def test_check_json_is_the_contract(good: Path, bad: Path) -> None:
     done = engine("check", good, "--json")
     assert (done.returncode, done.stderr, done.stdout.count("\n")) == (EXIT_DONE, "", 1)
     found = json.loads(done.stdout)
-    assert list(found) == ["problems", "layers", "parameters", "flops", "memory_bytes"]
+    envelope = ["schema_version", "command", "path"]
+    assert list(found) == [*envelope, "problems", "layers", "parameters", "flops", "memory_bytes"]
+    assert (found["schema_version"], found["command"], found["path"]) == (1, "check", str(good))
     assert found["layers"][1] == {
         "name": "fc_1",
         "type": "fully_connected",
@@ -103,7 +106,7 @@ def test_check_says_what_comes_from_a_newer_version(tmp_path: Path) -> None:
     assert any("newer version (format 1.5)" in problem["message"] for problem in found["problems"])
     path.write_text('{"netwright": [2, 0]}')
     done = engine("check", path, "--json")
-    assert (done.returncode, done.stdout) == (EXIT_INPUT, "")
+    assert (done.returncode, json.loads(done.stdout)["error"]["code"]) == (EXIT_INPUT, "invalid_input")
     assert "this file has format 2.0; this version of Netwright reads up to 1.x" in done.stderr
 
 
@@ -135,8 +138,8 @@ def test_all_wrong_settings_are_refused_at_once(good: Path) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
         ["chekc"],
+        ["queue", "lst"],
         ["check"],
         ["check", "/nowhere.netwright"],
         ["check", "/"],
@@ -160,20 +163,18 @@ def test_wrong_input_ends_with_two_and_no_traceback(arguments: list[str]) -> Non
 @pytest.mark.parametrize("line", [line for lines in EXAMPLES.values() for line in lines])
 def test_examples_in_the_help_are_understood(line: str) -> None:
     words = shlex.split(line)
-    arguments = main.parser(words[0]).parse_args(words)
+    arguments = parser(words[0]).parse_args(words)
     for setting in getattr(arguments, "settings", []):
         set_option(Project(), setting)
     assert len(line) + len("  netwright-engine ") <= 100
 
 
 def test_help_shows_examples_line_by_line_and_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
-    for words, shown in (
-        (["check", "--help"], "\n  netwright-engine check digits.netwright\n"),
-        (["--help"], "exit codes:\n  0  "),
-    ):
-        with pytest.raises(SystemExit):
-            main.main(words)
-        assert shown in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main.main(["check", "--help"])
+    assert "\n  netwright-engine check digits.netwright\n" in capsys.readouterr().out
+    assert main.main(["--help"]) == EXIT_DONE
+    assert "exit codes:\n  0  " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -252,13 +253,127 @@ def test_a_file_name_has_no_say_over_the_terminal(tmp_path: Path, capsys: pytest
 def test_help_and_version() -> None:
     done = engine("--help")
     assert done.returncode == EXIT_DONE
-    assert all(command in done.stdout for command in main.COMMANDS)
+    assert all(f"\n  {command} " in done.stdout for command in COMMANDS)
+    assert "serve" not in done.stdout
     assert engine("--version").stdout == f"netwright-engine {VERSION}\n"
 
 
-@pytest.mark.parametrize("command", main.COMMANDS)
+@pytest.mark.parametrize("command", [*COMMANDS, *HIDDEN])
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main.main([command, "--help"])
     assert end.value.code == 0
     assert capsys.readouterr().out.startswith(f"usage: netwright-engine {command}")
+
+
+@pytest.mark.parametrize("words", [[], ["help"], ["-h"], ["queue"]])
+def test_a_command_without_its_rest_shows_its_help(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(words) == EXIT_DONE
+    shown = capsys.readouterr()
+    assert shown.out.startswith("usage: netwright-engine")
+    assert shown.err == ""
+    if words != ["queue"]:
+        assert [line for line in shown.out.splitlines() if re.fullmatch(r"[a-z ]+:", line)] == [
+            *("projects:", "training:", "a run that trains:", "runs:", "this program:", "exit codes:")
+        ]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["chekc"], "There is no command 'chekc'. Did you mean 'check'? `netwright-engine help` lists them."),
+        (["help", "trian"], "There is no command 'trian'. Did you mean 'train'?"),
+        (["queue", "lst"], "there is no 'lst'. Did you mean 'list'? It takes add, list, run, start, move, remove."),
+        (["train", "x", "--environment", "multi-gpus"], "Did you mean 'multi-gpu'?"),
+        (["export", "x"], "the following arguments are required: --format, -o/--output."),
+    ],
+)
+def test_what_is_mistyped_gets_a_suggestion(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(words) == EXIT_INPUT
+    assert said in capsys.readouterr().err
+
+
+def test_help_of_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main.main(["help", "queue", "add"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out.startswith("usage: netwright-engine queue add")
+
+
+def test_the_list_of_commands_imports_none_of_them() -> None:
+    program = "import sys; from engine.cli import main; main.main([]); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert {name for name in loaded if name.startswith("engine.")} == {
+        *("engine.cli", "engine.cli.main", "engine.cli.commands", "engine.core", "engine.core.errors"),
+        "engine.core.version",
+    }
+    assert not loaded & {"shtab", "rich"}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_completion_knows_commands_and_options(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["completion", shell]) == EXIT_DONE
+    script = capsys.readouterr().out
+    assert all(words in script for words in ("largest-batch", "--require", "multi-cpu"))
+    assert "serve" not in script
+    checked = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True) if shell == "bash" else None
+    assert checked is None or checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "error"),
+    [
+        (["check", "/nowhere.netwright"], EXIT_INPUT, "not_found"),
+        (["check", "PROJECT", "--set", "training.max_epoch=3"], EXIT_INPUT, "invalid_option"),
+        (["check", "PROJECT", "--set", "training.max_epochs=0"], EXIT_INPUT, "invalid_option"),
+        (["check", "BAD"], EXIT_INPUT, "invalid_project"),
+        (["check", "PROJECT", "--strikt"], EXIT_INPUT, "usage"),
+        (["check"], EXIT_INPUT, "usage"),
+        (["chekc", "PROJECT"], EXIT_INPUT, "unknown_command"),
+        (["check", "/"], EXIT_INPUT, "invalid_input"),
+        (["show", "/nowhere"], EXIT_INPUT, "not_found"),
+        (["runs", "/nowhere"], EXIT_INPUT, "not_found"),
+        (["compare", "PROJECT", "BAD"], EXIT_REQUIREMENT, "different"),
+        (["train", "PROJECT", "--environment", "parallel"], EXIT_INPUT, "invalid_input"),
+        (["train", "PROJECT", "--junit", "/nowhere/a.xml"], EXIT_INPUT, "not_found"),
+        (["draw", "PROJECT", "-o", "/nowhere/a.svg"], EXIT_INPUT, "not_found"),
+    ],
+)
+def test_json_is_written_of_errors_too(
+    good: Path, bad: Path, words: list[str], code: int, error: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [{"PROJECT": str(good), "BAD": str(bad)}.get(word, word) for word in words]
+    assert main.main([*words, "--json"]) == code
+    shown = capsys.readouterr()
+    told = json.loads(shown.out)
+    assert list(told)[:2] == ["schema_version", "command"]
+    assert told["error"]["code"] == error
+    assert list(told["error"]) == ["code", "message", "hint"]
+    assert told["error"]["message"].splitlines()[0].partition(":")[0] in shown.err or error in (
+        *("invalid_project", "different"),
+    )
+
+
+def test_a_defect_is_reported_as_json_and_junit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_: object) -> int:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr("engine.cli.train.run_train", fail)
+    junit = tmp_path / "a.xml"
+    assert main.main(["train", "x.netwright", "--json", "--junit", str(junit)]) == EXIT_DEFECT
+    told = json.loads(capsys.readouterr().out)
+    assert told["error"]["code"] == "defect"
+    assert "ZeroDivisionError: oops" in told["error"]["message"]
+    assert 'errors="1"' in junit.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("rest", [["--set", "training.max_epoch=3"], ["--nonsense"], ["--environment", "moon"]])
+def test_junit_is_written_of_errors_before_the_training(good: Path, tmp_path: Path, rest: list[str]) -> None:
+    junit = tmp_path / "a.xml"
+    assert main.main(["train", str(good), f"--junit={junit}", *rest]) == EXIT_INPUT
+    text = junit.read_text(encoding="utf-8")
+    assert 'errors="1"' in text
+    assert rest[-1].partition("=")[0].split(".")[-1] in text

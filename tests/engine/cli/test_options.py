@@ -43,7 +43,7 @@ def test_choices_are_explained_where_few_are_meant(capsys: pytest.CaptureFixture
 
 def test_json_has_all_of_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["options", "precision", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    told = json.loads(capsys.readouterr().out)["options"]
     assert told["training.precision"]["default"] == "auto"
     assert "bf16" in told["training.precision"]["choices"]
 

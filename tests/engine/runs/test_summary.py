@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.cli.common import print_json
-from engine.cli.runs import _rows
+from engine.cli.runs import _as_json, _rows
 from engine.runs.history import list_runs
 from engine.runs.query import as_csv, matching, order_by
 from engine.runs.summary import summary_from
@@ -51,7 +52,7 @@ def use(folder: Path) -> list[Any]:
         order_by(key, ()).sorted(runs)
     _rows(runs)
     as_csv(runs).encode("utf-8", "backslashreplace")
-    print_json([run.write() for run in runs])
+    print_json(Namespace(command="runs"), {"runs": [_as_json(run) for run in runs]})
     return runs
 
 

@@ -1,0 +1,183 @@
+"""Table of the commands: groups, one line each, modules, examples; and the argument parser that shows it.
+
+It imports no module of a command, so that `--help` and an unknown command are answered at once.
+"""
+
+import argparse
+import importlib
+from collections.abc import Mapping
+from typing import Any, NoReturn, Protocol
+
+from engine.core.errors import UserError, did_you_mean
+from engine.core.version import VERSION
+
+PROGRAM = "netwright-engine"
+GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "projects": {
+        "new": ("new", "start from a copy of an example or a template"),
+        "templates": ("new", "list examples and templates"),
+        "check": ("check", "show problems, sizes, parameters, FLOPs and memory of projects"),
+        "options": ("options", "list the options of a project, with defaults"),
+        "compare": ("compare", "show the differences between two projects"),
+        "draw": ("draw", "draw the network as SVG or PNG"),
+        "measure": ("trials", "measure the output sizes of a project's own layers"),
+    },
+    "training": {
+        "train": ("train", "train a network"),
+        "resume": ("train", "resume a run from its last checkpoint"),
+        "queue": ("queue", "train one project after another"),
+        "devices": ("devices", "list the devices and environments of this machine"),
+        "advise": ("trials", "recommend an environment and a strategy"),
+        "largest-batch": ("trials", "find the largest mini-batch that fits into memory"),
+    },
+    "a run that trains": {
+        "follow": ("follow", "show the progress of a run"),
+        "stop": ("control", "stop a run"),
+        "pause": ("control", "pause a run"),
+        "checkpoint": ("control", "save a checkpoint of a run now"),
+        "validate": ("control", "validate the network of a run now"),
+        "set": ("control", "change the learning rate or the number of epochs of a run"),
+        "watch": ("control", "watch the gradients or layers of a run"),
+    },
+    "runs": {
+        "runs": ("runs", "list runs"),
+        "show": ("runs", "describe one run"),
+        "note": ("runs", "set or print the note of a run"),
+        "tag": ("runs", "tag a run"),
+        "delete": ("runs", "move runs to the trash"),
+        "curves": ("runs", "write curves as CSV, or for TensorBoard or MLflow"),
+        "export": ("export", "export a network as ONNX or PyTorch"),
+    },
+    "this program": {
+        "help": ("program", "show this list, or the help of a command"),
+        "completion": ("program", "print a script that completes commands in bash or zsh"),
+    },
+}
+"""Groups of commands: the module of this package that registers each, and its line in the list of commands."""
+HIDDEN = {"serve": "serve"}
+"""Commands that only the window uses, which no list shows."""
+COMMANDS = {name: module for group in GROUPS.values() for name, (module, _) in group.items()}
+SUMMARIES = {name: summary for group in GROUPS.values() for name, (_, summary) in group.items()}
+
+EXIT_CODES = """exit codes:
+  0  done                              3  the run failed
+  1  a defect of Netwright             4  a --require did not hold; compare: different
+  2  the input is wrong                5  the execution environment is not available here
+                                     130  stopped on request"""
+EXAMPLES = {
+    "new": ("new digits", "new resnet18 networks"),
+    "templates": ("templates",),
+    "help": ("help", "help queue add"),
+    "completion": ("completion bash",),
+    "options": ("options", "options learn_rate", "options ValidationPatience", "options training.loss"),
+    "check": (
+        "check digits.netwright",
+        "check digits.netwright --set training.mini_batch_size=64 --json",
+        "check digits.netwright networks/resnet18.netwright --format github",
+    ),
+    "compare": ("compare digits.netwright networks/resnet18.netwright",),
+    "draw": ("draw digits.netwright -o digits.svg", "draw digits.netwright -o digits.png --theme dark --scale 3"),
+    "train": (
+        "train digits.netwright --run-dir runs/first",
+        "train digits.netwright --set training.max_epochs=20 --set training.solver=adam",
+        'train digits.netwright --require "accuracy>=0.9" --json --junit outcome.xml',
+        "train digits.netwright --set training.max_epochs=9999 --run-dir runs/two --detach",
+    ),
+    "set": ("set runs/two --rate-factor 0.1", "set runs/two --epochs 100000"),
+    "watch": ("watch runs/two --layers on",),
+    "pause": ("pause runs/two",),
+    "stop": ("stop runs/two",),
+    "show": ("show runs/first",),
+    "runs": ('runs digits.netwright --filter "accuracy>0.9 solver" --sort validation.loss', "runs --csv"),
+    "curves": ("curves runs/* -o curves.csv", "curves runs/* --format tensorboard -o logs"),
+    "export": ("export runs/first --format onnx -o digits.onnx", "export runs/first --format pytorch -o digits_net.py"),
+    "queue": (
+        "queue add digits.netwright --set training.solver=adam",
+        "queue run",
+    ),
+    "devices": ("devices", "devices --test"),
+    "resume": (
+        'resume runs/first --set training.max_epochs=40 --require "accuracy>=0.9"',
+        "resume runs/two --detach",
+    ),
+}
+"""Commands that work one after the other, from an empty folder."""
+
+
+class Commands(Protocol):
+    """Protocol of what a module registers its commands with."""
+
+    def add_parser(self, name: str, *, description: str) -> argparse.ArgumentParser: ...
+
+
+class Parser(argparse.ArgumentParser):
+    """Argument parser that raises `UserError` for wrong arguments, with a suggestion for a mistyped choice."""
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**{"formatter_class": HelpFormatter, **values})
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the error, with the way to the help."""
+        command, end = self.prog.removeprefix(PROGRAM).strip(), "" if message.endswith((".", "?")) else "."
+        raise UserError(f"{command}: {message}{end} `{self.prog} --help` says what it takes.", code="usage")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            known = [str(choice) for choice in action.choices or ()]
+            error.message = f"there is no '{value}'.{did_you_mean(str(value), known)} It takes {', '.join(known)}."
+            raise
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """Help formatter that keeps the line breaks of preformatted text, such as the examples."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        is_preformatted = "\n  " in text
+        return text if is_preformatted else super()._fill_text(text, width, indent)
+
+
+class _Registry:
+    """Subparsers that take the line of a command from the table, and its examples."""
+
+    def __init__(self, subparsers: Any) -> None:
+        self._subparsers = subparsers
+
+    def add_parser(self, name: str, *, description: str) -> argparse.ArgumentParser:
+        shown = {"help": SUMMARIES[name]} if name in SUMMARIES else {}
+        examples = "\n".join(("examples:", *(f"  {PROGRAM} {line}" for line in EXAMPLES.get(name, ()))))
+        epilog = examples if name in EXAMPLES else None
+        command: argparse.ArgumentParser = self._subparsers.add_parser(
+            name, description=description, epilog=epilog, **shown
+        )
+        return command
+
+
+def parser(command: str = "") -> Parser:
+    """Return the argument parser with one command, or with all of them, which imports all modules."""
+    top = Parser(prog=PROGRAM, description="Check, train and export neural networks without a screen.")
+    top.add_argument("--version", action="version", version=f"{PROGRAM} {VERSION}")
+    subparsers = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    modules = {**COMMANDS, **HIDDEN}
+    names = [command] if command in modules else [*modules]
+    for module in dict.fromkeys(modules[name] for name in names):
+        importlib.import_module(f"engine.cli.{module}").register(_Registry(subparsers))
+    return top
+
+
+def overview() -> str:
+    """Return the list of commands by group, with the exit codes."""
+    width = max(map(len, SUMMARIES))
+    lines = [f"usage: {PROGRAM} COMMAND ...", "", "Check, train and export neural networks without a screen.", ""]
+    for group, commands in GROUPS.items():
+        lines += [f"{group}:", *(f"  {name.ljust(width)}  {summary}" for name, (_, summary) in commands.items()), ""]
+    lines += [f"`{PROGRAM} COMMAND --help` describes a command, with examples. Start with: {PROGRAM} new digits", ""]
+    return "\n".join([*lines, EXIT_CODES])
+
+
+def refuse_unknown_command(name: str) -> None:
+    """Raise `UserError` if there is no command of this name."""
+    if name not in COMMANDS and name not in HIDDEN:
+        hint = did_you_mean(name, COMMANDS)
+        raise UserError(f"There is no command '{name}'.{hint} `{PROGRAM} help` lists them.", code="unknown_command")
