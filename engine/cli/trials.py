@@ -121,7 +121,7 @@ def run_largest_batch(arguments: argparse.Namespace) -> int:
 
 def _words(tried: dict[str, Any]) -> str:
     share = f" ({tried['samples']:,} per worker)" if tried["samples"] != tried["batch"] else ""
-    fits = tried["refusal"] or f"fits: {format_bytes(tried['bytes'])}, {1000 * tried['seconds']:.1f} ms a step"
+    fits = tried["refusal"] or f"fits: {format_bytes(tried['bytes'])}, {1000 * tried['seconds']:.1f} ms per step"
     return f"{tried['batch']:>9,}{share} on {tried['device']}: {fits}"
 
 
