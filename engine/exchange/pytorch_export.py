@@ -85,7 +85,7 @@ def demo_batch(given: InputFormat, batch: int, steps: int) -> str:
     """
     steps = given.lengths[0] if given.lengths else steps
     shape = ", ".join(str(size if isinstance(size, int) else steps) for size in given.type.sizes)
-    dtype = ", dtype=torch.float64" if given.dtype == "float64" else ""
+    dtype, digits = (", dtype=torch.float64", 17) if given.dtype == "float64" else ("", 9)
     if given.range is None:
         is_index = given.type.kind == "index"
         return (
@@ -95,11 +95,11 @@ def demo_batch(given: InputFormat, batch: int, steps: int) -> str:
     if given.type.kind == "index":
         return f"torch.randint({int(low)}, {int(high) + 1}, ({batch}, {shape}))"
     if given.type.layout == "features" and len(given.range.low) == given.type.channels:
-        rows = (", ".join(f"{value:.6g}" for value in row) for row in (given.range.low, given.range.high))
+        rows = (", ".join(f"{value:.{digits}g}" for value in row) for row in (given.range.low, given.range.high))
         return f"torch.tensor([{', '.join(f'[{row}]' for row in rows)}]{dtype or ', dtype=torch.float32'})"
     if low.is_integer() and high.is_integer() and given.type.layout == "image" and not given.range.basis:
         return f"torch.randint({int(low)}, {int(high) + 1}, ({batch}, {shape})).to(torch.{given.dtype})"
-    return f"torch.empty({batch}, {shape}{dtype}).uniform_({low:.6g}, {high:.6g})"
+    return f"torch.empty({batch}, {shape}{dtype}).uniform_({low:.{digits}g}, {high:.{digits}g})"
 
 
 def refuse_overwriting(paths: Sequence[Path]) -> None:

@@ -168,7 +168,7 @@ def _values(given: InputFormat, sample: Sample | None, name: str) -> list[str]:
         shape = ", ".join(str(size if isinstance(size, int) else 16) for size in given.shape[1:])
         draw = f"integers({int(low)}, {int(high) + 1}, (1, {shape}))"
         if given.type.kind != "index":
-            draw = f"uniform({low:.6g}, {high:.6g}, (1, {shape}))"
+            draw = f"uniform({low!r}, {high!r}, (1, {shape}))"
         comment = "  # random: put yours here"
         return [f"{name} = np.random.default_rng(0).{draw}.astype(np.{given.dtype}){comment}"]
     if sample.reading:

@@ -106,7 +106,7 @@ class InputFormat:
 
 def spelled(number: float) -> str:
     """Return a number for a reader: four significant digits, whole numbers in full."""
-    return f"{number:,.0f}" if number == int(number) and abs(number) < 1e9 else f"{number:.4g}"
+    return f"{number:,.0f}" if number == int(number) and abs(number) < 1e15 else f"{number:.4g}"
 
 
 def input_formats(

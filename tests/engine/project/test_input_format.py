@@ -1,6 +1,9 @@
 """The sentence on what an input takes, from the network and from what is known of the data."""
 
+from dataclasses import replace
+
 from engine.core.types import features, image, sequence, tokens
+from engine.exchange.pytorch_export import demo_batch
 from engine.network.network import Network
 from engine.project.data import DataOptions
 from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
@@ -71,3 +74,12 @@ def test_tokens_are_whole_numbers_of_the_vocabulary() -> None:
     )
     given = one(network, DataOptions(source="arrays", path="x.npz"), InputInfo("x", tokens(5)))
     assert given.short() == "whole numbers 0 to 29, float32, N × 5 (batch, step)"
+
+
+def test_large_numbers_are_told_apart() -> None:
+    ranges = Range((1_700_000_000.0,), (1_700_000_039.0,))
+    given = one(chain(layer("feature_input", channels=2)), DataOptions(), None, ranges)
+    assert given.short().startswith("numbers 1,700,000,000 to 1,700,000,039, float32")
+    assert demo_batch(given, 4, 16) == "torch.empty(4, 2).uniform_(1.7e+09, 1.70000004e+09)"
+    double = replace(given, dtype="float64")
+    assert demo_batch(double, 4, 16) == "torch.empty(4, 2, dtype=torch.float64).uniform_(1700000000, 1700000039)"
