@@ -7,7 +7,7 @@ from engine.layers.base import LayerType, Lowered, expect_real, function, module
 
 
 class _Gated(LayerType):
-    """One half of the channels opens and closes the other. Half of the channels leave."""
+    """One half of the channels gates the other. The output has half the channels."""
 
     def output(self, x: TensorType) -> TensorType:
         expect_real(x)
@@ -17,9 +17,9 @@ class _Gated(LayerType):
 
 
 class Glu(_Gated):
-    """Lets one half of the channels open and close the other: a · sigmoid(b). Half of the channels leave.
+    """Gates one half of the channels with the other: a · sigmoid(b). The output has half the channels.
 
-    The first half of the channels is a, the second half b; so it stands behind a layer with twice the outputs.
+    The first half of the channels is a, the second half b: place it after a layer with twice the outputs.
 
     Source: Dauphin, Fan, Auli, Grangier: Language modeling with gated convolutional networks, 2017.
     """
@@ -31,7 +31,7 @@ class Glu(_Gated):
 
 
 class SwiGlu(_Gated):
-    """A GLU whose gate is a swish: swish(a) · b, with a and b the halves of the channels. Half of them leave.
+    """A GLU whose gate is a swish: swish(a) · b, with a and b the halves of the channels. The output has half of them.
 
         y = a / (1 + exp(-a)) · b
 
@@ -48,7 +48,7 @@ class SwiGlu(_Gated):
 
 
 class GeGlu(_Gated):
-    """A GLU whose gate is a GELU: a · GELU(b), with a and b the halves of the channels. Half of them leave.
+    """A GLU whose gate is a GELU: a · GELU(b), with a and b the halves of the channels. The output has half of them.
 
         y = a · b Φ(b)
 

@@ -356,12 +356,12 @@ class _Source(LayerType):
 
 
 class Constant(_Source):
-    """Gives the same number everywhere, whatever comes in: a tensor of its own sizes.
+    """Returns a tensor of fixed sizes with the same number everywhere, whatever the input.
 
         y = value
 
-    The input says how many samples there are, nothing else; connect any layer. With 1 by 1 sizes it goes with
-    everything in an addition or a comparison.
+    The input sets only the number of samples; connect any layer. With sizes of 1 it broadcasts in an addition or a
+    comparison.
     """
 
     key, label, family = "constant", "Constant", "Arithmetic"
@@ -375,12 +375,12 @@ class Constant(_Source):
 
 
 class LearnedParameter(Weighted, _Source):
-    """Gives numbers that are learned, the same for every sample: queries, prompts, a starting state. (nn.Parameter)
+    """Returns learned numbers, equal for every sample: queries, prompts, an initial state. (nn.Parameter)
 
         y = weight
 
-    The input says how many samples there are, nothing else; connect any layer. As a sequence of so many steps it is
-    the queries of a cross-attention.
+    The input sets only the number of samples; connect any layer. As a sequence it can be the queries of a
+    cross-attention.
 
     Source: Jaegle et al.: Perceiver: general perception with iterative attention, 2021.
     """

@@ -81,7 +81,7 @@ SCORES = {
 
 
 def scores_field() -> Choice:
-    """Whether the attention weights leave."""
+    """Output of the attention weights."""
     return Choice("none", options=tuple(SCORES), notes=SCORES, help="Also outputs the attention weights")
 
 
@@ -116,11 +116,11 @@ class SelfAttention(WithScores, WithWeightsAndBias):
         head = softmax(Q Kᵀ / √(channels of a head)) V
         y = (heads side by side) Woᵀ + bo
 
-    As many channels leave as came in, unless told otherwise. With the mask `causal` a step sees itself and what came
-    before.
+    The output has as many channels as the input by default. With the mask `causal` a step sees itself and earlier
+    steps.
 
-    With `scores` the weights softmax(...) leave by a second port, as an image of heads × steps that look × steps that
-    are seen, before dropout; each row adds to one. (MATLAB: HasScoresOutput, which gives those of each head)
+    With `scores` a second port has the weights softmax(...) before dropout, as an image of heads × query steps × key
+    steps; each row adds to one. (MATLAB: HasScoresOutput, which gives those of each head)
 
     Source: Vaswani et al.: Attention is all you need, 2017.
     """

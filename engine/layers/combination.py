@@ -114,7 +114,7 @@ class Addition(NumberedInputs, ElementWise):
 
         y = x1 + x2 + ...
 
-    The end of a shortcut: what a branch gives is added to what came into it. Inputs may be complex.
+    The end of a shortcut: the output of a branch is added to its input. Inputs may be complex.
 
     Source: He, Zhang, Ren, Sun: Deep residual learning for image recognition, 2016.
     """

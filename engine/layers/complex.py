@@ -48,7 +48,7 @@ ORDERS = {
 
 
 class RealToComplex(LayerType):
-    """Makes complex numbers of pairs of channels: half as many channels leave.
+    """Makes complex numbers of pairs of channels; the output has half as many channels.
 
         interleaved: y[c] = x[2c] + i x[2c + 1]
         halves: y[c] = x[c] + i x[c + channels / 2]

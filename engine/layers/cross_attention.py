@@ -77,11 +77,11 @@ class Attention(Padded, WithScores):
         y = heads side by side
 
     The channels of queries, keys and values are divided among the heads in order. Queries and keys have as many
-    channels; keys and values have as many steps. What leaves has the steps of the queries and the channels of the
-    values. With the mask `causal` a query sees keys of its own step and before.
+    channels; keys and values have as many steps. The output has the steps of the queries and the channels of the
+    values. With the mask `causal` a query sees the keys of its step and earlier ones.
 
-    With `scores` the weights softmax(...) leave by a second port, as an image of heads × queries × keys, before
-    dropout; each row adds to one. (MATLAB: HasScoresOutput, which gives those of each head)
+    With `scores` a second port has the weights softmax(...) before dropout, as an image of heads × queries × keys;
+    each row adds to one. (MATLAB: HasScoresOutput, which gives those of each head)
 
     Source: Vaswani et al.: Attention is all you need, 2017.
     """
@@ -126,19 +126,18 @@ class Attention(Padded, WithScores):
 
 
 class MultiheadAttention(Padded, WithScores, WithWeightsAndBias):
-    """Attention to another sequence: queries from one, keys and values from others, each by weights of its own.
+    """Attention to another sequence: queries from one, keys and values from others, with separate weights.
 
         Q, K, V = query Wqᵀ + bq, key Wkᵀ + bk, value Wvᵀ + bv
         head = softmax(Q Kᵀ / √(channels of a head)) V
         y = (heads side by side) Woᵀ + bo
 
-    For cross-attention connect one sequence, such as what an encoder gives, to both `key` and `value`. The three may
-    have different channels. With the mask `causal` a query sees keys of its own step and before. The weights are those
-    of torch's MultiheadAttention, as four matrices.
+    For cross-attention connect one sequence, such as the output of an encoder, to both `key` and `value`. The three may
+    have different channels. With the mask `causal` a query sees the keys of its step and earlier ones. The weights are
+    those of torch's MultiheadAttention, as four matrices.
 
-    With `scores` the attention weights leave by a second port, as an image of heads × queries × keys, before dropout;
-    each row adds to one. (torch: need_weights, average_attn_weights; there dropout is in them, and `mean` has no axis
-    for the heads)
+    With `scores` a second port has the attention weights before dropout, as an image of heads × queries × keys; each
+    row adds to one. (torch: need_weights, average_attn_weights, after dropout; `mean` has no axis for the heads)
 
     Source: Vaswani et al.: Attention is all you need, 2017.
     """
@@ -232,8 +231,8 @@ class GroupedAttention(Padded, WithScores, WithWeightsAndBias):
     of each query and key at step t by the angle t · 10000^(-2i / channels of a head), neighbours in pairs as in the
     paper. (Some networks pair channel i with the one half of the channels further: the same, with the rows of the
     weights in another order.) `linear` adds -2^(-8 (h + 1) / heads) · |t - s| to the score of steps t and s for head
-    h = 0, 1, ... With `scores` the attention weights leave by a second port, as an image of heads × steps that look ×
-    steps that are seen, before dropout.
+    h = 0, 1, ... With `scores` a second port has the attention weights before dropout, as an image of heads × query
+    steps × key steps.
 
     Source: Ainslie et al.: GQA: Training generalized multi-query transformer models from multi-head checkpoints, 2023;
     rotary: Su et al.: RoFormer, 2021; linear: Press, Smith, Lewis: Train short, test long, 2022.

@@ -53,9 +53,9 @@ class ImageInput(InputLayer):
 
         y = (x - shift) / scale
 
-    Shift and scale are fitted once, on the training split of the data, a number a channel: `zscore` takes mean and
-    standard deviation, `zerocenter` the mean only, the two `rescale` ways minimum and maximum. They are kept with the
-    weights and leave with every export.
+    Shift and scale are fitted once, on the training split of the data, one number per channel: `zscore` takes mean and
+    standard deviation, `zerocenter` the mean only, the two `rescale` ways minimum and maximum. They are stored with
+    the weights and part of every export.
 
     Source: LeCun, Bottou, Orr, Müller: Efficient BackProp, 1998.
     """
@@ -79,9 +79,9 @@ class VolumeInput(InputLayer):
 
         y = (x - shift) / scale
 
-    Shift and scale are fitted once, on the training split of the data, a number a channel: `zscore` takes mean and
-    standard deviation, `zerocenter` the mean only, the two `rescale` ways minimum and maximum. They are kept with the
-    weights and leave with every export.
+    Shift and scale are fitted once, on the training split of the data, one number per channel: `zscore` takes mean and
+    standard deviation, `zerocenter` the mean only, the two `rescale` ways minimum and maximum. They are stored with
+    the weights and part of every export.
 
     Source: LeCun, Bottou, Orr, Müller: Efficient BackProp, 1998.
     """
@@ -106,15 +106,15 @@ class SequenceInput(InputLayer):
     (MATLAB counts from 1) and go to an embedding; they are not normalised. Complex data comes as twice the channels,
     each real part before its imaginary part (MATLAB's SplitComplexInputs); a real-to-complex layer takes them so.
 
-    Where the sequences of the data differ in length, a batch is padded behind their ends, to its longest. No layer sees
-    the padding: each sequence gives what it gives alone. What is exported takes sequences of any length too, but all of
-    one batch of the same.
+    If the sequences of the data differ in length, a batch is padded at their ends to its longest. Layers do not see
+    padding: each sequence has the result that it has alone. An exported network takes sequences of any length, too, but
+    of equal length within a batch.
 
         y = (x - shift) / scale
 
-    Shift and scale are fitted once, on the training split of the data, a number a channel: `zscore` takes mean and
-    standard deviation, `zerocenter` the mean only, the two `rescale` ways minimum and maximum. They are kept with the
-    weights and leave with every export.
+    Shift and scale are fitted once, on the training split of the data, one number per channel: `zscore` takes mean and
+    standard deviation, `zerocenter` the mean only, the two `rescale` ways minimum and maximum. They are stored with
+    the weights and part of every export.
 
     Source: LeCun, Bottou, Orr, Müller: Efficient BackProp, 1998.
     """
@@ -158,9 +158,9 @@ class FeatureInput(InputLayer):
 
         y = (x - shift) / scale
 
-    Shift and scale are fitted once, on the training split of the data, a number a channel: `zscore` takes mean and
-    standard deviation, `zerocenter` the mean only, the two `rescale` ways minimum and maximum. They are kept with the
-    weights and leave with every export.
+    Shift and scale are fitted once, on the training split of the data, one number per channel: `zscore` takes mean and
+    standard deviation, `zerocenter` the mean only, the two `rescale` ways minimum and maximum. They are stored with
+    the weights and part of every export.
 
     Source: LeCun, Bottou, Orr, Müller: Efficient BackProp, 1998.
     """

@@ -324,7 +324,7 @@ class InverseNorm(LayerType):
 
     The reverse of what an input layer does, with numbers that are given here and hold for all channels, or `fitted`
     ones: those of the responses in the training split, one for each channel, found before training begins. Then it must
-    be the last layer. The network before it works with numbers around zero, which train well; what leaves, and every
+    be the last layer. The network before it works with numbers around zero, which train well; the output, and every
     export, has the units of the data. The loss compares in these units, or, with the training option "Normalise
     targets", in normalised ones, so that responses of different sizes count the same. (MATLAB: NormalizeTargets, which
     takes the numbers of this layer from the responses)

@@ -135,8 +135,8 @@ class MaxPool2d(MaxPooling):
 
         y[c, i] = max over k of x[c, stride · i + k - padding]
 
-    Each channel by itself. Nothing is learned; the gradient goes to the largest number only. With `indices` the places
-    of the largest numbers leave by a second port, row · width + column in the image that came in, counted from 0: max
+    Each channel separately. Nothing is learned; the gradient goes to the largest number only. With `indices` a second
+    port has the positions of the largest numbers, row · width + column in the input image, counted from 0: max
     unpooling puts numbers back there. (MATLAB: HasUnpoolingOutputs, which counts from 1)
 
     Source: Boureau, Ponce, LeCun: A theoretical analysis of feature pooling in visual recognition, 2010.

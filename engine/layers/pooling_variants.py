@@ -32,7 +32,7 @@ def _cells(dims: int) -> Size:
 
 
 class _AdaptivePooling(LayerType):
-    """A grid of so many cells, whatever the size of the input: cell i of n goes from floor(i size / n) to
+    """A grid with a fixed number of cells, whatever the size of the input: cell i of n goes from floor(i size / n) to
     ceil((i + 1) size / n)."""
 
     dims: ClassVar[int] = 2
@@ -65,7 +65,7 @@ class AdaptiveAveragePooling(_AdaptivePooling):
 
 
 class AdaptiveAveragePool1d(AdaptiveAveragePooling):
-    """Takes means over so many cells along a sequence of any length.
+    """Takes means over a fixed number of cells along a sequence of any length.
 
         cell i of n goes from floor(i · T / n) to ceil((i + 1) · T / n)
 
@@ -79,7 +79,7 @@ class AdaptiveAveragePool1d(AdaptiveAveragePooling):
 
 
 class AdaptiveAveragePool2d(AdaptiveAveragePooling):
-    """Takes means over a grid of so many cells, whatever the size of the image.
+    """Takes means over a fixed grid of cells, whatever the size of the image.
 
         cell i of n goes from floor(i · size / n) to ceil((i + 1) · size / n)
 
@@ -93,7 +93,7 @@ class AdaptiveAveragePool2d(AdaptiveAveragePooling):
 
 
 class AdaptiveAveragePool3d(AdaptiveAveragePooling):
-    """Takes means over a grid of so many cells, whatever the size of the volume.
+    """Takes means over a fixed grid of cells, whatever the size of the volume.
 
         cell i of n goes from floor(i · size / n) to ceil((i + 1) · size / n)
 
@@ -114,7 +114,7 @@ class AdaptiveMaxPooling(_AdaptivePooling):
 
 
 class AdaptiveMaxPool1d(AdaptiveMaxPooling):
-    """Keeps the largest number of so many cells along a sequence of any length.
+    """Keeps the largest number of each of a fixed number of cells along a sequence of any length.
 
         cell i of n goes from floor(i · T / n) to ceil((i + 1) · T / n)
 
@@ -128,7 +128,7 @@ class AdaptiveMaxPool1d(AdaptiveMaxPooling):
 
 
 class AdaptiveMaxPool2d(AdaptiveMaxPooling):
-    """Keeps the largest number of a grid of so many cells, whatever the size of the image.
+    """Keeps the largest number of each cell of a fixed grid, whatever the size of the image.
 
         cell i of n goes from floor(i · size / n) to ceil((i + 1) · size / n)
 
@@ -141,7 +141,7 @@ class AdaptiveMaxPool2d(AdaptiveMaxPooling):
 
 
 class AdaptiveMaxPool3d(AdaptiveMaxPooling):
-    """Keeps the largest number of a grid of so many cells, whatever the size of the volume.
+    """Keeps the largest number of each cell of a fixed grid, whatever the size of the volume.
 
         cell i of n goes from floor(i · size / n) to ceil((i + 1) · size / n)
 

@@ -268,12 +268,12 @@ class Lstm(_Lstm):
         m = f · m' + i · g
         h = o · tanh(m)
 
-    Each of i, f, g, o has rows of its own in the weights, in this order, as in torch and MATLAB; h' and m' are the
+    Each of i, f, g, o has separate rows in the weights, in this order, as in torch and MATLAB; h' and m' are the
     state before the step, zero at the start. There are two biases, b and c, where MATLAB has one: their sum counts,
     and both learn; with the training option `convention` at `matlab` b alone does. With `last` it gives h after the
     last step.
 
-    The state can enter and leave by ports of its own, `hidden` (h) and `cell` (m). Of stacked layers the states lie
+    The state has separate input and output ports, `hidden` (h) and `cell` (m). Of stacked layers the states lie
     side by side, that of the first layer first. Other activations than tanh and sigmoid are slower: they go step by
     step.
 
@@ -286,12 +286,12 @@ class Lstm(_Lstm):
 
 
 class Bilstm(_Lstm):
-    """Two LSTMs that read the sequence forwards and backwards; their outputs stand side by side.
+    """Two LSTMs that read the sequence forwards and backwards; their outputs are concatenated.
 
         y[t] = (forward h[t], backward h[t])
 
     With `last` each gives its state after it has read everything: the forward one at the last step, the backward one at
-    the first. Twice as many channels as hidden units leave the layer, and its states (ports `hidden` and `cell`) are
+    the first. The output has twice as many channels as hidden units, and its states (ports `hidden` and `cell`) are
     twice as long: forwards, then backwards, layer by layer.
 
     Source: Schuster, Paliwal: Bidirectional recurrent neural networks, 1997; Graves, Schmidhuber: Framewise phoneme
@@ -309,8 +309,8 @@ class Gru(_Gru):
         n = tanh(W x + b + r · (R h' + c))
         h = (1 - z) · n + z · h'
 
-    Each of r, z, n has rows of its own in the weights, in this order; h' is the state before the step. The reset gate r
-    works after the multiplication, on a bias of its own, as in torch: MATLAB's ResetGateMode
+    Each of r, z, n has separate rows in the weights, in this order; h' is the state before the step. The reset gate r
+    works after the multiplication, on a separate bias, as in torch: MATLAB's ResetGateMode
     `recurrent-bias-after-multiplication`, which is not its default. The other two modes have one bias, b, and are
     slower: they go step by step, as other activations do. With `last` it gives h after the last step.
 
@@ -323,12 +323,12 @@ class Gru(_Gru):
 
 
 class Bigru(_Gru):
-    """Two GRUs that read the sequence forwards and backwards; their outputs stand side by side.
+    """Two GRUs that read the sequence forwards and backwards; their outputs are concatenated.
 
         y[t] = (forward h[t], backward h[t])
 
     Each is a GRU as the layer of that name. With `last` each gives its state after it has read everything: the forward
-    one at the last step, the backward one at the first. Twice as many channels as hidden units leave the layer.
+    one at the last step, the backward one at the first. The output has twice as many channels as hidden units.
 
     Source: Schuster, Paliwal: Bidirectional recurrent neural networks, 1997; Cho et al.: Learning phrase
     representations using RNN encoder-decoder for statistical machine translation, 2014.
@@ -353,7 +353,7 @@ class _Rnn(_Stacked):
 
 
 class Rnn(_Rnn):
-    """The plain recurrent layer of Elman: each step mixes what comes in with the state before it.
+    """The plain recurrent layer of Elman: each step mixes its input with the previous state.
 
         h = tanh(W x + b + R h' + c)
 
@@ -368,12 +368,12 @@ class Rnn(_Rnn):
 
 
 class Birnn(_Rnn):
-    """Two plain recurrent layers that read the sequence forwards and backwards; their outputs stand side by side.
+    """Two plain recurrent layers that read the sequence forwards and backwards; their outputs are concatenated.
 
         y[t] = (forward h[t], backward h[t])
 
     With `last` each gives its state after it has read everything: the forward one at the last step, the backward one at
-    the first. Twice as many channels as hidden units leave the layer.
+    the first. The output has twice as many channels as hidden units.
 
     Source: Schuster, Paliwal: Bidirectional recurrent neural networks, 1997.
     """

@@ -86,7 +86,7 @@ class ProjectedLstm(_Projected):
         h = o · tanh(m)
 
     P is the input projector (channels × its size) and Q the output projector (hidden units × its size), each the same
-    for all four gates. What leaves is h, with as many channels as there are hidden units, as MATLAB defines it: in
+    for all four gates. The output is h, with as many channels as hidden units, as MATLAB defines it: in
     place of V x it computes V P Pᵀ x, and W = V P is what is stored. That is another thing than `proj_size` of torch's
     LSTM, which makes the state itself smaller (Sak, Senior, Beaufays, 2014). The layer goes step by step and is slower
     than an LSTM on the processors it was tuned for; what it saves is memory for weights.
@@ -108,9 +108,9 @@ class ProjectedGru(_Projected):
         h = (1 - z) · n + z · h'
 
     P is the input projector (channels × its size) and Q the output projector (hidden units × its size), each the same
-    for all three gates. What leaves is h, with as many channels as there are hidden units, as MATLAB defines it: in
+    for all three gates. The output is h, with as many channels as hidden units, as MATLAB defines it: in
     place of V x it computes V P Pᵀ x, and W = V P is what is stored. The reset gate has MATLAB's three modes and its
-    default, in which it works after the multiplication, without a bias of its own. The layer goes step by step and is
+    default, in which it works after the multiplication, without a separate bias. The layer goes step by step and is
     slower than a GRU; what it saves is memory for weights.
 
     Source: MathWorks: gruProjectedLayer, Deep Learning Toolbox, since R2023b.
@@ -141,7 +141,7 @@ class PeepholeLstm(RecurrentLayer):
         o = sigmoid(W x + R h' + p · m + b)
         h = o · tanh(m)
 
-    Each of i, f, o has peephole weights p of its own, in this order; the output gate sees the new memory, the others
+    Each of i, f, o has separate peephole weights p, in this order; the output gate sees the new memory, the others
     that of the step before. It learns exact intervals and counts better than a plain LSTM. torch has no such layer: it
     goes step by step, which is slower.
 

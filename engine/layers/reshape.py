@@ -173,7 +173,7 @@ class ChannelShuffle(LayerType):
 
 
 class SelectStep(LayerType):
-    """Takes one step out of a sequence, such as the last one: features leave the layer. (1-D indexing)
+    """Takes one step out of a sequence, such as the last one; the output is features. (1-D indexing)
 
         y[c] = x[step, c], or x[length - 1 - step, c] counted from the end
 
@@ -211,7 +211,7 @@ class SelectStep(LayerType):
 
 
 class Slice(LayerType):
-    """Takes a part of one axis: from a place on, up to another, every so many-th.
+    """Takes a part of one axis: from a start to an end, in steps.
 
         y[i] = x[start + i · step], as long as that is before the end
 
@@ -261,7 +261,7 @@ class Slice(LayerType):
 
 
 class Split(LayerType):
-    """Cuts one axis into equal parts, each of which leaves through a port of its own. (chunk)
+    """Cuts one axis into equal parts, one per output port. (chunk)
 
         part n: y[i] = x[(n - 1) · size / parts + i]
 
@@ -366,8 +366,8 @@ class Crop2d(_Crop):
 
         y[c, h, w] = x[c, top + h, left + w]
 
-    Where the middle is no whole place, the part lies nearer to the top and the left. In a U-Net it brings what comes
-    from the encoder to the size of what the decoder has.
+    Where the middle is no whole place, the part lies nearer to the top and the left. In a U-Net it crops the output
+    of the encoder to the size of the decoder's.
 
     Source: Ronneberger, Fischer, Brox: U-Net: convolutional networks for biomedical image segmentation, 2015.
     """

@@ -280,7 +280,7 @@ class RepeatVector(LayerType):
 
 
 class Roll(LayerType):
-    """Moves everything along one axis by so many places; what leaves at one end comes in at the other.
+    """Shifts values along one axis by a number of places, around its end.
 
         y[i] = x[(i - shift) mod size]
 

@@ -19,9 +19,9 @@ INTRODUCTION = f"""# Layer types
 
 Made by `{COMMAND}` from the declarations in `engine/layers/`; change it there.
 
-A layer takes tensors at its input ports and gives others at its output ports. Sizes leave out the batch: an image is
-C × H × W, a volume C × D × H × W, a sequence T × C (steps first), features are C. In the formulas x is what comes in
-and y what leaves."""
+A layer reads tensors from its input ports and writes tensors to its output ports. Sizes omit the batch: an image is
+C × H × W, a volume C × D × H × W, a sequence T × C (steps first), features are C. In the formulas x is the input and y
+the output."""
 
 
 def text() -> str:
