@@ -30,6 +30,7 @@ from engine.network.block import Block
 from engine.project.file import SUFFIX
 
 if TYPE_CHECKING:
+    from app.data.tab import DataTab
     from app.frame.network_commands import AlignCommands, BlockCommands
     from app.runs.preload import Preload
     from app.start_page.page import StartPage
@@ -126,8 +127,13 @@ class MainWindow(QMainWindow):
         from app.data.tab import DataTab
 
         tab = DataTab(self.editor, self.documents, self.server, self.dataset)
-        tab.augmentation_wanted.connect(lambda: self.dialogs.edit_training_options("augmentation"))
+        tab.augmentation_wanted.connect(lambda: self._augment(tab))
         return tab
+
+    def _augment(self, tab: "DataTab") -> None:
+        """Let the options of augmentation be chosen, and show the samples so."""
+        if self.dialogs.edit_training_options("Augmentation"):
+            tab.show_augmented()
 
     def _make_experiments_tab(self) -> QWidget:
         from app.experiments.run_commands import RunCommands

@@ -65,7 +65,7 @@ class Preview(QWidget):
         column.addWidget(self.files)  # out of the old content, which is deleted
         self.files.setVisible(has_files)
         if answer.get("pictures"):
-            self.tiles = _pictures(answer["pictures"])
+            self.tiles = pictures(answer["pictures"])
             column.addWidget(_card("Samples", self.tiles, self.bar))
         if answer.get("series"):
             column.addWidget(_card("Samples", _series(answer["series"])))
@@ -86,11 +86,11 @@ class Preview(QWidget):
         column.addStretch(1)
         self._area.setWidget(self.content)
 
-    def show_pictures(self, pictures: list[dict[str, Any]]) -> None:
+    def show_pictures(self, found: list[dict[str, Any]]) -> None:
         """Replace the pictures; all else stays."""
-        if self.tiles is None or not pictures:
+        if self.tiles is None or not found:
             return
-        old, self.tiles = self.tiles, _pictures(pictures)
+        old, self.tiles = self.tiles, pictures(found)
         holder = old.parentWidget()
         assert holder is not None
         layout = holder.layout()
@@ -162,8 +162,9 @@ def _counts(facts: DatasetInfo) -> QHBoxLayout:
     return row
 
 
-def _pictures(pictures: list[dict[str, Any]]) -> Tiles:
-    return Tiles([_picture(p, str(p["label"]), f"{p['label']} ({p['split']})") for p in pictures])
+def pictures(found: list[dict[str, Any]]) -> Tiles:
+    """Return the pictures of an answer, read from their files."""
+    return Tiles([_picture(p, str(p["label"]), f"{p['label']} ({p['split']})") for p in found])
 
 
 def _picture(shown: dict[str, Any], label: str, tip: str) -> Tile:

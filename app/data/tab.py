@@ -296,6 +296,10 @@ class DataTab(QWidget):
 
     # ---- samples as training changes them ----
 
+    def show_augmented(self) -> None:
+        """Show the samples as augmented from now on, if the options change them at all."""
+        self._look_again(self._epoch or 1)
+
     def _look_again(self, epoch: int) -> None:
         """Show the samples as augmented in this epoch, or as they are, if the options allow it."""
         info, bar = self._dataset.info, self.preview.bar

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.dialogs.augment_preview import AugmentPreview, Sampler
 from app.dialogs.environment_cards import EnvironmentCards, PlacementText, card_texts
 from app.dialogs.grouped_area import GroupedArea
 from app.dialogs.option_buttons import OptionButtons
@@ -42,6 +43,7 @@ ENVIRONMENT = "Environment"
 _CARD_WORDS = "execution environment auto cpu multi-cpu gpu multi-gpu parallel workers devices cluster"
 _CONTENT_WIDTH = 830
 COMMON_PAGE = "Common"
+AUGMENTATION_PAGE = TrainingOptions.rand_rotation.group
 CHANGE_RUN = "Change rate or epochs…"
 
 
@@ -59,8 +61,10 @@ class TrainingOptionsDialog(QDialog):
         parent: QWidget | None = None,
         presets: Presets | None = None,
         base: Path | None = None,
+        sampler: Sampler | None = None,
     ) -> None:
-        """`base` is the folder that the project's files lie in, where they are read."""
+        """`base` is the folder that the project's files lie in, where they are read. `sampler` asks for the samples
+        that show what augmentation does."""
         super().__init__(parent)
         self._project, self._inventory, self._facts = project, inventory, facts
         self._environment = project.environment
@@ -103,6 +107,8 @@ class TrainingOptionsDialog(QDialog):
         self.nothing.hide()
         self.presets_button = PresetsLink(presets or Presets(presets_file()), lambda: self.training, self)
         self.presets_button.chosen.connect(self._use_preset)
+        has_images = facts is not None and bool(facts.inputs) and facts.inputs[0].type.layout == "image"
+        self.augmented = AugmentPreview(sampler, self) if sampler is not None and has_images else None
         self._make_buttons()
         self._lay_out()
         self.cards.chosen.connect(self._on_target_chosen)
@@ -166,6 +172,9 @@ class TrainingOptionsDialog(QDialog):
         self._grouped.set_pages([COMMON_PAGE, ENVIRONMENT, *self.training_form.sections])
         self._grouped.chosen.connect(self.show_page)
         column.addWidget(self._grouped, 1)
+        if self.augmented is not None:
+            self.augmented.hide()
+            column.addWidget(self.augmented)
         column.addWidget(Divider())
         column.addWidget(self.buttons)
 
@@ -309,6 +318,8 @@ class TrainingOptionsDialog(QDialog):
         self.buttons.show_refusal(reason, row.field.label if row else ENVIRONMENT)
         self.environment_form.setVisible(any(row.is_shown for row in self.environment_form.rows.values()))
         self._show_groups()
+        if self.augmented is not None:
+            self.augmented.show_project(self.project())
 
     def _batch(self, options: TrainingOptions) -> int:
         """Return the samples per step: all training samples for a full-batch solver, if their number is known."""
@@ -381,6 +392,8 @@ class TrainingOptionsDialog(QDialog):
         self.nothing.setText(f"No option matches “{text}”." if words else "All options have their defaults.")
         self.nothing.setVisible(self._is_filtered and not num_found and not has_cards)
         self._show_groups()
+        if self.augmented is not None:
+            self.augmented.setVisible(self._page == AUGMENTATION_PAGE and not self._is_filtered)
         self._grouped.scroll_to_top()
 
     def changeEvent(self, event: QEvent) -> None:

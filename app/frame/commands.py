@@ -2,19 +2,21 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QSettings, Signal
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.data.dataset_tracker import DatasetTracker
 from app.frame.tabs import DesignTab
+from app.processes import OnError, OnResult
 from app.runs.environment import ExecutionEnvironment
 from app.shell import Shell
 from app.training import Training
 from app.user_code import UserCodeTracker
 from designer import theme
 from engine.core.errors import UserError
+from engine.project.project import Project
 
 if TYPE_CHECKING:
     from designer.canvas.find_bar import FindBar
@@ -40,25 +42,39 @@ class DialogCommands:
         self._dataset, self._user_code = dataset, user_code
         self._environment, self._training = environment, training
 
-    def edit_training_options(self, search: str = "") -> None:
-        """Open the Training Options; with words only the options that they match."""
+    def edit_training_options(self, page: str = "") -> bool:
+        """Open the Training Options, perhaps with one of their pages. Return whether they were confirmed."""
         from app.dialogs.training_options import TrainingOptionsDialog
 
         editor, base = self._shell.editor, self._shell.documents.base
         inventory, info = self._environment.inventory, self._dataset.info
-        dialog = TrainingOptionsDialog(editor.project, inventory, info, self._shell.dialog_parent, base=base)
-        dialog.search.setText(search)
+        parent = self._shell.dialog_parent
+        dialog = TrainingOptionsDialog(editor.project, inventory, info, parent, base=base, sampler=self._sample)
+        if page:
+            dialog.show_page(page)
         follow = self._training.state_changed.connect(lambda: dialog.set_running(self._training.is_running))
         dialog.set_running(self._training.is_running)
         dialog.change_requested.connect(lambda: self._training.request("set"))
         self._environment.inventory_changed.connect(dialog.set_inventory)  # the engine may answer while it is open
-        if dialog.exec():
+        is_confirmed = bool(dialog.exec())
+        if is_confirmed:
             chosen = dialog.project()
             changed = replace(editor.project, training=chosen.training, environment=chosen.environment)
             if changed != editor.project:
                 editor.apply("Change training options", changed)
         self._training.state_changed.disconnect(follow)
         dialog.deleteLater()
+        return is_confirmed
+
+    def _sample(self, project: Project, folder: str, count: int, epoch: int, show: OnResult, fail: OnError) -> None:
+        """Ask for pictures of samples as a project changes them in an epoch."""
+        request: dict[str, Any] = {
+            "data": project.data.write(),
+            "base": str(self._shell.documents.base),
+            "folder": folder,
+        }
+        request |= {"count": count, "training": project.training.write(), "epoch": epoch}
+        self._shell.server.request("preview", request, show, fail)
 
     def export_network(self) -> None:
         """Export the network, or the weights of the run that is shown."""

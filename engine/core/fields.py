@@ -59,7 +59,7 @@ def path_part(name: str) -> str:
     return name if len(name) <= QUOTE_LIMIT and name.isprintable() else quoted(name)
 
 
-_END_OF_EFFECT = re.compile(r"\. |; default|; MATLAB|; torch")
+_END_OF_EFFECT = re.compile(r"\. |; ")
 
 T = TypeVar("T")
 JSON = Any
@@ -127,7 +127,7 @@ class Field(Generic[T]):
 
     @property
     def effect(self) -> str:
-        """The first sentence of the help: what the field does, without default and foreign names."""
+        """The first clause of the help: what the field does, for one line."""
         return _END_OF_EFFECT.split(self.help, maxsplit=1)[0]
 
     def default_for(self, record: Any) -> T:

@@ -93,7 +93,7 @@ def test_without_changes_it_leads_to_the_options(qtbot, window: MainWindow, tab:
         qtbot.mouseClick(bar.options, Qt.MouseButton.LeftButton)
     assert window.editor.project.training.rand_rotation == (-15.0, 15.0)
     assert bar.shown.isVisible()
-    assert not bar.shown.isChecked()
+    assert bar.shown.isChecked(), "they were just chosen"
     assert bar.options.text() == "Change…"
 
 

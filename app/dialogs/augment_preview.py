@@ -1,0 +1,80 @@
+"""Some training samples as the options of augmentation change them, in view beside all of these options."""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from app.data.preview import changes_of, pictures
+from app.processes import OnError, OnResult
+from designer import theme
+from engine.project.project import Project
+
+Sampler = Callable[[Project, str, int, int, OnResult, OnError], None]
+"""Asks for pictures of a project in a folder: a number of samples, as augmented in an epoch; epoch 0: as they are."""
+SAMPLES = 12
+HEIGHT = 132
+_CALM_MS = 250
+
+
+class AugmentPreview(QWidget):
+    """Keeps its height whatever it shows, so that no field moves."""
+
+    def __init__(self, ask: Sampler, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._ask, self._project = ask, Project()
+        self._asked: tuple[object, ...] | None = None
+        self._folder = tempfile.mkdtemp(prefix="netwright-augment-")
+        self.destroyed.connect(lambda _=None, folder=self._folder: shutil.rmtree(folder, ignore_errors=True))
+        self.state = QLabel()
+        theme.mark(self.state, "role", "help")
+        self.tiles: QWidget = QWidget()
+        self.setFixedHeight(HEIGHT)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(24, 10, 24, 8)
+        self._column.setSpacing(4)
+        self._column.addWidget(self.state)
+        self._column.addWidget(self.tiles, 1)
+        self._soon = QTimer(self, singleShot=True, interval=_CALM_MS)
+        self._soon.timeout.connect(self._look)
+
+    def show_project(self, project: Project) -> None:
+        """Show what these options do, when they have been left alone for a moment."""
+        self._project = project
+        if self.isVisible():
+            self._soon.start()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Look at samples: not before they are seen."""
+        super().showEvent(event)
+        self._soon.start()
+
+    def _look(self) -> None:
+        project, asked = self._project, changes_of(self._project)
+        if asked == self._asked:
+            return
+        self._asked = asked
+        folder = tempfile.mkdtemp(dir=self._folder)
+
+        def show(answer: dict[str, Any]) -> None:
+            if self._asked == asked:
+                words = "Training samples as augmented" if project.training.augments else "Training samples, unchanged"
+                self._show(words, pictures((answer.get("pictures") or [])[:SAMPLES]))
+            shutil.rmtree(folder, ignore_errors=True)
+
+        def fail(message: str) -> None:
+            if self._asked == asked:
+                self._show(message, QWidget(), role="error")
+
+        self._ask(project, folder, SAMPLES, int(bool(project.training.augments)), show, fail)
+
+    def _show(self, words: str, tiles: QWidget, role: str = "help") -> None:
+        theme.mark(self.state, "role", role)
+        self.state.setText(words)
+        self._column.replaceWidget(self.tiles, tiles)
+        self.tiles.deleteLater()
+        self.tiles = tiles
