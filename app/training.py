@@ -207,6 +207,7 @@ class Training(QObject):
     def follow(self, folder: "RunFolder") -> None:
         """Show a run, from its first event on, and follow it if it is alive."""
         from app.runs.run_follower import RunFollower
+        from engine.runs.summary import title_of
 
         monitor, follower = self.monitor, RunFollower(folder, self)
         try:
@@ -218,7 +219,7 @@ class Training(QObject):
         self._drop_follower()
         self._follower = follower
         self._lifecycle.take(Step.LIVE_RUN_SHOWN if outcome is None else Step.ENDED_RUN_SHOWN)
-        self._run_name = folder.path.name
+        self._run_name = title_of(folder)
         monitor.show_run(folder)
         if outcome is not None:
             monitor.show_replay(outcome)

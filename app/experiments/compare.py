@@ -34,6 +34,8 @@ from engine.runs.summary import RunSummary
 
 REDRAW_MS = 33
 LABEL_WIDTH, RUN_WIDTH = 220, 240
+BEST = Qt.ItemDataRole.UserRole
+"""Whether a cell holds the best value of its row."""
 ALONG = {"iterations": "By iteration", "epochs": "By epoch", "time": "By time"}
 
 
@@ -157,6 +159,8 @@ class ComparePage(QWidget):
         self.table.setWordWrap(False)
         self.table.setTabKeyNavigation(False)
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.table.setSelectionMode(QTableWidget.SelectionMode.NoSelection)
+        self.table.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setDefaultSectionSize(28)
         self.table.horizontalHeader().setHighlightSections(False)
@@ -242,7 +246,7 @@ class ComparePage(QWidget):
         table.setHorizontalHeaderItem(0, QTableWidgetItem(""))
         table.setColumnWidth(0, LABEL_WIDTH)
         for number, run in enumerate(self.runs):
-            head = QTableWidgetItem(run.path.name)
+            head = QTableWidgetItem(run.title)
             head.setToolTip(f"Run {number + 1}: {run.path}")
             head.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
             table.setHorizontalHeaderItem(number + 1, head)
@@ -254,13 +258,15 @@ class ComparePage(QWidget):
     def _fill_row(self, at: int, row: Row) -> None:
         strong = QFont(self.table.font())
         strong.setWeight(QFont.Weight.DemiBold)
-        label = QTableWidgetItem(f"•  {row.label}" if row.differs else f"    {row.label}")
+        label = QTableWidgetItem(row.label)
         label.setToolTip(f"{row.path or row.label}: {'differs' if row.differs else 'the same'}")
         self.table.setItem(at, 0, label)
         for number, text in enumerate(row.values):
             item = QTableWidgetItem(text)
-            item.setToolTip(text)
-            item.setFont(theme.figures(strong if row.is_odd(number) else self.table.font()))
+            is_best = number in row.best
+            item.setToolTip(f"{text}\nThe best of these runs" if is_best else text)
+            item.setFont(theme.figures(strong if is_best else self.table.font()))
+            item.setData(BEST, is_best)
             self.table.setItem(at, number + 1, item)
 
     def _dress(self) -> None:
@@ -271,8 +277,9 @@ class ComparePage(QWidget):
             if (head := self.table.horizontalHeaderItem(number + 1)) is not None:
                 head.setIcon(QIcon(badge_pixmap(number, self.devicePixelRatioF())))
         for at in range(self.table.rowCount()):
-            if (label := self.table.item(at, 0)) is not None:
-                label.setForeground(theme.current().muted)
+            for column in range(self.table.columnCount()):
+                if (item := self.table.item(at, column)) is not None and (column == 0 or item.data(BEST)):
+                    item.setForeground(theme.current().good if column else theme.current().muted)
 
     def shutdown(self) -> None:
         """Read and draw no more."""

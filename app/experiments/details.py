@@ -4,19 +4,30 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
-from app.experiments.runs_table import figure_of, label_of, state_in_words, text_of
+from app.experiments.runs_model import figure_of, label_of, state_in_words, text_of, when
 from app.widgets import ElidedLabel
 from designer import theme
-from engine.runs.notes import Notes, tags_in
+from engine.runs.notes import LONGEST_NAME, Notes, tags_in
 from engine.runs.query import score_names
 from engine.runs.summary import RunSummary
 
 SAVE_MS = 800
 FACTS = ("created", "seconds", "environment", "epochs")
-BUTTONS = ("show", "resume", "compare", "project", "options", "folder", "delete")
+BUTTONS = ("show", "compare", "resume")
+"""Actions with a button while they can be used, of which there are two at most; the others are in the menu."""
 NOTHING = "Select a run to see its details. Select two or more to compare them."
 
 
@@ -31,8 +42,8 @@ class FigureList(QWidget):
         self._grid.setColumnStretch(0, 1)
         self._rows: list[tuple[ElidedLabel, QLabel]] = []
 
-    def show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
-        """Show these names and values."""
+    def show_facts(self, facts: Sequence[tuple[str, str]], tips: Mapping[str, str]) -> None:
+        """Show these names and values, and the tooltips of some values by their names."""
         while len(self._rows) < len(facts):
             label, value = ElidedLabel(), QLabel()
             theme.mark(label, "role", "muted")
@@ -49,22 +60,44 @@ class FigureList(QWidget):
             name, text = facts[number] if number < len(facts) else ("", "")
             label.setText(name)
             value.setText(text)
+            value.setToolTip(tips.get(name, ""))
             label.setVisible(bool(text))
             value.setVisible(bool(text))
 
 
+class NameEditor(QLineEdit):
+    """A field that Escape leaves without a change."""
+
+    cancelled = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Cancel with Escape."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.cancelled.emit()
+        else:
+            super().keyPressEvent(event)
+
+
 class RunDetails(QWidget):
-    """Shows the selected run. `noted` asks to save a note and tags: path, note, tags."""
+    """Shows the selected run. `noted` asks to save a note and tags: path, note, tags; `renamed` a name: path, name."""
 
     noted = Signal(object, str, object)
+    renamed = Signal(object, str)
 
-    def __init__(self, actions: Mapping[str, QAction]) -> None:
+    def __init__(self, actions: Mapping[str, QAction], menu: QMenu) -> None:
         super().__init__()
         theme.mark(self, "role", "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._run: RunSummary | None = None
         self.name = ElidedLabel()
         theme.mark(self.name, "role", "title")
+        self.new_name = NameEditor()
+        self.new_name.setMaxLength(LONGEST_NAME)
+        self.new_name.setAccessibleName("Name of the run")
+        self.new_name.setPlaceholderText("Empty: its number, solver and learn rate")
+        self.new_name.editingFinished.connect(self._rename)
+        self.new_name.cancelled.connect(self._end_renaming)
+        self.new_name.hide()
         self.state = QLabel()
         self.said = QLabel()
         self.said.setWordWrap(True)
@@ -86,21 +119,22 @@ class RunDetails(QWidget):
         """The notes of the run before the last edit: a report with these is older than what was saved."""
         self._save = QTimer(self, singleShot=True, interval=SAVE_MS)
         self._save.timeout.connect(self.keep)
-        self._arrange(actions)
+        self._arrange(actions, menu)
         for widget in (self.tags, self.note):
             widget.installEventFilter(self)
         self.tags.textEdited.connect(self._save.start)
         self.note.textChanged.connect(self._on_typed)
         self.show_runs([])
 
-    def _arrange(self, actions: Mapping[str, QAction]) -> None:
+    def _arrange(self, actions: Mapping[str, QAction], menu: QMenu) -> None:
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(12)
         column.addWidget(self.name)
+        column.addWidget(self.new_name)
         column.addWidget(self.state)
         column.addWidget(self.said)
-        column.addWidget(self._make_buttons(actions))
+        column.addWidget(self._make_buttons(actions, menu))
         self._about = QWidget()
         below = QVBoxLayout(self._about)
         below.setContentsMargins(0, 4, 0, 0)
@@ -120,27 +154,30 @@ class RunDetails(QWidget):
         column.addWidget(self._about)
         column.addStretch(1)
 
-    def _make_buttons(self, actions: Mapping[str, QAction]) -> QWidget:
-        holder = QWidget()
-        grid = QGridLayout(holder)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setSpacing(8)
+    def _make_buttons(self, actions: Mapping[str, QAction], menu: QMenu) -> QWidget:
+        self._buttons = QWidget()
+        row = QHBoxLayout(self._buttons)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
         self.buttons: dict[str, QPushButton] = {}
-        for number, key in enumerate(BUTTONS):
+        for key in BUTTONS:
             action = actions[key]
-            button = QPushButton(action.text())
-            button.setToolTip(action.toolTip())
+            button = self.buttons[key] = QPushButton()
             button.clicked.connect(action.trigger)
-            button.setEnabled(action.isEnabled())
             action.changed.connect(lambda button=button, action=action: self._follow(button, action))
-            grid.addWidget(button, number // 2, number % 2)
-            self.buttons[key] = button
-        return holder
+            self._follow(button, action)
+            row.addWidget(button)
+        self.more = QPushButton("More")
+        self.more.setToolTip("What else can be done with the selected runs")
+        self.more.setMenu(menu)
+        row.addWidget(self.more)
+        row.addStretch(1)
+        return self._buttons
 
     @staticmethod
     def _follow(button: QPushButton, action: QAction) -> None:
         button.setText(action.text())
-        button.setEnabled(action.isEnabled())
+        button.setVisible(action.isEnabled())
         button.setToolTip(action.toolTip())
 
     # ---- showing ----
@@ -155,19 +192,23 @@ class RunDetails(QWidget):
             self._outdated = None
         self._run = run
         self._about.setVisible(run is not None)
+        self._buttons.setVisible(bool(runs))
+        if not is_same:
+            self._end_renaming()
         self.state.setVisible(run is not None)
         if run is None:
             self.name.setText(f"{len(runs):,} runs selected" if runs else "No run selected")
             self._say("" if runs else NOTHING, "help")
             return
-        self.name.setText(run.path.name, note=str(run.path))
+        self.name.setText(run.title, note=f"{run.title}\n{run.path}")
         words, role = state_in_words(run.state)
         self.state.setText(words)
         theme.mark(self.state, "role", role)
         reason = run.reason[:1].upper() + run.reason[1:]
         self._say(reason, "error" if run.state in ("failed", "lost", "damaged") else "help")
         facts = [(label_of(name), text_of(run, name)) for name in FACTS]
-        self.facts.show_facts(facts + [(label_of(n), figure_of(n, run.scores[n])) for n in score_names([run])])
+        facts += [(label_of(name), figure_of(name, run.scores[name])) for name in score_names([run])]
+        self.facts.show_facts(facts, tips={label_of("created"): when(run.created)})
         self.changes.setText("\n".join(map(str, run.changes)) or "Nothing")
         theme.mark(self.changes, "role", "" if run.changes else "muted")
         if not (is_same and (self._is_edited or self._outdated is not None)):
@@ -177,6 +218,29 @@ class RunDetails(QWidget):
         self.said.setText(text)
         theme.mark(self.said, "role", role)
         self.said.setVisible(bool(text))
+
+    # ---- name ----
+
+    def rename(self) -> None:
+        """Let the user type another name in place of the title; Enter takes it, Escape keeps the old one."""
+        if self._run is not None:
+            self.new_name.setText(self._run.title)
+            self.name.hide()
+            self.new_name.show()
+            self.new_name.setFocus()
+            self.new_name.selectAll()
+
+    def _rename(self) -> None:
+        run, name = self._run, self.new_name.text().strip()
+        if self.new_name.isHidden() or run is None:
+            return
+        self._end_renaming()
+        if name != run.title:
+            self.renamed.emit(run.path, name)
+
+    def _end_renaming(self) -> None:
+        self.new_name.hide()
+        self.name.show()
 
     # ---- note and tags ----
 

@@ -69,6 +69,10 @@ class RunHistory(QObject):
         self._unsure.append((run, note, tuple(tags)))
         self._ask({"do": "note", "run": str(run), "note": note, "tags": list(tags)})
 
+    def rename(self, run: Path, name: str) -> None:
+        """Save the name of a run; an empty one gives it its number back."""
+        self._ask({"do": "rename", "run": str(run), "run_name": name})
+
     def delete(self, runs: Sequence[Path]) -> None:
         """Move runs to the trash."""
         self._ask({"do": "delete", "runs": [str(run) for run in runs]})

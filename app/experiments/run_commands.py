@@ -61,7 +61,7 @@ class RunCommands(QObject):
         if not self._open_copy(RunFolder(run.path).project, origin):
             return False
         shell.show_tab("design")
-        shell.hint(f"This is the project of {run.path.name}, as a copy. Save it to keep it.")
+        shell.hint(f"This is the project of {run.title}, as a copy. Save it to keep it.")
         return True
 
     def use_options(self, run: RunSummary) -> None:
@@ -74,7 +74,7 @@ class RunCommands(QObject):
             shell.hint("The open project has the same training options already.")
             return
         shell.editor.apply("Use options of a run", replace(project, training=theirs.training))
-        shell.hint(f"The training options are those of {run.path.name}. Ctrl+Z takes that back.")
+        shell.hint(f"The training options are those of {run.title}. Ctrl+Z takes that back.")
 
     def _project_of(self, run: RunSummary) -> Project | None:
         try:
@@ -89,7 +89,7 @@ class RunCommands(QObject):
 
         projects = self._project_of(before), self._project_of(after)
         if projects[0] is not None and projects[1] is not None:
-            names = before.path.name, after.path.name
+            names = before.title, after.title
             dialog = CompareDialog(projects[0], projects[1], names, self._shell.dialog_parent)
             dialog.exec()
             dialog.deleteLater()
@@ -111,10 +111,10 @@ class RunCommands(QObject):
     def delete(self, runs: list[RunSummary]) -> None:
         """Move runs to the trash, after asking. One that is at work is refused."""
         if alive := [run for run in runs if run.is_alive]:
-            which = alive[0].path.name if len(alive) == 1 else f"{len(alive):,} of them"
+            which = alive[0].title if len(alive) == 1 else f"{len(alive):,} of them"
             self._shell.show_error("Runs under way cannot be deleted", f"{which} is under way. Stop it first.")
             return
-        what = runs[0].path.name if len(runs) == 1 else plural(len(runs), "run")
+        what = runs[0].title if len(runs) == 1 else plural(len(runs), "run")
         text = "Its curves, weights and notes go with it. The desktop's trash restores them until it is emptied."
         if messages.ask(self._shell.dialog_parent, f"Move {what} to the trash?", text, "Move to trash"):
             self._tab.history.delete([run.path for run in runs])

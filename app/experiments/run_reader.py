@@ -4,9 +4,9 @@ does not answer block it.
 python -m app.experiments.run_reader PROJECT ID
 
 The project's file and identity may be empty. Lines of JSON on standard input say what to do: `{"do": "look"}`,
-`{"do": "note", "run", "note", "tags"}`, `{"do": "delete", "runs"}`. Those on standard output tell what changed since
-the last look: `{"runs": [...]}` and `{"gone": [...]}` by path, then `{"looked": true}`; `{"noted": run}` that a note
-was dealt with; `{"refused": "..."}` what could not be done.
+`{"do": "note", "run", "note", "tags"}`, `{"do": "rename", "run", "run_name"}`, `{"do": "delete", "runs"}`. Those on
+standard output tell what changed since the last look: `{"runs": [...]}` and `{"gone": [...]}` by path, then
+`{"looked": true}`; `{"noted": run}` that a note was dealt with; `{"refused": "..."}` what could not be done.
 The process ends when its input closes.
 """
 
@@ -49,6 +49,8 @@ class RunReader:
         try:
             if what == "note":
                 write_notes(open_run(Path(request["run"])), note=request["note"], tags=tuple(request["tags"]))
+            elif what == "rename":
+                write_notes(open_run(Path(request["run"])), run_name=request["run_name"])
             elif what == "delete":
                 yield from self._each(request["runs"], lambda path: move_run_to_trash(RunFolder(path)))
         except UserError as error:

@@ -1,11 +1,11 @@
 """The rows of a comparison: facts, figures, the network and every option that any of the runs names."""
 
-from collections import Counter
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from app.experiments.runs_table import figure_of, label_of, state_in_words, text_of
-from engine.project.project import SECTIONS
+from app.experiments.runs_model import figure_of, label_of, letters_of, option_label, state_in_words, text_of
+from engine.project.options.metrics import is_better_low
 from engine.runs.options import in_order, shown
 from engine.runs.query import option_names, score_names
 from engine.runs.summary import RunSummary
@@ -20,18 +20,13 @@ class Row:
     label: str
     values: tuple[str, ...]
     path: str = ""
+    best: frozenset[int] = frozenset()
+    """The runs with the best value of a loss or metric, by number; none where all are equal."""
 
     @property
     def differs(self) -> bool:
         """Whether the runs do not have all the same."""
         return len(set(self.values)) > 1
-
-    def is_odd(self, number: int) -> bool:
-        """Whether a run has another value than most of the runs."""
-        if not self.differs:
-            return False
-        usual, count = Counter(self.values).most_common(1)[0]
-        return count == 1 or self.values[number] != usual
 
 
 def rows_of(runs: Sequence[RunSummary]) -> list[Row]:
@@ -44,18 +39,22 @@ def _facts(runs: Sequence[RunSummary]) -> Iterator[Row]:
     for name in FACTS:
         yield Row(label_of(name), tuple(text_of(run, name) for run in runs))
     for name in score_names(runs):
-        yield Row(label_of(name), tuple(figure_of(name, run.scores.get(name)) for run in runs))
-    letters: dict[str, str] = {}
-    for run in runs:
-        letters.setdefault(run.network, chr(ord("A") + len(letters)))
-    if any(letters):
-        yield Row("Network", tuple(letters[run.network] if run.network else "" for run in runs))
+        texts = tuple(figure_of(name, run.scores.get(name)) for run in runs)
+        yield Row(label_of(name), texts, best=_best(name, [run.scores.get(name) for run in runs]))
+    if letters := letters_of(runs):
+        yield Row("Network", tuple(letters.get(run.network, "") for run in runs))
+
+
+def _best(name: str, values: Sequence[float | None]) -> frozenset[int]:
+    """Return which values of a loss or metric are the best; none where all that are known are equal."""
+    known = [value for value in values if value is not None and not math.isnan(value)]
+    if len(set(known)) < 2:
+        return frozenset()
+    metric = name.rpartition(".")[2]
+    best = min(known) if metric == "loss" or is_better_low(metric) else max(known)
+    return frozenset(number for number, value in enumerate(values) if value == best)
 
 
 def _options(runs: Sequence[RunSummary]) -> Iterator[Row]:
     for path in in_order(option_names(runs)):
-        section, _, name = path.partition(".")
-        record = SECTIONS.get(section)
-        field = record.fields.get(name) if record is not None else None
-        label = field.label if field is not None else path
-        yield Row(label, tuple(shown(run.options, path) for run in runs), path)
+        yield Row(option_label(path), tuple(shown(run.options, path) for run in runs), path)

@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
 
 from app.experiments.details import RunDetails
 from app.experiments.history import RunHistory
-from app.experiments.runs_table import RunsModel, RunsTable, state_in_words
+from app.experiments.runs_model import RunsModel, state_in_words
+from app.experiments.runs_table import RunsTable
 from app.widgets import Divider
 from designer import theme
 from designer.panels.parts import SearchField
@@ -48,12 +49,17 @@ ROWS = (
     ("show", "Show curves", "In the Train tab (Return)"),
     ("compare", "Compare", f"Curves in one picture, options side by side: of 2 to {MOST_COMPARED} runs"),
     ("resume", "Resume", "Resume from the last checkpoint; a complete run gets more epochs"),
-    ("project", "Open its project", "As it was when this run was started, as a copy without a file"),
-    ("options", "Use its options", "Copy the training options of this run into the open project; it can be undone"),
+    ("rename", "Rename…", "Give the run a name of your own (F2)"),
+    ("project", "Open project", "As it was when this run was started, as a copy without a file"),
+    ("options", "Reuse options", "Copy the training options of this run into the open project; it can be undone"),
     ("export", "Export network…", "As ONNX or PyTorch, with the best or the last weights of this run"),
     ("folder", "Open folder", "Where the run keeps its files"),
     ("delete", "Move to trash…", "Move the selected runs to the trash, from where the desktop restores them (Del)"),
 )
+
+
+MENU = ("export", "rename", "", "project", "options", "folder", "", "delete")
+"""The menu of a run beside its buttons, by the keys of `ROWS`; an empty entry is a separator."""
 
 
 class ExperimentsTab(QWidget):
@@ -83,7 +89,10 @@ class ExperimentsTab(QWidget):
         menu = QMenu(self)
         menu.addActions(list(self.row_actions.values()))
         self.table = RunsTable(self.model, menu)
-        self.details = RunDetails(self.row_actions)
+        more = QMenu(self)
+        for key in MENU:
+            more.addAction(self.row_actions[key]) if key else more.addSeparator()
+        self.details = RunDetails(self.row_actions, more)
         self.search = SearchField("Find runs", "Find runs")
         self.search.setToolTip(SEARCH_HELP)
         self.state = QComboBox()
@@ -112,6 +121,7 @@ class ExperimentsTab(QWidget):
             "options": self._options,
             "export": self._export_network,
             "folder": self._folder,
+            "rename": self._rename,
             "delete": self._delete,
         }
         for key, method in done_by.items():
@@ -200,7 +210,9 @@ class ExperimentsTab(QWidget):
         self.table.chosen.connect(self._on_chosen)
         self.table.opened.connect(self._show)
         self.table.delete_requested.connect(self.row_actions["delete"].trigger)
+        self.table.rename_requested.connect(self.row_actions["rename"].trigger)
         self.details.noted.connect(self.history.note)
+        self.details.renamed.connect(self.history.rename)
         theme.changed.connect(self.table.viewport().update)
 
     # ---- what is shown ----
@@ -254,7 +266,11 @@ class ExperimentsTab(QWidget):
             words = ("No matching runs", "Try other words, or all states.", "Show all runs")
         elif self.history.runs:
             others = plural(len(self.history.runs), "run")
-            words = ("No runs of this project yet", f"{others} of other projects lie in its folder.", "Show all runs")
+            words = (
+                "No runs of this project yet",
+                f"In the same folder: {others} of other projects.",
+                "Show all runs",
+            )
         elif self.history.is_read:
             words = ("No runs yet", "Every run of this project is listed here, with its options and results.", "Train")
         else:
@@ -316,6 +332,9 @@ class ExperimentsTab(QWidget):
     def _folder(self) -> None:
         if (run := self._one()) is not None:
             self.folder_requested.emit(run)
+
+    def _rename(self) -> None:
+        self.details.rename()
 
     def _delete(self) -> None:
         if runs := self.table.selected:

@@ -34,7 +34,7 @@ from engine.runs.events import (
 )
 from engine.runs.folder import RunFolder
 from engine.runs.requests import BY_NAME, WATCHABLE, done_text
-from engine.runs.summary import format_metric
+from engine.runs.summary import format_metric, title_of
 
 MOST_LINES = 8
 SECTION_GAP = 16
@@ -235,8 +235,9 @@ class FactsPanel(QWidget):
 
     def show_run(self, folder: RunFolder) -> None:
         """Show a run with a folder; its events follow."""
-        self._reset(folder.path.name)
-        self.name.setText(folder.path.name, note=str(folder.path))
+        title = title_of(folder)
+        self._reset(title)
+        self.name.setText(title, note=str(folder.path))
         self._set_state("starting")
 
     def show_replay(self, outcome: Outcome, result: Mapping[str, Any]) -> None:

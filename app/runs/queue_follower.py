@@ -130,6 +130,7 @@ class QueueFollower(QObject):
 
     def _take_alive(self, answer: dict[str, Any]) -> None:
         from engine.runs.folder import RunFolder
+        from engine.runs.summary import title_of
 
         if {name: answer[name] for name in ("project_path", "project_id")} != self._project():
             return
@@ -143,7 +144,7 @@ class QueueFollower(QObject):
                 self._shell.hint(f"{plural(len(others), 'more run')} of this project under way: see the Train tab.")
         elif news:
             self._view.follow(runs[0])
-            name = runs[0].path.name
+            name = title_of(runs[0])
             others_too = f", the newest of {len(runs):,} that are under way: the others are listed there"
             self._shell.hint(f"The Train tab follows {name}{others_too if runs[1:] else ', which is under way'}.")
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from app.plots.traces import Curve
 from app.window import MainWindow
 from engine.project.file import load, save
 from engine.project.project import Project
-from engine.runs.folder import RunFolder, take_lock
+from engine.runs.folder import RunFolder, take_lock, update_info
 from engine.runs.notes import Notes, read_notes
 from tests.app.experiments.runs import log_curves, made
 from tests.app.test_accessible import nameless
@@ -71,7 +72,7 @@ def column(tab: ExperimentsTab, key: str) -> list[str]:
 
 def cells(table: QTableWidget, at: int) -> list[str]:
     found = [table.item(row, at) for row in range(table.rowCount())]
-    return [item.text().strip("• ") for item in found if item is not None]
+    return [item.text() for item in found if item is not None]
 
 
 def press(text: str) -> Callable[[QWidget], None]:
@@ -352,3 +353,97 @@ def test_runs_are_compared(
         page.networks.click()
     page.back.click()
     assert tab.pages.currentWidget() is not page
+
+
+def shown_columns(tab: ExperimentsTab) -> list[str]:
+    return [key for at, key in enumerate(tab.model.columns) if not tab.table.isColumnHidden(at)]
+
+
+def test_the_columns_in_which_runs_differ_come_first_and_none_is_beyond_the_edge(
+    qtbot: QtBot, window: MainWindow, tab: ExperimentsTab
+) -> None:
+    assert tab.model.columns[:4] == ("run", "state", "option:training.solver", "option:training.max_epochs")
+    assert column(tab, "option:training.solver") == ["adam", "sgdm", "sgdm"]
+    for width in (1280, 1000, 1600):
+        window.resize(width, 800)
+        QApplication.processEvents()
+        assert not tab.table.horizontalScrollBar().isVisible(), width
+        assert {"run", "state", "option:training.max_epochs"} <= set(shown_columns(tab)), width
+    assert "seconds" in shown_columns(tab)
+    tab.search.setText("training.solver=sgdm")
+    assert "option:training.solver" not in tab.model.columns, "the listed runs have the same"
+
+
+def test_a_time_is_never_cut(qtbot: QtBot, window: MainWindow, tab: ExperimentsTab, runs: list[RunFolder]) -> None:
+    window.resize(1900, 800)
+    runs[2].result.write_text('{"state": "finished", "seconds": 45907.0}')
+    qtbot.waitUntil(lambda: "12 h 45 m" in column(tab, "seconds"))
+    at = tab.model.columns.index("seconds")
+    room = tab.table.columnWidth(at) - 8
+    assert all(tab.table.fontMetrics().horizontalAdvance(text) <= room for text in column(tab, "seconds"))
+
+
+def is_titled(tab: ExperimentsTab, title: str) -> bool:
+    return column(tab, "run")[0] == title
+
+
+def test_a_run_is_renamed_in_place_and_given_its_number_back(
+    qtbot: QtBot, tab: ExperimentsTab, runs: list[RunFolder]
+) -> None:
+    update_info(runs[2], number=3)
+    qtbot.waitUntil(lambda: column(tab, "run") == ["Run 3 · adam, 0.001", "b", "a"])
+    tab.table.selectRow(0)
+    for typed, title in (("with dropout", "with dropout"), ("", "Run 3 · adam, 0.001")):
+        tab.table.setFocus()
+        QTest.keyClick(tab.table, Qt.Key.Key_F2)
+        assert tab.details.new_name.isVisible()
+        tab.details.new_name.setText(typed)
+        QTest.keyClick(tab.details.new_name, Qt.Key.Key_Return)
+        assert not tab.details.new_name.isVisible()
+        qtbot.waitUntil(partial(is_titled, tab, title))
+        assert tab.details.name.text() == title
+    tab.details.rename()
+    tab.details.new_name.setText("no")
+    QTest.keyClick(tab.details.new_name, Qt.Key.Key_Escape)
+    assert (tab.details.name.isVisible(), read_notes(runs[2])) == (True, Notes())
+    assert str(runs[2].path) in tab.model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_a_run_has_two_buttons_and_a_menu(tab: ExperimentsTab, runs: list[RunFolder]) -> None:
+    def buttons() -> list[str]:
+        return [button.text() for button in tab.details.buttons.values() if button.isVisible()]
+
+    assert not tab.details.more.isVisible()
+    tab.table.selectRow(1)
+    assert buttons() == ["Show curves", "Resume"]
+    menu = tab.details.more.menu()
+    assert [action.text() for action in menu.actions() if action.text()] == [
+        "Export network…",
+        "Rename…",
+        "Open project",
+        "Reuse options",
+        "Open folder",
+        "Move to trash…",
+    ]
+    tab.table.select([runs[0].path, runs[1].path])
+    assert buttons() == ["Compare"]
+
+
+def test_times_are_told_by_their_distance_and_exactly_in_the_tooltip(tab: ExperimentsTab) -> None:
+    cell = tab.model.index(0, tab.model.columns.index("created"))
+    assert str(cell.data()).endswith("days ago")
+    assert str(cell.data(Qt.ItemDataRole.ToolTipRole)).startswith("19")
+
+
+def test_only_the_best_value_of_a_comparison_is_marked(tab: ExperimentsTab, runs: list[RunFolder]) -> None:
+    tab.table.select([runs[0].path, runs[1].path])
+    tab.row_actions["compare"].trigger()
+    page = tab._compare
+    assert page is not None
+    bold = []
+    for row in range(page.table.rowCount()):
+        for at in range(1, page.table.columnCount()):
+            item = page.table.item(row, at)
+            if item is not None and item.font().bold():
+                bold.append((cells(page.table, 0)[row], item.text()))
+    assert bold == [("Validation loss", "0.2000")], "accuracy and rmse have one value each"
