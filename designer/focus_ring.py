@@ -4,6 +4,8 @@ Qt's style sheets know `:focus` but not how it came about. Buttons get the prope
 for.
 """
 
+import contextlib
+
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QSlider, QTabBar, QWidget
@@ -35,8 +37,9 @@ class FocusRing(QObject):
             return
         handle = now.window().windowHandle()
         if handle is not None:
-            handle.removeEventFilter(self)  # of no effect the first time
-            handle.installEventFilter(self)
+            with contextlib.suppress(RuntimeError):  # the window of a dialog that closes is deleted already
+                handle.removeEventFilter(self)  # of no effect the first time
+                handle.installEventFilter(self)
         _mark(now, is_marked=self._is_keyboard)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

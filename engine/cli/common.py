@@ -111,8 +111,8 @@ def failure(code: str, message: str, hint: str = "") -> dict[str, dict[str, str]
 
 
 def iso_time(seconds: float) -> str | None:
-    """Return a time in seconds since the epoch in ISO 8601 with its time zone; None for 0, which stands for unknown, and
-    for a number that is no time."""
+    """Return a time in seconds since the epoch in ISO 8601 with its time zone; None for 0, which stands for unknown,
+    and for a number that is no time."""
     try:
         return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds") if seconds else None
     except (ValueError, OverflowError, OSError):
