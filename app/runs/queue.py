@@ -5,15 +5,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QObject, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QMouseEvent, QShowEvent
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from app.widgets import ElidedLabel
 from designer import theme
 from engine.core.errors import UserError
 from engine.runs.folder import RunFolder
 from engine.runs.queue import Entry, Queue, start_entry, start_work
+from engine.runs.summary import title_of
 
 if TYPE_CHECKING:
     from engine.runs.folder import RunFolder
@@ -75,7 +76,8 @@ class QueueController(QObject):
 
         def put() -> None:
             run = str(after.path) if after is not None else ""
-            self.queue.add(text, title, project_path=project_path, after=run, trust=trust)
+            project, about = self.queue.another_of(text, after)
+            self.queue.add(project, title, about=about, project_path=project_path, after=run, trust=trust)
             if begins:
                 start_work(self.queue)
 
@@ -97,7 +99,11 @@ class QueueController(QObject):
         """Move an entry one place up."""
         places = [entry.id for entry in self.waiting]
         if id in places:
-            self._do(lambda: self.queue.move(id, places.index(id)))
+            self.move(id, places.index(id))
+
+    def move(self, id: int, to: int) -> None:
+        """Move an entry to a place among those that wait; 1 is the first."""
+        self._do(lambda: self.queue.move(id, to))
 
     def remove(self, id: int) -> None:
         """Remove an entry."""
@@ -137,7 +143,15 @@ STATES = {
 
 
 class QueueRow(QWidget):
-    """One line of the panel: a sign and a name, the state in words, and buttons."""
+    """One line of the panel: a sign and a name, the state in words, and buttons.
+
+    `clicked` is emitted where the row can be followed. A row that waits can be dragged: `dragged` tells where the
+    pointer is, `dropped` where it was let go, both as heights in the panel.
+    """
+
+    clicked = Signal()
+    dragged = Signal(int)
+    dropped = Signal(int)
 
     def __init__(self, state: str, name: str, tip: str) -> None:
         super().__init__()
@@ -156,6 +170,43 @@ class QueueRow(QWidget):
         self._row.addWidget(self.state)
         self._row.addSpacing(4)
         self.setMinimumHeight(28)
+        self.can_be_dragged = self.is_dragged = False
+        self._pressed_at: QPoint | None = None
+
+    def make_clickable(self) -> None:
+        """Follow the run with a click anywhere on the row."""
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def make_draggable(self) -> None:
+        """Let the row be dragged to another place."""
+        self.can_be_dragged = True
+        self.setCursor(Qt.CursorShape.OpenHandCursor)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Take hold of the row."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._pressed_at = event.position().toPoint()
+        else:
+            super().mousePressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Drag the row."""
+        at = event.position().toPoint()
+        if self._pressed_at is None or not self.can_be_dragged:
+            return
+        if (at - self._pressed_at).manhattanLength() >= QApplication.startDragDistance():
+            self.is_dragged = True
+        if self.is_dragged:
+            self.dragged.emit(self.mapToParent(at).y())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Let go of the row, or click it."""
+        at, was_pressed = event.position().toPoint(), self._pressed_at is not None
+        was_dragged, self.is_dragged, self._pressed_at = self.is_dragged, False, None
+        if was_dragged:
+            self.dropped.emit(self.mapToParent(at).y())
+        elif was_pressed and self.rect().contains(at):
+            self.clicked.emit()
 
     def add(self, icon: str, words: str) -> QToolButton:
         """Add a button at the right."""
@@ -184,6 +235,10 @@ class QueuePanel(QWidget):
         self._column.setSpacing(4)
         self._made: list[QWidget] = []
         self.rows: dict[int, QueueRow] = {}
+        self._mark = QFrame(self)
+        """Where a dragged entry would go."""
+        self._mark.setFixedHeight(2)
+        self._mark.hide()
         self.other_rows: list[QueueRow] = []
         self.start = QPushButton("Train the queue")
         self.start.setToolTip("Nothing trains the queue at the moment: train its runs in order")
@@ -208,7 +263,10 @@ class QueuePanel(QWidget):
             self.refresh()
 
     def refresh(self) -> None:
-        """Rebuild the list."""
+        """Rebuild the list, unless one of its rows is being dragged."""
+        if any(row.is_dragged for row in self.rows.values()):
+            return
+        self._mark.hide()
         for widget in self._made:
             self._column.removeWidget(widget)
             widget.hide()
@@ -236,10 +294,15 @@ class QueuePanel(QWidget):
         widget.show()
 
     def _add_run(self, run: RunFolder) -> QueueRow:
-        row = QueueRow("running", run.path.name, str(run.path))
+        row = QueueRow("running", title_of(run), str(run.path))
         self._add(row)
-        row.add("chart", "Show curves").clicked.connect(lambda: self.shown.emit(run))
+        self._make_followed(row, run)
         return row
+
+    def _make_followed(self, row: QueueRow, run: RunFolder) -> None:
+        row.make_clickable()
+        row.clicked.connect(lambda: self.shown.emit(run))
+        row.add("chart", "Show curves").clicked.connect(lambda: self.shown.emit(run))
 
     def _add_entries(self, entries: Sequence[Entry]) -> None:
         """Add the entries. Of a long queue, those that are running or next, and the latest that have ended."""
@@ -248,7 +311,8 @@ class QueuePanel(QWidget):
         seen = over + rest[: MOST_ROWS - len(over)]
         first = next((entry.id for entry in rest if entry.is_waiting), 0)
         for entry in seen:
-            row = self.rows[entry.id] = QueueRow(entry.state, entry.title, entry.reason or entry.run_dir or _why(entry))
+            tip = entry.reason or entry.run_dir or _why(entry)
+            row = self.rows[entry.id] = QueueRow(entry.state, self._name_of(entry), tip)
             self._add(row)
             self._add_buttons(row, entry, is_first=entry.id == first)
         if len(seen) < len(entries):
@@ -259,14 +323,48 @@ class QueuePanel(QWidget):
     def _add_buttons(self, row: QueueRow, entry: Entry, *, is_first: bool) -> None:
         controller, id = self._controller, entry.id
         if entry.is_waiting:
+            row.make_draggable()
+            row.dragged.connect(self._show_place)
+            row.dropped.connect(lambda y: self._drop(id, y))
             up = row.add("chevron-up", "Move up")
             up.clicked.connect(lambda: controller.move_up(id))
             up.setEnabled(not is_first)
+            if is_first:
+                up.setToolTip("It is the next one already")
             row.add("play", "Train now").clicked.connect(lambda: controller.start_now(id))
         elif entry.run_dir:
-            row.add("chart", "Show curves").clicked.connect(lambda: self.shown.emit(controller.folder_of(entry)))
+            self._make_followed(row, controller.folder_of(entry))
         if entry.is_waiting or entry.is_over:
             row.add("close", "Remove from the queue").clicked.connect(lambda: controller.remove(id))
+
+    def _name_of(self, entry: Entry) -> str:
+        """Return the title of an entry's run, else that of its project, each with what differs."""
+        run = self._controller.folder_of(entry)
+        title = title_of(run) if entry.run_dir and run.info.is_file() else entry.title
+        return f"{title} · {entry.about}" if entry.about else title
+
+    def _place_at(self, y: int) -> tuple[int, int]:
+        """Return the place among the waiting rows that a height in the panel stands for, from 0, and its edge."""
+        waiting = [row for row in self.rows.values() if row.can_be_dragged]
+        above = [row for row in waiting if row.geometry().center().y() < y]
+        edge = above[-1].geometry().bottom() + 2 if above else waiting[0].geometry().top() - 3
+        return len(above), edge
+
+    def _show_place(self, y: int) -> None:
+        self._mark.setStyleSheet(f"background: {theme.current().accent.name()};")
+        self._mark.setGeometry(0, self._place_at(y)[1], self.width(), 2)
+        self._mark.raise_()
+        self._mark.show()
+
+    def _drop(self, id: int, y: int) -> None:
+        """Move an entry to where it was dropped."""
+        self._mark.hide()
+        places = [entry.id for entry in self._controller.waiting]
+        if id in places:
+            before = self._place_at(y)[0]
+            to = before if places.index(id) < before else before + 1
+            self._controller.move(id, to)
+        self.refresh()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Read the queue while the panel is visible."""

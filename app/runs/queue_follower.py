@@ -82,8 +82,7 @@ class QueueFollower(QObject):
             self._pending.append(item)
         else:
             self._add(*item)
-        count = plural(self.num_waiting, "run")
-        self._shell.hint(f"{title} is trained when this run has ended; {count} in the queue.")
+        self._shell.hint(f"Queued: {title} ({self.num_waiting:,} waiting).")
 
     def _add(self, title: str, request: dict[str, Any], trust: bool, *, begins: bool = True) -> None:
         text, path, after = request["project"], request["project_path"] or "", self._view.run_folder

@@ -84,6 +84,24 @@ def changes(before: Options, after: Options) -> Iterator[Change]:
             yield Change(path, old_value, new_value)
 
 
+_SHORT = {
+    "training.initial_learn_rate": "rate",
+    "training.mini_batch_size": "batch",
+    "training.max_epochs": "epochs",
+}
+_MOST_IN_SHORT = 3
+
+
+def in_short(differences: Iterable[Change]) -> str:
+    """Return what a run has and another one has not in a few words: `rate 0.02, solver adam`; empty for nothing."""
+    words = []
+    for change in differences:
+        name = _SHORT.get(change.option, change.short.replace("_", " "))
+        words.append(str(change) if change.option == NETWORK else f"{name} {change.after}")
+    more = len(words) - _MOST_IN_SHORT
+    return ", ".join([*words[:_MOST_IN_SHORT], *([f"{more} more"] if more > 0 else [])])
+
+
 def in_order(paths: Iterable[str]) -> list[str]:
     """The paths of options, training first, as the dialog has them."""
     return sorted(paths, key=_place)

@@ -22,8 +22,10 @@ from engine.core.errors import RunError, UserError
 from engine.core.files import ROOT, make_private_folder, read_file, write_atomically, write_json
 from engine.core.folders import state_folder
 from engine.core.locks import LockHeldError, is_locked, take_lock
+from engine.project.file import dumps, loads
 from engine.runs.events import ENDS
 from engine.runs.folder import RunFolder
+from engine.runs.options import NETWORK, Change, changes, in_short, network_in, options_in
 
 OVER = (*ENDS, "refused")
 PATIENCE_S = 3.0
@@ -31,6 +33,7 @@ MOST_ENTRIES = 10_000
 ENTRY_LIMIT_BYTES = 2**20
 PROJECT_LIMIT_BYTES = 2**23
 LEAVE = "leave"
+SEED = "training.seed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +43,8 @@ class Entry:
 
     id: int
     title: str
+    about: str = ""
+    """In which options it differs from the run it was queued behind, in a few words."""
     project_path: str = ""
     created: float = 0.0
     order: float = 0.0
@@ -153,6 +158,36 @@ class Queue:
         self.write(entry)
         return entry
 
+    def another_of(self, project_text: str, after: RunFolder | None) -> tuple[str, str]:
+        """Return the project as it is to be queued, and how it differs from the run in `after` in a few words.
+
+        The same options and seed as of that run or of an entry that waits or trains would give the same numbers: the
+        next free seed is taken. Raises `UserError` for a text that is no project.
+        """
+        project = loads(project_text).project
+        texts = [self._text_of(entry) for entry in self.entries() if not entry.is_over]
+        base = _object_in(_read_text(after.project)) if after is not None else None
+        mine, same = _object_in(project_text), []
+        for other in (base, *map(_object_in, texts)):
+            if other is not None and _without_seed(other) == _without_seed(mine):
+                same.append(_seed_of(other))
+        if project.training.seed in same:
+            seed = max(same) + 1
+            project = project.with_section("training", project.training.replace(seed=seed))
+            project_text = dumps(project)
+            mine = _object_in(project_text)
+        if base is None:
+            return project_text, ""
+        differences = list(changes(options_in(base), options_in(mine)))
+        if network_in(base) != network_in(mine):
+            differences.insert(0, Change(NETWORK, "", ""))
+        return project_text, in_short(differences)
+
+    def _text_of(self, entry: Entry) -> str:
+        with contextlib.suppress(UserError):
+            return self.project_text(entry.id)
+        return ""
+
     def _free_number(self) -> int:
         """Reserve an unused entry number by creating its lock file."""
         names = [name.partition(".")[0] for name in os.listdir(self.folder)]
@@ -245,6 +280,29 @@ def is_due(entry: Entry) -> bool:
         return not entry.after or not folder.info.is_file() or folder.state() in ENDS or folder.has_released()
     except (UserError, OSError):
         return True  # a deleted or damaged run will never end
+
+
+def _read_text(path: Path) -> str:
+    with contextlib.suppress(OSError, ValueError):
+        return read_file(path, PROJECT_LIMIT_BYTES).decode("utf-8")
+    return ""
+
+
+def _object_in(text: str) -> dict[str, Any] | None:
+    with contextlib.suppress(ValueError, RecursionError):
+        value = json.loads(text)
+        return value if isinstance(value, dict) else None
+    return None
+
+
+def _without_seed(project: dict[str, Any] | None) -> tuple[str, dict[str, Any]]:
+    """Return what decides on the numbers of a run, but its seed: network and options."""
+    return network_in(project), {path: value for path, value in options_in(project).items() if path != SEED}
+
+
+def _seed_of(project: dict[str, Any]) -> int:
+    seed = options_in(project).get(SEED, 0)
+    return seed if isinstance(seed, int) else 0
 
 
 def _left(entry: Entry) -> Entry:

@@ -4,10 +4,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QToolButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.runs.queue import MOST_ROWS, QueueController, QueuePanel
+from engine.project.file import dumps, loads
+from engine.project.project import Project
+from engine.project.training import TrainingOptions
 from engine.runs.create import create
 from engine.runs.folder import RunFolder
 from engine.runs.info import RunInfo
@@ -98,3 +103,71 @@ def test_of_a_long_queue_the_next_ones_are_shown(keeper: QueueController, panel:
         keeper.queue.add("{}", f"net {number}")
     keeper.look()
     assert len(panel.rows) == MOST_ROWS
+
+
+def test_what_waits_is_put_in_order_by_dragging(qtbot: QtBot, keeper: QueueController, panel: QueuePanel) -> None:
+    for name in ("one", "two", "three"):
+        keeper.queue.add("{}", name)
+    keeper.look()
+    QApplication.processEvents()
+
+    def drag(id: int, to: int, *, below: bool) -> None:
+        """Onto the lower or the upper half of another row."""
+        row, target = panel.rows[id], panel.rows[to]
+        y = target.geometry().center().y() + (6 if below else -6) - row.geometry().top()
+        middle = row.rect().center()
+        QTest.mousePress(row, Qt.MouseButton.LeftButton, pos=middle)
+        QTest.mouseMove(row, QPoint(middle.x(), middle.y() + 30))
+        QTest.mouseMove(row, QPoint(middle.x(), y))
+        assert panel._mark.isVisible()
+        QTest.mouseRelease(row, Qt.MouseButton.LeftButton, pos=QPoint(middle.x(), y))
+        assert not panel._mark.isVisible()
+
+    drag(3, 1, below=False)
+    assert [entry.id for entry in keeper.waiting] == [3, 1, 2]
+    drag(3, 1, below=True)
+    assert [entry.id for entry in keeper.waiting] == [1, 3, 2]
+    drag(1, 2, below=True)
+    assert [entry.id for entry in keeper.waiting] == [3, 2, 1]
+
+
+def test_the_first_entry_says_why_it_cannot_be_moved_up(keeper: QueueController, panel: QueuePanel) -> None:
+    keeper.queue.add("{}", "one")
+    keeper.look()
+    up = next(button for button in panel.rows[1].findChildren(QToolButton) if not button.isEnabled())
+    assert up.toolTip() == "It is the next one already"
+
+
+def test_a_click_on_a_run_under_way_follows_it(
+    qtbot: QtBot, keeper: QueueController, panel: QueuePanel, tmp_path: Path
+) -> None:
+    """Of the queue, and beside it; each goes by its title and what differs."""
+    text = dumps(Project(training=TrainingOptions(initial_learn_rate=0.02)))
+    runs = [create(tmp_path / name, text, RunInfo(number=n)) for n, name in enumerate(("a", "b"), 5)]
+    entry = keeper.queue.add(text, "mine", about="rate 0.02")
+    with keeper.queue.claimed(entry.id) as claim:
+        claim.change(state="running", run_dir=str(runs[0].path))
+        keeper.look()
+        panel.show_others(runs, None)
+        assert panel.rows[entry.id].name.text() == "Run 5 · sgdm, 0.02 · rate 0.02"
+        (other,) = panel.other_rows
+        assert other.name.text() == "Run 6 · sgdm, 0.02"
+        for row, run in ((panel.rows[entry.id], runs[0]), (other, runs[1])):
+            with qtbot.waitSignal(panel.shown) as shown:
+                QTest.mouseClick(row, Qt.MouseButton.LeftButton)
+            assert shown.args == [run]
+
+
+def test_an_entry_says_what_differs_and_the_same_options_get_another_seed(
+    keeper: QueueController, panel: QueuePanel, tmp_path: Path
+) -> None:
+    def project(**options: object) -> str:
+        return dumps(Project(training=TrainingOptions(**options)))
+
+    run = create(tmp_path / "run", project(), RunInfo())
+    for text in (project(initial_learn_rate=0.02), project(), project(), project(seed=7)):
+        keeper.add(text, "mine", "", after=run, trust=False, begins=False)
+    names = [row.name.text() for row in panel.rows.values()]
+    assert names == ["mine · rate 0.02", "mine · seed 1", "mine · seed 2", "mine · seed 7"]
+    seeds = [loads(keeper.queue.project_text(entry.id)).project.training.seed for entry in keeper.waiting]
+    assert seeds == [0, 1, 2, 7]
