@@ -122,9 +122,11 @@ class Scene(QGraphicsScene):
         self._repaint()
 
     def _turn(self, ids: Collection[str], connections: Iterable[Connection], is_new: bool) -> dict[Connection, None]:
-        """Update headings; return the connections of the layers that turned."""
-        ends = {end.layer for c in (*self._attached(ids), *connections) for end in (c.source, c.target)}
-        turned = self.nodes.turn(self.nodes.nodes if is_new else ends | set(ids), self._project.network, self.flow)
+        """Update headings, with `is_new` of all layers; return the connections of those that turned."""
+        near: Iterable[str] = self.nodes.nodes
+        if not is_new:
+            near = {*ids, *(end.layer for c in (*self._attached(ids), *connections) for end in (c.source, c.target))}
+        turned = self.nodes.turn(near, self._project.network, self.flow)
         for id in turned:
             self._dress_node(id)
         return self._attached(turned)
@@ -332,11 +334,9 @@ class Scene(QGraphicsScene):
         for connection in connections:
             if connection.source.layer not in layers or connection.target.layer not in layers:
                 continue
-            if (old := self.edges.edges.get(connection)) is not None:
-                self._stale.append(old.bounds)
-            edge = self._edge(connection)
+            old, edge = self.edges.edges.get(connection), self._edge(connection)
             self.edges.put(edge)
-            self._stale.append(edge.bounds)
+            self._stale += [one.bounds for one in (old, edge) if one]
             ports[connection.source] = None
             ports.update((port, None) for port in self.edges.room.labels_on(connection) if isinstance(port, Port))
         for port in ports:
@@ -345,8 +345,8 @@ class Scene(QGraphicsScene):
 
     def _label(self, port: Port) -> None:
         """Write the size of the tensor at a port beside one of the connections that leave it."""
-        shown = (self.edges.edges.get(one) for one in self._project.network.outgoing[port.layer] if one.source == port)
-        leaving = [edge for edge in shown if edge and not edge.is_tag]
+        ends = (self.edges.edges.get(one) for one in self._project.network.outgoing[port.layer] if one.source == port)
+        leaving = [edge for edge in ends if edge and not edge.is_tag]
         self._stale += [edge.bounds for edge in leaving if edge.text]
         text = size_text(self._facts.get(port.layer), port.name) if leaving else ""
         if not self.edges.label(leaving, text, self.nodes.index.is_free, self.flow):

@@ -14,7 +14,7 @@ HEIGHT = 14.0
 Area = tuple[float, float, float, float]
 _CELL = 96.0
 _MANY = 300
-_STEPS = 10
+_STEPS = 6
 _GAP = 5.0
 _PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.12, 0.88)
 _SHORT = 30.0
@@ -29,21 +29,30 @@ class Room:
     def __init__(self) -> None:
         self._curves: dict[_Cell, dict[Hashable, list[_Segment]]] = {}
         self._labels: dict[_Cell, dict[Hashable, Area]] = {}
-        self._where: dict[Hashable, set[_Cell]] = {}
+        self._where: dict[Hashable, tuple[_Cell, ...]] = {}
         self._boxes: dict[Hashable, Area] = {}
 
     def put_curve(self, key: Hashable, curve: Curve) -> None:
         """Add a curve, or replace the one with this key."""
         self.drop_curve(key)
-        cells: set[_Cell] = set()
+        own: dict[_Cell, list[_Segment]] = {}
         x1, y1 = curve.start
         for x2, y2 in _corners(curve):
             segment = x1, y1, x2, y2
-            for cell in _cells((min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2))):
-                self._curves.setdefault(cell, {}).setdefault(key, []).append(segment)
-                cells.add(cell)
+            left, right = (x1, x2) if x1 < x2 else (x2, x1)
+            top, bottom = (y1, y2) if y1 < y2 else (y2, y1)
+            for cell in _cells((left, top, right, bottom)):
+                if cell in own:
+                    own[cell].append(segment)
+                else:
+                    own[cell] = [segment]
             x1, y1 = x2, y2
-        self._where[key] = cells
+        for cell, segments in own.items():
+            if cell in self._curves:
+                self._curves[cell][key] = segments
+            else:
+                self._curves[cell] = {key: segments}
+        self._where[key] = tuple(own)
 
     def drop_curve(self, key: Hashable) -> None:
         """Remove a curve."""
@@ -91,7 +100,9 @@ class Room:
 
     def labels_on(self, key: Hashable) -> set[Hashable]:
         """Return the keys of the labels that a curve touches."""
-        found = set()
+        found: set[Hashable] = set()
+        if not self._boxes:
+            return found
         for cell in self._where.get(key, ()):
             segments = self._curves[cell].get(key, [])
             near = self._boxes if cell == _EVERYWHERE else self._labels.get(cell, {})
@@ -114,7 +125,8 @@ def _corners(curve: Curve) -> Iterator[Point]:
 
 def _cells(box: Area) -> list[_Cell]:
     """Return the cells that an area touches; a single one in common for everything that is very large."""
-    left, top, right, bottom = (int(side // _CELL) for side in box)
+    left, top = int(box[0] // _CELL), int(box[1] // _CELL)
+    right, bottom = int(box[2] // _CELL), int(box[3] // _CELL)
     if left == right and top == bottom:
         return [(left, top)]
     if (right - left + 1) * (bottom - top + 1) > _MANY:
