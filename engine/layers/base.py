@@ -125,6 +125,10 @@ class LayerType(Record):
         """Whether what leaves it is no matter of rules, but measured: it may be unknown now and known later."""
         return False
 
+    def fault(self) -> ShapeError | None:
+        """Return what is wrong with the fields whatever enters, if a rule needs no inputs to tell."""
+        return None
+
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if cls.key:

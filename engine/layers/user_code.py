@@ -133,6 +133,13 @@ class UserCode(LayerType):
         port = next((port for port, given in enumerate(x) if given.is_open and given["T"] == steps), None)
         return None if port is None else function(f"{LENGTHS}lengths_of", port=port)
 
+    def fault(self) -> ShapeError | None:
+        try:
+            self.question(())
+        except ShapeError as error:
+            return error
+        return None
+
     def input_ports(self) -> tuple[str, ...]:
         return _ports("in", self.num_inputs)
 
@@ -253,10 +260,13 @@ class UserCode(LayerType):
         return made
 
     def write(self) -> dict[str, JSON]:
+        """Return the layer as JSON; without a file also without the fields that the last file had."""
         attributes = set(self._attributes.values())
         written = {
             name: self.fields[name].write(value) for name, value in self.changed().items() if name not in attributes
         }
+        if self.code_kind == "expression":
+            return {**written, **self._unknown}
         values = {
             p.name: p.field().write(self._values[self._attributes[p.name]])
             for p in self.parameters
@@ -329,6 +339,12 @@ class Function(UserCode):
     expression = Text("x1", help="Expression of the tensors x1, x2 and so on", visible_when=_is_expression)
     function_name = Text("", label="Function", help="The function in the file", visible_when=_is_function)
     _name_field = "function_name"
+
+    def __init__(self, /, **values: object) -> None:
+        super().__init__(**values)
+        left = [name for name in ("expression", "function_name") if name in self._values and not self.is_visible(name)]
+        if left:  # by the other kind of code: an expression beside a file, a function without one
+            super().__init__(**{name: value for name, value in self._values.items() if name not in left})
 
     @property
     def code_name(self) -> str:

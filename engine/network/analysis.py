@@ -215,6 +215,9 @@ def analyse(network: Network, given: Given | None = None) -> Analysis:
             problems += blocks[id].problems(layer)
         if missing:
             problems.append(_unconnected(layer, missing))
+        if (missing or None in known) and (fault := layer.effective_type.fault()) is not None:
+            problems.append(_refused(layer, fault))
+        if missing:
             continue
         if given is not None and isinstance(layer.type, BlockInput):
             type = given.get(id)
@@ -226,12 +229,16 @@ def analyse(network: Network, given: Given | None = None) -> Analysis:
             continue  # a layer upstream has already complained
         found = _block_shapes(layer, inputs, blocks[id]) if id in blocks else _shapes_of(layer.effective_type, inputs)
         if isinstance(found, ShapeError):
-            severity: Severity = "warning" if isinstance(found, UnknownSizesError) else "error"
-            problems.append(Problem(severity, id, layer.name, found.field or found.port or "", str(found)))
+            problems.append(_refused(layer, found))
         elif found is not None:
             shapes[id] = found
     whole = _whole_problems(network) if given is None else _inner_problems(network)
     return Analysis(shapes, (*problems, *whole), blocks)
+
+
+def _refused(layer: Layer, error: ShapeError) -> Problem:
+    severity: Severity = "warning" if isinstance(error, UnknownSizesError) else "error"
+    return Problem(severity, layer.id, layer.name, error.field or error.port or "", str(error))
 
 
 def _type_at(shapes: Mapping[str, LayerShapes], source: Port | None) -> TensorType | None:

@@ -10,13 +10,15 @@ from engine.core.errors import FieldErrors, ShapeError, UnknownSizesError
 from engine.core.types import TensorType, features, image
 from engine.layers.base import Call, LayerType
 from engine.layers.user_code import Custom, Function
+from engine.network import edits
 from engine.network.analysis import analyse
 from engine.network.catalog import catalog
 from engine.network.layout import Layout
+from engine.network.network import Network
 from engine.project.network_json import read_network, write_network
 from engine.user_code import registry, trust
 from engine.user_code.registry import Failed, Measured
-from tests.builders import chain, layer
+from tests.builders import add, chain, layer
 
 TEXT = """
 from torch import nn
@@ -153,3 +155,43 @@ def test_calls_name_the_code_and_what_it_is_given():
     assert gate.lower() == Call("code:gate.py:Gate")
     assert Function(expression="x1 * 2").lower() == Call("expression:1:x1 * 2", "function")
     assert Function(file="a/b.py", function_name="f").lower() == Call("code:a/b.py:f", "function")
+
+
+@pytest.mark.parametrize(
+    ("type", "field", "message"),
+    [
+        (layer("function", expression="x1 +"), "expression", "expression"),
+        (layer("function", expression="x1 + x2"), "expression", "x2"),
+        (layer("function", file="gate.py", function_name="blned"), "function_name", "blned"),
+        (layer("custom"), "file", "Choose the Python file"),
+        (layer("custom", file="gate.py", class_name="Gaet"), "class_name", "Gaet"),
+    ],
+)
+def test_what_is_wrong_with_the_code_is_told_before_anything_is_connected(
+    type: LayerType, field: str, message: str
+) -> None:
+    alone, _ = edits.add_layer(Network.empty(), type)
+    first, second = analyse(alone).problems[:2]
+    assert first.message == "The input is not connected. Connect a layer to it."
+    assert (second.severity, second.field) == ("error", field)
+    assert message in second.message
+    open_end, relu = edits.add_layer(Network.empty(), layer("relu"))
+    behind = analyse(add(open_end, type, relu)[0]).problems
+    assert second.message in [problem.message for problem in behind], "and behind a layer with unknown sizes"
+
+
+def test_good_code_that_is_not_connected_has_no_other_problem() -> None:
+    for type in (layer("function", expression="x1 * 2"), made("Plain"), made("blend", Function)):
+        first, *others = analyse(edits.add_layer(Network.empty(), type)[0]).problems
+        assert first.message == "The input is not connected. Connect a layer to it."
+        assert not [problem for problem in others if problem.layer]
+
+
+def test_what_other_code_has_left_is_not_kept() -> None:
+    blend = made("blend", Function).replace(amount=0.75)
+    function = blend.replace(expression="x1 * 3")
+    assert "expression" not in function.write()
+    assert function.write()["values"] == {"amount": 0.75}
+    assert function == blend
+    assert blend.replace(file="", expression="x1 * 3").write() == {"expression": "x1 * 3"}
+    assert made("Gate").write()["num_inputs"] == 2, "which its form does not show, but its ports follow"
