@@ -10,7 +10,8 @@ from typing import Any
 from urllib.parse import quote
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_project, add_trust, facts_of, failure, look_at_code, print_json, read_project, table
+from engine.cli.common import add_project, add_trust, facts_of, failure, look_at_code, print_json, read_project
+from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
 from engine.core.fields import printable
 from engine.core.text import format_bytes
@@ -232,7 +233,7 @@ def _print(project: Project, result: CheckResult, problems: Sequence[Problem]) -
         rows.append((row.path, row.label, *numbers))
     sums = (f"{result.analysis.parameters:,}", f"{result.analysis.flops:,}", format_bytes(memory.activations))
     rows.append(("total", "", "", *sums))
-    print("\n".join(table(rows, right=(3, 4, 5))))
+    print_table(rows, right=(3, 4, 5))
     print(f"memory: {memory.describe()} with {project.training.solver}, estimated")
     for line in _stage_lines(project, result):
         print(line)

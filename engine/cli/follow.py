@@ -4,16 +4,16 @@ import argparse
 import contextlib
 import select
 import shlex
-import shutil
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TextIO
+from typing import Self, TextIO
 
 from engine.cli.commands import Commands
 from engine.cli.common import iso_time, print_json
+from engine.cli.terminal import Display, is_terminal
 from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, UserError, plural
 from engine.core.fields import printable
 from engine.core.text import format_duration
@@ -42,15 +42,33 @@ LINE_EVERY_S = 5.0
 
 
 class ProgressPrinter:
-    """Prints the events of a run: a progress bar on a terminal, else a line every `LINE_EVERY_S` seconds."""
+    """Prints the events of a run: a progress bar on a terminal, else a line every `LINE_EVERY_S` seconds.
+
+    As a context it removes the bar at the end.
+    """
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
-        self._is_terminal = self._stream.isatty()
+        self._display = Display(self._stream) if not self._stream.closed and is_terminal(self._stream) else None
         self._started: Started | None = None
         self._last: dict[str, str] = {}
-        self._bar_shown = False
         self._next_line = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._display is not None:
+            self._display.close()
+
+    def wait(self, text: str) -> None:
+        """Show what is waited for, on a terminal."""
+        if self._display is not None:
+            self._display.show(text)
 
     def __call__(self, event: Event) -> None:
         """Print an event."""
@@ -90,7 +108,7 @@ class ProgressPrinter:
             case StateChanged(state="stopping"):
                 self.say("stopping ...")
             case Ended():
-                self._clear()
+                self.close()
 
     def _requested(self, event: Requested) -> None:
         self.say(f"at iteration {event.iteration:,}: {done_text(event)}, as requested")
@@ -104,34 +122,25 @@ class ProgressPrinter:
 
     def _progress(self, event: Progress) -> None:
         now = time.monotonic()
-        if not self._is_terminal and now < self._next_line:
+        if self._display is None and now < self._next_line:
             return
         self._next_line = now + LINE_EVERY_S
         total = self._started.iterations if self._started else 0
         epochs = self._started.epochs if self._started else 0
         metrics = "  ".join(self._last.values())
-        position = f"epoch {event.epoch}/{epochs}  {event.iteration:,}/{total:,}  {metrics}"
-        throughput = f"{event.samples_per_second:,.0f} samples/s  {format_duration(event.remaining_s)} left"
-        if self._is_terminal:
-            share = event.iteration / total if total else 0.0
-            text = f"{position}  {throughput}"
-            width = shutil.get_terminal_size().columns
-            filled = round(20 * min(1.0, share))
-            line = f"[{'#' * filled}{'.' * (20 - filled)}] {printable(text)}"
-            self._write("\r" + line[: width - 1].ljust(width - 1))
-            self._bar_shown = True
+        position = f"epoch {event.epoch}/{epochs}  {event.iteration:,}/{total:,}"
+        speed = (f"{event.samples_per_second:,.0f} samples/s", f"{format_duration(event.remaining_s)} left")
+        if self._display is not None:
+            self._display.show_progress(position, event.iteration / total if total else 0.0, speed, metrics)
         else:
-            self.say(f"{position}  {throughput}")
-
-    def _clear(self) -> None:
-        if self._bar_shown:
-            self._write("\n")
-            self._bar_shown = False
+            self.say("  ".join((position, metrics, *speed)))
 
     def say(self, text: str) -> None:
-        """Print a text on a new line, below the progress bar if it is shown."""
-        self._clear()
-        self._write("\n".join(map(printable, text.split("\n"))) + "\n")
+        """Print a text on a new line, above the progress bar if it is shown."""
+        if self._display is not None:
+            self._display.say(text)
+        else:
+            self._write("\n".join(map(printable, text.split("\n"))) + "\n")
 
     def _write(self, text: str) -> None:
         """Write to the stream. Errors are ignored, so that a closed terminal does not end the training."""
@@ -174,7 +183,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Print events until the run has ended, its coordinator is gone, or nobody reads the output. Returns the exit
     code."""
     folder = open_run(arguments.folder)
-    reader, printer = EventReader(folder), ProgressPrinter(sys.stderr if arguments.json else sys.stdout)
+    with ProgressPrinter(sys.stderr if arguments.json else sys.stdout) as printer:
+        return _follow(folder, printer, arguments)
+
+
+def _follow(folder: RunFolder, printer: ProgressPrinter, arguments: argparse.Namespace) -> int:
+    reader = EventReader(folder)
     state = silence = ""
     while not _has_no_reader(sys.stdout):
         silence = tell_silence(folder, silence, printer.say)
@@ -194,6 +208,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         return EXIT_DONE
     state = state or folder.state()
+    printer.close()
     text = printable(state) if state != "lost" else LOST.format(shlex.quote(str(arguments.folder)))
     if arguments.json:
         error = (

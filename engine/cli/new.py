@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, print_json, table
+from engine.cli.common import add_json, print_json
+from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, UserError, did_you_mean
 from engine.project.file import SUFFIX, load, save
 from engine.project.project import Project
@@ -99,5 +100,5 @@ def run_templates(arguments: argparse.Namespace) -> int:
         print_json(arguments, {"templates": rows})
     else:
         cells = [(row["name"], row["kind"], row["title"], row["description"]) for row in rows]
-        print("\n".join(table([("name", "kind", "title", "description"), *cells])))
+        print_table([("name", "kind", "title", "description"), *cells])
     return EXIT_DONE

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, print_json, table
+from engine.cli.common import add_json, print_json
+from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, UserError
 from engine.core.fields import Choice, Choices, Field
 from engine.project.layer_reference import default_text
@@ -42,7 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
     elif len(found) <= MOST_IN_FULL:
         print("\n\n".join("\n".join(_in_full(name, field)) for name, field in found))
     else:
-        print("\n".join(table([(name, default_text(field), field.effect or field.label) for name, field in found])))
+        rows = [(name, default_text(field), field.effect or field.label) for name, field in found]
+        print_table(rows, has_header=False)
     return EXIT_DONE
 
 

@@ -1,6 +1,7 @@
 """Command `queue add | list | run | start | move | remove`: manage and run the queue of runs."""
 
 import argparse
+import contextlib
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -18,13 +19,15 @@ from engine.cli.common import (
     look_at_code,
     print_json,
     read_project,
-    table,
 )
+from engine.cli.runs import result_text
+from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, UserError, plural
 from engine.project.environment import TARGETS
 from engine.project.file import dumps
 from engine.runs.folder import open_run, origin
 from engine.runs.queue import Entry, Queue, start_entry, start_work
+from engine.runs.summary import read_summary
 
 NO_ERROR: Mapping[str, Any] = {}
 WORDS = {"waiting": "waits", "starting": "starts", "running": "trains"}
@@ -115,7 +118,7 @@ def _list(arguments: argparse.Namespace) -> int:
         print("The queue is empty. `netwright-engine queue add PROJECT` puts a project in.")
         return EXIT_DONE
     rows = [("", "project", "state", "run"), *((str(e.id), e.title, _state(e), e.run_dir) for e in entries)]
-    print("\n".join(table(rows, right=(0,))))
+    print_table(rows, right=(0,))
     if any(entry.is_waiting for entry in entries) and not is_worked:
         print("Nobody trains what waits: `netwright-engine queue run` does.")
     return EXIT_DONE
@@ -165,7 +168,13 @@ def _tell(arguments: argparse.Namespace, entries: Sequence[Entry], error: Mappin
 
 
 def _say(entry: Entry) -> None:
-    print(f"{entry.id} {entry.title}: {_state(entry)}{f' ({entry.run_dir})' if entry.run_dir else ''}", flush=True)
+    """Print the state of an entry, and at its end what it has reached."""
+    reached = ""
+    if entry.is_over and entry.run_dir:
+        with contextlib.suppress(OSError):
+            reached = result_text(read_summary(Path(entry.run_dir)))
+    place = f" ({entry.run_dir})" if entry.run_dir else ""
+    print(f"{entry.id} {entry.title}: {': '.join(filter(None, (_state(entry), reached)))}{place}", flush=True)
 
 
 def _start(arguments: argparse.Namespace) -> int:

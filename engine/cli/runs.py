@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, failure, iso_time, print_json, table
+from engine.cli.common import add_json, failure, iso_time, print_json
+from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, UserError, plural
 from engine.core.fields import printable
 from engine.core.text import format_duration
@@ -71,7 +72,7 @@ def run_runs(arguments: argparse.Namespace) -> int:
         left_out = f" that fit '{arguments.filter}'; there are {len(known):,} in all" if known else ""
         print(f"There are no runs in {folder}{left_out}.")
     else:
-        print("\n".join(table(_rows(found), right=(4,))))
+        print_table(_rows(found), right=(4,))
     return EXIT_DONE
 
 
@@ -100,14 +101,14 @@ def _row(run: RunSummary) -> tuple[str, ...]:
             "" if epochs is None else f"{epochs:.0f}",
         ),
         "" if seconds is None else format_duration(seconds),
-        _result(run),
+        result_text(run),
         ", ".join(run.notes.tags),
         changed if len(changed) <= LONGEST_CHANGES else f"{changed[: LONGEST_CHANGES - 1]}…",
     )
     return tuple(printable(cell)[:LONGEST_CELL] for cell in cells)  # a stranger wrote some of them
 
 
-def _result(run: RunSummary) -> str:
+def result_text(run: RunSummary) -> str:
     """Return the metrics of the test split, else of the validation split, as text."""
     scores = run.scores
     for part in ("test.", "validation."):

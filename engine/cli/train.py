@@ -84,7 +84,9 @@ def see_through(
     cannot be written."""
     from engine.launch.coordinator import coordinate, exit_code
 
+    printer.wait("starting: imports torch ...")
     result = coordinate(folder, on_event=printer)
+    printer.close()
     outcomes = [requirement.judge(result) for requirement in requirements]
     is_judged = result["state"] == "finished"
     missed = [outcome.text for outcome in outcomes if is_judged and not outcome.passed]
@@ -161,17 +163,19 @@ def run_train(arguments: argparse.Namespace) -> int:
     refuse_never(requirements, project, arguments.project)
     project_origin = origin(arguments.project)
     look_at_code(project, project_origin.code_base, project_origin.code, trusted=arguments.trust)
-    from engine.launch.prepare import prepare
+    with ProgressPrinter() as printer:
+        printer.wait("starting: looks for devices and reads the data ...")
+        from engine.launch.prepare import prepare
 
-    folder = prepare(project, arguments.project.resolve(), arguments.run_dir)
-    printer = ProgressPrinter()
-    for notice in notices:
-        printer.say(f"note: {notice}")
-    for warning in folder.read_info().warnings:
-        printer.say(f"warning: {warning}")
-    if arguments.detach:
-        return leave(folder, arguments)
-    return see_through(folder, printer, requirements, arguments)
+        folder = prepare(project, arguments.project.resolve(), arguments.run_dir)
+        for notice in notices:
+            printer.say(f"note: {notice}")
+        for warning in folder.read_info().warnings:
+            printer.say(f"warning: {warning}")
+        if arguments.detach:
+            printer.close()
+            return leave(folder, arguments)
+        return see_through(folder, printer, requirements, arguments)
 
 
 def settings_of(arguments: argparse.Namespace) -> list[str]:
@@ -236,7 +240,8 @@ def run_resume(arguments: argparse.Namespace) -> int:
     prepare_resume(folder, settings)
     if arguments.detach:
         return leave(folder, arguments)
-    return see_through(folder, ProgressPrinter(), requirements, arguments)
+    with ProgressPrinter() as printer:
+        return see_through(folder, printer, requirements, arguments)
 
 
 def register(commands: Commands) -> None:

@@ -17,8 +17,8 @@ from engine.cli.common import (
     print_json,
     read_project,
     refusal,
-    table,
 )
+from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
 from engine.core.text import format_bytes
 from engine.project.file import dumps, load
@@ -59,7 +59,7 @@ def run_advise(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(arguments, {"ways": ways, "advice": advice, "best": best})
         return EXIT_DONE
-    print("\n".join(table([("way", "workers", "memory", "step", ""), *map(_row, ways)], right=(1, 2, 3))))
+    print_table([("way", "workers", "memory", "step", ""), *map(_row, ways)], right=(1, 2, 3))
     print("memory: of weights, gradients, solver and activations; a process with torch takes some 200 MiB besides")
     print(f"\n{advice}")
     if best is not None:

@@ -1,9 +1,16 @@
 """Progress in a terminal and elsewhere."""
 
 import io
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
 
 from engine.cli.common import table
 from engine.cli.follow import ProgressPrinter
+from engine.cli.terminal import print_table
 from engine.runs.events import Ended, Event, Failed, Message, Points, Progress, Started, StateChanged
 
 
@@ -70,10 +77,59 @@ def test_plain_lines_where_there_is_no_terminal() -> None:
     ]
 
 
-def test_a_bar_on_a_terminal() -> None:
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 200])
+def test_a_bar_on_a_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
     text = printed(Terminal())
-    assert "\r[##########..........] epoch 1/3  1,500/3,000" in text
-    assert "\nwarning: look here\n" in text
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+    lines = [line for line in re.split(r"[\r\n]+", plain) if line]
+    assert any("12,346 samples/s" in line for line in lines)
+    assert any("1 m 1 s left" in line for line in lines)
+    shown = [line for line in lines if "samples/s" in line or "left" in line or "1,500/3,000" in line]
+    assert all(len(line) <= width for line in shown)
+    assert ("━" in text) == (width >= 80)
+    assert "\nwarning: look here" in plain or "warning: look here" in lines
+
+
+def test_colours_are_left_out_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    red = "\x1b[31mfailed: no space"
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    assert red in printed(Terminal())
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[3" not in printed(Terminal())
+
+
+def test_a_dumb_terminal_gets_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    assert "\x1b" not in printed(Terminal())
+
+
+def test_what_is_waited_for_is_shown_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for stream, is_shown in ((Terminal(), True), (io.StringIO(), False)):
+        with ProgressPrinter(stream) as printer:
+            printer.wait("starting ...")
+        assert ("starting ..." in stream.getvalue()) == is_shown
+
+
+def test_a_table_keeps_to_the_width_of_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("NO_COLOR", "1")
+    rows = [("run", "state", "changes"), ("first", "finished", "a long text of many words " * 3)]
+    for stream in (Terminal(), io.StringIO()):
+        monkeypatch.setattr("sys.stdout", stream)
+        print_table(rows)
+        lines = re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue()).splitlines()
+        assert lines[0].split() == ["run", "state", "changes"]
+        assert lines[1].startswith("first  finished  a long text")
+        assert all(len(line) <= 40 for line in lines) == stream.isatty()
+
+
+def test_commands_off_a_terminal_import_no_rich(tmp_path: Path) -> None:
+    program = "import sys; from engine.cli import main; main.main(sys.argv[1:]); print('rich' in sys.modules)"
+    for words in (["runs", str(tmp_path)], ["templates"], ["options"]):
+        done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines()[-1] == "False"
 
 
 def test_lines_are_not_printed_more_often_than_they_are_read() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from engine.cli.runs import _result
+from engine.cli.runs import result_text
 from engine.core.errors import UserError
 from engine.core.text import format_bytes, format_duration
 from engine.runs.create import SHIPPED, create, runs_beside
@@ -61,7 +61,7 @@ def test_a_run_with_odd_facts_is_still_listed(tmp_path: Path, created: object) -
     made(tmp_path, "good", 100)
     runs = list_runs(tmp_path)
     assert {run.name for run in runs} == {"odd", "good"}
-    assert {run.name: _result(run) for run in runs} == {"odd": "loss nan", "good": ""}
+    assert {run.name: result_text(run) for run in runs} == {"odd": "loss nan", "good": ""}
 
 
 def test_a_damaged_run_is_listed_as_such_and_a_damaged_result_counts_as_none(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_damaged_run_is_listed_as_such_and_a_damaged_result_counts_as_none(tmp
         "list": "damaged",
         "half": "finished",
     }
-    assert (runs["half"].result, _result(runs["half"])) == (None, "")
+    assert (runs["half"].result, result_text(runs["half"])) == (None, "")
 
 
 def test_somebody_elses_run_does_not_hide_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

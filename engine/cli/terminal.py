@@ -1,0 +1,158 @@
+"""Output on a terminal: tables, colour and progress by rich. It is imported when it is used, and only on a terminal.
+
+Elsewhere the commands print plain lines. NO_COLOR leaves colours out.
+"""
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TextIO
+
+from engine.cli.common import table
+from engine.core.fields import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+STYLES: Mapping[str, str] = {
+    "finished": "green",
+    "requirement met": "green",
+    "running": "cyan",
+    "trains": "cyan",
+    "paused": "yellow",
+    "stopped": "yellow",
+    "warning": "yellow",
+    "error": "red",
+    "failed": "red",
+    "lost": "red",
+    "refused": "red",
+    "damaged": "red",
+    "requirement not met": "red",
+}
+"""Colours by the beginning of a text, up to a colon or comma."""
+SHORTEST_BAR = 8
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Return whether a stream is a terminal that can move its cursor."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def print_table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), *, has_header: bool = True) -> None:
+    """Print aligned columns, the first row a header; on a terminal in colour and within its width, where all
+    columns but the first, the name, take several lines. `right`: indexes of the right-aligned columns."""
+    if not is_terminal(sys.stdout):
+        print("\n".join(table(rows, right)))
+        return
+    from rich.table import Table
+
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_header=has_header)
+    longest = max(len(row[0]) for row in rows)
+    for i, name in enumerate(rows[0]):
+        grid.add_column(
+            name if has_header else "",
+            justify="right" if i in right else "left",
+            no_wrap=i == 0,
+            overflow="fold",
+            min_width=longest if i == 0 else None,
+        )
+    for row in rows[1:] if has_header else rows:
+        grid.add_row(*map(_styled, row))
+    _console(sys.stdout).print(grid)
+
+
+def _styled(text: str) -> "Text":
+    from rich.text import Text
+
+    return Text(text, style=STYLES.get(text.partition(":")[0].partition(",")[0], ""))
+
+
+def _console(stream: TextIO) -> "Console":
+    from rich.console import Console
+
+    return Console(file=stream, highlight=False, force_terminal=True)
+
+
+class _Lenient(io.TextIOBase):
+    """Text stream that drops what cannot be written, so that a closed terminal does not end the training."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return getattr(self._stream, "encoding", None) or "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.flush()
+
+
+class Display:
+    """Lines above, and below them a few that are replaced: what is under way. Without a thread, which would not survive
+    the fork of a worker."""
+
+    def __init__(self, stream: TextIO) -> None:
+        lenient = _Lenient(stream)
+        self._console = _console(lenient)  # type: ignore[arg-type]
+        self._is_utf8 = "utf" in lenient.encoding.lower()
+        self._live: Live | None = None
+
+    def say(self, text: str) -> None:
+        """Print a line above."""
+        for line in text.split("\n"):
+            self._console.print(_styled(printable(line)), soft_wrap=True)
+
+    def show(self, *lines: "Text | str") -> None:
+        """Replace the lines that are under way. Each is cut at the width of the terminal."""
+        from rich.console import Group
+        from rich.live import Live
+        from rich.text import Text
+
+        texts = [Text(printable(line)) if isinstance(line, str) else line for line in lines]
+        for text in texts:
+            text.no_wrap, text.overflow = True, "ellipsis"
+        if self._live is None:
+            self._live = Live(
+                console=self._console,
+                auto_refresh=False,
+                transient=True,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            self._live.start()
+            self._console.show_cursor(True)  # a killed process must not leave it hidden
+        self._live.update(Group(*texts), refresh=True)
+
+    def show_progress(self, position: str, share: float, speed: Sequence[str], metrics: str) -> None:
+        """Show a bar between position and speed, which are never cut: where they do not fit they take lines of their
+        own."""
+        from rich.text import Text
+
+        whole = "  ".join(speed)
+        room = self._console.width - len(position) - len(whole) - 4
+        if room < SHORTEST_BAR:
+            self.show(position, *([whole] if len(whole) <= self._console.width else speed), metrics)
+            return
+        filled = round(room * min(1.0, max(0.0, share)))
+        full, rest = ("━", "─") if self._is_utf8 else ("#", ".")
+        bar = Text.assemble(position, "  ", (full * filled, "cyan"), (rest * (room - filled), "dim"), "  ", whole)
+        self.show(bar, metrics)
+
+    def close(self) -> None:
+        """Remove the lines that are under way."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
