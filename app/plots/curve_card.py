@@ -251,7 +251,7 @@ class CurveCard(PlotCard):
                 name.setText(word if word != VALUE else "")
                 name.setVisible(bool(name.text()))
                 label.setVisible(bool(text) or number == 0)
-            tip = f"{word} after iteration {step:,.0f}" if text else ""
+            tip = f"{word} after iteration {step:,.0f}" if word in FIGURES else ""
             for part in (label, name):
                 if part.toolTip() != tip:
                     part.setToolTip(tip)
