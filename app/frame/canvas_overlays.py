@@ -145,7 +145,6 @@ class LayerHealthOverlay(QObject):
         """Remove the marks: another run is shown."""
         self._is_requested = False
         self._clear()
-        self._ask_run()
         self.changed.emit()
 
     def _clear(self) -> None:
@@ -158,6 +157,7 @@ class LayerHealthOverlay(QObject):
 
         if isinstance(event, Started):
             self._clear()
+            self._ask_run()  # before, a run has no folder for requests
         elif isinstance(event, Requested) and event.what == "watch_layers":
             self._is_requested = event.value > 0
             if self._is_requested and self._choice is False:

@@ -75,6 +75,8 @@ def test_a_run_that_does_not_watch_its_layers_is_asked_to(window: MainWindow, mo
     window.menus.actions_by_id["run.watch"].trigger()
     window.layer_health.take(Requested(what="watch_layers", iteration=3, value=1.0))
     window.training.run_shown.emit()  # the next run
+    assert len(asked) == 1, "it cannot be asked before it has started"
+    window.layer_health.take(STARTED)
     window.layer_health.take(Requested(what="watch_layers", iteration=1, value=1.0))
     window.menus.actions_by_id["run.watch"].trigger()
     assert asked == [("watch", {"layers": 1}), ("watch", {"layers": 1}), ("watch", {"layers": 0})]
