@@ -103,8 +103,8 @@ class EnvironmentOptions(Record):
         },
         label="Shares of the batch",
         group="Environment",
-        help="Division of each batch among the workers, for devices of unequal speed; the results do not change. "
-        "Default equal",
+        help="Division of each batch among the workers, for devices of unequal speed. Default equal. The results "
+        "do not change",
         matlab="WorkerLoad",
         visible_when=_target(*SEVERAL),
     )
@@ -161,7 +161,7 @@ class EnvironmentOptions(Record):
         high=1_000_000,
         unit="iterations",
         group="Environment",
-        help="Iterations between two averages of the weights; 1 is data parallel for sgdm. Default 8. Weights "
+        help="Iterations between two averages of the weights. Default 8. 1 is data parallel for sgdm. Weights "
         "are also averaged before every validation",
         visible_when=_strategy("local-sgd"),
     )

@@ -39,8 +39,8 @@ class RunOptions(Record):
         high=1000,
         unit="restarts",
         group="Run",
-        help="Automatic restarts from the last checkpoint after a worker dies or hangs; out-of-memory is not "
-        "retried. Default 3",
+        help="Automatic restarts from the last checkpoint after a worker dies or hangs. Default 3. Out-of-memory "
+        "is not retried",
         torch="--max-restarts of torchrun",
     )
     accelerations = Choices(

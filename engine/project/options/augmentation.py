@@ -168,8 +168,8 @@ class AugmentationOptions(Record):
         unit="pixels",
         label="Padding of random crops",
         group=GROUP,
-        help="Width of the border added to images before a part of their original size is cropped at a random "
-        "position: moves by whole pixels without interpolation. Default 0: no crop. 4 is usual for CIFAR",
+        help="Width of the border added to images before a random crop of their original size. Default 0: no "
+        "crop. 4 is usual for CIFAR. Images move by whole pixels without interpolation",
         matlab="randcrop, which crops larger images",
         torch="padding of RandomCrop",
     )
@@ -213,8 +213,8 @@ class AugmentationOptions(Record):
         high=1e6,
         label="Noise",
         group=GROUP,
-        help="Standard deviation of the normal noise added to each value, in the units of the data (image files: "
-        "0 to 255). Default 0: no noise",
+        help="Standard deviation of the normal noise added to each value. Default 0: no noise. In the units of "
+        "the data (image files: 0 to 255)",
         matlab="imnoise",
         torch="sigma of GaussianNoise, for images from 0 to 1",
     )

@@ -40,8 +40,8 @@ class BatchOptions(Record):
         high=100_000,
         unit="pieces",
         group="Batches",
-        help="Number of micro-batches per mini-batch; gradients are summed: same numbers, less memory. Default "
-        "1. Only batch normalisation uses one micro-batch at a time",
+        help="Number of micro-batches per mini-batch. Default 1. Gradients are summed: same numbers, less "
+        "memory. Only batch normalisation uses one micro-batch at a time",
         torch="several backward passes per step",
         visible_when=lambda options: options.solver != "lm",
     )

@@ -37,8 +37,8 @@ class PrecisionOptions(Record):
             "blocks": "Each block, and each of its copies, is a segment",
         },
         group="Precision and memory",
-        help="Stores only the inputs of segments of the network and recomputes the rest in the backward pass: "
-        "same numbers, less memory, about a third more time. Default off",
+        help="Recomputes activations in the backward pass instead of storing them. Default off. Only the inputs "
+        "of segments of the network are stored: same numbers, less memory, about a third more time",
         matlab="none",
         torch="utils.checkpoint",
         visible_when=lambda options: options.solver != "lm",
@@ -104,7 +104,7 @@ class CheckpointOptions(Record):
         low=1,
         high=100_000_000,
         group="Checkpoints",
-        help="Units between two checkpoints; another one is saved at the end. Default 60. Has no effect with the "
+        help="Units between two checkpoints. Default 60. Another one is saved at the end. Has no effect with the "
         "unit auto",
         matlab="CheckpointFrequency",
         torch="none",
@@ -116,8 +116,8 @@ class CheckpointOptions(Record):
         high=10_000,
         unit="checkpoints",
         group="Checkpoints",
-        help="Number of checkpoints kept; older ones are removed. Default 2, so that one is left if the last is "
-        "damaged",
+        help="Number of checkpoints kept. Default 2, so that one is left if the last is damaged. Older ones are "
+        "removed",
         matlab="keeps all",
         torch="none",
         visible_when=lambda options: options.checkpoint_unit != "never",
@@ -162,8 +162,9 @@ class WatchingOptions(Record):
     watch_layers = Bool(
         False,
         group="Monitoring",
-        help="Reports for each layer, at intervals, the norm of its gradient, the size of its output, and the "
-        "fraction of its units that are zero for every sample, as badges on the canvas. Default off",
+        help="Reports gradients, outputs and dead units of each layer as badges on the canvas. Default off. At "
+        "intervals, for each layer: the norm of its gradient, the size of its output, and the fraction of "
+        "its units that are zero for every sample",
         matlab="none",
         torch="none",
     )
@@ -204,8 +205,8 @@ class CodeOptions(Record):
         "",
         pattern=PYTHON,
         group="Custom code",
-        help="Python file whose functions on_start, on_step, on_validation, on_epoch_end, on_checkpoint and "
-        "on_end are called at these points; one that returns True ends the run. Default none",
+        help="Python file with functions that are called during training. Default none. They are on_start, "
+        "on_step, on_validation, on_epoch_end, on_checkpoint and on_end; one that returns True ends the run",
         matlab="OutputFcn",
         torch="code in the training loop",
     )
@@ -214,8 +215,8 @@ class CodeOptions(Record):
         pattern=PYTHON,
         label="Training step",
         group="Custom code",
-        help="Python file with a function training_step(network, inputs, targets, loss) that returns the loss of "
-        "a batch; FILE.py:NAME for a function of another name. Default none",
+        help="Python file with a function training_step. Default none. training_step(network, inputs, targets, "
+        "loss) returns the loss of a batch; FILE.py:NAME for a function of another name",
         matlab="a custom training loop",
         torch="a custom training loop",
     )

@@ -113,8 +113,9 @@ class LossOptions(Record):
     output_losses = OutputLosses(
         "",
         group="Loss",
-        help="Loss and weight per output, by its name or that of its target, such as mask: dice * 0.5, kind: "
-        "cross-entropy. Default none: each output has the loss above where it fits, else auto, and weight 1",
+        help="Loss and weight per output. Default none: each output has the loss above where it fits, else auto, "
+        "and weight 1. By the name of the output or its target, such as mask: dice * 0.5, kind: "
+        "cross-entropy",
         matlab="a function that adds them up",
         torch="a function that adds them up",
     )
@@ -132,8 +133,8 @@ class LossOptions(Record):
         "",
         pattern=PYTHON,
         group="Loss",
-        help="Python file with a function loss(outputs, targets) that returns the mean over the samples; "
-        "FILE.py:NAME for a function of another name. Default none",
+        help="Python file with a function loss(outputs, targets). Default none. It returns the mean over the "
+        "samples; FILE.py:NAME for a function of another name",
         matlab="lossFcn",
         torch="a function",
         visible_when=_loss("custom"),
@@ -147,8 +148,8 @@ class LossOptions(Record):
             "given": "The class weights below",
         },
         group="Loss",
-        help="Weights of the samples (steps, pixels) of each class; for labels, of the label where it is true. "
-        "Default none. The mean is over samples",
+        help="Weights of the samples (steps, pixels) of each class. Default none. For labels, of the label where "
+        "it is true. The mean is over samples",
         matlab="Weights of crossentropy",
         torch="weight, whose mean divides by the sum of the weights",
         visible_when=_loss_of_classes,
@@ -178,7 +179,7 @@ class LossOptions(Record):
         low=0.0,
         high=100.0,
         group="Loss",
-        help="Exponent of (1 - p), which reduces the weight of confident samples; 0 is cross-entropy. Default 2",
+        help="Exponent of (1 - p), which reduces the weight of confident samples. Default 2. 0 is cross-entropy",
         matlab="Gamma (for Alpha, class weights)",
         visible_when=_loss("focal"),
     )
@@ -196,9 +197,9 @@ class LossOptions(Record):
         False,
         group="Loss",
         label="Normalise targets",
-        help="Computes the loss on normalised responses, so that its size does not depend on their units; "
-        "metrics and exports keep the units. Default off. The last layer must be an inverse normalisation "
-        "with fitted numbers, which sets the kind",
+        help="Computes the loss on normalised responses. Default off. Its size then does not depend on their "
+        "units; metrics and exports keep the units. The last layer must be an inverse normalisation with "
+        "fitted numbers, which sets the kind",
         matlab="NormalizeTargets",
         visible_when=lambda options: options.loss not in CLASS_LOSSES,
     )

@@ -106,8 +106,8 @@ class MetricOptions(Record):
         "",
         pattern=PYTHON,
         group="Metrics",
-        help="Python file with a function metric(outputs, targets) that returns one number per sample, or their "
-        "mean; FILE.py:NAME for a function of another name. Default none",
+        help="Python file with a function metric(outputs, targets). Default none. It returns one number per "
+        "sample, or their mean; FILE.py:NAME for a function of another name",
         matlab="a function handle in Metrics",
         torch="a function",
         visible_when=_chosen("custom"),
@@ -116,8 +116,8 @@ class MetricOptions(Record):
         True,
         label="Higher is better",
         group="Metrics",
-        help="Direction of the custom metric for best network, patience and target: on if higher values are "
-        "better. Default on",
+        help="Whether higher values of the custom metric are better. Default on. It applies to best network, "
+        "patience and target",
         matlab="Maximize",
         visible_when=_chosen("custom"),
     )

@@ -62,8 +62,8 @@ class RegularisationOptions(Record):
             "swa": "Stochastic weight averaging: the mean over the ends of the last epochs, at the SWA learning rate",
         },
         group="Regularisation",
-        help="Average of the weights that is validated, tested and kept; training continues with the weights "
-        "themselves. Default none",
+        help="Average of the weights that is validated, tested and kept. Default none. Training continues with "
+        "the weights themselves",
         matlab="none",
         torch="AveragedModel",
     )

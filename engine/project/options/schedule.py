@@ -170,7 +170,7 @@ class ScheduleOptions(Record):
         },
         label="Learning rate schedule",
         group="Schedule",
-        help="Course of the learning rate over the run; every schedule but none can begin with a warm-up. Default none",
+        help="Course of the learning rate over the run. Default none. Every schedule but none can begin with a warm-up",
         matlab="LearnRateSchedule, without one-cycle and plateau",
         torch="lr_scheduler",
         visible_when=_has_rate,

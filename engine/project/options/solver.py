@@ -114,8 +114,8 @@ class SolverOptions(Record):
             "correction of bias, one bias per LSTM",
         },
         group="Solver",
-        help="Formulas to use where PyTorch and MATLAB differ; docs/from-matlab.md lists the differences. "
-        "Default pytorch",
+        help="Formulas to use where PyTorch and MATLAB differ. Default pytorch. The page docs/from-matlab.md lists the "
+        "differences",
     )
     max_iterations = Int(
         1000,
@@ -123,8 +123,8 @@ class SolverOptions(Record):
         high=1_000_000,
         unit="iterations",
         group="Solver",
-        help="Maximum number of iterations, each over all training samples; replaces epochs and mini-batch size. "
-        "Default 1000",
+        help="Maximum number of iterations, each over all training samples. Default 1000. Replaces epochs and "
+        "mini-batch size",
         matlab="MaxIterations",
         torch="max_iter (default 20), per step",
         visible_when=_solver(*FULL_BATCH),
@@ -134,8 +134,8 @@ class SolverOptions(Record):
         low=0.0,
         high=1.0,
         group="Solver",
-        help="Gradient tolerance: the run ends when no gradient exceeds this times max(1, min(loss, largest "
-        "gradient at the start)). Default 1e-5; 0: no limit",
+        help="Gradient below which the run ends. Default 1e-5; 0: no limit. It ends when no gradient exceeds this "
+        "times max(1, min(loss, largest gradient at the start))",
         matlab="GradientTolerance",
         torch="tolerance_grad (default 1e-7), of the gradient",
         visible_when=_solver(*FULL_BATCH),
@@ -145,8 +145,7 @@ class SolverOptions(Record):
         low=0.0,
         high=1.0,
         group="Solver",
-        help="Step tolerance: the run ends after a step whose norm over all weights is at most this. Default "
-        "1e-5; 0: no limit",
+        help="Norm of a step over all weights at which the run ends. Default 1e-5; 0: no limit",
         matlab="StepTolerance",
         torch="tolerance_change (default 1e-9)",
         visible_when=_solver(*FULL_BATCH),
@@ -182,7 +181,7 @@ class SolverOptions(Record):
         high=1000,
         unit="steps",
         group="Solver",
-        help="Number of past steps used to estimate the curvature; each takes memory. Default 10",
+        help="Number of past steps used to estimate the curvature. Default 10. Each takes memory",
         matlab="HistorySize",
         torch="history_size (default 100)",
         visible_when=_solver("lbfgs"),
@@ -204,8 +203,8 @@ class SolverOptions(Record):
         above=0.0,
         high=1e100,
         group="Solver",
-        help="Damping at the start: a small value gives a Gauss-Newton step, a large one a short gradient step. "
-        "Default 0.001. It is added to the curvature of the mean loss and so does not depend on the number "
+        help="Damping at the start. Default 0.001. A small value gives a Gauss-Newton step, a large one a short "
+        "gradient step. It is added to the curvature of the mean loss and so does not depend on the number "
         "of samples",
         matlab="InitialDampingFactor",
         torch="none",
@@ -216,7 +215,7 @@ class SolverOptions(Record):
         above=0.0,
         high=1e100,
         group="Solver",
-        help="Maximum damping: the run ends if no step with less lowers the loss. Default 1e10",
+        help="Maximum damping. Default 1e10. The run ends if no step with less lowers the loss",
         matlab="MaxDampingFactor",
         torch="none",
         visible_when=_solver("lm"),

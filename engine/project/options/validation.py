@@ -15,8 +15,8 @@ class ValidationOptions(Record):
         50,
         low=1,
         group="Validation",
-        help="Iterations, or epochs, between validations; one more precedes the first iteration and one follows "
-        "the last. Default 50",
+        help="Iterations, or epochs, between validations. Default 50. One more precedes the first iteration and "
+        "one follows the last",
         matlab="ValidationFrequency",
         torch="none",
     )
@@ -72,8 +72,8 @@ class EndingOptions(Record):
         infinite=True,
         label="Time limit",
         group="Stopping",
-        help="Time limit: the run ends at the first iteration that exceeds it, validates once more and keeps the "
-        "network. Default Inf: none",
+        help="Time limit. Default Inf: none. The run ends at the first iteration that exceeds it, validates once "
+        "more and keeps the network",
         matlab="none",
         torch="none",
     )
@@ -97,8 +97,8 @@ class EndingOptions(Record):
         offered=offered("none", "loss", "metric"),
         label="Target",
         group="Stopping",
-        help="Metric that ends the run when it reaches the target value at a validation after the first "
-        "iteration. Default none",
+        help="Metric that ends the run when it reaches the target value. Default none. It is checked at each "
+        "validation after the first iteration",
         matlab="an OutputFcn that returns true",
     )
     target_value = Float(
