@@ -45,7 +45,7 @@ class TrialLink(QWidget):
         self.button.clicked.connect(self._on_clicked)
         self.state.setWordWrap(True)
         theme.mark(self.state, "role", "muted")
-        self.use_button = QPushButton()
+        self.use_button = QPushButton("Use the result")  # says which once there is one
         self.use_button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.use_button.setAutoDefault(False)
         theme.mark(self.use_button, "role", "link")
