@@ -247,7 +247,7 @@ def test_a_loss_that_is_not_finite(tmp_path: Path, environment: list[str]) -> No
     [
         ("file", 2, "A run needs a folder of its own"),
         ("full/run", 2, "is not empty"),
-        ("file/run", 2, "Make room there, or name another folder with --run-dir"),
+        ("file/run", 2, "Name a folder with --run-dir that you may write to"),
     ],
 )
 def test_a_place_where_no_run_can_be_made(tmp_path: Path, place: str, code: int, words: str) -> None:
