@@ -147,7 +147,9 @@ def _refuse_complete(folder: RunFolder, project: Project) -> None:
     if options.is_full_batch:
         planned, name = options.max_iterations, "max_iterations"
     done = result.get("epochs")
-    if isinstance(done, int) and done >= planned:
+    # A run that failed after its last epoch, such as on a full disk, has its weights still to write.
+    needed = planned + 1 if result.get("state") == "failed" else planned
+    if isinstance(done, int) and done >= needed:
         raise UserError(
             f"The run in {folder.path} is complete: {plural(done, 'epoch')} done, and {name} is {planned:,}. To go on "
             f"give it more, such as --set training.{name}={2 * done}."

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QComboBox, QLabel, QPushButton
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton
 
 from app.data.preview import Preview
 from app.data.tab import DataTab
@@ -117,10 +117,12 @@ def test_typing_in_the_form_is_an_edit(qtbot, window: MainWindow, server: FakeSe
     source = tab.form.rows["source"].widget
     assert isinstance(source, QComboBox)
     seed = tab.form.rows["split_seed"].widget
+    assert isinstance(seed, QLineEdit)
     seed.setFocus()
+    seed.selectAll()
     qtbot.keyClicks(seed, "7")
     qtbot.keyClick(seed, Qt.Key.Key_Tab)
-    assert window.editor.project.data.split_seed in (7, 70)
+    assert window.editor.project.data.split_seed == 7
     window.editor.undo()
     assert window.editor.project.data.split_seed == 0
     assert tab.form.record == window.editor.project.data

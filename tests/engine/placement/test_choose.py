@@ -306,7 +306,8 @@ def test_what_is_not_here_is_refused_with_the_reason_and_the_way_out(
             LAPTOP,
             options("multi-cpu", num_workers=1),
             128,
-            "environment.num_workers: multi-cpu needs at least 2 workers (0: one a core). For one process choose cpu.",
+            "environment.num_workers: multi-cpu needs at least 2 workers (auto: one per core). "
+            "For one process choose cpu.",
         ),
     ],
 )

@@ -60,7 +60,7 @@ def unequal(*between: LayerType, length: int = 0) -> list[tuple[str, str]]:
 
 def test_the_shortest_and_the_longest_sequence_must_fit() -> None:
     ((_, words),) = unequal(layer("conv1d", kernel=5, padding=0))
-    assert "which has 4" in words
+    assert "the input has 4" in words
     ((_, told),) = unequal(layer("position_embedding", positions=29))
     assert "30 steps" in told
     assert unequal(layer("conv1d", kernel=4, padding=0), layer("batch_norm")) == []
