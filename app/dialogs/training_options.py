@@ -76,8 +76,23 @@ class TrainingOptionsDialog(QDialog):
         self.resize(within_screen(self, 1080, 820))
         self._grouped = GroupedArea(self, _CONTENT_WIDTH + 48)
         self.area, self.groups, self._holder = self._grouped.area, self._grouped.groups, self._grouped.holder
+        self._make_forms()
+        self._make_parts()
+        self.presets_button = PresetsLink(presets or Presets(presets_file()), lambda: self.training, self)
+        self.presets_button.chosen.connect(self._use_preset)
+        has_images = facts is not None and bool(facts.inputs) and facts.inputs[0].type.layout == "image"
+        self.augmented = AugmentPreview(sampler, self) if sampler is not None and has_images else None
+        self._make_buttons()
+        self._lay_out()
+        self._connect()
+        theme.changed.connect(self._refresh)
+        self._refresh()
+        self._order_tabs()
+        self.cards.cards[self._environment.target].setFocus()
+
+    def _make_forms(self) -> None:
         self.environment_form = Form(
-            project.environment,
+            self._project.environment,
             is_wide=True,
             skip=("target",),
             has_headings=False,
@@ -85,16 +100,19 @@ class TrainingOptionsDialog(QDialog):
             parent=self._holder,
         )
         self.training_form = Form(
-            project.training,
+            self._project.training,
             is_wide=True,
             below={"Schedule": self._make_schedule_part(), "mini_batch_size": self._make_finder()},
             page=COMMON,
-            base=base,
+            base=self._base,
             parent=self._holder,
         )
         self.batch_finder.chosen.connect(lambda size: self.training_form.set_value("mini_batch_size", size))
         self.finished.connect(self.batch_finder.stop)
-        self.training_form.set_unused(unused_options(facts))
+        self.training_form.set_unused(unused_options(self._facts))
+
+    def _make_parts(self) -> None:
+        """Make what stands beside the forms: environments, advice, and the notice of a run that trains."""
         self.cards = EnvironmentCards(self._holder)
         self.placement = PlacementText(self._holder)
         self.sentence = self.placement.sentence
@@ -105,21 +123,13 @@ class TrainingOptionsDialog(QDialog):
         self.nothing = QLabel(self._holder)
         theme.mark(self.nothing, "role", "muted")
         self.nothing.hide()
-        self.presets_button = PresetsLink(presets or Presets(presets_file()), lambda: self.training, self)
-        self.presets_button.chosen.connect(self._use_preset)
-        has_images = facts is not None and bool(facts.inputs) and facts.inputs[0].type.layout == "image"
-        self.augmented = AugmentPreview(sampler, self) if sampler is not None and has_images else None
-        self._make_buttons()
-        self._lay_out()
+
+    def _connect(self) -> None:
         self.cards.chosen.connect(self._on_target_chosen)
         self.environment_form.changed.connect(self._on_environment_edited)
         self.training_form.changed.connect(self._on_training_edited)
         for form in (self.environment_form, self.training_form):
             form.validity_changed.connect(self._refresh)
-        theme.changed.connect(self._refresh)
-        self._refresh()
-        self._order_tabs()
-        self.cards.cards[self._environment.target].setFocus()
 
     def project(self) -> Project:
         """Return the project with the chosen options."""

@@ -136,7 +136,7 @@ def _words(started: Search, found: int, samples: int | None, share: float) -> st
     per_worker = max(worker.samples for worker in placement.workers)
     count = len(placement.workers)
     sentence = f"The largest mini-batch is {plural(found, 'sample')}"
-    sentence += f", {per_worker:,} a worker" if count > 1 else ""
+    sentence += f", {per_worker:,} per worker" if count > 1 else ""
     if samples and found == samples:
         return f"{sentence}: all of the training split."
     if placement.workers[0].device == "cpu":
