@@ -1,0 +1,29 @@
+"""Import libraries of Netwright's extras, with an error that says how to install one that is missing."""
+
+import importlib
+from typing import Any
+
+from engine.core.errors import UserError
+
+MOST_CHARACTERS = 200
+
+
+def import_extra(module: str, extra: str, purpose: str, way_out: str = "") -> Any:
+    """Import and return a module of a library that an extra of Netwright installs.
+
+    `purpose` begins the message, such as `Parquet files`, and `way_out` ends it with what can be done without the
+    library. Raises `UserError` where it is not installed, or cannot be loaded.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        missing = str(error.name).partition(".")[0]
+        message = f'{purpose} need {missing}, which is not installed. Install it: pip install "netwright[{extra}]".'
+        raise UserError(f"{message} {way_out}".rstrip()) from error
+    except Exception as error:  # a library that is broken, or does not go with another one, raises what it likes
+        words = str(error).strip().partition("\n")[0][:MOST_CHARACTERS]
+        library = module.partition(".")[0]
+        raise UserError(
+            f"{purpose} need {library}, which cannot be loaded here: {type(error).__name__}: {words}. Install it anew: "
+            f'pip install --force-reinstall "netwright[{extra}]". {way_out}'.rstrip()
+        ) from error
