@@ -4,7 +4,9 @@ import errno
 import os
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import BinaryIO
 
 from engine.core.files import open_file, write_atomically
 from engine.runs.checkpoints import all_checkpoints
@@ -14,6 +16,8 @@ from engine.runs.lines import event_in, line_of
 from engine.runs.thinning import LOG_LIMIT_BYTES, Thinning
 
 TAIL_BYTES = 2**16
+SLICE_BYTES = 2**18
+"""Bytes of the log that are thinned after each event, which takes some 20 ms."""
 LAST_BYTES = 64
 _NUMBER = re.compile(rb'\{"n":(\d{1,18}),')
 
@@ -22,7 +26,8 @@ class EventLog:
     """Appends events to the log: numbered, one write each. Raises `OSError` (a full disk, say).
 
     A log that is there already is continued; a half-written last line is cut off first. One of more than
-    `limit_bytes` is thinned: another file takes its place.
+    `limit_bytes` is thinned, a slice after each further event, so that the coordinator is never held up: at the end
+    another file takes its place.
     """
 
     def __init__(self, folder: RunFolder, limit_bytes: int = LOG_LIMIT_BYTES) -> None:
@@ -32,6 +37,7 @@ class EventLog:
         self._n = self._repair()
         self._size = os.fstat(self._descriptor).st_size
         self._limit = self._thin_at = limit_bytes
+        self._thinning: Iterator[None] | None = None
 
     def _open(self) -> int:
         return os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -74,30 +80,49 @@ class EventLog:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self._n += 1
         self._size += written
-        if self._size >= self._thin_at and isinstance(event, Points) and event.split == "training":
-            self._thin(event.first_step)
+        if self._thinning is not None:
+            self._advance(self._thinning)
+        elif self._size >= self._thin_at and isinstance(event, Points) and event.split == "training":
+            self._thinning = self._thin(event.first_step)
         return event
 
-    def _thin(self, newest_step: int) -> None:
-        """Put a thinned log in place of this one. Readers notice, and go on where they were. If it cannot be written,
-        the log stays as it is."""
-        checkpoints = {checkpoint.iteration for checkpoint in all_checkpoints(self._folder)}
-        thinning = Thinning(newest_step, checkpoints)
+    def _advance(self, thinning: Iterator[None]) -> None:
+        """Thin the next slice. If the thinned log cannot be written, the log stays as it is."""
         try:
-            with open_file(self._path) as file:
-                thinning.learn(file)
-                file.seek(0)
-                content = b"".join(thinning.thin(file))
-            write_atomically(self._path, content, mode=0o600, follow_link=False)
-            replaced, self._descriptor, self._size = self._descriptor, self._open(), len(content)
-            os.close(replaced)
-        except (OSError, ValueError):  # a full disk; numbers of a log by another program that fit in no line
-            pass
+            next(thinning)
+            return
+        except (StopIteration, OSError, ValueError):  # a full disk; numbers of another program that fit in no line
+            self._thinning = None
         self._thin_at = max(self._limit, 2 * self._size)
 
+    def _thin(self, newest_step: int) -> Iterator[None]:
+        """Put a thinned log in place of this one, with what was written meanwhile. Readers notice, and go on where they
+        were. Yields after each slice."""
+        thinning = Thinning(newest_step, {checkpoint.iteration for checkpoint in all_checkpoints(self._folder)})
+        size = self._size
+        with open_file(self._path) as file:
+            for lines in _slices(file, size):
+                thinning.learn(lines)
+                yield
+            file.seek(0)
+            for lines in _slices(file, size):
+                thinning.add(lines)
+                yield
+            content = b"".join((*thinning.lines(), file.read()))
+        write_atomically(self._path, content, mode=0o600, follow_link=False)
+        replaced, self._descriptor, self._size = self._descriptor, self._open(), len(content)
+        os.close(replaced)
+
     def close(self) -> None:
-        """Close the file."""
+        """Close the file. A log that is being thinned stays as it is."""
+        self._thinning = None
         os.close(self._descriptor)
+
+
+def _slices(file: BinaryIO, size: int) -> Iterator[list[bytes]]:
+    """Yield the whole lines of the first `size` bytes of a log, about `SLICE_BYTES` at a time."""
+    while file.tell() < size:
+        yield file.readlines(min(SLICE_BYTES, size - file.tell()))
 
 
 class EventReader:

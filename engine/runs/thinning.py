@@ -148,6 +148,7 @@ class Thinning:
         self._newest_step = newest_step
         self._checkpoints = checkpoints
         self._superseded: list[range] = []
+        self._bests: list[Best] = []
         self._best_step = -1
         self._buckets: dict[Group, list[Bucket]] = {}
         """Those that wait to be written, by group; the last one of a group may grow."""
@@ -156,23 +157,26 @@ class Thinning:
         self._lines: list[tuple[int, bytes]] = []
 
     def learn(self, lines: Iterable[bytes]) -> None:
-        """Find what was superseded, and the best network. This is the first of two passes over the log."""
-        bests: list[Best] = []
+        """Find what was superseded, and the best network, in a slice of the log. All slices are passed to this method,
+        then all of them to `add`."""
         for line in lines:
             event = event_in(line) if b'"resumed"' in line or b'"best"' in line else None
             if isinstance(event, Resumed):
                 self._superseded.append(range(event.after + 1, event.n))
             elif isinstance(event, Best):
-                bests.append(event)
-        self._best_step = next((best.iteration for best in reversed(bests) if not self._is_superseded(best)), -1)
+                self._bests.append(event)
+        self._best_step = next((best.iteration for best in reversed(self._bests) if not self._is_superseded(best)), -1)
 
-    def thin(self, lines: Iterable[bytes]) -> list[bytes]:
-        """Return the lines of the thinned log. This is the second pass."""
+    def add(self, lines: Iterable[bytes]) -> None:
+        """Thin a slice of the log."""
         for line in lines:
             if (head := _HEAD.match(line)) and self._width(int(head[2])) == 1:
                 self._lines.append((int(head[1]), line))
             elif (event := event_in(line)) is not None and not self._is_superseded(event):
                 self._take(event, line)
+
+    def lines(self) -> list[bytes]:
+        """Return the lines of the thinned log, after its last slice."""
         self._end_buckets()
         return [line for _, line in sorted(self._lines, key=itemgetter(0))]
 

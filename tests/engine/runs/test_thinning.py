@@ -204,6 +204,31 @@ def test_a_full_disk_leaves_the_log_as_it_is(run: RunFolder, monkeypatch: pytest
     assert list(points_of(read_all(run)).values()) == values
 
 
+def test_a_log_is_thinned_in_slices_so_that_no_event_waits_for_all_of_it(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_module, "SLICE_BYTES", LIMIT // 16)
+    values, log = noise(2_000), EventLog(run, LIMIT)
+    steps = iter(range(0, len(values), 10))
+    while run.events.stat().st_size < LIMIT:
+        at = next(steps)
+        log.append(Points(split="training", first_step=at + 1, steps_apart=1, values={"loss": values[at : at + 10]}))
+    inode, meanwhile = run.events.stat().st_ino, 0
+    while run.events.stat().st_ino == inode:
+        log.append(Message(severity="note", text=f"meanwhile {meanwhile}"))
+        meanwhile += 1
+    assert meanwhile >= 30, "two passes of 16 slices, one per event"
+    log.append(Message(severity="note", text="after"))
+    log.close()
+    events = read_all(run)
+    assert [event.text for event in events if isinstance(event, Message)] == [
+        *(f"meanwhile {number}" for number in range(meanwhile)),
+        "after",
+    ]
+    assert any(isinstance(event, ThinnedPoints) for event in events)
+    assert run.events.stat().st_size < LIMIT
+
+
 def test_many_curves_fit_in_lines(run: RunFolder) -> None:
     names = [f"a metric with a long name, number {number}" for number in range(60)]
     log = EventLog(run, LIMIT)
