@@ -23,7 +23,7 @@ from engine.project.project import Project
 from engine.project.training import TrainingOptions, batch_size
 from engine.runs.create import create, new_folder
 from engine.runs.folder import Origin, RunFolder, origin, take_lock
-from engine.runs.history import ProjectKey, next_number, register
+from engine.runs.history import ProjectKey, next_number, numbering, register
 from engine.runs.info import RunInfo
 from engine.user_code import registry, trust
 
@@ -85,7 +85,6 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
     info = RunInfo(
         project_path=str(project_path) if project_path else None,
         project_id=project.identity,
-        number=next_number(ProjectKey(project_path, project.identity)),
         base=str(base),
         name=name,
         project_sha256=hashlib.sha256(text.encode()).hexdigest(),
@@ -104,13 +103,15 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
         versions=_versions(),
         host=platform.node(),
         coordinator=os.getpid(),
-        created=round(time.time(), 3),
     )
     if run_dir is not None and ".." in run_dir.parts:
         run_dir = run_dir.resolve()  # the folder it leads through may be deleted while the run trains
     path = run_dir.absolute() if run_dir else new_folder(source.runs_beside if project_path else None, name)
-    folder = create(path, text, info, files.values())
-    register(folder, project.identity)
+    with numbering():
+        number = next_number(ProjectKey(project_path, project.identity))
+        info = replace(info, number=number, created=round(time.time(), 3))
+        folder = create(path, text, info, files.values())
+        register(folder, project.identity)
     if user_code.has_code(project):
         trust.grant(folder.path)  # a copy of the code found to be trusted above
     hold(folder, take_lock(folder))

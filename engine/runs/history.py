@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from engine.core.errors import UserError
 from engine.core.fields import is_unicode
 from engine.core.files import make_private_folder, read_object, write_json
 from engine.core.folders import cache_folder, data_folder, state_folder
+from engine.core.locks import LockHeldError, take_lock
 from engine.runs.create import is_shipped, runs_beside
 from engine.runs.folder import RunFolder
 from engine.runs.info import RunInfo
@@ -30,6 +31,7 @@ from engine.runs.summary import (
 VERSION = 2
 """Version of the index records. An index of another version is discarded."""
 PATIENCE_S = 2.0
+NUMBERING_PATIENCE_S = 10.0
 MOST_FOLDERS = 100
 MOST_REGISTERED = 500
 REGISTER_LIMIT_BYTES = 2**14
@@ -271,19 +273,36 @@ def last_run(project: ProjectKey) -> RunFolder | None:
             for entry in os.scandir(root):
                 with contextlib.suppress(OSError):
                     candidates.append((os.stat(f"{entry.path}/run.json").st_mtime, entry.path))
-    best: tuple[float, str] | None = None
+    best: tuple[float, int, str] | None = None
     for when, path in sorted(candidates, reverse=True):
         if best is not None and when + CLOCKS_APART_S < best[0]:
             break
         with contextlib.suppress(UserError, OSError):
             info = RunFolder(Path(path)).read_info()
             if project.owns(info, Path(path)):
-                best = max(best or (-1.0, ""), (info.created, path))
-    return RunFolder(Path(best[1])) if best is not None else None
+                best = max(best or (-1.0, 0, ""), (info.created, info.number, path))
+    return RunFolder(Path(best[2])) if best is not None else None
+
+
+@contextlib.contextmanager
+def numbering() -> Iterator[None]:
+    """Let no other process of this user number a run in this context, from `next_number` to the run's `run.json`.
+
+    Where the state folder cannot be written, or another process holds it for long, runs are numbered all the same.
+    """
+    lock = None
+    with contextlib.suppress(OSError, RuntimeError, LockHeldError):
+        make_private_folder(state_folder())
+        lock = take_lock(state_folder() / "numbering.lock", patience_s=NUMBERING_PATIENCE_S)
+    try:
+        yield
+    finally:
+        if lock is not None:
+            os.close(lock)
 
 
 def next_number(project: ProjectKey) -> int:
-    """Return the number of the next run of a project, from 1."""
+    """Return the number of the next run of a project, from 1. It is free only within `numbering`."""
     newest = last_run(project)
     if newest is None:
         return 1
