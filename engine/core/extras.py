@@ -8,11 +8,12 @@ from engine.core.errors import UserError
 MOST_CHARACTERS = 200
 
 
-def import_extra(module: str, extra: str, purpose: str, way_out: str = "") -> Any:
+def import_extra(module: str, extra: str, purpose: str, way_out: str = "", *, broken: str = "") -> Any:
     """Import and return a module of a library that an extra of Netwright installs.
 
     `purpose` begins the message, such as `Parquet files`, and `way_out` ends it with what can be done without the
-    library. Raises `UserError` where it is not installed, or cannot be loaded.
+    library; `broken` says what else may be the cause where it is installed and cannot be loaded. Raises `UserError`
+    where it is not installed, or cannot be loaded.
     """
     try:
         return importlib.import_module(module)
@@ -25,5 +26,5 @@ def import_extra(module: str, extra: str, purpose: str, way_out: str = "") -> An
         library = module.partition(".")[0]
         raise UserError(
             f"{purpose} need {library}, which cannot be loaded here: {type(error).__name__}: {words}. Install it anew: "
-            f'pip install --force-reinstall "netwright[{extra}]". {way_out}'.rstrip()
+            + " ".join(filter(None, (f'pip install --force-reinstall "netwright[{extra}]".', broken, way_out)))
         ) from error

@@ -22,6 +22,7 @@ from urllib.parse import urlparse
 from urllib.request import url2pathname
 
 from engine.core.errors import UserError
+from engine.core.extras import import_extra
 from engine.core.files import write_atomically
 from engine.core.text import spreadsheet_cell
 from engine.runs.events import ENDS, Points, ThinnedPoints
@@ -47,6 +48,7 @@ MLFLOW_LONGEST_NAME, MLFLOW_LONGEST_VALUE = 100, 5000
 MLFLOW_PARAMS_AT_ONCE, MLFLOW_METRICS_AT_ONCE = 100, 1000
 """Limits of MLflow per request."""
 MLFLOW_RUN_TAG = "netwright.run"
+_WAY_OUT = "Or write csv."
 
 
 @dataclass
@@ -107,12 +109,6 @@ def write_curves(runs: Sequence[RunFolder], format: str, target: Path) -> list[P
     except OSError as error:
         place = target if format == "csv" else error.filename or target  # not the name it is first written under
         raise UserError(f"{place} cannot be written: {error.strerror}.") from None
-    except ModuleNotFoundError as error:
-        package = str(error.name).partition(".")[0]
-        raise UserError(
-            f"Curves for {format} need {package}, which is not installed. Write csv, or install the extra: "
-            f'pip install "netwright[{format}]".'
-        ) from error
 
 
 def _csv_text(runs: Sequence[RunFolder]) -> str:
@@ -149,6 +145,7 @@ def _plain(text: str) -> str:
 def _write_tensorboard(runs: Sequence[RunFolder], target: Path) -> Iterator[Path]:
     """Write an event file per run and split, each in a folder of its own: TensorBoard then draws the splits of a run in
     one chart. Yield the files."""
+    import_extra("tensorboard.summary.writer.record_writer", "tensorboard", "Curves for TensorBoard", _WAY_OUT)
     from tensorboard.compat.proto.event_pb2 import Event
     from tensorboard.compat.proto.summary_pb2 import Summary
     from tensorboard.summary.writer.record_writer import RecordWriter
@@ -197,6 +194,7 @@ def _mlflow_client(target: Path) -> "MlflowClient":
     """Open a file store in the folder, without telemetry: MLflow reads that setting when it is imported."""
     os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
     os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # later releases of MLflow 3 refuse file stores without it
+    import_extra("mlflow", "mlflow", "Curves for MLflow", _WAY_OUT)
     from mlflow import MlflowClient
 
     target.mkdir(parents=True, exist_ok=True)

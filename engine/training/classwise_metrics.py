@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from engine.core.errors import UserError
+from engine.core.extras import import_extra
 from engine.data.batches import Tensors
 from engine.project.dataset_info import IGNORED
 from engine.training.metrics import channels_last, run_of_each, sums_of_runs
@@ -173,18 +173,11 @@ def _between_0_and_1(scores: torch.Tensor) -> torch.Tensor:
 
 def load_torchmetrics() -> Any:
     """Import torchmetrics' classification functions. Raises `UserError` where that fails."""
-    try:
-        from torchmetrics.functional import classification
-    except ModuleNotFoundError as error:
-        raise UserError(
-            f"The metric auc needs {error.name}, which is not installed. Leave auc out of the metrics, or install the "
-            'extra: pip install "netwright[metrics]".'
-        ) from error
-    except Exception as error:  # a broken torchvision beside it raises what it likes
-        words = str(error).strip().partition("\n")[0][:200]
-        raise UserError(
-            f"The metric auc needs torchmetrics, which cannot be loaded here: {type(error).__name__}: {words}. A "
-            "broken torchvision beside it does that: remove torchvision, or install the one that goes with this torch. "
-            "Or leave auc out of the metrics."
-        ) from error
-    return classification
+    return import_extra(
+        "torchmetrics.functional.classification",
+        "metrics",
+        "Values of the metric auc",
+        "Or leave auc out of the metrics.",
+        broken="A broken torchvision beside it does that: remove torchvision, or install the one that goes with this "
+        "torch.",
+    )

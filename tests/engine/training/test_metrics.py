@@ -264,7 +264,7 @@ assert "torchmetrics" in sys.modules
 
 @pytest.mark.parametrize(("trouble", "words"), [
     ("raise RuntimeError('operator torchvision::nms does not exist')", "remove torchvision"),
-    ("import no_such_thing", "needs no_such_thing, which is not installed"),
+    ("import no_such_thing", "need no_such_thing, which is not installed"),
 ])  # fmt: skip
 def test_a_torchmetrics_that_cannot_be_loaded_is_said_in_words(tmp_path, trouble: str, words: str) -> None:
     (tmp_path / "torchmetrics.py").write_text(trouble)
