@@ -14,7 +14,7 @@ from engine.core.version import SCHEMA_VERSION
 from engine.project.dataset_info import DatasetInfo
 from engine.project.file import load
 from engine.project.project import Project, set_option
-from engine.project.relevance import idle_settings
+from engine.project.relevance import idle_settings, refuse_without_unit
 from engine.runs.events import to_json
 
 
@@ -66,6 +66,7 @@ def read_project(path: Path, settings: Sequence[str]) -> tuple[Project, tuple[st
             messages.append(str(error))
     if messages:
         raise UserError("\n".join(messages), code="invalid_option")
+    refuse_without_unit(project, settings)
     return project, (*opened.notices, *idle_settings(project, settings))
 
 

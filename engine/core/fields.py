@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
 from engine.core.errors import FieldError, did_you_mean
 
@@ -59,6 +59,7 @@ def path_part(name: str) -> str:
     return name if len(name) <= QUOTE_LIMIT and name.isprintable() else quoted(name)
 
 
+_PADDED_NUMBER = re.compile(r"^\s*(?:\+|(-))?0*(?=\d)")
 _END_OF_EFFECT = re.compile(r"\. |; ")
 
 T = TypeVar("T")
@@ -76,6 +77,7 @@ class Field(Generic[T]):
 
     name: str = ""
     expects: str = "a value"
+    is_number: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -148,9 +150,10 @@ class Field(Generic[T]):
         return value
 
     def parse(self, text: str) -> T:
-        """Parse typed text, from the command line or a form. Raises `FieldError`."""
+        """Parse typed text, from the command line or a form. Numbers may have leading zeros and a plus sign, which JSON
+        does not allow. Raises `FieldError`."""
         try:
-            return self.check(json.loads(text))
+            return self.check(json.loads(_PADDED_NUMBER.sub(r"\1", text) if self.is_number else text))
         except (ValueError, RecursionError):
             return self.check(text)
 
@@ -179,6 +182,8 @@ NO_LIMIT = 2**31 - 1
 
 class Int(Field[int]):
     """Integer within limits, both inclusive. `zero` is a word that stands for 0, such as auto or never."""
+
+    is_number = True
 
     def __init__(
         self,
@@ -227,6 +232,8 @@ def _is_above(number: object, high: int) -> bool:
 
 class Float(Field[float]):
     """Real number within limits; `above` is an exclusive lower limit. Infinity is accepted only if `infinite`."""
+
+    is_number = True
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from engine.placement.candidates import record_of
 from engine.project.check import check
 from engine.project.file import dumps, load
 from engine.project.project import Project, set_option
+from engine.project.relevance import refuse_without_unit
 from engine.project.user_code import ready
 from engine.runs.checkpoints import all_checkpoints
 from engine.runs.folder import RunFolder, frozen_code, take_lock, update_info
@@ -120,6 +121,7 @@ def changed(project: Project, settings: Sequence[str]) -> Project:
                 "For the rest train anew."
             )
         project = set_option(project, setting)
+    refuse_without_unit(project, settings)
     return project
 
 

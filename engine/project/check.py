@@ -222,6 +222,9 @@ def _option_problems(project: Project) -> Iterator[Problem]:
     if project.training.gradient_checkpointing == "blocks" and not has_blocks:
         message = "The network has no blocks, so nothing is recomputed and no memory is saved. Choose auto, or off."
         yield Problem("warning", "", "", "training.gradient_checkpointing", message)
+    if project.training.is_changed("checkpoint_frequency") and project.training.checkpoint_unit == "auto":
+        message = "The interval has no unit, and no effect: set checkpoint_unit to epochs, iterations or seconds."
+        yield Problem("warning", "", "", "training.checkpoint_frequency", message)
 
 
 def _data_problems(project: Project, analysis: Analysis, facts: DatasetInfo) -> Iterator[Problem]:

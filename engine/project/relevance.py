@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from engine.core.errors import UserError
 from engine.core.fields import Bool, Choice
 from engine.core.records import Record
 from engine.project.dataset_info import DatasetInfo
@@ -57,6 +58,18 @@ def idle_settings(project: Project, settings: Sequence[str]) -> Iterator[str]:
             value = record.fields[name].show(getattr(record, name))
             end = f": it goes with {section}.{goes_with}." if goes_with else " with the other options as they are."
             yield f"{section}.{name}={value} has no effect{end}"
+
+
+def refuse_without_unit(project: Project, settings: Sequence[str]) -> None:
+    """Raise `UserError` if an interval of checkpoints is among these settings and no unit is set in which it counts."""
+    unit = project.training.checkpoint_unit
+    for setting in settings:
+        if setting.partition("=")[0].strip() == "training.checkpoint_frequency" and unit in ("auto", "never"):
+            raise UserError(
+                f"--set {setting}: the interval has no unit, since training.checkpoint_unit is {unit}. Add --set "
+                "training.checkpoint_unit=epochs, iterations or seconds.",
+                code="invalid_option",
+            )
 
 
 def _goes_with(record: Record, name: str) -> Iterator[str]:

@@ -162,6 +162,16 @@ def test_whatever_is_typed_is_taken_or_refused_in_words(named: tuple[str, Field]
     assert Sample.read(json.loads(json.dumps(record.write())), "sample") == record
 
 
+@pytest.mark.parametrize(("text", "value"), [
+    ("07", 7), ("+7", 7), ("+007", 7), (" 7 ", 7), ("0", 0), ("00", 0), ("-0", 0), ("7e0", 7),
+])  # fmt: skip
+def test_a_typed_number_may_have_leading_zeros_and_a_plus_sign(text: str, value: int) -> None:
+    assert Int(1).parse(text) == value
+    assert Float(1.0).parse(text) == value
+    assert Float(1.0).parse("007.50") == 7.5
+    assert Text("").parse("007") == "007", "it is no number"
+
+
 def test_values_equal_to_the_default_are_not_kept() -> None:
     assert Sample(count=3, size=[3, 3]).changed() == {}
     assert Sample(word="b", step=0.2).changed() == {"word": "b"}

@@ -2,8 +2,9 @@
 
 import pytest
 
+from engine.core.errors import UserError
 from engine.project.project import Project, set_option
-from engine.project.relevance import idle_settings
+from engine.project.relevance import idle_settings, refuse_without_unit
 
 
 @pytest.mark.parametrize(("settings", "said"), [
@@ -34,3 +35,20 @@ def test_what_has_no_effect_is_said(settings: list[str], said: list[str]) -> Non
     for setting in settings:
         project = set_option(project, setting)
     assert list(idle_settings(project, settings)) == said
+
+
+@pytest.mark.parametrize(("settings", "is_refused"), [
+    (["training.checkpoint_frequency=60"], True),
+    (["training.checkpoint_frequency=5", "training.checkpoint_unit=auto"], True),
+    (["training.checkpoint_frequency=5", "training.checkpoint_unit=epochs"], False),
+    (["training.checkpoint_unit=auto"], False),
+])  # fmt: skip
+def test_an_interval_of_checkpoints_without_a_unit_is_refused(settings: list[str], is_refused: bool) -> None:
+    project = Project()
+    for setting in settings:
+        project = set_option(project, setting)
+    if not is_refused:
+        refuse_without_unit(project, settings)
+        return
+    with pytest.raises(UserError, match=r"the interval has no unit.*checkpoint_unit=epochs, iterations or seconds"):
+        refuse_without_unit(project, settings)
