@@ -1,5 +1,25 @@
-"""Load the data of a project: sizes and types, samples in three splits, and a preview."""
+"""Load the data of a project: sizes and types, samples in three splits, and a preview.
 
+A source (`engine.data.sources.source.Source`) is called in this order, so that nothing of the validation and test
+splits reaches the training:
+
+1. `outline`: what is there, as cheaply as the data allows: the number of samples, the targets with the names of their
+   classes (those of all data, since they are what labels mean), and the inputs that are known without learning from the
+   data. Nothing is counted, averaged or collected over samples here, except for the targets. What has to be read for
+   this and is needed again goes to `Outline.raw`.
+2. The samples are split by their targets, into three lists of indices.
+3. `fit`: all that is learned from the data: categories, vocabularies, values for gaps. It gets the indices of the
+   training samples and looks at no others, except to count in notes what they will be encoded as. It returns the
+   outline with `inputs`, their `prepared` columns, and `notes`. Normalisation is not fitted here: it is a layer of the
+   network.
+4. `samples`, or `readers` where samples are read one by one: the inputs of all samples, encoded by the fitted outline.
+   Encoding is a function of one sample and the outline, the one that `engine.data.prepare` calls for new samples.
+
+`samples` and `readers` get the fitted outline. Outlines and samples are cached by `stamp`, the options and, where `fit`
+changed the outline, by the training samples.
+"""
+
+import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +46,7 @@ from engine.data.sources.source import (
     Samples,
     Source,
     free_memory,
+    listed,
     locate,
     refuse_too_large,
 )
@@ -113,7 +134,7 @@ class LoadedData:
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """A source with its options and its outline."""
+    """A source with its options and its outline, which is fitted on the training split."""
 
     options: DataOptions
     source: Source
@@ -132,9 +153,9 @@ class Opened:
         sums = [sum(column) for column in zip(*self.counts, strict=True)]
         known = self.outline
         samples = dict(zip(SPLITS, sums, strict=True))
-        return DatasetInfo(known.inputs, samples, known.sized, known.notes, known.resident_because)
+        return DatasetInfo(known.inputs, samples, known.sized, known.notes, known.resident_because, known.warnings)
 
-    @property
+    @cached_property
     def numbers(self) -> dict[str, Array]:
         """Sample indices of each split."""
         return splitting.split(self.outline.groups, self.counts, self.options.split_seed)
@@ -169,7 +190,7 @@ class _Kept:
         return made
 
 
-_OUTLINES, _SAMPLES = _Kept(), _Kept()
+_OUTLINES, _FITTED, _SAMPLES = _Kept(), _Kept(), _Kept()
 
 
 def facts(options: DataOptions, base: Path) -> DatasetInfo:
@@ -254,13 +275,44 @@ def _open(options: DataOptions, base: Path) -> Opened:
     path = locate(options.path, base) if options.path else base
     # Changing the split of the same data does not read it again.
     reading = options.replace(**{name: DataOptions.fields[name].default for name in NOT_READING})
-    key = (reading, str(path), source.stamp(path))
+    key: Hashable = (reading, str(path), source.stamp(path))
+    outline = _OUTLINES.get(key, lambda: source.outline(options, path), lambda outline: outline.bytes)
+    training = Opened(options, source, path, key, outline).numbers["training"]
+    fitted_key = (key, hashlib.sha256(np.ascontiguousarray(training).data).hexdigest())
 
-    def size(outline: Outline) -> int:
-        return sum(target.nbytes for target in outline.targets) + (outline.samples.bytes if outline.samples else 0)
+    def fit() -> Outline:
+        fitted = source.fit(options, path, outline, training)
+        return replace(fitted, warnings=(*fitted.warnings, *untrained_classes(fitted, training)))
 
-    outline = _OUTLINES.get(key, lambda: source.outline(options, path), size)
-    return Opened(options, source, path, key, outline)
+    fitted = _FITTED.get(fitted_key, fit, lambda outline: outline.bytes)
+    is_same = fitted.inputs is outline.inputs
+    return Opened(options, source, path, key if is_same else fitted_key, fitted)
+
+
+def untrained_classes(outline: Outline, training: Array) -> list[str]:
+    """Return a warning per target with classes that no training sample has."""
+    warnings = []
+    for info, target in zip(outline.wanted, outline.targets, strict=True):
+        if info.task == "numbers" or not len(training):
+            continue
+        is_seen = np.zeros(len(info.classes), bool)
+        step = max(1, CHUNK_BYTES // max(1, target[:1].nbytes))
+        for start in range(0, len(training), step):
+            some = target[training[start : start + step]]
+            if info.task == "labels":
+                axes = tuple(axis for axis in range(some.ndim) if axis != info.type.dim("C"))
+                is_seen |= (some == 1).any(axes)
+            else:
+                is_seen |= np.bincount(some[some >= 0], minlength=len(is_seen)) > 0
+            if is_seen.all():
+                break
+        if missing := [name for name, is_there in zip(info.classes, is_seen, strict=True) if not is_there]:
+            noun = "label" if info.task == "labels" else "class"
+            warnings.append(
+                f"No training sample of '{info.name}' has the {noun} {listed(missing)}, which the network cannot learn "
+                "so. Choose another split, or add samples."
+            )
+    return warnings
 
 
 def choose_loading(project: Project, facts: DatasetInfo, placement: Placement, inventory: DeviceInventory) -> Loading:

@@ -71,7 +71,7 @@ def describe(
         "columns": [asdict(column) for column in outline.columns],
         "rows": [list(row) for row in outline.rows[:MOST_ROWS]],
         "series": [],
-        "notes": [*outline.notes, *samples.notes],
+        "notes": [*outline.warnings, *outline.notes, *samples.notes],
     }
     captions = _captions(outline, numbers, chosen)
     if kind == "pictures":

@@ -229,6 +229,7 @@ def _option_problems(project: Project) -> Iterator[Problem]:
 
 def _data_problems(project: Project, analysis: Analysis, facts: DatasetInfo) -> Iterator[Problem]:
     network = project.network
+    yield from (Problem("warning", "", "", DATA, warning) for warning in facts.warnings)
     if network.inputs and len(network.inputs) != len(facts.inputs):
         names = ", ".join(i.name for i in facts.inputs)
         message = (

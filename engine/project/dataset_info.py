@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from engine.core.types import Symbol, TensorType, features
+from engine.project.preparation import ColumnPreparation, Reads
 
 Task = Literal["classes", "numbers", "labels", "transcripts"]
 SPLITS = ("training", "validation", "test")
@@ -20,7 +21,8 @@ class InputInfo:
     All sizes are known, except where sequences differ in length: `lengths` then are the shortest and the longest.
     `columns` says what each number of a vector is, where that has a name: columns of a table, `facing=east` for one of
     the inputs that a column of texts became. `span` holds the smallest and the largest value that the source allows,
-    such as 0 and 255 for images; None where only the data tells.
+    such as 0 and 255 for images; None where only the data tells. `prepared` is how the columns were fitted; `reads`
+    what a sample is read from. Both go into the preparation of a run (`engine.project.preparation`).
     """
 
     name: str
@@ -28,6 +30,8 @@ class InputInfo:
     columns: tuple[str, ...] = ()
     lengths: tuple[int, int] | None = None
     span: tuple[float, float] | None = None
+    prepared: tuple[ColumnPreparation, ...] = field(default=(), compare=False)
+    reads: Reads = field(default="array", compare=False)
 
     def short(self) -> str:
         """Return the sizes: `8 × 28 × 28`, and `3 to 40 × 2` where sequences have 3 to 40 steps."""
@@ -113,6 +117,8 @@ class DatasetInfo:
     targets: tuple[TargetInfo, ...]
     notes: tuple[str, ...] = field(default=())
     resident_because: str = ""
+    warnings: tuple[str, ...] = ()
+    """Findings that the user should do something about, one line each."""
 
     @property
     def task(self) -> Task:
@@ -155,6 +161,7 @@ class DatasetInfo:
             ],
             "notes": list(self.notes),
             "resident_because": self.resident_because,
+            "warnings": list(self.warnings),
         }
 
     @classmethod
@@ -177,7 +184,8 @@ class DatasetInfo:
             )
             for t in data["targets"]
         )
-        return cls(inputs, data["samples"], targets, tuple(data["notes"]), data.get("resident_because", ""))
+        because, warnings = data.get("resident_because", ""), tuple(data.get("warnings", ()))
+        return cls(inputs, data["samples"], targets, tuple(data["notes"]), because, warnings)
 
 
 def _short(type: TensorType, lengths: tuple[int, int] | None) -> str:

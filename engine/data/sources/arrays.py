@@ -31,7 +31,7 @@ from engine.core.fields import quoted
 from engine.core.types import TensorType, features, image, sequence, tokens, volume
 from engine.data.sources.array_files import EXPECTED, ArrayReader, Header, Place, read, stamp
 from engine.data.sources.array_files import headers as read_headers
-from engine.data.sources.source import Array, Column, Outline, Readers, Samples, refuse_too_large
+from engine.data.sources.source import Array, Column, Outline, Readers, Samples, Source, refuse_too_large
 from engine.data.sources.targets import LENGTHS, NUMBERS, Beside, Target, read_target, refuse_strange, target_names
 from engine.project.data import DataOptions
 from engine.project.dataset_info import InputInfo
@@ -45,7 +45,7 @@ AS_NUMBERS = (
 )
 
 
-class ArrayFile:
+class ArrayFile(Source):
     """Inputs and targets from NumPy files."""
 
     def stamp(self, path: Path) -> Hashable:

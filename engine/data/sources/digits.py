@@ -7,14 +7,14 @@ import numpy as np
 
 from engine.core.files import ROOT
 from engine.core.types import image
-from engine.data.sources.source import Array, Outline, Readers, Samples
+from engine.data.sources.source import Array, Outline, Samples, Source
 from engine.project.data import PIXELS, DataOptions
 from engine.project.dataset_info import InputInfo, classes_of
 
 PATH = ROOT / "resources" / "data" / "digits.npz"
 
 
-class Digits:
+class Digits(Source):
     """Grey images with values from 0 to 16, as in the original set."""
 
     def stamp(self, path: Path) -> Hashable:
@@ -39,7 +39,3 @@ class Digits:
         assert outline.samples is not None
         (images,) = outline.samples.arrays
         return Samples((images if chosen is None else images[chosen],))
-
-    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
-        """Raise `NotImplementedError`: this source is never streamed."""
-        raise NotImplementedError

@@ -25,6 +25,7 @@ from engine.data.sources.source import (
     Outline,
     Readers,
     Samples,
+    Source,
     listed,
     refuse_too_large,
     unreadable,
@@ -183,7 +184,7 @@ class _Listing:
         return notes
 
 
-class Images:
+class Images(Source):
     """Grey or colour images with values from 0 to 255, all resized to one size."""
 
     def stamp(self, path: Path) -> Hashable:
@@ -208,7 +209,11 @@ class Images:
         channels = channels if options.channels == "auto" else options.channels
         sizes = [len(files) for files in listing.files.values()]
         return Outline(
-            inputs=(InputInfo("image", image(1 if channels == "grey" else 3, height, width), span=PIXELS["images"]),),
+            inputs=(
+                InputInfo(
+                    "image", image(1 if channels == "grey" else 3, height, width), span=PIXELS["images"], reads="image"
+                ),
+            ),
             targets=(np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),),
             wanted=classes_of(*listing.files, name="class"),
             notes=(*listing.notes(), *notes),

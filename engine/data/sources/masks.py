@@ -30,7 +30,16 @@ from engine.data.sources.images import (
     stream_images,
     strictly,
 )
-from engine.data.sources.source import Array, Outline, Readers, Samples, listed, refuse_too_large, unreadable
+from engine.data.sources.source import (
+    Array,
+    Outline,
+    Readers,
+    Samples,
+    Source,
+    listed,
+    refuse_too_large,
+    unreadable,
+)
 from engine.data.sources.targets import as_class_numbers
 from engine.project.data import PIXELS, DataOptions
 from engine.project.dataset_info import IGNORED, InputInfo, TargetInfo
@@ -39,7 +48,7 @@ WAY_OUT = "Expected one mask for each image, of the same name."
 
 
 @dataclass(frozen=True)
-class Masks:
+class Masks(Source):
     """Images with the masks in another folder."""
 
     masks: Path
@@ -64,7 +73,11 @@ class Masks:
         if share := float((numbers == IGNORED).mean()):
             notes.append(f"{format_percent(share, 1)} of the pixels of the masks do not count.")
         return Outline(
-            inputs=(InputInfo("image", image(1 if channels == "grey" else 3, height, width), span=PIXELS["images"]),),
+            inputs=(
+                InputInfo(
+                    "image", image(1 if channels == "grey" else 3, height, width), span=PIXELS["images"], reads="image"
+                ),
+            ),
             targets=(numbers,),
             wanted=(TargetInfo("mask", image(len(names), height, width), "classes", names),),
             notes=tuple(notes),

@@ -104,6 +104,14 @@ def listed(names: list[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + more
 
 
+class Raw(Protocol):
+    """What a source read for its outline and needs again for the samples, such as the columns of a table."""
+
+    @property
+    def bytes(self) -> int:
+        """Memory in bytes, about."""
+
+
 @dataclass(frozen=True)
 class Column:
     """Description of a column of a table, or of an array of a file, for display."""
@@ -122,8 +130,9 @@ class Outline:
 
     `targets` holds one array per item of `wanted`, samples first, as described by `TargetInfo`: class indices are
     integers (int64; the smallest signed type for maps), numbers and labels float32. A source that has to read all data
-    for its outline stores it in `samples`. `columns` and the first `rows` are filled in for tables. `resident_because`
-    is the reason why the samples can only be held in memory; empty where they can be read one by one.
+    for its outline stores it in `samples`, or in `raw` where it is encoded once it is fitted. `columns` and the first
+    `rows` are filled in for tables. `resident_because` is the reason why the samples can only be held in memory; empty
+    where they can be read one by one.
     """
 
     inputs: tuple[InputInfo, ...]
@@ -133,7 +142,10 @@ class Outline:
     columns: tuple[Column, ...] = ()
     rows: tuple[tuple[str | float, ...], ...] = ()
     samples: "Samples | None" = field(default=None, repr=False)
+    raw: "Raw | None" = field(default=None, repr=False)
     resident_because: str = ""
+    warnings: tuple[str, ...] = ()
+    """Findings that the user should do something about, one line each."""
 
     def __len__(self) -> int:
         return len(self.targets[0])
@@ -145,6 +157,12 @@ class Outline:
         return tuple(
             replace(info, largest=_largest(target)) if info.task == "numbers" else info for info, target in pairs
         )
+
+    @property
+    def bytes(self) -> int:
+        """Memory of targets, samples and raw data in bytes."""
+        held = sum(target.nbytes for target in self.targets)
+        return held + (self.samples.bytes if self.samples else 0) + (self.raw.bytes if self.raw else 0)
 
     @property
     def groups(self) -> Array:
@@ -223,7 +241,10 @@ class Readers:
 
 
 class Source(Protocol):
-    """Source of one kind of data. `path` is the absolute path that the options name; sources only read there."""
+    """Source of one kind of data. `path` is the absolute path that the options name; sources only read there.
+
+    A source derives from this class. `engine.data.load` says in which order its methods are called.
+    """
 
     def stamp(self, path: Path) -> Hashable:
         """Return a value that changes when the data does. Raises `UserError` where there is nothing to read."""
@@ -231,11 +252,24 @@ class Source(Protocol):
     def outline(self, options: DataOptions, path: Path) -> Outline:
         """Return the outline of the data, without samples. Raises `UserError` for data that cannot be used."""
 
-    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
-        """Return all samples, or those with the chosen indices. Raises `UserError` for data that cannot be used."""
+    def fit(self, options: DataOptions, path: Path, outline: Outline, training: Array) -> Outline:
+        """Return the outline with all that is learned from the data: `inputs` and `notes`.
 
-    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
-        """Return readers of the samples, where `resident_because` of the outline is empty.
+        `training` holds the indices of the training samples, and nothing may be learned from any others. A source that
+        learns nothing inherits this method. Raises `UserError` for data that cannot be used.
+        """
+        return outline
+
+    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+        """Return all samples, or those with the chosen indices; `outline` is the one that `fit` returned.
 
         Raises `UserError` for data that cannot be used.
         """
+
+    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
+        """Return readers of the samples, where `resident_because` of the outline is empty; `outline` is the one that
+        `fit` returned.
+
+        Raises `UserError` for data that cannot be used.
+        """
+        raise AssertionError(f"{type(self).__name__} is held in memory, since resident_because says so.")

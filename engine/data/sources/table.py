@@ -1,12 +1,13 @@
 """A CSV table with a header: one column is the response, or several are; the others are the inputs, together one vector
 per sample. Several responses of numbers are one target; where some are classes, each column is a target of its own.
 
-Columns of numbers are taken as they are. A column of texts becomes one input a category, 1 where the row has it and 0
-elsewhere, in sorted order; the categories are those of the whole file.
+Columns of numbers are taken as they are. A column of texts becomes one input per category, 1 where the row has it and 0
+elsewhere, in sorted order; the categories are those of the training rows, and all inputs are 0 for any other.
 """
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,18 +15,19 @@ import numpy as np
 from engine.core.errors import UserError, did_you_mean
 from engine.core.fields import quoted
 from engine.core.types import features
+from engine.data.columns import Cells, encode, fit_categories, notes_on
 from engine.data.sources.csv_file import EXPECTED, LARGEST_EXACT, Columns, as_number, read_columns
-from engine.data.sources.source import Array, Column, Outline, Readers, Samples, file_stamp, listed
-from engine.data.sources.targets import as_classes, is_whole_and_few, numbered, rounding_note, texts_as_classes
+from engine.data.sources.source import Array, Column, Outline, Samples, Source, file_stamp, listed
+from engine.data.sources.targets import as_classes, is_whole_and_few, rounding_note, texts_as_classes
 from engine.project.data import DataOptions
 from engine.project.dataset_info import InputInfo, TargetInfo, classes_of, numbers_of
+from engine.project.preparation import ColumnPreparation
 
-MOST_CATEGORIES = 50
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 LARGEST = float(np.finfo(np.float32).max)
 
 
-class Table:
+class Table(Source):
     """Table of numeric and categorical columns."""
 
     def stamp(self, path: Path) -> Hashable:
@@ -40,7 +42,7 @@ class Table:
         _refuse_decimal_commas(columns, path)
         responses = _responses(options.response, columns, path)
         targets, wanted = _targets(options.task, responses, columns, path)
-        inputs, names, notes = _inputs(responses, columns, path)
+        notes = list(columns.notes)
         notes += [
             note
             for info in wanted
@@ -50,24 +52,52 @@ class Table:
             for note in rounding_note(name, columns.numbers[name])
         ]
         return Outline(
-            inputs=(InputInfo("features", features(inputs.shape[1]), tuple(names)),),
+            inputs=(),
             targets=targets,
             wanted=wanted,
-            notes=(*columns.notes, *notes),
+            notes=tuple(notes),
             columns=tuple(_column(name, responses, columns) for name in columns.names),
             rows=tuple(_row(row, columns) for row in columns.first_rows),
-            samples=Samples((inputs,)),
+            raw=columns,
             resident_because="a table is read whole, since what a column holds shows only then",
+        )
+
+    def fit(self, options: DataOptions, path: Path, outline: Outline, training: Array) -> Outline:
+        """Return the outline with the inputs: their categories are those of the training rows."""
+        columns = outline.raw
+        assert isinstance(columns, Columns)
+        responses = _responses(options.response, columns, path)
+        prepared = []
+        for name in columns.names:
+            what = f"Column '{name}' of {path}"
+            if name in responses:
+                continue
+            if name in columns.texts:
+                prepared.append(fit_categories(name, columns.texts[name], training, what))
+            else:
+                _refuse_huge(columns.numbers[name], what)
+                prepared.append(ColumnPreparation(name=name))
+        names = tuple(name for column in prepared for name in column.names)
+        cells = _cells(columns)
+        notes = [note for column in prepared for note in notes_on(column, cells[column.name])]
+        return replace(
+            outline,
+            inputs=(InputInfo("features", features(len(names)), names, prepared=tuple(prepared), reads="columns"),),
+            notes=(*outline.notes, *notes),
         )
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """Return the inputs, one row per sample."""
-        assert outline.samples is not None
-        return outline.samples if chosen is None else Samples((outline.samples.arrays[0][chosen],))
+        assert isinstance(outline.raw, Columns)
+        return Samples(tuple(encode(given.prepared, _cells(outline.raw, chosen)) for given in outline.inputs))
 
-    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
-        """Raise `NotImplementedError`: this source is never streamed."""
-        raise NotImplementedError
+
+def _cells(columns: Columns, chosen: Array | None = None) -> dict[str, Cells]:
+    """Return the cells of all columns, or those of the chosen rows."""
+    if chosen is None:
+        return {**columns.numbers, **columns.texts}
+    texts = {name: [cells[row] for row in chosen.tolist()] for name, cells in columns.texts.items()}
+    return {**{name: numbers[chosen] for name, numbers in columns.numbers.items()}, **texts}
 
 
 def _refuse_decimal_commas(columns: Columns, path: Path) -> None:
@@ -130,47 +160,14 @@ def _target(task: str, name: str, columns: Columns, path: Path) -> tuple[Array, 
                 "precision. To take them as classes, write them as texts, such as id_1."
             )
         return as_classes(numbers, what)
-    return _within_single(numbers, what).astype(np.float32)[:, np.newaxis], ()
+    _refuse_huge(numbers, what)
+    return numbers.astype(np.float32)[:, np.newaxis], ()
 
 
-def _inputs(responses: tuple[str, ...], columns: Columns, path: Path) -> tuple[Array, list[str], list[str]]:
-    """Return the inputs side by side, their descriptions, and a note per encoded column."""
-    encoded, known, notes = {}, {}, []
-    for name, cells in columns.texts.items():
-        if name not in responses:
-            encoded[name], categories = _encoded(cells, f"Column '{name}' of {path}")
-            known[name] = [f"{name}={category}" for category in categories]
-            shown = listed(categories)
-            notes.append(f"Column '{name}' holds texts: encoded as {len(categories)} inputs of 0 or 1 ({shown}).")
-    blocks = [
-        encoded[name]
-        if name in encoded
-        else _within_single(columns.numbers[name], f"Column '{name}' of {path}")[:, np.newaxis]
-        for name in columns.names
-        if name not in responses
-    ]
-    names = [said for name in columns.names if name not in responses for said in known.get(name, [name])]
-    return np.concatenate(blocks, axis=1), names, notes
-
-
-def _within_single(numbers: Array, what: str) -> Array:
-    """Return the numbers unchanged, in float64. Raises `UserError` for numbers beyond the range of float32."""
+def _refuse_huge(numbers: Array, what: str) -> None:
+    """Raise `UserError` for numbers beyond the range of float32."""
     if (largest := float(np.abs(numbers).max())) > LARGEST:
         raise UserError(f"{what} holds {largest:.3g}; expected numbers up to {LARGEST:.3g}. Use another unit.")
-    return numbers
-
-
-def _encoded(cells: Sequence[str], what: str) -> tuple[Array, list[str]]:
-    numbers, categories = numbered(cells)
-    if len(categories) > MOST_CATEGORIES:
-        first = ", ".join(quoted(c) for c in categories[:3])
-        raise UserError(
-            f"{what} holds {len(categories):,} different texts, such as {first}; at most {MOST_CATEGORIES} can be "
-            "encoded as inputs. Remove the column, or replace its texts with numbers or fewer categories."
-        )
-    encoded = np.zeros((len(cells), len(categories)), np.float32)
-    encoded[np.arange(len(cells)), numbers] = 1.0
-    return encoded, categories
 
 
 def _column(name: str, responses: tuple[str, ...], columns: Columns) -> Column:

@@ -1,0 +1,308 @@
+"""How raw data becomes the inputs of a trained network, and its outputs become answers: a record beside the weights.
+
+`preparation.json` lies in the run folder and in `best/` and `last/`; an ONNX file holds the same JSON in its metadata
+under `preparation`. What it holds was fitted on the training split only. `engine.data.prepare` applies it.
+
+A network carries its normalisation as a layer, with the numbers in its weights: `prepare` does not apply it. The record
+repeats it for readers who have no weights at hand.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, Self, Union, get_args, get_origin, get_type_hints
+
+from engine.core.errors import UserError, did_you_mean
+from engine.core.fields import quoted
+from engine.core.files import read_file
+
+VERSION = 1
+FILE = "preparation.json"
+LIMIT_BYTES = 2**26
+"""Largest record that is read: a table of 100,000 columns takes 10 MB."""
+MOST_NUMBERS = 4096
+"""Numbers of a normalisation that the record repeats; more are in the weights alone."""
+MOST_VALUES = 2**31
+"""Largest number of values per sample of an input or a target."""
+AXES = "CTDHW"
+Reads = Literal["columns", "image", "array"]
+DATE_PARTS = ("year", "month", "day of week", "hour", "elapsed days")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnPreparation:
+    """One column of a table and the numbers that it becomes.
+
+    `number`: the number itself. `category`: with the encoding `one-hot` one number per category, 1 where the cell is
+    that category, all 0 for a category that the training split did not have; with `index` a whole number from 1, and 0
+    for such a category. `date`: one number per item of `parts`, of which `elapsed days` count from `origin`.
+    """
+
+    name: str
+    kind: Literal["number", "category", "date"] = "number"
+    categories: tuple[str, ...] = ()
+    encoding: Literal["one-hot", "index"] = "one-hot"
+    parts: tuple[str, ...] = ()
+    origin: str = ""
+    """Date in ISO form from which `elapsed days` are counted."""
+    missing: float | str | None = None
+    """Value of an empty cell, fitted on the training split; None where such a cell is refused."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the numbers that the column becomes: `facing=west` for a category, `sold: year` for a date."""
+        if self.kind == "category" and self.encoding == "one-hot":
+            return tuple(f"{self.name}={category}" for category in self.categories)
+        return tuple(f"{self.name}: {part}" for part in self.parts) if self.kind == "date" else (self.name,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Normalization:
+    """A layer inside the network: `y = (x - shift) * scale` for an input, `y = x * scale + shift` for an output.
+
+    One shift and one scale per channel, per element (in the order of the tensor), or one for all. Both are empty where
+    there are more than `MOST_NUMBERS`; the weights have them.
+    """
+
+    method: str
+    per: Literal["channel", "element", "all"] = "channel"
+    shift: tuple[float, ...] = ()
+    scale: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputPreparation:
+    """One input of the network, in the order of the network: what it is read from and the tensor it becomes.
+
+    `reads` is `columns` (of a row of a table), `image` (a picture file), or `array`. The tensor has the axes of `axes`
+    behind that of the samples, of the sizes of `sizes`; None where sequences may have any length.
+    """
+
+    name: str
+    source: str = ""
+    """Name in the data, where it differs from that in the network."""
+    reads: Reads = "array"
+    axes: tuple[str, ...]
+    sizes: tuple[int | None, ...]
+    content: Literal["numbers", "indices"] = "numbers"
+    dtype: Literal["float32", "float64", "int64"] = "float32"
+    columns: tuple[ColumnPreparation, ...] = ()
+    span: tuple[float, ...] = ()
+    """Smallest and largest value that the source allows, such as 0 and 255."""
+    lengths: tuple[int, ...] = ()
+    """Shortest and longest sequence of the data, where they differ."""
+    vocabulary: int = 0
+    """Number of indices that the network takes, from 0; 0: any, or no indices."""
+    normalization: Normalization | None = None
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the numbers of the vector, in order; empty where the input is not made of columns."""
+        return tuple(name for column in self.columns for name in column.names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetPreparation:
+    """One output of the network, in the order of the network, and what its numbers mean.
+
+    `activation` is what remains to be applied to the output so that it gives probabilities: `softmax`, `sigmoid` or
+    nothing. One channel for two classes is the probability of the second one.
+    """
+
+    name: str
+    source: str = ""
+    """Name in the data, where it differs from that in the network."""
+    task: Literal["classes", "numbers", "labels", "transcripts"]
+    axes: tuple[str, ...]
+    sizes: tuple[int | None, ...]
+    classes: tuple[str, ...] = ()
+    activation: Literal["", "softmax", "sigmoid"] = ""
+    threshold: float = 0.5
+    """Probability from which a label is true, and the second of two classes is chosen."""
+    blank: Literal["first", "last"] = "first"
+    """Channel of the blank of transcripts."""
+    columns: tuple[str, ...] = ()
+    """Names of the numbers, where they have any."""
+    normalization: Normalization | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preparation:
+    """The preparation of all inputs and targets of a trained network."""
+
+    version: int = VERSION
+    kind: str
+    """The data source, such as `table` or `images`."""
+    inputs: tuple[InputPreparation, ...]
+    targets: tuple[TargetPreparation, ...] = ()
+
+    def write(self) -> dict[str, Any]:
+        """Return the record as JSON; values equal to their default are left out."""
+        return {"version": self.version, **_write(self)}
+
+    def text(self) -> str:
+        """Return the record as text of JSON on one line, for metadata."""
+        return json.dumps(self.write(), ensure_ascii=False, allow_nan=False)
+
+    def content(self) -> bytes:
+        """Return the content of `preparation.json`."""
+        text = json.dumps(self.write(), ensure_ascii=False, allow_nan=False, indent=1)
+        return f"{text}\n".encode("utf-8", "backslashreplace")
+
+    @classmethod
+    def read(cls, data: object, where: str) -> Self:
+        """Return the record from JSON. `where` names the file for messages. Raises `UserError`."""
+        version = data.get("version") if isinstance(data, Mapping) else None
+        if isinstance(version, int) and version > VERSION:
+            raise UserError(
+                f"{where} has version {version}; this version of Netwright reads up to {VERSION}. Update Netwright."
+            )
+        if version != VERSION:
+            raise UserError(f"{where} is damaged: expected an object with the version {VERSION}. {_WAY_OUT}")
+        try:
+            record = _read(cls, data, "")
+            assert isinstance(record, cls)
+            _check(record)
+        except _ShapeError as error:
+            raise UserError(f"{where} is damaged: {error}. {_WAY_OUT}") from None
+        return record
+
+    @classmethod
+    def parse(cls, text: bytes | str, where: str) -> Self:
+        """Return the record from text of JSON. Raises `UserError`."""
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError):
+            raise UserError(f"{where} is damaged: it is not JSON. {_WAY_OUT}") from None
+        return cls.read(data, where)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Return the record of a folder of weights, or of a run. Raises `UserError`, also where there is none."""
+        path = folder / FILE
+        try:
+            return cls.parse(read_file(path, LIMIT_BYTES), str(path))
+        except FileNotFoundError:
+            raise UserError(
+                f"{folder} has no {FILE}: it was trained by a version of Netwright that did not store the preparation "
+                "of the data. Train again, or export the run while its data is there."
+            ) from None
+        except OSError as error:
+            raise UserError(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+_WAY_OUT = "Use the file of another checkpoint, or train again."
+
+
+class _ShapeError(ValueError):
+    """A value of the wrong shape, with its path in the record."""
+
+
+def _write(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_write(item) for item in value]
+    if not is_dataclass(value):
+        return value
+    given = {one.name: (getattr(value, one.name), one.default) for one in fields(value)}
+    return {name: _write(item) for name, (item, default) in given.items() if default is MISSING or item != default}
+
+
+@cache
+def _types(cls: type) -> dict[str, Any]:
+    return get_type_hints(cls)
+
+
+def _read(kind: Any, value: Any, where: str) -> Any:
+    """Return the value of a declared type from JSON. Raises `_ShapeError`."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if isinstance(kind, type) and is_dataclass(kind):
+        return _read_record(kind, value, where)
+    if origin is tuple:
+        if not isinstance(value, list):
+            raise _ShapeError(f"{where}: expected a list, received {quoted(value)}")
+        return tuple(_read(arguments[0], item, f"{where}[{place}]") for place, item in enumerate(value))
+    if origin in (Union, UnionType):
+        if value is None and NoneType in arguments:
+            return None
+        choices = [one for one in arguments if one is not NoneType]
+        fitting = str if isinstance(value, str) and str in choices else choices[0]
+        return _read(fitting, value, where)
+    if origin is Literal:
+        if not isinstance(value, str) or value not in arguments:
+            options = ", ".join(quoted(one) for one in arguments)
+            raise _ShapeError(f"{where}: expected one of {options}, received {quoted(value)}")
+        return value
+    if kind is float and isinstance(value, int | float) and not isinstance(value, bool) and _is_finite(value):
+        return float(value)
+    if kind in (str, int) and type(value) is kind:
+        return value
+    noun = {float: "a finite number", int: "a whole number", str: "a text"}[kind]
+    raise _ShapeError(f"{where}: expected {noun}, received {quoted(value)}")
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer of a thousand digits
+        return False
+
+
+def _read_record(kind: type, value: Any, where: str) -> Any:
+    at = f"{where}: " if where else ""
+    if not isinstance(value, dict):
+        raise _ShapeError(f"{at}expected an object, received {quoted(value)}")
+    types = _types(kind)
+    for name in value:
+        if name not in types:
+            raise _ShapeError(f"{at}there is no field {quoted(name)}.{did_you_mean(name, types)}".removesuffix("."))
+    prefix = f"{where}." if where else ""
+    given = {name: _read(types[name], item, f"{prefix}{name}") for name, item in value.items()}
+    needed = [one.name for one in fields(kind) if one.default is MISSING and one.name not in given]
+    if needed:
+        raise _ShapeError(f"{at}the field {quoted(needed[0])} is missing")
+    return kind(**given)
+
+
+def _check(record: Preparation) -> None:
+    """Raise `_ShapeError` for values that contradict each other."""
+    named: list[tuple[str, InputPreparation | TargetPreparation]] = [
+        *((f"inputs[{place}]", one) for place, one in enumerate(record.inputs)),
+        *((f"targets[{place}]", one) for place, one in enumerate(record.targets)),
+    ]
+    for where, one in named:
+        _check_sizes(one.axes, one.sizes, where)
+        layer = one.normalization
+        if layer is not None and (len(layer.shift) != len(layer.scale) or len(layer.shift) > MOST_NUMBERS):
+            raise _ShapeError(f"{where}.normalization: expected as many shifts as scales, at most {MOST_NUMBERS:,}")
+    for place, given in enumerate(record.inputs):
+        where = f"inputs[{place}]"
+        count = dict(zip(given.axes, given.sizes, strict=True)).get("T" if given.content == "indices" else "C")
+        if given.columns and count != len(given.column_names):
+            raise _ShapeError(f"{where}: its columns give {len(given.column_names):,} numbers, its size is {count}")
+        for name, pair in (("span", given.span), ("lengths", given.lengths)):
+            if len(pair) not in (0, 2) or (pair and pair[0] > pair[1]):
+                raise _ShapeError(f"{where}.{name}: expected the smallest and the largest value")
+        for number, column in enumerate(given.columns):
+            _check_column(column, f"{where}.columns[{number}]")
+
+
+def _check_sizes(axes: tuple[str, ...], sizes: tuple[int | None, ...], where: str) -> None:
+    if len(axes) != len(sizes) or len(set(axes)) != len(axes) or not set(axes) <= set(AXES):
+        raise _ShapeError(f"{where}: expected a size for each axis, axes of {', '.join(AXES)}")
+    known = [1 if size is None else size for size in sizes]
+    if min(known, default=1) < 1 or math.prod(known) > MOST_VALUES:
+        raise _ShapeError(f"{where}.sizes: expected sizes from 1, of at most {MOST_VALUES:,} values together")
+
+
+def _check_column(column: ColumnPreparation, where: str) -> None:
+    if len(set(column.categories)) < len(column.categories):
+        raise _ShapeError(f"{where}.categories: two are the same")
+    if strange := [part for part in column.parts if part not in DATE_PARTS]:
+        raise _ShapeError(f"{where}.parts: there is no part {quoted(strange[0])}")
+    wanted = float if column.kind == "number" else str
+    if column.missing is not None and not isinstance(column.missing, wanted):
+        raise _ShapeError(f"{where}.missing: {quoted(column.missing)} is no {column.kind}")
