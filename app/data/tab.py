@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,10 @@ from designer import theme
 from designer.editor import Editor
 from designer.forms.form import Form
 from engine.project.check_augmentation import augmentation_problems
-from engine.project.data import PATTERNS, DataOptions
+from engine.project.data import DataOptions
 from engine.project.dataset_info import DatasetInfo
+from engine.project.sources.base import SourceType
+from engine.project.sources.catalog import SOURCES
 
 PREVIEW_SAMPLES = 40
 SIDE_WIDTH = 340
@@ -112,14 +115,9 @@ class DataTab(QWidget):
         column.addWidget(hint, 0, Qt.AlignmentFlag.AlignHCenter)
         row = QHBoxLayout()
         row.addStretch(1)
-        for text, choose in (
-            ("Digits example", lambda: self._use(source="digits")),
-            ("Folder of images…", lambda: self._choose("images")),
-            ("CSV table…", lambda: self._choose("table")),
-            ("NumPy arrays…", lambda: self._choose("arrays")),
-        ):
-            button = QPushButton(text)
-            button.clicked.connect(choose)
+        for source in SOURCES.values():
+            button = QPushButton(source.label if source.takes == "nothing" else f"{source.label}…")
+            button.clicked.connect(partial(self._choose, source))
             row.addWidget(button)
         row.addStretch(1)
         row.setSpacing(8)
@@ -148,14 +146,17 @@ class DataTab(QWidget):
 
     # ---- choosing ----
 
-    def _choose(self, source: str) -> None:
+    def _choose(self, source: SourceType) -> None:
         start = str(self._documents.folder)
-        if source == "images":
-            name = QFileDialog.getExistingDirectory(self, "Choose the folder of images", start)
+        if source.takes == "nothing":
+            self._use(source=source.key)
+            return
+        if source.takes == "folder":
+            name = QFileDialog.getExistingDirectory(self, f"Choose {source.wanted}", start)
         else:
-            name, _ = QFileDialog.getOpenFileName(self, "Choose the data", start, PATTERNS[source])
+            name, _ = QFileDialog.getOpenFileName(self, f"Choose {source.wanted}", start, source.pattern)
         if name:
-            self._use(source=source, path=self._short(Path(name)))
+            self._use(source=source.key, path=self._short(Path(name)))
 
     def _short(self, path: Path) -> str:
         """Return a path relative to the project's folder if it lies inside, so that both can be moved together."""
@@ -188,9 +189,9 @@ class DataTab(QWidget):
         path = Path(urls[0].toLocalFile())
         if path.is_dir():
             return ("arrays" if any(path.glob("*.npy")) else "images"), path
-        source = {".csv": "table", ".tsv": "table", ".txt": "table", ".npz": "arrays", ".npy": "arrays"}.get(
-            path.suffix.lower()
-        )
+        suffix = path.suffix.lower()
+        reads = (key for key, source in SOURCES.items() if suffix in source.suffixes and source.takes != "folder")
+        source = next(reads, None)
         return (source, path) if source else None
 
     def _on_edited(self, field: str) -> None:
@@ -269,7 +270,7 @@ class DataTab(QWidget):
 
     def _show_answer(self, answer: dict[str, Any], info: DatasetInfo) -> None:
         options, base = self._editor.project.data, self._documents.base
-        has_files = options.source == "images"
+        has_files = options.source_type is not None and options.source_type.has_image_files
         self.preview.show_answer(answer, info, has_files=has_files)
         self.pages.setCurrentWidget(self.preview)
         if has_files:

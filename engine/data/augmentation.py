@@ -145,7 +145,8 @@ def _needs_span(options: TrainingOptions, data: DataOptions) -> bool:
 
     Image files always have the same, whatever the training split contains.
     """
-    return data.source != "images" and any(name.startswith("jitter") for name in options.augments)
+    is_fixed = data.source_type is not None and data.source_type.has_image_files
+    return not is_fixed and any(name.startswith("jitter") for name in options.augments)
 
 
 def change_for(options: TrainingOptions, data: DataOptions, epoch: int) -> Change:

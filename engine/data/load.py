@@ -20,8 +20,9 @@ changed the outline, by the training samples.
 """
 
 import hashlib
+import importlib
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -31,13 +32,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from engine.core.errors import FieldErrors, UserError
+from engine.core.extras import import_extra
+from engine.core.fields import FilePath
 from engine.data import split as splitting
 from engine.data.prefetch import LazyArray, LazySteps, SampleCache, aligned_array
 from engine.data.preview import Change, describe
-from engine.data.sources.arrays import ArrayFile
-from engine.data.sources.digits import Digits
-from engine.data.sources.images import Images
-from engine.data.sources.masks import Masks
 from engine.data.sources.source import (
     Array,
     Arrays,
@@ -50,16 +49,15 @@ from engine.data.sources.source import (
     locate,
     refuse_too_large,
 )
-from engine.data.sources.table import Table
 from engine.placement.choose import Placement
 from engine.placement.inventory import DeviceInventory
 from engine.project.data import DataOptions
 from engine.project.data_loading import Loading, loading
 from engine.project.dataset_info import SPLITS, DatasetInfo
 from engine.project.project import Project
+from engine.project.sources.base import SourceType
 from engine.project.training import TrainingOptions
 
-SOURCES: Mapping[str, Source] = {"digits": Digits(), "images": Images(), "table": Table(), "arrays": ArrayFile()}
 T = TypeVar("T")
 KEPT = 2
 KEPT_BYTES = 2**30
@@ -136,6 +134,7 @@ class LoadedData:
 class Opened:
     """A source with its options and its outline, which is fitted on the training split."""
 
+    declared: SourceType
     options: DataOptions
     source: Source
     path: Path
@@ -159,6 +158,23 @@ class Opened:
     def numbers(self) -> dict[str, Array]:
         """Sample indices of each split."""
         return splitting.split(self.outline.groups, self.counts, self.options.split_seed)
+
+
+def reader_of(declared: SourceType, options: DataOptions, base: Path) -> Source:
+    """Import the reader of a source and make one for these options. Raises `UserError` where a file that they name, or
+    the library of the reader, is missing."""
+    library, extra = declared.library
+    if library:
+        import_extra(library, extra, declared.label)
+    module, _, name = declared.reader_for(options).partition(":")
+    paths = {
+        name: locate(text, base)
+        for name in declared.option_names - {"path"}
+        if isinstance(options.fields[name], FilePath) and options.is_visible(name)
+        if (text := getattr(options, name))
+    }
+    reader: Source = getattr(importlib.import_module(module), name)(**paths)
+    return reader
 
 
 def _copied(array: Array, chosen: Array, kind: np.dtype[Any]) -> Array:
@@ -243,7 +259,9 @@ def preview(
     describes how a run with these options and one worker loads the data. Raises `UserError`."""
     opened = _open(options, base)
     how = loading(options, training or TrainingOptions(), opened.facts, free_bytes=free_memory())
-    is_large = how.held_bytes > KEPT_BYTES and not opened.outline.resident_because and options.source != "images"
+    is_large = (
+        how.held_bytes > KEPT_BYTES and not opened.outline.resident_because and not opened.declared.reads_single_samples
+    )
 
     def read(chosen: Array) -> Samples:
         if is_large:
@@ -264,20 +282,19 @@ def _some(opened: Opened, chosen: Array) -> Samples:
 
 
 def _open(options: DataOptions, base: Path) -> Opened:
-    if options.source not in SOURCES:
+    declared = options.source_type
+    if declared is None:
         raise UserError("The project has no data yet. Choose a data source.")
     problems = options.problems()
     if problems:
         raise FieldErrors(problems)
-    source = SOURCES[options.source]
-    if options.source == "images" and options.masks:
-        source = Masks(locate(options.masks, base))
+    source = reader_of(declared, options, base)
     path = locate(options.path, base) if options.path else base
     # Changing the split of the same data does not read it again.
     reading = options.replace(**{name: DataOptions.fields[name].default for name in NOT_READING})
     key: Hashable = (reading, str(path), source.stamp(path))
     outline = _OUTLINES.get(key, lambda: source.outline(options, path), lambda outline: outline.bytes)
-    training = Opened(options, source, path, key, outline).numbers["training"]
+    training = Opened(declared, options, source, path, key, outline).numbers["training"]
     fitted_key = (key, hashlib.sha256(np.ascontiguousarray(training).data).hexdigest())
 
     def fit() -> Outline:
@@ -286,7 +303,7 @@ def _open(options: DataOptions, base: Path) -> Opened:
 
     fitted = _FITTED.get(fitted_key, fit, lambda outline: outline.bytes)
     is_same = fitted.inputs is outline.inputs
-    return Opened(options, source, path, key if is_same else fitted_key, fitted)
+    return Opened(declared, options, source, path, key if is_same else fitted_key, fitted)
 
 
 def untrained_classes(outline: Outline, training: Array) -> list[str]:

@@ -288,7 +288,7 @@ def _warmup_problem(options: TrainingOptions, samples: int) -> Iterator[Problem]
 
 def _resizing(project: Project, wanted: TensorType, given: TensorType) -> str:
     """Return advice to resize the images to the size that a layer takes, where only their size does not fit."""
-    if project.data.source != "images" or wanted.layout != "image" or given.layout != "image":
+    if not project.data.is_visible("image_size") or wanted.layout != "image" or given.layout != "image":
         return ""
     size = wanted["H"]
     can_be = isinstance(size, int) and size == wanted["W"] and wanted["C"] == given["C"]

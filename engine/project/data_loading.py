@@ -9,13 +9,11 @@ from engine.network.problems import Problem
 from engine.project.data import DataOptions
 from engine.project.dataset_info import DatasetInfo
 from engine.project.project import Project
+from engine.project.sources.base import SourceType
 from engine.project.training import TrainingOptions
 
 MOST_OF_FREE = 0.5
 """Largest share of the free memory for data that `auto` holds in memory; the rest is for the network."""
-COPIES_BYTES = {"images": 5, "table": 16}
-"""Bytes per number held in memory: as read, and as trained with. For arrays both may take four bytes, for tables both
-eight."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +54,12 @@ class Loading:
         return replace(loading, **known)
 
 
-def held_bytes(source: str, facts: DatasetInfo) -> int:
+def held_bytes(source: SourceType | None, facts: DatasetInfo) -> int:
     """Return the bytes for holding all samples: inputs as read and in single precision, and targets that are maps."""
     numbers = sum(_numbers(given.type.sizes, given.lengths) for given in facts.inputs)
     maps = sum(_numbers(target.type.sizes[1:], None) for target in facts.targets if target.per in ("pixel", "voxel"))
-    return sum(facts.samples.values()) * (numbers * COPIES_BYTES.get(source, 8) + 2 * maps)
+    each = source.bytes_per_number if source is not None else SourceType.bytes_per_number
+    return sum(facts.samples.values()) * (numbers * each + 2 * maps)
 
 
 def _numbers(sizes: Sequence[object], lengths: tuple[int, int] | None) -> int:
@@ -103,7 +102,7 @@ def loading(
 ) -> Loading:
     """Return how a run loads its data, given the number of workers and the free memory of the machine; `device_bytes`:
     memory of their smallest device, where each has its own."""
-    held = held_bytes(data.source, facts)
+    held = held_bytes(data.source_type, facts)
     because = resident_because(training, facts)
     wish = data.loading if data.is_visible("loading") else "auto"
     is_large = held * workers > free_bytes * MOST_OF_FREE

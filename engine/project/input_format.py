@@ -10,7 +10,7 @@ from engine.layers.inputs import InputLayer
 from engine.layers.reshape_layouts import OneHot
 from engine.network.network import Layer, Network
 from engine.project.bindings import match_inputs
-from engine.project.data import PIXELS, DataOptions
+from engine.project.data import DataOptions
 from engine.project.dataset_info import DatasetInfo, InputInfo
 
 AXES = {"C": "channel", "T": "step", "D": "depth", "H": "height", "W": "width"}
@@ -142,12 +142,19 @@ def _format(
         dtype = index_dtype
         if limits := _vocabularies(network):
             values = Range((0.0,), (min(limits) - 1.0,))
-    elif (span := info.span if info is not None else PIXELS.get(data.source)) is not None:
+    elif (span := _span(data, info)) is not None:
         values = Range((span[0],), (span[1],))
     columns, lengths = (info.columns, info.lengths) if info is not None else ((), None)
     if info is not None and type.is_open and lengths is None and info.type.has("T") and isinstance(info.type["T"], int):
         lengths = info.type["T"], info.type["T"]
     return InputFormat(layer.name, type, dtype, values, columns, lengths, _preparation(layer, data, columns, lengths))
+
+
+def _span(data: DataOptions, info: InputInfo | None) -> tuple[float, float] | None:
+    """Return the range of an input as its source defines it."""
+    if info is not None:
+        return info.span
+    return data.source_type.span if data.source_type is not None else None
 
 
 def _vocabularies(network: Network) -> list[int]:
@@ -160,16 +167,8 @@ def _vocabularies(network: Network) -> list[int]:
 def _preparation(
     layer: Layer, data: DataOptions, columns: tuple[str, ...], lengths: tuple[int, int] | None
 ) -> tuple[str, ...]:
-    type, said = layer.type.output(), []
-    if data.source == "images" and type.layout == "image":
-        height, width = type.sizes[1:]
-        colours = {1: "grey", 3: "RGB"}.get(type.channels, f"{type.channels} channels")
-        said.append(
-            f"Pixels as in the image file, not divided by 255; {colours}, upright as EXIF says, transparency on white, "
-            f"resized to {height} × {width} (bilinear)."
-        )
-    if any("=" in name for name in columns) and data.source == "table":
-        said.append("A column such as 'facing=west' is 1 where the table has that text in that column, else 0.")
+    type = layer.type.output()
+    said = list(data.source_type.preparation(type, columns)) if data.source_type is not None else []
     if type.is_open:
         said.append(f"T is any number of steps, the same for all sequences of a batch{_steps(lengths)}.")
     if isinstance(layer.type, InputLayer) and type.kind != "index":

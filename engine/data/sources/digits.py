@@ -8,8 +8,9 @@ import numpy as np
 from engine.core.files import ROOT
 from engine.core.types import image
 from engine.data.sources.source import Array, Outline, Samples, Source
-from engine.project.data import PIXELS, DataOptions
+from engine.project.data import DataOptions
 from engine.project.dataset_info import InputInfo, classes_of
+from engine.project.sources import digits as declaration
 
 PATH = ROOT / "resources" / "data" / "digits.npz"
 
@@ -27,7 +28,7 @@ class Digits(Source):
             images, labels = file["images"], file["labels"]
         _, height, width = images.shape
         return Outline(
-            inputs=(InputInfo("image", image(1, height, width), span=PIXELS["digits"]),),
+            inputs=(InputInfo("image", image(1, height, width), span=declaration.Digits.span),),
             targets=(labels.astype(np.int64),),
             wanted=classes_of(*(str(digit) for digit in range(10)), name="digit"),
             samples=Samples((images[:, np.newaxis],)),

@@ -30,10 +30,12 @@ from engine.data.sources.source import (
     refuse_too_large,
     unreadable,
 )
-from engine.project.data import PIXELS, DataOptions
+from engine.project.data import DataOptions
 from engine.project.dataset_info import InputInfo, classes_of
+from engine.project.sources import images as declaration
+from engine.project.sources.base import is_hidden
+from engine.project.sources.images import IMAGE_SUFFIXES, is_image
 
-SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"})
 # What a file is shows in its first bytes, whatever its name says. Pillow would take any that it knows, and have
 # Ghostscript run those that are PostScript.
 FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
@@ -42,7 +44,6 @@ DEEP_MODES = frozenset({"I;16", "I;16B", "I;16L", "I;16N"})
 REFUSED_MODES = {"I": "32 bits a channel", "F": "floating point numbers"}
 MASK_MODES = DEEP_MODES | {"1", "L", "LA", "La", "P", "PA"}
 WHITE = 255
-IGNORED = frozenset({"__MACOSX", "Thumbs.db", "desktop.ini", "lost+found"})
 MOST_THREADS = 8
 LOOKED_AT = 32
 """Number of images, evenly spaced, that are compared with the first one."""
@@ -208,12 +209,9 @@ class Images(Source):
         height, width = (options.image_size,) * 2 if options.image_size else (height, width)
         channels = channels if options.channels == "auto" else options.channels
         sizes = [len(files) for files in listing.files.values()]
+        type = image(1 if channels == "grey" else 3, height, width)
         return Outline(
-            inputs=(
-                InputInfo(
-                    "image", image(1 if channels == "grey" else 3, height, width), span=PIXELS["images"], reads="image"
-                ),
-            ),
+            inputs=(InputInfo("image", type, span=declaration.Images.span, reads="image"),),
             targets=(np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),),
             wanted=classes_of(*listing.files, name="class"),
             notes=(*listing.notes(), *notes),
@@ -312,11 +310,6 @@ def _be_strict() -> None:
     warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
 
 
-def is_hidden(name: str) -> bool:
-    """Return whether a file or folder is not part of the data, by its name."""
-    return name.startswith(".") or name in IGNORED
-
-
 def image_names(folder: Path, excluded: Collection[str] = ()) -> list[str]:
     """Return the names of the image files, `class/file`, in order. Raises `UserError`."""
     return _list(folder, excluded).names()
@@ -351,7 +344,7 @@ def _list(folder: Path, excluded: Collection[str]) -> _Listing:
 
 def is_picture(entry: os.DirEntry[str]) -> bool:
     """Return whether an entry is an image file, by its suffix."""
-    return Path(entry.name).suffix.lower() in SUFFIXES and not entry.is_dir()
+    return is_image(entry.name) and not entry.is_dir()
 
 
 def _refuse_poor(folder: Path, files: dict[str, tuple[str, ...]], left_out: list[str], outside: int) -> None:
@@ -365,7 +358,7 @@ def _refuse_poor(folder: Path, files: dict[str, tuple[str, ...]], left_out: list
         have = "have" if len(empty) > 1 else "has"
         raise UserError(
             f"{count} in {folder} {have} no images: {listed(empty)}.{there} {WAY_OUT} "
-            f"Put images there ({', '.join(sorted(SUFFIXES))}), or remove the folder."
+            f"Put images there ({', '.join(IMAGE_SUFFIXES)}), or remove the folder."
         )
     if len(files) == 1:
         raise UserError(f"{folder} has one class only, '{next(iter(files))}'. At least two are needed. {WAY_OUT}")

@@ -22,7 +22,6 @@ from engine.data.sources.images import (
     bad_pictures,
     excluded_note,
     first_whole,
-    is_hidden,
     is_picture,
     read_images,
     read_mask,
@@ -41,8 +40,10 @@ from engine.data.sources.source import (
     unreadable,
 )
 from engine.data.sources.targets import as_class_numbers
-from engine.project.data import PIXELS, DataOptions
+from engine.project.data import DataOptions
 from engine.project.dataset_info import IGNORED, InputInfo, TargetInfo
+from engine.project.sources import images as declaration
+from engine.project.sources.base import is_hidden
 
 WAY_OUT = "Expected one mask for each image, of the same name."
 
@@ -72,12 +73,9 @@ class Masks(Source):
         numbers, names = as_class_numbers(values, what, options.ignored_value)
         if share := float((numbers == IGNORED).mean()):
             notes.append(f"{format_percent(share, 1)} of the pixels of the masks do not count.")
+        type = image(1 if channels == "grey" else 3, height, width)
         return Outline(
-            inputs=(
-                InputInfo(
-                    "image", image(1 if channels == "grey" else 3, height, width), span=PIXELS["images"], reads="image"
-                ),
-            ),
+            inputs=(InputInfo("image", type, span=declaration.Images.span, reads="image"),),
             targets=(numbers,),
             wanted=(TargetInfo("mask", image(len(names), height, width), "classes", names),),
             notes=tuple(notes),

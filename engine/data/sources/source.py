@@ -241,7 +241,9 @@ class Readers:
 
 
 class Source(Protocol):
-    """Source of one kind of data. `path` is the absolute path that the options name; sources only read there.
+    """Reader of one kind of data, which `engine.project.sources` declares. `path` is the absolute path that the options
+    name; sources only read there. Further paths that the options name are given to the constructor, by the names of the
+    options: `Masks(masks=...)`.
 
     A source derives from this class. `engine.data.load` says in which order its methods are called.
     """

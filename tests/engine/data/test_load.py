@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from engine.core.errors import UserError
-from engine.data.load import SOURCES as READERS
 from engine.data.load import facts, load
 from engine.data.sources import csv_file, table
-from engine.project.data import SOURCES, DataOptions
+from engine.project.data import DataOptions
 from engine.project.dataset_info import DatasetInfo
 
 ROOT = Path(__file__).parents[3]
@@ -23,10 +22,6 @@ def small_table(folder: Path, rows: int = 20) -> DataOptions:
     lines = [f"{i},{i * 0.5}" for i in range(rows)]
     (folder / "small.csv").write_text("\n".join(["a,y", *lines]))
     return DataOptions(source="table", path="small.csv", task="numbers")
-
-
-def test_every_word_for_a_source_has_a_reader():
-    assert set(READERS) == set(SOURCES) - {"none"}
 
 
 def test_the_digits_are_the_real_ones(tmp_path):

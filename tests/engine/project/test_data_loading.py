@@ -9,6 +9,7 @@ from engine.project.check import check
 from engine.project.data_loading import Loading, held_bytes, loading
 from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of
 from engine.project.project import Project
+from engine.project.sources.catalog import SOURCES
 from tests.builders import chain, layer
 
 SAMPLES = {"training": 80, "validation": 10, "test": 10}
@@ -27,12 +28,12 @@ def decided(project: Project, facts: DatasetInfo, **given: int) -> Loading:
 
 
 def test_the_size_follows_from_what_is_known() -> None:
-    assert held_bytes("images", FACTS) == HELD
-    assert held_bytes("arrays", FACTS) == 100 * 300 * 8
+    assert held_bytes(SOURCES["images"], FACTS) == HELD
+    assert held_bytes(SOURCES["arrays"], FACTS) == 100 * 300 * 8
     steps = replace(FACTS, inputs=(InputInfo("x", sequence(7, 2).opened(), lengths=(1, 7)),))
-    assert held_bytes("arrays", steps) == 100 * 14 * 8
+    assert held_bytes(SOURCES["arrays"], steps) == 100 * 14 * 8
     maps = replace(FACTS, targets=(TargetInfo("y", image(4, 10, 10), "classes", tuple("abcd")),))
-    assert held_bytes("images", maps) == HELD + 100 * 100 * 2
+    assert held_bytes(SOURCES["images"], maps) == HELD + 100 * 100 * 2
 
 
 @pytest.mark.parametrize(("free", "workers", "device", "is_streamed"), [

@@ -11,7 +11,8 @@ import pytest
 from PIL import Image
 
 from engine.core.errors import UserError
-from engine.data.load import SOURCES, facts, load, preview
+from engine.data.load import facts, load, preview
+from engine.data.sources.images import Images
 from engine.project.data import DataOptions
 
 OPTIONS = DataOptions(source="images", path="pets", validation_share=0.0, test_share=0.0)
@@ -296,7 +297,7 @@ def test_what_all_images_get_from_the_first_is_told(tmp_path):
 def test_a_look_at_some_images_shows_the_bad_ones_black(tmp_path):
     two_classes(tmp_path)
     (tmp_path / "pets" / "cat" / "1.png").write_bytes(b"no picture")
-    source, path = SOURCES["images"], tmp_path / "pets"
+    source, path = Images(), tmp_path / "pets"
     outline = source.outline(OPTIONS, path)
     look = source.samples(OPTIONS, path, outline, np.array([5, 1]))
     assert look.arrays[0][:, 0, 0, 0].tolist() == [25, 0]

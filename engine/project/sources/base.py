@@ -1,0 +1,170 @@
+"""Base class of the declarations of data sources, and what a guess looks at."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from engine.core.errors import FieldError
+from engine.core.records import Record
+from engine.core.types import TensorType
+
+if TYPE_CHECKING:
+    from engine.project.data import DataOptions
+
+HEAD_BYTES = 2**16
+MOST_ENTRIES = 100_000
+DEEPEST = 4
+HIDDEN = frozenset({"__MACOSX", "Thumbs.db", "desktop.ini", "lost+found"})
+
+
+def is_hidden(name: str) -> bool:
+    """Return whether a file or folder is not part of the data, by its name."""
+    return name.startswith(".") or name in HIDDEN
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A source that can read a file or folder.
+
+    `confidence` is 0 to 1: above 0.8 where the content shows it, around 0.5 where only the name does. `reason` says
+    why in words, as the window shows it: `3 subfolders with 1,799 images: one class each`. `options` are the values to
+    set beside `source` and `path`; paths among them are absolute.
+    """
+
+    source: str
+    confidence: float
+    reason: str
+    options: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Peek:
+    """A file or folder as a guess sees it: its name, the first bytes of a file, the names in a folder. Read on demand,
+    and never more than `HEAD_BYTES` and `MOST_ENTRIES`. Raises `OSError` where the system refuses."""
+
+    path: Path
+
+    @cached_property
+    def is_folder(self) -> bool:
+        """Whether the path is a folder."""
+        return self.path.is_dir()
+
+    @property
+    def suffix(self) -> str:
+        """Suffix of a file in lower case, with its point; empty for a folder."""
+        return "" if self.is_folder else self.path.suffix.lower()
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first `HEAD_BYTES` of a file; empty for a folder and for what is no ordinary file."""
+        if not self.path.is_file():
+            return b""
+        with self.path.open("rb") as file:
+            return file.read(HEAD_BYTES)
+
+    @cached_property
+    def tree(self) -> Mapping[str, tuple[str, ...]]:
+        """Sorted names of the files by folder, `""` for the folder itself and `cat/old` for one inside, without hidden
+        ones; at most `DEEPEST` levels and `MOST_ENTRIES` names."""
+        found: dict[str, tuple[str, ...]] = {}
+        left = MOST_ENTRIES
+        waiting = [("", 1)] if self.is_folder else []
+        while waiting and left > 0:
+            inside, level = waiting.pop(0)
+            names: list[str] = []
+            folders: list[str] = []
+            with os.scandir(self.path / inside) as entries:
+                for entry in entries:
+                    left -= 1
+                    if left < 0:
+                        break
+                    if not is_hidden(entry.name):
+                        (folders if entry.is_dir() else names).append(entry.name)
+            found[inside] = tuple(sorted(names))
+            if level < DEEPEST:
+                waiting += [(f"{inside}/{name}" if inside else name, level + 1) for name in sorted(folders)]
+        return found
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the folder holds more than `tree` tells."""
+        return sum(map(len, self.tree.values())) + len(self.tree) >= MOST_ENTRIES
+
+
+class SourceType:
+    """Declaration of a kind of data: one class each, as layer types are. The window, the command line, the schema, the
+    documentation and the loading of data follow from it.
+
+    `options` are the fields that this source adds to the section `data`, and `uses` names the shared ones that apply to
+    it. Everywhere else, "the source has this option" means that its declaration names it.
+    """
+
+    key: ClassVar[str]
+    """Value of `data.source` in the project file."""
+    label: ClassVar[str]
+    """Name on buttons and in lists: `Folder of images`."""
+    note: ClassVar[str]
+    """Explanation of the choice."""
+    wanted: ClassVar[str] = ""
+    """The thing to choose, for messages: `the CSV file`."""
+    inputs: ClassVar[str] = ""
+    """Inputs of a sample, for the documentation."""
+    targets: ClassVar[str] = ""
+    """Targets of a sample, for the documentation."""
+    options: ClassVar[type[Record]] = Record
+    uses: ClassVar[tuple[str, ...]] = ()
+    takes: ClassVar[Literal["nothing", "file", "folder", "both"]] = "file"
+    """Kind of path that the source reads; `both` has the dialog choose a file."""
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    """Suffixes of its files in lower case, with the point."""
+    files: ClassVar[str] = ""
+    """Name of its files in the dialog, in the plural: `Tables`."""
+    reader: ClassVar[str] = ""
+    """Qualified name of the class that reads it, `engine.data.sources.table:Table`; imported when it reads."""
+    library: ClassVar[tuple[str, str]] = ("", "")
+    """A library that the reader needs beyond Netwright's own, and the extra that installs it: `("h5py", "hdf5")`."""
+    can_stream: ClassVar[bool] = False
+    """Whether samples can be read batch by batch."""
+    streamed: ClassVar[str] = ""
+    """What is streamed, for the documentation."""
+    resident: ClassVar[str] = "everything"
+    """What is kept in memory, for the documentation."""
+    reads_single_samples: ClassVar[bool] = False
+    """Whether `samples` with chosen indices reads only these."""
+    has_image_files: ClassVar[bool] = False
+    """Whether each sample is an image file, which the Data tab checks one by one."""
+    span: ClassVar[tuple[float, float] | None] = None
+    """Smallest and largest number of an input, where the files define it."""
+    bytes_per_number: ClassVar[int] = 8
+    """Memory per number of an input: as read, and as trained with in single precision."""
+
+    @property
+    def pattern(self) -> str:
+        """Pattern of the file dialog: `Tables (*.csv *.tsv)`."""
+        return f"{self.files} ({' '.join(f'*{suffix}' for suffix in self.suffixes)})" if self.suffixes else ""
+
+    @property
+    def option_names(self) -> frozenset[str]:
+        """Names of all options of the section `data` that apply to this source alone or to some sources."""
+        return frozenset((*self.uses, *self.options.fields))
+
+    def reader_for(self, options: "DataOptions") -> str:
+        """Return the qualified name of the reader, which may depend on the options."""
+        return self.reader
+
+    def problems(self, options: "DataOptions") -> Iterator[FieldError]:
+        """Yield the combinations of options that cannot be meant."""
+        if self.takes != "nothing" and not options.path:
+            yield FieldError("path", f"choose {self.wanted}.")
+
+    def guess(self, peek: Peek) -> Guess | None:
+        """Return whether this source can read a file or folder, and why; None where it cannot."""
+        return None
+
+    def preparation(self, type: TensorType, columns: Sequence[str]) -> Iterator[str]:
+        """Yield what is done to the data of an input before the network takes it, one sentence each. `columns`: names
+        of the numbers of a vector."""
+        yield from ()

@@ -1,0 +1,74 @@
+"""All data sources. A new one is named here: its declaration in `SOURCES`, its options among the bases of
+`SourceOptions`."""
+
+from pathlib import Path
+
+from engine.core.errors import UserError
+from engine.core.fields import Choice
+from engine.core.records import Record
+from engine.project.sources.arrays import ArrayOptions, Arrays
+from engine.project.sources.base import Guess, Peek, SourceType
+from engine.project.sources.digits import Digits
+from engine.project.sources.images import ImageOptions, Images
+from engine.project.sources.shared import SharedOptions
+from engine.project.sources.table import Table, TableOptions
+
+SOURCES: dict[str, SourceType] = {
+    source.key: source
+    for source in (
+        Digits(),
+        Images(),
+        Table(),
+        Arrays(),
+    )
+}
+"""The declarations by key, in the order in which they are offered."""
+
+
+def source_choice() -> Choice:
+    """Return the field `source`: one option per declaration, and none."""
+    return Choice(
+        "none",
+        options=("none", *SOURCES),
+        notes={"none": "No data yet", **{source.key: source.note for source in SOURCES.values()}},
+        label="Data source",
+        group="Source",
+    )
+
+
+class _Source(Record):
+    source = source_choice()
+
+
+class SourceOptions(
+    _Source,
+    SharedOptions,
+    ArrayOptions,
+    TableOptions,
+    ImageOptions,
+):
+    """The options of all sources together, so that a value survives a look at another source. The order of the bases is
+    that of the form."""
+
+    @property
+    def source_type(self) -> SourceType | None:
+        """The declaration of the chosen source; None without data."""
+        return SOURCES.get(self.source)
+
+    def is_visible(self, name: str) -> bool:
+        """Return whether an option applies: those of sources do where the chosen source declares them."""
+        if any(name in source.option_names for source in SOURCES.values()):
+            return self.source_type is not None and name in self.source_type.option_names and super().is_visible(name)
+        return super().is_visible(name)
+
+
+def guesses(path: Path) -> list[Guess]:
+    """Return the sources that can read a file or folder, the likeliest first. Raises `UserError` where it cannot be
+    looked at."""
+    peek = Peek(path)
+    try:
+        path.stat()
+        found = [guess for source in SOURCES.values() if (guess := source.guess(peek)) is not None]
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror or error}.") from None
+    return sorted(found, key=lambda guess: -guess.confidence)

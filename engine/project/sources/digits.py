@@ -1,0 +1,14 @@
+"""The handwritten digits that are shipped with Netwright."""
+
+from engine.project.sources.base import SourceType
+
+
+class Digits(SourceType):
+    """1,797 grey images of handwritten digits."""
+
+    key, label = "digits", "Digits example"
+    note = "1,797 handwritten digits of 8 × 8 pixels, shipped with Netwright"
+    inputs, targets = "grey images of 8 × 8", "one of ten classes"
+    takes = "nothing"
+    reader = "engine.data.sources.digits:Digits"
+    span = (0.0, 16.0)

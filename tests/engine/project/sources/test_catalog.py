@@ -1,0 +1,149 @@
+"""The catalog of data sources, and a source that a test declares: everything follows from its declaration."""
+
+from collections.abc import Hashable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from designer.forms.form import Form
+from engine.core.errors import UserError
+from engine.core.fields import Int
+from engine.core.records import Record
+from engine.core.types import features
+from engine.data import load
+from engine.data.sources.source import Array, Outline, Samples, Source
+from engine.project import project as projects
+from engine.project.data import DataOptions
+from engine.project.dataset_info import InputInfo, numbers_of
+from engine.project.file import dumps, loads
+from engine.project.project import Project, set_option
+from engine.project.schema import schema
+from engine.project.sources import catalog
+from engine.project.sources.base import Guess, Peek, SourceType
+from engine.project.sources.catalog import SOURCES, SourceOptions, guesses, source_choice
+
+
+class ToyOptions(Record):
+    """The options of the source that this test declares."""
+
+    count = Int(4, low=2, high=100, group="Source", help="Number of samples")
+
+
+class Toy(SourceType):
+    """Text files with one number per line."""
+
+    key, label, note = "toy", "Toy file", "A file of numbers"
+    wanted = "the toy file"
+    options = ToyOptions
+    uses = ("path",)
+    suffixes, files = (".toy",), "Toys"
+    reader = f"{__name__}:ToyReader"
+
+    def guess(self, peek: Peek) -> Guess | None:
+        if peek.suffix != ".toy":
+            return None
+        return Guess(self.key, 0.9, "The file ends in .toy", {"count": len(peek.head.split())})
+
+
+class ToyReader(Source):
+    """Reads what `Toy` declares."""
+
+    def stamp(self, path: Path) -> Hashable:
+        return path.stat().st_mtime_ns
+
+    def outline(self, options: DataOptions, path: Path) -> Outline:
+        values = np.loadtxt(path, dtype=np.float32)[:, np.newaxis]
+        samples = Samples((values[: options.count],))  # type: ignore[attr-defined]
+        return Outline(
+            (InputInfo("x", features(1)),),
+            samples.arrays,
+            numbers_of(),
+            samples=samples,
+            resident_because="it is small",
+        )
+
+    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+        assert outline.samples is not None
+        return outline.samples if chosen is None else Samples((outline.samples.arrays[0][chosen],))
+
+
+@pytest.fixture
+def toy_data(monkeypatch: pytest.MonkeyPatch) -> type[DataOptions]:
+    """The section `data` with the toy source, as it is once its declaration is in the list."""
+    monkeypatch.setitem(catalog.SOURCES, Toy.key, Toy())
+
+    class ToyData(DataOptions, ToyOptions):
+        source = source_choice()
+
+    monkeypatch.setitem(projects.SECTIONS, "data", ToyData)
+    return ToyData
+
+
+def test_every_source_declares_what_the_window_and_the_documents_show() -> None:
+    for source in SOURCES.values():
+        assert source.label, source.key
+        assert source.note, source.key
+        assert source.inputs, source.key
+        assert source.targets, source.key
+        assert source.takes == "nothing" or source.wanted, source.key
+        assert source.takes in ("nothing", "folder") or source.pattern, source.key
+        assert source.can_stream == bool(source.streamed), source.key
+
+
+def test_every_reader_can_be_imported(tmp_path: Path) -> None:
+    for source in SOURCES.values():
+        assert load.reader_of(source, DataOptions(source=source.key), tmp_path)
+
+
+def test_the_section_has_the_options_of_every_source_and_no_others_under_source() -> None:
+    declared = {name for source in SOURCES.values() for name in source.option_names}
+    assert declared <= set(DataOptions.fields)
+    for source in SOURCES.values():
+        assert issubclass(SourceOptions, source.options), source.key
+    assert set(SourceOptions.fields) - {"source"} <= declared
+
+
+def test_an_option_is_shown_where_the_source_declares_it() -> None:
+    shown = {key: {name for name in DataOptions.fields if DataOptions(source=key).is_visible(name)} for key in SOURCES}
+    assert "image_size" in shown["images"]
+    assert "image_size" not in shown["table"] | shown["arrays"] | shown["digits"]
+    assert "ignored_value" in shown["arrays"]
+    assert "ignored_value" not in shown["images"]
+    assert DataOptions(source="images", masks="masks").is_visible("ignored_value")
+    assert {key for key in SOURCES if "loading" in shown[key]} == {"images", "arrays"}
+    assert shown["digits"] == {"source", "validation_share", "test_share", "split_seed"} & shown["digits"]
+    assert {name for name in DataOptions.fields if DataOptions().is_visible(name)} == {"source"}
+
+
+def test_values_survive_a_look_at_another_source() -> None:
+    options = DataOptions(source="images", path="pets", image_size=32).replace(source="table")
+    assert options.image_size == 32
+    assert options.replace(source="images") == DataOptions(source="images", path="pets", image_size=32)
+
+
+def test_a_declared_source_appears_everywhere(toy_data: type[DataOptions], tmp_path: Path, qtbot) -> None:
+    path = tmp_path / "numbers.toy"
+    path.write_text("1\n2\n3\n4\n5\n6\n")
+    described = schema()["properties"]["data"]["properties"]
+    assert "toy" in described["source"]["enum"]
+    assert described["count"]["maximum"] == 100
+
+    (guess,) = guesses(path)
+    assert guess == Guess("toy", 0.9, "The file ends in .toy", {"count": 6})
+
+    project = replace(Project(), data=toy_data(source=guess.source, path=str(path), **guess.options))
+    project = set_option(project, "data.count=5")
+    assert loads(dumps(project)).project.data == project.data
+    with pytest.raises(UserError, match="choose the toy file"):
+        load.facts(project.data.replace(path=""), tmp_path)
+    options = project.data.replace(validation_share=0.2, test_share=0.2)
+    assert load.load(options, tmp_path).facts.samples == {"training": 3, "validation": 1, "test": 1}
+
+    form = Form(options)
+    qtbot.addWidget(form)
+    assert form.rows["count"].is_relevant
+    assert not form.rows["image_size"].is_relevant
+    form.set_record(options.replace(source="images"))
+    assert not form.rows["count"].is_relevant

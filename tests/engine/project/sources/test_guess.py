@@ -1,0 +1,69 @@
+"""Which source a file or folder is taken for, and the reason that is given."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.core.errors import UserError
+from engine.project.sources import base
+from engine.project.sources.base import Peek
+from engine.project.sources.catalog import guesses
+
+
+def files(folder: Path, *names: str) -> Path:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"x")
+    return folder
+
+
+def test_subfolders_of_images_are_classes(tmp_path: Path) -> None:
+    files(tmp_path, "cat/1.png", "cat/2.JPG", "dog/1.png", ".git/1.png", "dog/notes.txt")
+    (guess,) = guesses(tmp_path)
+    assert guess.source == "images"
+    assert guess.reason == "2 subfolders with 3 images: one class each"
+
+
+def test_a_table_names_its_columns(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('\ufeff"width";height;price;kind;city\n1;2;3;a;b\n')
+    (guess,) = guesses(tmp_path / "a.csv")
+    assert guess.source == "table"
+    assert guess.confidence > 0.8
+    assert (
+        guess.reason == "The first line names 5 columns, separated by semicolons: width, height, price, kind and more"
+    )
+
+
+def test_a_text_of_one_column_is_a_table_by_its_suffix_only(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Hello\nworld\n")
+    (guess,) = guesses(tmp_path / "a.txt")
+    assert guess.confidence < 0.5
+
+
+def test_arrays_are_known_by_their_first_bytes(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", x=np.zeros(3))
+    np.save(tmp_path / "x.npy", np.zeros(3))
+    (tmp_path / "b.npz").write_bytes(b"no archive")
+    assert guesses(tmp_path / "a.npz")[0].reason == "The file holds several NumPy arrays"
+    assert guesses(tmp_path / "x.npy")[0].source == "arrays"
+    assert guesses(tmp_path)[0].reason == "The folder holds NumPy arrays: x.npy"
+    assert guesses(tmp_path / "b.npz") == []
+
+
+def test_what_no_source_reads_gives_no_guess(tmp_path: Path) -> None:
+    files(tmp_path, "a.exe", "b/one.dll")
+    assert guesses(tmp_path / "a.exe") == []
+    assert guesses(tmp_path) == []
+    with pytest.raises(UserError, match="cannot be read"):
+        guesses(tmp_path / "missing")
+
+
+def test_a_look_at_a_folder_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files(tmp_path, "a/b/c/d/e/deep.png", *(f"many/{number}.png" for number in range(30)))
+    assert "a/b/c" in Peek(tmp_path).tree
+    assert "a/b/c/d" not in Peek(tmp_path).tree
+    monkeypatch.setattr(base, "MOST_ENTRIES", 10)
+    peek = Peek(tmp_path)
+    assert sum(map(len, peek.tree.values())) <= 10
+    assert peek.is_cut
