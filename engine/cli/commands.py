@@ -119,7 +119,8 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise the error, with the way to the help."""
         command, end = self.prog.removeprefix(PROGRAM).strip(), "" if message.endswith((".", "?")) else "."
-        raise UserError(f"{command}: {message}{end} `{self.prog} --help` says what it takes.", code="usage")
+        hint = f"`{self.prog} --help` says what it takes."
+        raise UserError(f"{command}: {message}{end}", code="usage", hint=hint)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         try:
@@ -180,4 +181,6 @@ def refuse_unknown_command(name: str) -> None:
     """Raise `UserError` if there is no command of this name."""
     if name not in COMMANDS and name not in HIDDEN:
         hint = did_you_mean(name, COMMANDS)
-        raise UserError(f"There is no command '{name}'.{hint} `{PROGRAM} help` lists them.", code="unknown_command")
+        raise UserError(
+            f"There is no command '{name}'.", code="unknown_command", hint=f"{hint} `{PROGRAM} help` lists them."
+        )

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import EXIT_UNAVAILABLE, FieldErrors, UnavailableError, UserError
+from engine.core.errors import FieldErrors, UserError, hints
 from engine.core.version import SCHEMA_VERSION
 from engine.project.dataset_info import DatasetInfo
 from engine.project.file import load
@@ -51,21 +51,23 @@ def read_project(path: Path, settings: Sequence[str]) -> tuple[Project, tuple[st
     effect. Raises `UserError` with all refused assignments."""
     if os.path.isfile(path / "run.json"):  # False for invalid paths too, such as too long ones
         raise UserError(
-            f"{path} is the folder of a run. `netwright-engine resume` goes on with it; "
-            f"its project is {path / 'project.netwright'}."
+            f"{path} is the folder of a run.",
+            hint=f"`netwright-engine resume` goes on with it; its project is {path / 'project.netwright'}.",
         )
     opened = load(path)
     project = opened.project
-    messages: list[str] = []
+    errors: list[UserError] = []
     for setting in settings:
         try:
             project = set_option(project, setting)
-        except FieldErrors as errors:
-            messages += [str(error) for error in errors.errors]
+        except FieldErrors as several:
+            errors += several.errors
         except UserError as error:
-            messages.append(str(error))
-    if messages:
-        raise UserError("\n".join(messages), code="invalid_option")
+            errors.append(error)
+    if errors:
+        refused = UserError("\n".join(map(str, errors)), code="invalid_option")
+        refused.hint = hints(errors)
+        raise refused
     refuse_without_unit(project, settings)
     return project, (*opened.notices, *idle_settings(project, settings))
 
@@ -78,12 +80,6 @@ def facts_of(project: Project, base: Path) -> DatasetInfo | None:
     from engine.data.load import facts
 
     return facts(project.data, base)
-
-
-def refusal(said: Mapping[str, Any]) -> UserError:
-    """Return the error of a child process, of the class that matches its exit code."""
-    error_type = UnavailableError if said.get("exit_code") == EXIT_UNAVAILABLE else UserError
-    return error_type(said["error"])
 
 
 def note(notices: Sequence[str]) -> None:
@@ -107,8 +103,9 @@ def print_json(arguments: argparse.Namespace, value: Mapping[str, Any]) -> None:
 
 
 def failure(code: str, message: str, hint: str = "") -> dict[str, dict[str, str]]:
-    """Return the entry `error` that the JSON of a command has where its exit code is not 0."""
-    return {"error": {"code": code, "message": message, "hint": hint}}
+    """Return the entry `error` that the JSON of a command has where its exit code is not 0. It has a `hint` where one
+    is known."""
+    return {"error": {"code": code, "message": message, **({"hint": hint} if hint else {})}}
 
 
 def iso_time(seconds: float) -> str | None:

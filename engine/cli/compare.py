@@ -72,8 +72,8 @@ def _run_for_git(given: Sequence[str], *, with_layout: bool) -> int:
         return EXIT_DONE
     if len(given) not in (GIT_CHANGED, GIT_RENAMED):
         raise UserError(
-            f"--git expects the {GIT_CHANGED} arguments of an external diff driver, received {len(given)}. "
-            "Set it up with: git config diff.netwright.command 'netwright-engine compare --git'"
+            f"--git expects the {GIT_CHANGED} arguments of an external diff driver, received {len(given)}.",
+            hint="Set it up with: git config diff.netwright.command 'netwright-engine compare --git'",
         )
     path, old, new = given[0], Path(given[1]), Path(given[4])
     print(f"netwright {_head(path, given[7] if len(given) == GIT_RENAMED else '', old, new)}")

@@ -70,8 +70,9 @@ def run_stop(arguments: argparse.Namespace) -> int:
         silence = tell_silence(folder, silence, _say)
         if time.monotonic() >= deadline:
             raise RunError(
-                f"The run in {folder.path} has not stopped within {arguments.wait:g} s; it is {_state_of(folder)}. "
-                "The request stays; `follow` shows when it is done."
+                f"The run in {folder.path} has not stopped within {arguments.wait:g} s; it is {_state_of(folder)}.",
+                code="no_answer",
+                hint="The request stays; `follow` shows when it is done.",
             )
         time.sleep(POLL_S)
     if arguments.json:
@@ -127,7 +128,7 @@ def _sent(folder: RunFolder, name: str, values: dict[str, float]) -> Iterator[Re
     """Send a request and yield what the run has done; nothing where it waits without workers."""
     if (state := folder.state()) in ENDS:
         raise UserError(
-            f"The run in {folder.path} has already ended: {state}. `netwright-engine resume` goes on with it."
+            f"The run in {folder.path} has already ended: {state}.", hint="`netwright-engine resume` goes on with it."
         )
     reader = EventReader(folder)
     while reader.read():
@@ -149,8 +150,9 @@ def _sent(folder: RunFolder, name: str, values: dict[str, float]) -> Iterator[Re
             raise RunError(f"The run in {folder.path} ended before it could {name}.")
         if time.monotonic() >= deadline:
             raise RunError(
-                f"The run in {folder.path} has not answered within {WAIT_S:g} s; it is {_state_of(folder)}. "
-                "The request stays; `follow` shows when it is done."
+                f"The run in {folder.path} has not answered within {WAIT_S:g} s; it is {_state_of(folder)}.",
+                code="no_answer",
+                hint="The request stays; `follow` shows when it is done.",
             )
         if answers:
             time.sleep(POLL_S)

@@ -42,8 +42,8 @@ def png(picture: Picture, scale: float = 2.0) -> bytes:
     width, height = (math.ceil(side * scale) for side in picture.area[2:])
     if width * height * FINER**2 > MOST_PIXELS:
         raise UserError(
-            f"The picture would have {width:,} × {height:,} pixels, more than can be painted here. "
-            "Draw it as SVG, which has no pixels, or with a smaller --scale."
+            f"The picture would have {width:,} × {height:,} pixels, more than can be painted here.",
+            hint="Draw it as SVG, which has no pixels, or with a smaller --scale.",
         )
     from PIL import Image
 
@@ -164,7 +164,9 @@ def run(arguments: argparse.Namespace) -> int:
     to: Path = arguments.output
     kind = to.suffix.lower()
     if kind == ".pdf":
-        raise UserError(f"{to}: PDF is not written here. Use SVG, or save a PDF from the window: File > Save picture.")
+        raise UserError(
+            f"{to}: PDF is not written here.", hint="Use SVG, or save a PDF from the window: File > Save picture."
+        )
     if kind not in FORMATS:
         received = f"'{to.suffix}'" if to.suffix else "no ending"
         raise UserError(f"{to}: a picture ends in {' or '.join(FORMATS)}, received {received}.")

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Self, TextIO
 
 from engine.cli.commands import Commands
-from engine.cli.common import iso_time, print_json
+from engine.cli.common import failure, iso_time, print_json
 from engine.cli.terminal import Display, is_terminal
-from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, UserError, plural
+from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, RunError, UserError, plural
 from engine.core.fields import printable
 from engine.core.text import format_duration
 from engine.runs.events import (
@@ -163,7 +163,7 @@ def tell_silence(folder: RunFolder, before: str, say: Callable[[str], None]) -> 
 
 
 POLL_S = 0.1
-LOST = "lost: the engine of this run is gone without having ended it. netwright-engine resume {} goes on with it."
+LOST = "lost: the engine of this run is gone without having ended it."
 
 
 def register(commands: Commands) -> None:
@@ -189,7 +189,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _follow(folder: RunFolder, printer: ProgressPrinter, arguments: argparse.Namespace) -> int:
     reader = EventReader(folder)
-    state = silence = ""
+    state = silence = code = reason = ""
     while not _has_no_reader(sys.stdout):
         silence = tell_silence(folder, silence, printer.say)
         ended_before = folder.state() in ENDS  # queried before reading, so that the last events are read afterwards
@@ -200,6 +200,8 @@ def _follow(folder: RunFolder, printer: ProgressPrinter, arguments: argparse.Nam
                 sys.stdout.flush()
             else:
                 printer(event)
+            code = event.code if isinstance(event, Failed) else code
+            reason = event.reason if isinstance(event, Ended) else reason
             state = event.state if isinstance(event, Ended) else ""  # the log of a resumed run continues after `Ended`
         if ended_before and not events:
             break
@@ -209,17 +211,16 @@ def _follow(folder: RunFolder, printer: ProgressPrinter, arguments: argparse.Nam
         return EXIT_DONE
     state = state or folder.state()
     printer.close()
-    text = printable(state) if state != "lost" else LOST.format(shlex.quote(str(arguments.folder)))
+    hint = (
+        f"netwright-engine resume {shlex.quote(str(arguments.folder))} goes on with it." if state != "finished" else ""
+    )
     if arguments.json:
-        error = (
-            None
-            if state == "finished"
-            else {"code": "stopped" if state == "stopped" else "run_failed", "message": text, "hint": ""}
-        )
-        told = {"run_dir": str(folder.path.absolute()), "state": state, **({"error": error} if error else {})}
+        codes = {"lost": "lost", "failed": code or RunError.default_code}
+        error = failure(codes.get(state, "stopped"), LOST if state == "lost" else reason or state, hint)
+        told = {"run_dir": str(folder.path.absolute()), "state": state, **({} if state == "finished" else error)}
         print_json(arguments, told)
     else:
-        print(text)
+        print(f"{LOST} {hint}" if state == "lost" else printable(state))
     return {"finished": EXIT_DONE, "stopped": EXIT_STOPPED}.get(state, EXIT_RUN_FAILED)
 
 

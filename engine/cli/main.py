@@ -65,7 +65,7 @@ def _run(argv: Sequence[str] | None) -> int:
             refuse_unknown_command(tokens[0])
         _, unknown = parser(tokens[0]).parse_known_args(tokens, arguments)
         if unknown:
-            raise UserError(_not_understood(arguments, unknown), code="usage")
+            raise _not_understood(arguments, unknown)
         code: int = arguments.run(arguments)
         return code
     except UserError as error:
@@ -128,20 +128,23 @@ def _outer_reason(error: Exception) -> UserError | None:
     if missing:
         return UnavailableError(
             f"{platform.system()} is not supported: its Python has no {missing}, which locks, processes and limits of "
-            "runs need. Use Linux or macOS; on Windows, use the Windows Subsystem for Linux (WSL)."
+            "runs need.",
+            hint="Use Linux or macOS; on Windows, use the Windows Subsystem for Linux (WSL).",
         )
     if isinstance(error, FileNotFoundError):
         try:
             os.getcwd()
         except FileNotFoundError:
-            return UserError("The current folder was deleted. Change to another one (cd) and run the command again.")
+            return UserError(
+                "The current folder was deleted.", hint="Change to another one (cd) and run the command again."
+            )
     if isinstance(error, MemoryError):
-        return RunError("There is not enough memory. Close other programs, or raise the limit (`ulimit -v`).")
+        return RunError("There is not enough memory.", hint="Close other programs, or raise the limit (`ulimit -v`).")
     return None
 
 
-def _not_understood(arguments: argparse.Namespace, unknown: list[str]) -> str:
-    """Return the error message for unknown arguments, with the `--set` form if one is an option of a project."""
+def _not_understood(arguments: argparse.Namespace, unknown: list[str]) -> UserError:
+    """Return the error for unknown arguments, with the `--set` form if one is an option of a project."""
     from engine.project.project import SECTIONS
 
     command = f"{arguments.command} {getattr(arguments, 'way', None) or ''}".strip()
@@ -150,8 +153,10 @@ def _not_understood(arguments: argparse.Namespace, unknown: list[str]) -> str:
     section = next((key for key, record in SECTIONS.items() if name in record.fields), None)
     if unknown[0].startswith("--") and section and hasattr(arguments, "settings"):
         value = value or (unknown[1] if unknown[1:] else "VALUE")
-        return f"{command}: there is no {unknown[0]}. Say --set {section}.{name}={value}."
-    return f"{command}: not understood: {' '.join(unknown)}. `netwright-engine {command} --help` says what it takes."
+        hint = f"Say --set {section}.{name}={value}."
+        return UserError(f"{command}: there is no {unknown[0]}.", code="usage", hint=hint)
+    hint = f"`netwright-engine {command} --help` says what it takes."
+    return UserError(f"{command}: not understood: {' '.join(unknown)}.", code="usage", hint=hint)
 
 
 def _open_closed_streams() -> None:

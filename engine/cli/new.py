@@ -58,8 +58,9 @@ def run_new(arguments: argparse.Namespace) -> int:
     known = {row["name"]: row for row in shipped()}
     if arguments.name not in known:
         raise UserError(
-            f"There is no example or template '{arguments.name}'.{did_you_mean(arguments.name, known)} "
-            "`netwright-engine templates` lists them."
+            f"There is no example or template '{arguments.name}'.",
+            code="not_found",
+            hint=f"{did_you_mean(arguments.name, known)} `netwright-engine templates` lists them.",
         )
     kind = known[arguments.name]["kind"]
     written = _copy(_path(f"{kind}s", arguments.name), arguments.folder)
@@ -82,13 +83,15 @@ def _copy(source: Path, folder: Path) -> Path:
         project = project.with_section("data", project.data.replace(path=data.name))
     for path in (target, *copies.values()):
         if path.exists() or path.is_symlink():
-            raise UserError(f"{path} exists already, and nothing was changed. Name another folder.")
+            raise UserError(f"{path} exists already, and nothing was changed.", hint="Name another folder.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for data, copy in copies.items():
             shutil.copyfile(data, copy)
     except OSError as error:
-        raise UserError(f"Nothing can be written into {folder}: {error.strerror}. Name another folder.") from None
+        raise UserError(
+            f"Nothing can be written into {folder}: {error.strerror}.", hint="Name another folder."
+        ) from None
     save(project, target)
     return target
 

@@ -37,7 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
     found = meant(arguments.words)
     if not found:
         words = " ".join(arguments.words)
-        raise UserError(f"No option has '{words}' in its name or its help. All are listed by: netwright-engine options")
+        raise UserError(
+            f"No option has '{words}' in its name or its help.", hint="All are listed by: netwright-engine options"
+        )
     if arguments.json:
         print_json(arguments, {"options": {name: _as_json(field) for name, field in found}})
     elif len(found) <= MOST_IN_FULL:

@@ -98,7 +98,7 @@ def _add(arguments: argparse.Namespace) -> int:
     look_at_code(project, project_origin.code_base, project_origin.code, trusted=arguments.trust)
     refuse_untrusted(project)  # now, not when the entry starts
     if project.data.source == "none":
-        raise UserError("The project has no data to learn from. Choose a data source first.")
+        raise UserError("The project has no data to learn from.", hint="Choose a data source first.")
     check(project).refuse_errors()
     path = arguments.project.resolve()
     after = str(open_run(arguments.after).path.resolve()) if arguments.after else ""

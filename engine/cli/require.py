@@ -112,7 +112,9 @@ def refuse_impossible(requirements: list[Requirement], facts: DatasetInfo, metri
         if requirement.name not in names:
             hint = did_you_mean(requirement.name, names)
             available = f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
-            raise UserError(f'--require "{requirement.text}": this run has {available}, not {requirement.name}.{hint}')
+            raise UserError(
+                f'--require "{requirement.text}": this run has {available}, not {requirement.name}.', hint=hint
+            )
         if requirement.split == "training" and not of_training(requirement.name):
             message = (
                 f"{requirement.name} is measured at validations and test alone. Require validation.{requirement.name}."
@@ -121,8 +123,8 @@ def refuse_impossible(requirements: list[Requirement], facts: DatasetInfo, metri
         splits = [requirement.split] if requirement.split else ["test", "validation"]
         if not any(facts.samples.get(split) for split in splits):
             raise UserError(
-                f'--require "{requirement.text}": the data has no {" and no ".join(splits)} split. '
-                f"Give it a share, or require training.{requirement.name}."
+                f'--require "{requirement.text}": the data has no {" and no ".join(splits)} split.',
+                hint=f"Give it a share, or require training.{requirement.name}.",
             )
 
 
@@ -150,7 +152,7 @@ def write_junit(path: Path, result: Mapping[str, Any], outcomes: Sequence[Requir
             text = outcome.text if finished else f"the run has not finished: {result['state']}"
             ElementTree.SubElement(case, "failure", message=_legal(text))
     if path.is_dir():
-        raise UserError(f"--junit {path}: this is a folder. Name a file in it, such as outcome.xml.")
+        raise UserError(f"--junit {path}: this is a folder.", hint="Name a file in it, such as outcome.xml.")
     try:
         write_atomically(path, ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True))
     except OSError as error:

@@ -16,14 +16,15 @@ from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, UserError, plural
 from engine.core.fields import printable
 from engine.core.text import format_duration
+from engine.project.file import load
 from engine.runs.create import runs_beside
 from engine.runs.events import ENDS, SPLIT_PRIORITY
 from engine.runs.folder import RunFolder, open_run
-from engine.runs.history import list_runs
+from engine.runs.history import ProjectKey, in_order, list_runs, runs_of
 from engine.runs.notes import read_notes, write_notes
 from engine.runs.options import shown
 from engine.runs.query import as_csv, matching, order_by, refuse_unknown
-from engine.runs.summary import RunSummary, format_metric, read_summary, with_state_now
+from engine.runs.summary import DAMAGED, RunSummary, format_metric, read_summary, with_state_now
 from engine.runs.trash import move_run_to_trash
 
 LONGEST_CHANGES = 60
@@ -33,7 +34,8 @@ LONGEST_CELL = 200
 def register_runs(commands: Commands) -> None:
     """Add the command."""
     text = (
-        "List the runs in a folder, or beside a project file, newest first, with what differs from the run before. "
+        "List the runs in a folder, or of a project (beside its file, in your data folder, wherever one was started), "
+        "newest first, with what differs from the run before. "
         "A filter is words and conditions of which all must hold: digits state:failed tag:paper accuracy>0.9 "
         "validation.loss<0.2 epochs>=5 training.max_epochs=30."
     )
@@ -55,12 +57,13 @@ def run_runs(arguments: argparse.Namespace) -> int:
     place: Path = arguments.place
     if os.path.isfile(place / "run.json"):
         raise UserError(
-            f"{place} is the folder of one run. `netwright-engine show` describes it, and `netwright-engine runs "
-            f"{place.absolute().parent}` lists it beside the others."
+            f"{place} is the folder of one run.",
+            hint=f"`netwright-engine show` describes it, and `netwright-engine runs "
+            f"{place.absolute().parent}` lists it beside the others.",
         )
     is_project = place.is_file()
     folder = runs_beside(place) if is_project else place
-    known = [] if is_project and not folder.exists() else list_runs(folder)
+    known = _runs_of_project(place) if is_project else list_runs(folder)
     order = order_by(arguments.sort, known, is_reversed=arguments.reverse)
     refuse_unknown(known, arguments.filter)
     found = order.sorted(matching(known, arguments.filter))
@@ -70,10 +73,21 @@ def run_runs(arguments: argparse.Namespace) -> int:
         sys.stdout.write(as_csv(found))
     elif not found:
         left_out = f" that fit '{arguments.filter}'; there are {len(known):,} in all" if known else ""
-        print(f"There are no runs in {folder}{left_out}.")
+        print(f"There are no runs {f'of {place}' if is_project else f'in {place}'}{left_out}.")
     else:
         print_table(_rows(found), right=(4,))
     return EXIT_DONE
+
+
+def _runs_of_project(path: Path) -> list[RunSummary]:
+    """Return the runs of a project, newest first: beside its file, in the user's data folder, and wherever else one was
+    started. Damaged runs beside the file may belong to it, so that none disappears silently."""
+    identity = ""
+    with contextlib.suppress(UserError):  # its runs are found by its path
+        identity = load(path).project.identity
+    beside = runs_beside(path)
+    damaged = [run for run in list_runs(beside) if run.state == DAMAGED] if beside.is_dir() else []
+    return in_order([*runs_of(ProjectKey(path.resolve(), identity)), *damaged])
 
 
 def _as_json(run: RunSummary) -> dict[str, Any]:
@@ -247,7 +261,7 @@ def run_delete(arguments: argparse.Namespace) -> int:
         told = failure(refused[0].code, message, refused[0].hint) if refused else {}
         print_json(arguments, {"deleted": deleted, **told})
     if refused:
-        raise UserError(message)
+        raise refused[0].reworded(message)
     return EXIT_DONE
 
 

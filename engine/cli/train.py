@@ -50,13 +50,17 @@ def requirements_of(arguments: argparse.Namespace) -> list[Requirement]:
     the `--junit` file cannot be in that place."""
     requirements = [parse(text) for text in arguments.requirements]
     if arguments.detach and (requirements or arguments.junit is not None):
-        raise UserError("--require and --junit need the end of the run, and --detach leaves before it. Leave one out.")
+        raise UserError(
+            "--require and --junit need the end of the run, and --detach leaves before it.", hint="Leave one out."
+        )
     if arguments.junit is not None:
         path = arguments.junit.resolve()
         if not path.parent.is_dir():
             raise UserError(f"--junit {arguments.junit}: there is no folder {path.parent}.", code="not_found")
         if path.is_dir():
-            raise UserError(f"--junit {arguments.junit}: this is a folder. Name a file in it, such as outcome.xml.")
+            raise UserError(
+                f"--junit {arguments.junit}: this is a folder.", hint="Name a file in it, such as outcome.xml."
+            )
     return requirements
 
 
@@ -120,7 +124,7 @@ def _failure(result: dict[str, Any], missed: list[str], not_written: UserError |
     hint = "`netwright-engine resume` goes on with it."
     if setting := result.get("offer"):
         hint = f"`netwright-engine resume` with --set {setting} goes on with less memory."
-    return failure("stopped" if result["state"] == "stopped" else "run_failed", result["reason"], hint)
+    return failure(result.get("code") or "stopped", result["reason"], hint)
 
 
 def _summary(result: dict[str, Any]) -> None:
@@ -194,7 +198,8 @@ def refuse_workers(num_workers: int | None, project: Project) -> None:
     if num_workers is not None and target != "multi-cpu":
         raise UserError(
             f"--workers {num_workers}: the number of workers goes with multi-cpu, "
-            f"and the execution environment is {target}. Add --environment multi-cpu."
+            f"and the execution environment is {target}.",
+            hint="Add --environment multi-cpu.",
         )
 
 
@@ -225,7 +230,7 @@ def run_resume(arguments: argparse.Namespace) -> int:
     requirements = requirements_of(arguments)
     if folder.state() == "paused":
         if settings:
-            raise RunError("A paused run goes on as it is. Stop it first, then resume it with other options.")
+            raise RunError("A paused run goes on as it is.", hint="Stop it first, then resume it with other options.")
         if requirements or arguments.junit is not None:
             raise RunError(
                 "A paused run goes on in the process that it has; --require and --junit go with one that starts here."

@@ -16,10 +16,9 @@ from engine.cli.common import (
     note,
     print_json,
     read_project,
-    refusal,
 )
 from engine.cli.terminal import print_table
-from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
+from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural, read_error
 from engine.core.text import format_bytes
 from engine.project.file import dumps, load
 from engine.project.user_code import measure, refuse_untrusted
@@ -52,7 +51,7 @@ def run_advise(arguments: argparse.Namespace) -> int:
         path.write_text(dumps(project), encoding="utf-8")
         for line in lines_of("engine.launch.advisor", str(path)):
             if "error" in line:
-                raise refusal(line)
+                raise read_error(line)
             if "way" in line:
                 ways.append(line["way"])
             advice, best = line.get("advice", advice), line.get("best", best)
@@ -107,7 +106,7 @@ def run_largest_batch(arguments: argparse.Namespace) -> int:
         arguments_of_trial = (str(path), "--samples", str(samples), "--share", str(arguments.share))
         for line in lines_of("engine.launch.largest_batch", *arguments_of_trial):
             if "error" in line:
-                raise refusal(line)
+                raise read_error(line)
             if "tried" in line:
                 tried.append(line["tried"])
                 if not arguments.json:

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from engine.core.errors import UserError
+from engine.core.errors import UserError, read_error
 from engine.core.files import ROOT
 
 PATIENCE_S = 60.0
@@ -32,7 +32,7 @@ def run_in_child_process(work: Callable[[], dict[str, Any]], patience_s: float =
         try:
             answer: dict[str, Any] = {"result": work()}
         except UserError as error:
-            answer = {"refusal": str(error)}
+            answer = {"refusal": error.write()}
         except BaseException as error:  # whatever it was, the parent is to say it
             traceback.print_exc()
             answer = {"defect": f"{type(error).__name__}: {error}"}
@@ -40,10 +40,10 @@ def run_in_child_process(work: Callable[[], dict[str, Any]], patience_s: float =
 
     output = read_from_fork(work_in_child, patience_s)
     if output is None:
-        raise UserError(f"It took longer than {patience_s:.0f} s. Try it with less data, or again.")
+        raise UserError(f"It took longer than {patience_s:.0f} s.", hint="Try it with less data, or again.")
     message: dict[str, Any] = json.loads(output or b'{"defect": "the process ended before it answered"}')
     if "refusal" in message:
-        raise UserError(message["refusal"])
+        raise read_error(message["refusal"])
     if "defect" in message:
         raise RuntimeError(message["defect"])
     result: dict[str, Any] = message["result"]

@@ -6,10 +6,9 @@ window and on the command line, where the class sets the exit code. Any other un
 
 import difflib
 import errno
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import ClassVar
+from typing import Any, ClassVar
 
 EXIT_DONE = 0
 EXIT_DEFECT = 1
@@ -27,38 +26,57 @@ _UNREACHABLE = (
 
 
 class UserError(Exception):
-    """Invalid user input: a file, an option or the data."""
+    """Invalid user input: a file, an option or the data. `hint` is the way out, with which the message ends."""
 
     exit_code: ClassVar[int] = EXIT_INPUT
     default_code: ClassVar[str] = "invalid_input"
 
-    def __init__(self, message: object = "", *, code: str = "") -> None:
-        super().__init__(message)
+    def __init__(self, message: object = "", *, code: str = "", hint: str = "") -> None:
+        self.hint = hint.strip()
+        super().__init__(f"{message} {self.hint}" if self.hint else message)
         self._code = code
 
     @property
     def code(self) -> str:
         """Word for a program that tells errors apart: the one given, that of the system error behind it, else that of
-        the class. `not_found`, `no_permission`, `unreachable` (network) and `not_accessible` are about paths."""
+        the class. `not_found`, `no_permission`, `no_space`, `unreachable` (network) and `not_accessible` are about
+        paths."""
         cause = self.__cause__ or self.__context__
         while not self._code and cause is not None:
             if isinstance(cause, OSError):
-                return _code_of(cause)
+                return code_of(cause)
             cause = cause.__cause__ or cause.__context__
         return self._code or self.default_code
 
-    @property
-    def hint(self) -> str:
-        """The way out: what follows the first sentence of the message; empty where the message is one sentence."""
-        _, *rest = re.split(r"(?<=[.?!])\s+(?=[A-Z`'\"])", str(self), maxsplit=1)
-        return rest[0] if rest else ""
+    def reworded(self, message: str) -> "UserError":
+        """Return an error with another message, such as one that names a file, and the same code and hint."""
+        other = type(self).__new__(type(self))
+        UserError.__init__(other, message, code=self.code)
+        other.hint = self.hint
+        return other
+
+    def write(self) -> dict[str, Any]:
+        """Return the error as a JSON object, for the process that waits for this one."""
+        return {"error": str(self), "code": self.code, "hint": self.hint, "exit_code": self.exit_code}
 
 
-def _code_of(error: OSError) -> str:
+def read_error(said: Mapping[str, Any]) -> UserError:
+    """Return the error that another process wrote, of the class that matches its exit code."""
+    classes = {cls.exit_code: cls for cls in (UserError, UnavailableError, RunError)}
+    error = classes.get(said.get("exit_code", EXIT_INPUT), UserError)(said["error"], code=str(said.get("code", "")))
+    error.hint = str(said.get("hint", ""))
+    return error
+
+
+def code_of(error: OSError) -> str:
+    """Return the word for an error of the system: `not_found`, `no_permission`, `no_space`, `unreachable` (network),
+    else `not_accessible`."""
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
         return "not_found"
     if isinstance(error, PermissionError):
         return "no_permission"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "no_space"
     return "unreachable" if error.errno in _UNREACHABLE else "not_accessible"
 
 
@@ -81,10 +99,16 @@ class FieldError(UserError):
 
     default_code: ClassVar[str] = "invalid_option"
 
-    def __init__(self, path: str, message: str) -> None:
-        super().__init__(f"{path}: {message}" if path else message)
+    def __init__(self, path: str, message: str, *, hint: str = "") -> None:
+        super().__init__(f"{path}: {message}" if path else message, hint=hint)
         self.path = path
-        self.message = message
+        self.message = f"{message} {self.hint}" if self.hint else message
+
+    def at(self, path: str) -> "FieldError":
+        """Return the error with another path: that of the record around the field."""
+        other = FieldError(path, self.message)
+        other.hint = self.hint
+        return other
 
 
 class FieldErrors(UserError):
@@ -95,6 +119,7 @@ class FieldErrors(UserError):
     def __init__(self, errors: Iterable[FieldError]) -> None:
         self.errors = tuple(errors)
         super().__init__("\n".join(str(error) for error in self.errors))
+        self.hint = hints(self.errors)
 
 
 class ShapeError(UserError):
@@ -108,6 +133,11 @@ class ShapeError(UserError):
 
 class UnknownSizesError(ShapeError):
     """Unknown output sizes of a layer of user code that was not measured. Reported as a warning only."""
+
+
+def hints(errors: Iterable[UserError]) -> str:
+    """Return the ways out of several errors, each once."""
+    return " ".join(dict.fromkeys(error.hint for error in errors if error.hint))
 
 
 def listed(names: Sequence[str]) -> str:

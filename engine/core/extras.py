@@ -6,6 +6,7 @@ from typing import Any
 from engine.core.errors import UserError
 
 MOST_CHARACTERS = 200
+NOT_INSTALLED = "not_installed"
 
 
 def import_extra(module: str, extra: str, purpose: str, way_out: str = "", *, broken: str = "") -> Any:
@@ -19,12 +20,14 @@ def import_extra(module: str, extra: str, purpose: str, way_out: str = "", *, br
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         missing = str(error.name).partition(".")[0]
-        message = f'{purpose} need {missing}, which is not installed. Install it: pip install "netwright[{extra}]".'
-        raise UserError(f"{message} {way_out}".rstrip()) from error
+        hint = f'Install it: pip install "netwright[{extra}]". {way_out}'
+        raise UserError(f"{purpose} need {missing}, which is not installed.", code=NOT_INSTALLED, hint=hint) from error
     except Exception as error:  # a library that is broken, or does not go with another one, raises what it likes
         words = str(error).strip().partition("\n")[0][:MOST_CHARACTERS]
         library = module.partition(".")[0]
+        anew = f'Install it anew: pip install --force-reinstall "netwright[{extra}]".'
         raise UserError(
-            f"{purpose} need {library}, which cannot be loaded here: {type(error).__name__}: {words}. Install it anew: "
-            + " ".join(filter(None, (f'pip install --force-reinstall "netwright[{extra}]".', broken, way_out)))
+            f"{purpose} need {library}, which cannot be loaded here: {type(error).__name__}: {words}.",
+            code=NOT_INSTALLED,
+            hint=" ".join(filter(None, (anew, broken, way_out))),
         ) from error

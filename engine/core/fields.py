@@ -348,7 +348,7 @@ class Choice(Field[str]):
             raise FieldError(self.name, f"{quoted(value)} is not offered any more. {self.removed[value]}")
         if not isinstance(value, str) or value not in self.options:
             hint = did_you_mean(value, self.options) if isinstance(value, str) else ""
-            raise FieldError(self.name, f"expected {self.expects}, received {quoted(value)}.{hint}")
+            raise FieldError(self.name, f"expected {self.expects}, received {quoted(value)}.", hint=hint)
         return value
 
     def parse(self, text: str) -> str:
@@ -385,7 +385,7 @@ class Choices(Field[tuple[str, ...]]):
         unknown = next((word for word in value if word not in self.options), None)
         if unknown is not None:
             hint = did_you_mean(unknown, self.options)
-            raise FieldError(self.name, f"expected {self.expects}, received {quoted(unknown)}.{hint}")
+            raise FieldError(self.name, f"expected {self.expects}, received {quoted(unknown)}.", hint=hint)
         return tuple(dict.fromkeys(value))
 
     def write(self, value: tuple[str, ...]) -> JSON:

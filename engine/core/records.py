@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
-from engine.core.errors import FieldError, FieldErrors, UserError, did_you_mean
+from engine.core.errors import FieldError, FieldErrors, did_you_mean
 from engine.core.fields import JSON, Field, path_part, quoted
 
 MOST_ERRORS = 20
@@ -38,7 +38,7 @@ class Record:
                 break
             if field is None:
                 hint = did_you_mean(name, self.fields)
-                errors.append(FieldError(path_part(name), f"there is no such field.{hint}"))
+                errors.append(FieldError(path_part(name), "there is no such field.", hint=hint))
                 continue
             try:
                 self._values[name] = field.check(value)
@@ -97,9 +97,7 @@ class Record:
                 cls(**data)  # raises all errors at once
             record = cls(**{name: value for name, value in data.items() if name in cls.fields})
         except FieldErrors as refused:
-            raise FieldErrors(
-                FieldError(f"{where}.{e.path}" if e.path else "", e.message) for e in refused.errors
-            ) from None
+            raise FieldErrors(e.at(f"{where}.{e.path}" if e.path else "") for e in refused.errors) from None
         record._unknown = unknown
         return record
 
@@ -121,14 +119,14 @@ def set_by_text(record: Record, name: str, text: str, where: str) -> Any:
     field."""
     field = record.fields.get(name)
     if field is None:
-        hint = did_you_mean(name, record.fields) or f" The options of '{where}' are: {', '.join(record.fields)}."
-        raise UserError(f"{where}.{name}: there is no such option.{hint}")
+        hint = did_you_mean(name, record.fields) or f"The options of '{where}' are: {', '.join(record.fields)}."
+        raise FieldError(f"{where}.{name}", "there is no such option.", hint=hint)
     try:
         return record.replace(**{name: field.parse(text)})
     except FieldError as error:
-        raise FieldError(f"{where}.{error.path}", error.message) from None
+        raise error.at(f"{where}.{error.path}") from None
 
 
 def all_problems(records: Iterable[tuple[str, Record]]) -> list[FieldError]:
     """Return the cross-field errors of several records; each path is prefixed with the name of its section."""
-    return [FieldError(f"{where}.{e.path}", e.message) for where, record in records for e in record.problems()]
+    return [e.at(f"{where}.{e.path}") for where, record in records for e in record.problems()]

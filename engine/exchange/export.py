@@ -36,13 +36,15 @@ def refuse_destination(to: Path) -> None:
     except OSError as error:
         raise not_written(to, error) from None
     if is_folder:
-        raise UserError(f"{to} is a folder. Name a file in it, such as {to / 'network'}.")
+        raise UserError(f"{to} is a folder.", hint=f"Name a file in it, such as {to / 'network'}.")
     if not folder.exists():
-        raise UserError(f"The folder {folder} does not exist. Make it first, or name another one.", code="not_found")
+        raise UserError(
+            f"The folder {folder} does not exist.", hint="Make it first, or name another one.", code="not_found"
+        )
     if not folder.is_dir():
-        raise UserError(f"{folder} is a file, so nothing can be written into it. Name a folder.")
+        raise UserError(f"{folder} is a file, so nothing can be written into it.", hint="Name a folder.")
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise UserError(f"The folder {folder} cannot be written to: permission denied. Name another one.")
+        raise UserError(f"The folder {folder} cannot be written to: permission denied.", hint="Name another one.")
 
 
 def not_written(to: Path, error: OSError) -> UserError:
@@ -102,7 +104,9 @@ def read_source(path: Path, base: Path | None = None, weights_kept: str = "") ->
     """
     if not path.is_dir():
         if weights_kept:
-            raise UserError(f"{path} is a project, which has no {weights_kept} weights. Name the folder of a run.")
+            raise UserError(
+                f"{path} is a project, which has no {weights_kept} weights.", hint="Name the folder of a run."
+            )
         note = "The project has no trained weights of its own: fresh ones are exported. Export a run for trained ones."
         base = (base or path.parent).resolve()
         return Source(load(path).project, base, None, (note,), path.stem, base)
@@ -112,7 +116,7 @@ def read_source(path: Path, base: Path | None = None, weights_kept: str = "") ->
     kept = folder.path / weights_kept if weights_kept else folder.kept()
     other = "last" if weights_kept == "best" else "best"
     if weights_kept and not (folder.path / weights_kept).is_dir() and (folder.path / other).is_dir():
-        raise UserError(f"The run in {path} has no {weights_kept} weights. Choose {other}.")
+        raise UserError(f"The run in {path} has no {weights_kept} weights.", hint=f"Choose {other}.")
     if kept is None or not kept.is_dir():
         state = folder.state()
         way = " `netwright-engine resume` goes on with it." if state == "lost" else ""

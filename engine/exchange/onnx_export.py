@@ -132,8 +132,8 @@ def refuse_size(module: fx.GraphModule) -> None:
     size = sum(t.numel() * t.element_size() for t in module.state_dict().values())
     if size > LIMIT_BYTES:
         raise UserError(
-            f"The weights have {size / 1e9:.1f} GB; an ONNX file holds at most {LIMIT_BYTES / 1e9:.0f} GB. "
-            "Export to PyTorch instead."
+            f"The weights have {size / 1e9:.1f} GB; an ONNX file holds at most {LIMIT_BYTES / 1e9:.0f} GB.",
+            hint="Export to PyTorch instead.",
         )
 
 

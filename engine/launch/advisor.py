@@ -61,4 +61,4 @@ if __name__ == "__main__":
     try:
         _advise(load(Path(sys.argv[1])).project)
     except UserError as error:
-        _say({"error": str(error), "exit_code": error.exit_code})
+        _say(error.write())

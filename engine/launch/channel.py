@@ -2,7 +2,7 @@
 
 {"event": {...}}                                            for the run's log
 {"done": {...}}                                             the outcome; empty but for the first worker
-{"error": {"cause", "exit_code", "defect", "is_peer_failure", "detail"}}
+{"error": {"cause", "exit_code", "defect", "is_peer_failure", "detail", "code"}}
 {"chosen": {"choice", "threads"}}                           where the run executes: see `candidates.decided`
 {"alive": true}                                             once per second, from a thread of its own
 

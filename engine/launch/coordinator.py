@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any
 
 from engine.core.child_process import PATIENCE_S, read_from_fork
-from engine.core.errors import EXIT_RUN_FAILED, RunError, UserError
+from engine.core.errors import EXIT_RUN_FAILED, RunError, UserError, code_of
 from engine.core.files import remove, write_checked_json
 from engine.hardware.threads import calm_threads
 from engine.launch import outcome, worker_process
@@ -155,9 +155,9 @@ class _Coordinator:
         try:
             return self._train()
         except UserError as error:
-            return outcome.failed(str(error), exit_code=error.exit_code)
+            return outcome.failed(str(error), exit_code=error.exit_code, code=error.code)
         except OSError as error:
-            return outcome.failed(_not_written(self._folder, error))
+            return outcome.failed(_not_written(self._folder, error), code=code_of(error))
         except Exception:  # a defect of Netwright is recorded in the run's log too
             detail = traceback.format_exc()
             with contextlib.suppress(OSError), open(self._folder.log, "a", encoding="utf-8") as log:
@@ -268,7 +268,7 @@ class _Coordinator:
         Raises `RunError` if the run folder is gone, since further training could not be saved.
         """
         if not self._log.is_in_place:
-            raise RunError(_gone(self._folder))
+            raise RunError(_gone(self._folder), code="not_found")
         if restore_lock(self._folder, self._lock):
             text = "run.lock was deleted or replaced while the run trained. It is restored; leave it where it is."
             self._write(Message(severity="warning", text=text))
@@ -349,7 +349,7 @@ class _Coordinator:
         release_space(self._folder)
         is_gone = not self._log.is_in_place
         if is_gone:
-            ending = outcome.failed(_gone(self._folder))
+            ending = outcome.failed(_gone(self._folder), code="not_found")
         self._clean_up()
         result = outcome.result(self._folder, self._info, ending, self._tally)
         kept = ending.outcome["kept"] if ending.outcome else "best" if self._folder.best.is_dir() else "last"
@@ -427,7 +427,8 @@ def _preload_for(folder: RunFolder) -> Callable[[WorkerSpec], int]:
     if limit_bytes != resource.RLIM_INFINITY and read_from_fork(attempt, PATIENCE_S) != b"fits":
         raise RunError(
             f"There is not enough memory to load torch: this process is limited to {limit_bytes / 2**20:,.0f} MiB of "
-            "addresses (`ulimit -v`). Lift the limit (`ulimit -v unlimited`) and train again."
+            "addresses (`ulimit -v`).",
+            hint="Lift the limit (`ulimit -v unlimited`) and train again.",
         )
     return preload(with_compiler=with_compiler)
 

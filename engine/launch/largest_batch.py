@@ -161,7 +161,7 @@ def main(arguments: list[str]) -> int:
     try:
         search(load(options.project).project, probe(), options.samples or None, options.share, tell)
     except UserError as error:
-        tell({"error": str(error), "exit_code": error.exit_code})
+        tell(error.write())
     return 0
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED
+from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, RunError
 from engine.core.text import format_percent
 from engine.runs.events import Best, EpochEnded, Event, Failed, Points, Progress, Started, State, to_json
 from engine.runs.folder import RunFolder
@@ -81,6 +81,7 @@ def _known(share: object) -> float:
     return float(share) if isinstance(share, (int, float, str)) and not _is_unknown(share) else 0.0
 
 
+OUT_OF_MEMORY = "out_of_memory"
 CAUSE_BYTES = 1000
 RESULT_BYTES = 2800
 DETAIL_BYTES = 1800
@@ -132,11 +133,14 @@ def failed(
     exit_code: int = EXIT_RUN_FAILED,
     remedy: str = "",
     offer: str = "",
+    code: str = "",
 ) -> AttemptOutcome:
-    """Return the outcome of a run that failed; cause and detail are shortened to their limits."""
+    """Return the outcome of a run that failed; cause and detail are shortened to their limits. `code` is a word for
+    programs that tells causes apart."""
     cause = shorten(cause, CAUSE_BYTES)
     detail = shorten(detail, DETAIL_BYTES, tail=True)
-    failure = Failed(cause=cause, worker=worker, detail=detail, defect=defect, offer=offer)
+    code = code or ("defect" if defect else RunError.default_code)
+    failure = Failed(cause=cause, worker=worker, detail=detail, defect=defect, offer=offer, code=code)
     return AttemptOutcome("failed", cause, EXIT_DEFECT if defect else exit_code, failure, remedy=remedy)
 
 
@@ -180,7 +184,13 @@ def death(rank: int, code: int, folder: RunFolder, *, memory_ran_out: bool) -> A
     if code == -signal.SIGKILL and memory_ran_out:
         begin = f"{who} was killed by the system because memory ran out (signal 9, SIGKILL)"
         diagnosis = out_of_memory.cause(folder, begin)
-        return failed(diagnosis.words, worker=rank, detail=diagnosis.rows or _end_of(log), offer=diagnosis.offer)
+        return failed(
+            diagnosis.words,
+            worker=rank,
+            detail=diagnosis.rows or _end_of(log),
+            offer=diagnosis.offer,
+            code=OUT_OF_MEMORY,
+        )
     if code == -signal.SIGKILL:
         cause = f"{who} was killed by signal 9 (SIGKILL): by somebody, or by the system because memory ran out."
     elif code == -signal.SIGABRT and _PORT_OVERRUN in _tail(log):
@@ -190,14 +200,14 @@ def death(rank: int, code: int, folder: RunFolder, *, memory_ran_out: bool) -> A
         cause = f"{who} was ended by signal {-code} ({_signal_name(-code)}). The end of engine.log may show where."
     else:
         cause = f"{who} ended with code {code} and without a word. The end of engine.log may show why."
-    return failed(cause, worker=rank, detail=_end_of(log), remedy="again")
+    return failed(cause, worker=rank, detail=_end_of(log), remedy="again", code="worker_died")
 
 
 def hung(rank: int, pid: int, log: Path) -> AttemptOutcome:
     """Return the outcome of a worker process that exists but sends no heartbeat."""
     begin = f"Worker {rank} (process {pid}) has given no sign of life for too long"
     cause = f"{begin}: {why_silent(pid)}. What was saved before is kept."
-    return failed(cause, worker=rank, detail=_end_of(log), remedy="again")
+    return failed(cause, worker=rank, detail=_end_of(log), remedy="again", code="worker_hung")
 
 
 def why_silent(pid: int) -> str:
@@ -333,6 +343,7 @@ def result(folder: RunFolder, info: RunInfo, ending: AttemptOutcome, tally: Resu
         "run_dir": str(folder.path),
         "project_sha256": info.project_sha256,
         "seconds": round(report["seconds"] if report is not None else tally.seconds, 3),
+        **({"code": ending.failure.code} if ending.failure is not None else {}),
         **({"offer": ending.failure.offer} if ending.failure is not None and ending.failure.offer else {}),
     }
     return {key: to_json(value) for key, value in whole.items()}

@@ -144,8 +144,8 @@ def lock_of(folder: RunFolder) -> int:
 def _facts(project: Project, base: Path) -> DatasetInfo:
     if project.data.source == "none":
         raise UserError(
-            "The project has no data to learn from. Choose a data source on the Data tab, or try the built-in digits "
-            "with --set data.source=digits."
+            "The project has no data to learn from.",
+            hint="Choose a data source on the Data tab, or try the built-in digits with --set data.source=digits.",
         )
     check(project).refuse_errors()
     from engine.data.load import facts

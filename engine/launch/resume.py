@@ -117,8 +117,8 @@ def changed(project: Project, settings: Sequence[str]) -> Project:
         if section == "data" or (section == "training" and name not in CHANGEABLE):
             raise UserError(
                 f"--set {setting}: a run cannot go on with another value of that, since what it has learned comes from "
-                f"the old one. What may change are environment and run, and of training {', '.join(CHANGEABLE)}. "
-                "For the rest train anew."
+                f"the old one. What may change are environment and run, and of training {', '.join(CHANGEABLE)}.",
+                hint="For the rest train anew.",
             )
         project = set_option(project, setting)
     refuse_without_unit(project, settings)
@@ -132,8 +132,8 @@ def _refuse_another_project(folder: RunFolder, info: RunInfo) -> None:
     """
     if _sha256(folder.project.read_bytes()) not in (info.project_sha256, info.project_sha256_next):
         raise UserError(
-            f"{folder.project} is not what this run was made with: its checksum is not the one in {folder.info.name}. "
-            "Put the file back as it was, and change options with --set; or train anew."
+            f"{folder.project} is not what this run was made with: its checksum is not the one in {folder.info.name}.",
+            hint="Put the file back as it was, and change options with --set; or train anew.",
         )
 
 
@@ -153,13 +153,14 @@ def _refuse_complete(folder: RunFolder, project: Project) -> None:
     needed = planned + 1 if result.get("state") == "failed" else planned
     if isinstance(done, int) and done >= needed:
         raise UserError(
-            f"The run in {folder.path} is complete: {plural(done, 'epoch')} done, and {name} is {planned:,}. To go on "
-            f"give it more, such as --set training.{name}={2 * done}."
+            f"The run in {folder.path} is complete: {plural(done, 'epoch')} done, and {name} is {planned:,}.",
+            hint=f"To go on give it more, such as --set training.{name}={2 * done}.",
         )
     if result.get("state") != "finished":
         return
     if not all_checkpoints(folder):
         raise UserError(
             f"The run in {folder.path} has finished and left no checkpoint to go on from (checkpoint_unit was never, "
-            "or they were removed). Train again."
+            "or they were removed).",
+            hint="Train again.",
         )

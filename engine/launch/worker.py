@@ -10,9 +10,10 @@ from typing import Any
 
 import torch
 
-from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError
+from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError, code_of
 from engine.hardware.accelerators import refusal_of
 from engine.launch.channel import ReportPipe, RequestPipe
+from engine.launch.outcome import OUT_OF_MEMORY
 from engine.launch.placement_trial import choose_placement
 from engine.launch.worker_process import begin
 from engine.lowering.user_code import blame
@@ -56,9 +57,9 @@ def _describe(error: Exception, folder: RunFolder) -> dict[str, Any]:
         "detail": detail,
     }
     if isinstance(error, NonFiniteLossError):
-        return {**description, "cause": str(error), "detail": "", "remedy": "lower rate"}
+        return {**description, "cause": str(error), "detail": "", "remedy": "lower rate", "code": "non_finite_loss"}
     if isinstance(error, UserError):
-        return {**description, "cause": str(error), "exit_code": error.exit_code, "detail": ""}
+        return {**description, "cause": str(error), "exit_code": error.exit_code, "detail": "", "code": error.code}
     text = str(error).strip().partition("\n")[0][:300]
     if out_of_memory.is_out_of_memory(error):
         sentence = f"There is not enough memory to train ({out_of_memory.short_text(error)})"
@@ -69,21 +70,23 @@ def _describe(error: Exception, folder: RunFolder) -> dict[str, Any]:
             "cause": explanation.words,
             "detail": explanation.rows or detail,
             "offer": explanation.offer,
+            "code": OUT_OF_MEMORY,
         }
     if isinstance(error, OSError):
-        return {**description, "cause": f"A file could not be read or written: {text}."}
+        return {**description, "cause": f"A file could not be read or written: {text}.", "code": code_of(error)}
     if description["is_peer_failure"]:
-        return {**description, "cause": f"The connection to another worker broke: {text}"}
+        return {**description, "cause": f"The connection to another worker broke: {text}", "code": "worker_lost"}
     if (match := _NOT_DETERMINISTIC.search(text)) is not None:
         cause = (
             f"torch has no deterministic form of {match[1]} on this device, and the option deterministic asks for one"
         )
-        return {**description, "cause": f"{cause}. Train anew without it (training.deterministic), or on the CPU."}
+        cause += ". Train anew without it (training.deterministic), or on the CPU."
+        return {**description, "cause": cause, "code": "not_deterministic"}
     if isinstance(error, torch.AcceleratorError):  # it comes late, so the place where it is met is seldom the cause
         way_out = "Train on the CPU (environment.target=cpu) to see where, or resume the run once it can be used again."
-        return {**description, "cause": f"The device failed: {refusal_of(text)}. {way_out}"}
+        return {**description, "cause": f"The device failed: {refusal_of(text)}. {way_out}", "code": "device_failed"}
     if where := blame(error):
-        return {**description, "cause": f"The project's own code went wrong: {where}"}
+        return {**description, "cause": f"The project's own code went wrong: {where}", "code": "user_code"}
     return {**description, "cause": f"{type(error).__name__}: {text}", "exit_code": EXIT_DEFECT, "defect": True}
 
 

@@ -226,4 +226,5 @@ class WorkerAttempt:
             exit_code=error["exit_code"],
             remedy="again" if error["is_peer_failure"] else error.get("remedy", ""),
             offer=error.get("offer", ""),
+            code=error.get("code", ""),
         )

@@ -145,7 +145,7 @@ def start(
         for descriptor in (reports_in, requests_out):
             os.close(descriptor)
         raise RunError(
-            f"Worker {rank} could not be started: {error.strerror}. Close other programs, or use fewer workers."
+            f"Worker {rank} could not be started: {error.strerror}.", hint="Close other programs, or use fewer workers."
         ) from None
     finally:
         for descriptor in (reports_out, requests_in, printing):

@@ -109,7 +109,7 @@ class TorchProcessGroup:
         """
         if not has_loopback():
             words = f"{NO_LOOPBACK[0].upper()}{NO_LOOPBACK[1:]}"
-            raise UnavailableError(f"{words}. Or train in one process (environment.target=cpu).")
+            raise UnavailableError(f"{words}.", hint="Or train in one process (environment.target=cpu).")
         self.rank = rank
         self.size = size
         self.communication_s = 0.0

@@ -152,7 +152,7 @@ def _resolve(options: EnvironmentOptions, inventory: DeviceInventory, mini_batch
     if (why := refusal(target, inventory)) is not None:
         can = ", ".join(t for t, reason in available(inventory).items() if reason is None)
         raise UnavailableError(
-            f"The execution environment '{target}' is not available here: {why}. Choose one of: {can}."
+            f"The execution environment '{target}' is not available here: {why}.", hint=f"Choose one of: {can}."
         )
     resolved = _automatic(inventory, mini_batch_size) if target == "auto" else target
     if resolved == "cpu":
@@ -272,7 +272,8 @@ def _share_out(batch: int, places: Sequence[WorkerPlace], *, whole: bool) -> tup
         if not samples:
             raise UserError(
                 f"Worker {number + 1} would get no sample of a mini-batch of {batch:,}: its weight is "
-                f"{loads[number]:g} of {sum(loads):g}. Give it more, leave it out, or choose a larger mini-batch."
+                f"{loads[number]:g} of {sum(loads):g}.",
+                hint="Give it more, leave it out, or choose a larger mini-batch.",
             )
     return tuple(replace(place, samples=samples) for place, samples in zip(places, counts, strict=True))
 
@@ -299,10 +300,12 @@ def _chosen_devices(options: EnvironmentOptions, inventory: DeviceInventory, res
             raise UnavailableError(f"GPU {number} cannot be used: {why}.")
     if resolved == "gpu":
         if len(numbers) > 1:
-            raise UserError(f"'gpu' trains on one device, {len(numbers)} are named. Choose multi-gpu or one device.")
+            raise UserError(
+                f"'gpu' trains on one device, {len(numbers)} are named.", hint="Choose multi-gpu or one device."
+            )
         return [usable[numbers[0]]] if numbers else [next(iter(usable.values()))]
     if len(numbers) == 1:
-        raise UserError("'multi-gpu' needs at least two devices, one is named. Name more, or choose gpu.")
+        raise UserError("'multi-gpu' needs at least two devices, one is named.", hint="Name more, or choose gpu.")
     return [usable[number] for number in numbers] if numbers else list(usable.values())
 
 

@@ -52,22 +52,22 @@ def load(path: Path) -> Opened:
     except UserError as error:
         lines = str(error).split("\n")
         said = lines[0] if len(lines) == 1 else "\n  ".join(["several things are wrong.", *lines])
-        raise UserError(f"{path}: {said}") from None
+        raise error.reworded(f"{path}: {said}") from None
 
 
 def _read_bytes(path: Path) -> bytes:
     status = os.stat(path)
     if stat.S_ISDIR(status.st_mode):
-        raise UserError(f"{path} is a folder. Choose a project file (*{SUFFIX}).")
+        raise UserError(f"{path} is a folder.", hint=f"Choose a project file (*{SUFFIX}).")
     if not stat.S_ISREG(status.st_mode):
-        raise UserError(f"{path} is not a file but a device or a pipe. Choose a project file (*{SUFFIX}).")
+        raise UserError(f"{path} is not a file but a device or a pipe.", hint=f"Choose a project file (*{SUFFIX}).")
     with open(path, "rb") as file:
         data = file.read(FILE_LIMIT_BYTES + 1)
     if len(data) > FILE_LIMIT_BYTES:
         size, limit = status.st_size / 2**20, FILE_LIMIT_BYTES // 2**20
         raise UserError(
-            f"{path} has {size:,.1f} MiB; a project file has at most {limit} MiB. "
-            "Is it a project file? Weights and data lie beside it, not in it."
+            f"{path} has {size:,.1f} MiB; a project file has at most {limit} MiB.",
+            hint="Is it a project file? Weights and data lie beside it, not in it.",
         )
     return data
 
@@ -83,7 +83,8 @@ def loads(text: str) -> Opened:
     except json.JSONDecodeError as error:
         raise UserError(
             f"not a project file: line {error.lineno}, column {error.colno}: {error.msg}. "
-            "The file seems to be cut off or changed by hand. Put it right there, or go back to an earlier copy."
+            "The file seems to be cut off or changed by hand.",
+            hint="Put it right there, or go back to an earlier copy.",
         ) from None
     except ValueError as error:
         what = "a number has more than 4,300 digits" if "digits" in str(error) else error
@@ -137,7 +138,7 @@ def _read(data: Mapping[str, Any], version: tuple[int, int]) -> Project:
     unknown = {key: value for key, value in data.items() if key not in known}
     if unknown and not newer:
         key = next(iter(unknown))
-        raise UserError(f"there is no section {quoted(key)} in a project file.{did_you_mean(key, known)}")
+        raise UserError(f"there is no section {quoted(key)} in a project file.", hint=did_you_mean(key, known))
     errors: list[FieldError] = []
     sections: dict[str, Record] = {}
     for name, record in SECTIONS.items():

@@ -26,8 +26,8 @@ def migrate(data: dict[str, Any]) -> tuple[dict[str, Any], tuple[int, int], list
     major, minor = version
     if major > FORMAT[0]:
         raise UserError(
-            f"this file has format {major}.{minor}; this version of Netwright reads up to {FORMAT[0]}.x. "
-            "Open it with a newer version."
+            f"this file has format {major}.{minor}; this version of Netwright reads up to {FORMAT[0]}.x.",
+            hint="Open it with a newer version.",
         )
     if (major, minor) > FORMAT:
         notice = (

@@ -194,7 +194,8 @@ def enough_learning(network: Network, analysis: Analysis, count: int) -> set[str
         fewer = f"{plural(len(learning), 'worker')} at most, or " if len(learning) > 1 else ""
         raise UserError(
             f"{count:,} stages need as many layers whose weights learn; the network has {len(learning):,} outside of "
-            f"blocks, each block counted as one. Use {fewer}another strategy."
+            f"blocks, each block counted as one.",
+            hint=f"Use {fewer}another strategy.",
         )
     return learning
 

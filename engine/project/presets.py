@@ -101,7 +101,7 @@ class Presets:
         except FieldErrors as error:
             raise UserError(f"The presets in {self.file} cannot be used: {error}") from error
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise UserError(f"{self.file} is not a file of presets. Move it away, or repair it.") from error
+            raise UserError(f"{self.file} is not a file of presets.", hint="Move it away, or repair it.") from error
 
     def save(self, name: str, options: TrainingOptions) -> None:
         """Save the options under this name, and replace a preset of that name. Raises `UserError`."""
@@ -109,10 +109,10 @@ class Presets:
         if not _is_name(name):
             raise UserError("A preset needs a name of 1 to 60 characters.")
         if name in BUILT_IN:
-            raise UserError(f"'{name}' is the name of a preset that everybody has. Choose another one.")
+            raise UserError(f"'{name}' is the name of a preset that everybody has.", hint="Choose another one.")
         known = self.read()
         if len(known) >= MOST_PRESETS and name not in known:
-            raise UserError(f"There are {MOST_PRESETS} presets already. Delete one first.")
+            raise UserError(f"There are {MOST_PRESETS} presets already.", hint="Delete one first.")
         self._write({**known, name: options})
 
     def delete(self, name: str) -> None:

@@ -128,7 +128,8 @@ def set_option(project: Project, assignment: str) -> Project:
     if section not in SECTIONS:
         hint = did_you_mean(section, SECTIONS)
         raise UserError(
-            f"--set {assignment}: there is no section '{section}'.{hint} Sections are: {', '.join(SECTIONS)}."
+            f"--set {assignment}: there is no section '{section}'.",
+            hint=f"{hint} Sections are: {', '.join(SECTIONS)}.",
         )
     return project.with_section(section, set_by_text(project.section(section), name, text.strip(), section))
 

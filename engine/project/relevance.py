@@ -66,8 +66,8 @@ def refuse_without_unit(project: Project, settings: Sequence[str]) -> None:
     for setting in settings:
         if setting.partition("=")[0].strip() == "training.checkpoint_frequency" and unit in ("auto", "never"):
             raise UserError(
-                f"--set {setting}: the interval has no unit, since training.checkpoint_unit is {unit}. Add --set "
-                "training.checkpoint_unit=epochs, iterations or seconds.",
+                f"--set {setting}: the interval has no unit, since training.checkpoint_unit is {unit}.",
+                hint="Add --set training.checkpoint_unit=epochs, iterations or seconds.",
                 code="invalid_option",
             )
 

@@ -343,7 +343,7 @@ def contents(of: Network | Project) -> dict[str, bytes]:
             raise UserError(code.error if code is not None else f"Nothing is known about the file {name}.")
         found[name] = registry.read_code(code.path, name)
         if registry.hash_of_bytes(found[name]) != code.sha256:
-            raise UserError(f"{name} was changed just now. Try again.")
+            raise UserError(f"{name} was changed just now.", hint="Try again.")
     return found
 
 

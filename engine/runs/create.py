@@ -46,7 +46,8 @@ def new_path(project_path: Path | None, name: str) -> Path:
             if os.access(base, os.W_OK):
                 return _free(base / f"{stamp}_{label}")
     raise RunError(
-        f"No folder for runs can be written; tried {' and '.join(map(str, bases)) or 'none'}. Name one with --run-dir."
+        f"No folder for runs can be written; tried {' and '.join(map(str, bases)) or 'none'}.",
+        hint="Name one with --run-dir.",
     )
 
 
@@ -83,10 +84,14 @@ def create(path: Path, project_text: str, info: RunInfo, code: Iterable[bytes] =
     try:
         existed = path.is_dir()
         if path.exists() and not existed:
-            raise UserError(f"{path} is a file. A run needs a folder of its own: name one that is absent or empty.")
+            raise UserError(
+                f"{path} is a file.", hint="A run needs a folder of its own: name one that is absent or empty."
+            )
         path.mkdir(0o700, parents=True, exist_ok=True)
         if any(path.iterdir()):
-            raise UserError(f"{path} is not empty. A run needs a folder of its own: name one that is absent or empty.")
+            raise UserError(
+                f"{path} is not empty.", hint="A run needs a folder of its own: name one that is absent or empty."
+            )
         folder.control.mkdir(0o700)  # fails for concurrent callers that also found the folder empty
         try:
             _fill(folder, project_text, info, code)
@@ -94,7 +99,9 @@ def create(path: Path, project_text: str, info: RunInfo, code: Iterable[bytes] =
             _clear(folder, keep_folder=existed)
             raise
     except FileExistsError:
-        raise UserError(f"{path} is not empty: another run is just being made there. Name another folder.") from None
+        raise UserError(
+            f"{path} is not empty: another run is just being made there.", hint="Name another folder."
+        ) from None
     except OSError as error:
         raise _not_writable(path, error) from None
     return folder

@@ -226,7 +226,8 @@ class Message(Event):
 class Failed(Event):
     """The run failed. `cause` is an explanation; `worker` the rank of the worker, or -1; `detail` the end of a
     traceback or log; `defect` is True for a defect of Netwright, False for a user error or a fault of the machine.
-    `offer` is a setting with which the run may be resumed, such as `training.gradient_accumulation=2`, or empty."""
+    `offer` is a setting with which the run may be resumed, such as `training.gradient_accumulation=2`, or empty.
+    `code` tells causes apart, such as `out_of_memory`; empty in runs of older versions."""
 
     kind: ClassVar[str] = "failed"
     cause: str
@@ -234,6 +235,7 @@ class Failed(Event):
     detail: str = ""
     defect: bool = False
     offer: str = ""
+    code: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -220,8 +220,8 @@ def _read_json(path: Path) -> dict[str, Any] | None:
         if path.name == "result.json":
             way_out = "Remove the file, which events.jsonl can replace"
         raise UserError(
-            f"{path} is damaged: {error}. {way_out}; if you changed it yourself, remove its entry '{CHECKSUM}', and it "
-            "is read unchecked."
+            f"{path} is damaged: {error}.",
+            hint=f"{way_out}; if you changed it yourself, remove its entry '{CHECKSUM}', and it is read unchecked.",
         ) from None
     except (ValueError, RecursionError):
         raise UserError(f"{path} is damaged: it is not JSON.") from None
@@ -238,16 +238,18 @@ def frozen_code(folder: RunFolder) -> dict[str, Path]:
 
 def open_run(path: Path) -> RunFolder:
     """Return the run folder at `path`. Raises `UserError` if it holds no run."""
-    folder = RunFolder(path)
+    folder, cause = RunFolder(path), None
     try:
         if folder.info.is_file():
             return folder
         problem = "is not a run: it has no run.json" if path.is_dir() else "is a file, not the folder of a run"
         problem = problem if path.exists() else "does not exist"
     except OSError as error:
-        problem = f"cannot be read: {error.strerror}"
+        problem, cause = f"cannot be read: {error.strerror}", error
     code = "not_found" if problem == "does not exist" else ""
-    raise UserError(f"{path} {problem}. `netwright-engine runs` lists the runs of a folder.", code=code)
+    raise UserError(
+        f"{path} {problem}.", hint="`netwright-engine runs` lists the runs of a folder.", code=code
+    ) from cause
 
 
 def take_lock(folder: RunFolder) -> int:
@@ -268,7 +270,8 @@ def take_lock(folder: RunFolder) -> int:
         os.close(lock)
         raise RunError(
             f"Another engine is already at work on the run in {folder.path}, although its run.lock was deleted or "
-            "replaced. Stop that run first, with `netwright-engine stop`."
+            "replaced.",
+            hint="Stop that run first, with `netwright-engine stop`.",
         )
     return lock
 
@@ -285,7 +288,7 @@ def restore_lock(folder: RunFolder, lock: int) -> bool:
         cause = "was replaced while it trained, and another engine has locked the new file"
     except OSError as error:
         cause = f"was deleted while it trained, and cannot be restored: {error.strerror}"
-    raise RunError(f"The run.lock of {folder.path} {cause}. Resume the run once no other engine works on it.")
+    raise RunError(f"The run.lock of {folder.path} {cause}.", hint="Resume the run once no other engine works on it.")
 
 
 def reserve_space(folder: RunFolder) -> None:

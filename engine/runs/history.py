@@ -172,7 +172,9 @@ def list_runs(folder: Path) -> list[RunSummary]:
     try:
         candidates = [entry.path for entry in os.scandir(folder) if not entry.name.startswith(".")]
     except OSError as error:
-        raise UserError(f"{folder} cannot be listed: {error.strerror}. Name the folder that holds the runs.") from None
+        raise UserError(
+            f"{folder} cannot be listed: {error.strerror}.", hint="Name the folder that holds the runs."
+        ) from None
     index = Index(folder)
     try:
         known = index.read()

@@ -76,7 +76,9 @@ def tags_in(text: str) -> tuple[str, ...]:
 
 def _checked_note(note: str) -> str:
     if len(note) > LONGEST_NOTE:
-        raise UserError(f"The note has {len(note):,} characters; the limit is {LONGEST_NOTE:,}. Make it shorter.")
+        raise UserError(
+            f"The note has {len(note):,} characters; the limit is {LONGEST_NOTE:,}.", hint="Make it shorter."
+        )
     if not is_unicode(note):
         raise UserError("The note has half of a pair of characters in it, which no file can hold.")
     return note.strip()
@@ -86,7 +88,8 @@ def _checked_name(name: str) -> str:
     if name and not _is_name(name):
         raise UserError(
             f"'{printable(name[:LONGEST_NAME])}' is no name of a run: expected up to {LONGEST_NAME} characters on one "
-            f"line, received {len(name):,}. An empty name gives the run its number back."
+            f"line, received {len(name):,}.",
+            hint="An empty name gives the run its number back.",
         )
     return name
 
@@ -104,7 +107,7 @@ def _checked(tags: tuple[str, ...]) -> tuple[str, ...]:
             )
     found = _ordered(tags)
     if len(found) > MOST_TAGS:
-        raise UserError(f"A run has at most {MOST_TAGS} tags, received {len(found)}. Remove some first.")
+        raise UserError(f"A run has at most {MOST_TAGS} tags, received {len(found)}.", hint="Remove some first.")
     return found
 
 

@@ -72,7 +72,9 @@ def refuse_unknown(runs: Sequence[RunSummary], text: str) -> None:
         name, colon, value = word.partition(":")
         if colon and value and name == "state" and value.casefold() not in STATES:
             hint = did_you_mean(value.casefold(), STATES)
-            raise UserError(f"--filter {word}: there is no state '{value}'.{hint} States are: {', '.join(STATES)}.")
+            raise UserError(
+                f"--filter {word}: there is no state '{value}'.", hint=f"{hint} States are: {', '.join(STATES)}."
+            )
         match = _CONDITION.fullmatch(word)
         if match is None or (_number(match[3]) is None and "." not in match[1]):
             continue
@@ -81,8 +83,9 @@ def refuse_unknown(runs: Sequence[RunSummary], text: str) -> None:
         if match[1] not in known:
             hint = did_you_mean(match[1], known)
             raise UserError(
-                f"--filter {word}: no run has '{match[1]}'.{hint} Metrics are: {', '.join(sorted(names))}; options are "
-                "listed by `netwright-engine options`."
+                f"--filter {word}: no run has '{match[1]}'.",
+                hint=f"{hint} Metrics are: {', '.join(sorted(names))}; options are listed by `netwright-engine "
+                "options`.",
             )
 
 
@@ -204,7 +207,7 @@ def order_by(key: str, runs: Sequence[RunSummary], *, is_reversed: bool = False)
     if runs and key not in names:
         hint = did_you_mean(key, names)
         listed = sorted(path_part(name) for name in names if len(name) <= 100)[:100]  # foreign runs: any name
-        raise UserError(f"--sort {key}: no run has that.{hint} Known are: {', '.join(listed)}.")
+        raise UserError(f"--sort {key}: no run has that.", hint=f"{hint} Known are: {', '.join(listed)}.")
     is_word = key in ("name", "state", "environment", "run")
     is_down = not (is_word or key.endswith("loss") or is_better_low(key.rpartition(".")[2]))
     return Order(key, is_down != is_reversed)

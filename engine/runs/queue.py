@@ -73,7 +73,7 @@ def queue_folder() -> Path:
     try:
         return state_folder() / "queue"
     except RuntimeError:
-        raise UserError("There is no place for a queue: you have no home folder. Set XDG_STATE_HOME.") from None
+        raise UserError("There is no place for a queue: you have no home folder.", hint="Set XDG_STATE_HOME.") from None
 
 
 class Claim:
@@ -210,7 +210,7 @@ class Queue:
         """Lock an entry, to change or to train it. Raises `UserError` if there is no such entry, `RunError` if another
         process holds its lock."""
         if self._read(id) is None:
-            raise UserError(f"There is no entry {id} in the queue. `netwright-engine queue list` shows them.")
+            raise UserError(f"There is no entry {id} in the queue.", hint="`netwright-engine queue list` shows them.")
         busy = f"Entry {id} is being trained. To end it, stop its run."
         with _locked(self.folder / f"{id}.lock", patience_s, busy):
             if (entry := self._read(id)) is None:
@@ -237,7 +237,7 @@ class Queue:
         """Move a waiting entry to position `to` (1 is the first) among those that wait. Raises `UserError`."""
         waiting = [entry for entry in self.entries() if entry.is_waiting]
         if not any(entry.id == id for entry in waiting):
-            raise UserError(f"Entry {id} does not wait. `netwright-engine queue list` shows which do.")
+            raise UserError(f"Entry {id} does not wait.", hint="`netwright-engine queue list` shows which do.")
         others = [entry.order for entry in waiting if entry.id != id]
         position = min(max(0, to - 1), len(others))
         before = others[position - 1] if position else (others[0] - 2 if others else 0.0)

@@ -24,7 +24,7 @@ def move_run_to_trash(run: RunFolder, move: Callable[[Path], None] | None = None
         (move or _send_to_trash)(run.path)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise UserError(f"The run in {run.path} cannot be moved to the trash: {reason}. {WAY_OUT}") from None
+        raise UserError(f"The run in {run.path} cannot be moved to the trash: {reason}.", hint=WAY_OUT) from None
     finally:
         if lock is not None:
             os.close(lock)
@@ -42,7 +42,7 @@ def _lock(run: RunFolder) -> int | None:
     try:
         return take_lock(run.lock, create=False)
     except LockHeldError:
-        raise UserError(f"The run in {run.path} is at work. Stop it first (`netwright-engine stop`).") from None
+        raise UserError(f"The run in {run.path} is at work.", hint="Stop it first (`netwright-engine stop`).") from None
     except OSError:
         if not run.lock.exists():
             return None
@@ -51,5 +51,5 @@ def _lock(run: RunFolder) -> int | None:
     with suppress(UserError):
         state = run.read_info().state
     if state not in ENDS:
-        raise UserError(f"It cannot be told whether the run in {run.path} is at work. {WAY_OUT}")
+        raise UserError(f"It cannot be told whether the run in {run.path} is at work.", hint=WAY_OUT)
     return None

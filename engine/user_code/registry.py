@@ -254,16 +254,18 @@ def read_code(path: Path, name: str) -> bytes:
     """Return the bytes of a file of code. Raises `UserError`."""
     try:
         if path.exists() and not path.is_file():
-            raise UserError(f"{quoted(name)} is not a file. Choose a Python file (*.py).")
+            raise UserError(f"{quoted(name)} is not a file.", hint="Choose a Python file (*.py).")
         with open(path, "rb") as opened:
             data = opened.read(LIMIT_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
-        raise UserError(f"There is no file {quoted(name)} in the project's folder. Choose a Python file.") from None
+        raise UserError(
+            f"There is no file {quoted(name)} in the project's folder.", hint="Choose a Python file."
+        ) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise UserError(f"{quoted(name)} cannot be read: {reason}.") from None
     if len(data) > LIMIT_BYTES:
-        raise UserError(f"{quoted(name)} is larger than {LIMIT_BYTES // 2**20} MiB. Choose a Python file.")
+        raise UserError(f"{quoted(name)} is larger than {LIMIT_BYTES // 2**20} MiB.", hint="Choose a Python file.")
     return data
 
 

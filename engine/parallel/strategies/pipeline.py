@@ -75,8 +75,8 @@ def _refuse_shared(stages: list[Stage]) -> None:
             first, original = owner.setdefault(parameter, (number, name))
             if first != number:
                 raise UserError(
-                    f"{original} of stage {first + 1} and {name} of stage {number + 1} are the same weights. Put these "
-                    "layers into one stage."
+                    f"{original} of stage {first + 1} and {name} of stage {number + 1} are the same weights.",
+                    hint="Put these layers into one stage.",
                 )
 
 
@@ -301,8 +301,9 @@ class Pipeline:
         elif forms != self._told[key]:
             raise RunError(
                 f"What leaves stage {self._rank + 1} of the pipeline has other sizes than before, for samples of the "
-                "same sizes. Put the layer whose output depends so on the values, and what follows it, into the last "
-                "stage, or use another strategy."
+                "same sizes.",
+                hint="Put the layer whose output depends so on the values, and what follows it, into the last "
+                "stage, or use another strategy.",
             )
         for x in leaving:
             self._send(x.detach(), self._rank + 1)

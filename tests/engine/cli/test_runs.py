@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.cli.main import main
+from engine.core.folders import data_folder
 from engine.runs.create import create
 from engine.runs.folder import open_run, update_info
 from engine.runs.info import RunInfo
@@ -99,3 +100,25 @@ def test_one_run_is_described(runs: Path, capsys: pytest.CaptureFixture[str]) ->
     found = json.loads(said(capsys, "show", runs / "run_3", "--json"))
     assert (found["run_dir"], found["state"]) == (str(runs / "run_3"), "finished")
     assert "is not a run" in said(capsys, "show", runs, code=2)
+
+
+def test_a_project_has_the_runs_beside_it_and_those_elsewhere_that_carry_its_identity(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "digits.netwright"
+    path.write_text('{"netwright": [1, 0], "id": "11111111-digits"}')
+    own = data_folder() / "runs"
+
+    def made(folder: Path, created: float, project_path: str | None = None, project_id: str = "") -> None:
+        info = RunInfo(name="digits", created=created, project_path=project_path, project_id=project_id)
+        update_info(create(folder, "{}", info), state="finished")
+
+    made(tmp_path / "runs" / "beside", 1.0, str(path))
+    made(tmp_path / "runs" / "of_another", 2.0, str(tmp_path / "two.netwright"), "22222222-two")
+    made(own / "before_it_was_saved", 3.0, project_id="11111111-digits")
+    made(own / "unsaved_other", 4.0, project_id="22222222-two")
+    (tmp_path / "runs" / "damaged").mkdir()
+    (tmp_path / "runs" / "damaged" / "run.json").write_text("{")
+    found = json.loads(said(capsys, "runs", path, "--json"))["runs"]
+    assert {Path(run["run_dir"]).name for run in found} == {"beside", "before_it_was_saved", "damaged"}
+    assert "There are no runs of" in said(capsys, "runs", path.rename(tmp_path / "b.netwright"), "--filter", "no")

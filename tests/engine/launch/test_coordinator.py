@@ -27,7 +27,8 @@ OUTCOME = {"state": "finished", "reason": "1 epoch done", "epochs": 1, "iteratio
            "validation": None, "test": None, "kept": "last", "samples_per_second": 1.0, "seconds": 1.0,
            "time_shares": {}}
 LOST = {"cause": "Worker lost the others", "exit_code": 3, "defect": False, "is_peer_failure": True, "detail": ""}
-OWN = {"cause": "The loss became NaN", "exit_code": 3, "defect": False, "is_peer_failure": False, "detail": ""}
+OWN = {"cause": "The loss became NaN", "exit_code": 3, "defect": False, "is_peer_failure": False, "detail": "",
+       "code": "non_finite_loss"}
 
 def act(spec):
     reports = ReportPipe(spec.reports)
@@ -102,18 +103,18 @@ def test_who_finds_an_error_late_may_save_before(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "cause"),
+    ("first", "second", "cause", "code"),
     [
-        (["lost"], ["die"], "Worker 1 was killed by signal 9"),
-        (["hang"], ["die"], "Worker 1 was killed by signal 9"),
-        (["die"], ["done"], "Worker 0 was killed by signal 9"),
-        (["lost", "told"], ["late", "error"], "The loss became NaN"),
-        (["lost"], [], "Worker 1 ended with code 0 and without a word"),
+        (["lost"], ["die"], "Worker 1 was killed by signal 9", "worker_died"),
+        (["hang"], ["die"], "Worker 1 was killed by signal 9", "worker_died"),
+        (["die"], ["done"], "Worker 0 was killed by signal 9", "worker_died"),
+        (["lost", "told"], ["late", "error"], "The loss became NaN", "non_finite_loss"),
+        (["lost"], [], "Worker 1 ended with code 0 and without a word", "worker_died"),
     ],
 )
 def test_a_cause_is_preferred_to_its_consequences(
-    tmp_path: Path, first: list[str], second: list[str], cause: str
+    tmp_path: Path, first: list[str], second: list[str], cause: str, code: str
 ) -> None:
     result = end(tmp_path / "run", first, second)
-    assert result["state"] == "failed"
+    assert (result["state"], result["code"]) == ("failed", code)
     assert result["reason"].startswith(cause)

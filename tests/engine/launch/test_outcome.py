@@ -14,21 +14,27 @@ from engine.runs.info import RunInfo
 
 
 @pytest.mark.parametrize(
-    ("code", "ran_out", "words"),
+    ("code", "ran_out", "words", "error"),
     [
-        (-signal.SIGKILL, True, "because memory ran out (signal 9, SIGKILL). Use a smaller mini-batch"),
-        (-signal.SIGKILL, False, "Worker 2 was killed by signal 9 (SIGKILL)"),
-        (-signal.SIGSEGV, False, "Worker 2 was ended by signal 11 (SIGSEGV)"),
-        (-64, False, "signal 64 (SIGRTMAX)"),
-        (3, False, "Worker 2 ended with code 3 and without a word"),
+        (
+            -signal.SIGKILL,
+            True,
+            "because memory ran out (signal 9, SIGKILL). Use a smaller mini-batch",
+            "out_of_memory",
+        ),
+        (-signal.SIGKILL, False, "Worker 2 was killed by signal 9 (SIGKILL)", "worker_died"),
+        (-signal.SIGSEGV, False, "Worker 2 was ended by signal 11 (SIGSEGV)", "worker_died"),
+        (-64, False, "signal 64 (SIGRTMAX)", "worker_died"),
+        (3, False, "Worker 2 ended with code 3 and without a word", "worker_died"),
     ],
 )
-def test_a_death_in_words(tmp_path: Path, code: int, ran_out: bool, words: str) -> None:
+def test_a_death_in_words(tmp_path: Path, code: int, ran_out: bool, words: str, error: str) -> None:
     (tmp_path / "engine.log").write_text("last words\n", encoding="utf-8")
     ending = outcome.death(2, code, RunFolder(tmp_path), memory_ran_out=ran_out)
     assert words in ending.reason
     assert ending.failure is not None
     assert (ending.failure.worker, ending.failure.detail, ending.exit_code) == (2, "last words", 3)
+    assert ending.failure.code == error
 
 
 def test_texts_are_shortened_to_bytes_of_json() -> None:
