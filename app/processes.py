@@ -212,6 +212,10 @@ MOST_RESTARTS = 3
 GONE = "The engine process ended before it answered. It is started anew; try again."
 
 
+def _ignore_progress(progress: dict[str, Any]) -> None:
+    """Ignore the progress of a request."""
+
+
 @dataclass(frozen=True)
 class PendingRequest:
     """A request, and the callbacks that wait for its answer."""
@@ -220,13 +224,14 @@ class PendingRequest:
     given: dict[str, Any]
     on_result: OnResult
     on_error: OnError
+    on_progress: OnResult = _ignore_progress
 
 
 class EngineServer(QObject):
     """A `serve` process with torch imported, and the requests that wait for its answers.
 
-    After a `train` or `resume` request it has become the coordinator of that run; pending and later requests go to a
-    new process. When a process dies its requests fail with a message, and it is started again, a few times.
+    It answers several requests at once, and runs go on without it. When the process dies its requests fail with a
+    message, and it is started again, a few times.
     """
 
     ready = Signal()
@@ -236,13 +241,10 @@ class EngineServer(QObject):
         super().__init__(parent)
         self._command = list(command or module_command("engine.cli.serve"))
         self._child: ChildProcess | None = None
-        self._handed_over: list[subprocess.Popen[bytes]] = []
         self._waiting: dict[int, PendingRequest] = {}
         self._last_id = 0
         self._restarts = 0
         self.is_ready = False
-        self._reaper = QTimer(self, interval=1000)
-        self._reaper.timeout.connect(self._reap)
 
     def start(self) -> None:
         """Start the process, unless it runs."""
@@ -256,15 +258,38 @@ class EngineServer(QObject):
         self._child.received.connect(self._take)
         self._child.closed.connect(self._on_closed)
 
-    def request(self, do: str, values: dict[str, Any], on_result: OnResult, on_error: OnError) -> None:
-        """Send a request; exactly one of the two callbacks is called later, from the event loop."""
+    def request(
+        self,
+        do: str,
+        values: dict[str, Any],
+        on_result: OnResult,
+        on_error: OnError,
+        on_progress: OnResult = _ignore_progress,
+    ) -> int:
+        """Send a request. One of the callbacks `on_result` and `on_error` is called later, from the event loop, unless
+        it is cancelled; `on_progress` before that, any number of times, with `done`, `total` and `unit`. Return the id
+        of the request."""
         self.start()
+        self._last_id += 1
         if self._child is None:
             QTimer.singleShot(0, self, lambda: on_error("The engine cannot be started."))
-            return
-        self._last_id += 1
-        self._waiting[self._last_id] = PendingRequest(do, values, on_result, on_error)
-        self._child.say(json.dumps({"id": self._last_id, "do": do, "with": values}, ensure_ascii=False).encode())
+            return self._last_id
+        self._waiting[self._last_id] = PendingRequest(do, values, on_result, on_error, on_progress)
+        self._send(self._last_id, do, values)
+        return self._last_id
+
+    def _send(self, id: int, do: str, values: dict[str, Any]) -> None:
+        assert self._child is not None
+        self._child.say(json.dumps({"id": id, "do": do, "with": values}, ensure_ascii=False).encode())
+
+    def cancel(self, id: int, *, only_waiting: bool = False) -> None:
+        """Cancel a request, if it was not answered yet: none of its callbacks is called, and its work ends.
+
+        With `only_waiting` work that has begun goes on: its process keeps what it has read for the next request.
+        """
+        if self._waiting.pop(id, None) is not None and self._child is not None:
+            self._last_id += 1
+            self._send(self._last_id, "cancel", {"id": id, "only_waiting": only_waiting})
 
     def _take(self, line: bytes) -> None:
         try:
@@ -276,6 +301,10 @@ class EngineServer(QObject):
             self._restarts = 0
             self.ready.emit()
             return
+        if "progress" in message:
+            if (waiting := self._waiting.get(message.get("id"))) is not None:
+                waiting.on_progress(message["progress"])
+            return
         request = self._waiting.pop(message.get("id"), None)
         if request is None:
             return
@@ -284,21 +313,7 @@ class EngineServer(QObject):
             defect = "A defect of Netwright: " if error.get("defect") else ""
             request.on_error(defect + error["message"])
             return
-        if request.do in ("train", "resume"):
-            self._let_go()
         request.on_result(message["result"])
-
-    def _let_go(self) -> None:
-        """Leave the process alone, which has become a coordinator, but reap it when it ends; start the next one."""
-        if self._child is not None:
-            self._handed_over.append(self._child.let_go())
-            self._reaper.start()
-        self._child = None
-        self.is_ready = False
-        waiting, self._waiting = self._waiting, {}
-        self.start()
-        for request in waiting.values():
-            self.request(request.do, request.given, request.on_result, request.on_error)
 
     def _on_closed(self) -> None:
         """Fail the pending requests, and start again: the process has died."""
@@ -315,20 +330,12 @@ class EngineServer(QObject):
         else:
             self.failed.emit(f"The engine ended {self._restarts} times in a row. Try `netwright-engine devices`.")
 
-    def _reap(self) -> None:
-        self._handed_over = [process for process in self._handed_over if process.poll() is None]
-        if not self._handed_over:
-            self._reaper.stop()
-
     def close(self) -> None:
-        """End the idle process. Runs that were handed over go on."""
+        """End the process. Runs go on."""
         child, self._child = self._child, None
         self._waiting = {}
-        self._reaper.stop()
         if child is not None:
             child.end(ENDING_S)
-        for handed_over in self._handed_over:
-            handed_over.returncode = handed_over.poll() or 0  # not ours to wait for any more
 
 
 class EngineCommand(QObject):

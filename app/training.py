@@ -175,6 +175,8 @@ class Training(QObject):
         return {
             "project": dumps(documents.identified(editor.project)),
             "project_path": str(documents.source) if documents.source else None,
+            "data": editor.project.data.write(),
+            "base": str(documents.base),
         }
 
     def _begin(self, title: str, request: dict[str, Any]) -> None:

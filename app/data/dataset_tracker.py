@@ -1,15 +1,28 @@
 """Tracks the dataset of the open project: asks the engine about it when the choice of data changes."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 
 from app.documents import Documents
 from app.processes import EngineServer
 from designer.editor import Editor
+from engine.core.text import format_bytes, format_percent
 from engine.project.data import DataOptions
 from engine.project.dataset_info import DatasetInfo
 
 DELAY_MS = 200
+CANCELLED = "Reading the data was cancelled."
+
+
+def progress_text(progress: Mapping[str, Any]) -> str:
+    """Return the progress of a request in words: `45 % (1,234 of 2,700 rows)`."""
+    done, total, unit = int(progress["done"]), int(progress["total"]), str(progress["unit"])
+    amount, whole = (format_bytes(n) if unit == "bytes" else f"{n:,}" for n in (done, total))
+    end = "" if unit == "bytes" else f" {unit}"
+    return f"{format_percent(min(1.0, done / total))} ({amount} of {whole}{end})" if total else f"{amount}{end}"
 
 
 class DatasetTracker(QObject):
@@ -19,6 +32,8 @@ class DatasetTracker(QObject):
     """The new `DatasetInfo`, or None."""
     failed = Signal(str)
     """What is wrong with the data."""
+    progressed = Signal(str)
+    """How far the engine has read, in words."""
 
     def __init__(self, editor: Editor, documents: Documents, server: EngineServer) -> None:
         super().__init__(editor)
@@ -28,6 +43,7 @@ class DatasetTracker(QObject):
         self._last_question: tuple[DataOptions, str] | None = None
         self._answered: tuple[DataOptions, str] | None = None
         self._is_started = False
+        self._request: int | None = None
         self.info: DatasetInfo | None = None
         self.error = ""
         self._delay = QTimer(self, singleShot=True, interval=DELAY_MS)
@@ -45,7 +61,7 @@ class DatasetTracker(QObject):
         self.refresh()
 
     def _on_state_changed(self, state: Qt.ApplicationState) -> None:
-        if self.error and state == Qt.ApplicationState.ApplicationActive:
+        if self.error not in ("", CANCELLED) and state == Qt.ApplicationState.ApplicationActive:
             self.refresh(again=True)
 
     @property
@@ -69,20 +85,37 @@ class DatasetTracker(QObject):
             if self.is_current:
                 self._editor.set_dataset_info(self.info, self.error)  # a project that was just opened has none yet
             return
+        self._cancel_for(question)
         self._last_question = question
         options, base = question
         if options.source == "none" or options.problems():
             self._take(question, None, "")
             return
-        self._server.request(
+        self._request = self._server.request(
             "facts",
             {"data": options.write(), "base": base},
             lambda result: self._answer(question, DatasetInfo.read(result), ""),
             lambda message: self._answer(question, None, message),
+            lambda progress: self.progressed.emit(progress_text(progress)),
         )
+
+    def _cancel_for(self, question: tuple[DataOptions, str]) -> None:
+        """Cancel the request about an older choice. One that reads the same samples goes on: the next one uses them."""
+        if self._request is not None and self._last_question is not None:
+            options, base = self._last_question
+            is_same = (options.reading, base) == (question[0].reading, question[1])
+            self._server.cancel(self._request, only_waiting=is_same)
+        self._request = None
+
+    def cancel(self) -> None:
+        """Stop reading; the data stays unknown until `refresh` is called with `again`."""
+        if self._request is not None and self._last_question is not None:
+            self._server.cancel(self._request)
+            self._answer(self._last_question, None, CANCELLED)
 
     def _answer(self, question: tuple[DataOptions, str], info: DatasetInfo | None, error: str) -> None:
         if question == self._last_question:  # else the choice has changed since, and another answer is on its way
+            self._request = None
             self._take(question, info, error)
 
     def _take(self, question: tuple[DataOptions, str], info: DatasetInfo | None, error: str) -> None:

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.data.dataset_tracker import DatasetTracker
+from app.data.dataset_tracker import CANCELLED, DatasetTracker, progress_text
 from app.data.preview import Preview, changes_of
 from app.documents import Documents
 from app.processes import EngineServer, OnError, OnResult
@@ -38,6 +38,7 @@ from engine.project.sources.catalog import SOURCES
 PREVIEW_SAMPLES = 40
 SIDE_WIDTH = 340
 MESSAGE_WIDTH = 480
+CANCEL, AGAIN = "Cancel", "Try again"
 
 
 class DataTab(QWidget):
@@ -55,6 +56,8 @@ class DataTab(QWidget):
         self._changes = changes_of(editor.project)
         self._looked: object = None
         """The last request for samples that replace those shown."""
+        self._request_id: int | None = None
+        """The request for samples that is not answered yet."""
         self._folder = tempfile.mkdtemp(prefix="netwright-preview-")
         self.destroyed.connect(lambda _=None, folder=self._folder: shutil.rmtree(folder, ignore_errors=True))
         self.setAcceptDrops(True)
@@ -64,6 +67,7 @@ class DataTab(QWidget):
         self.preview.files.excluded.connect(self._on_excluded)
         self.empty = self._make_empty()
         self.message = QLabel()
+        self.way_out = QPushButton()
         self.message_page = self._make_message()
         self.pages = QStackedWidget()
         for page in (self.empty, self.message_page, self.preview):
@@ -76,6 +80,7 @@ class DataTab(QWidget):
         row.addWidget(self.pages, 1)
         editor.project_changed.connect(self._on_project_changed)
         dataset.changed.connect(self._on_info)
+        dataset.progressed.connect(self._on_progress)
         self._on_info(dataset.info)
 
     def _make_side(self) -> QWidget:
@@ -137,6 +142,9 @@ class DataTab(QWidget):
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         inside.addWidget(self.message)
+        theme.mark(self.way_out, "role", "link")
+        self.way_out.clicked.connect(self._take_way_out)
+        inside.addWidget(self.way_out, 0, Qt.AlignmentFlag.AlignHCenter)
         outer = QVBoxLayout(page)
         outer.setContentsMargins(24, 24, 24, 24)
         outer.addStretch(2)
@@ -205,6 +213,21 @@ class DataTab(QWidget):
         text = "Leave out files" if names else "Include files again"
         self._editor.apply(text, replace(project, data=project.data.replace(excluded_files=names)))
 
+    def _on_progress(self, text: str) -> None:
+        """Show how far the data is read, while that is waited for."""
+        if self.pages.currentWidget() is self.message_page and self.way_out.text() == CANCEL:
+            self._say(f"Reading the data: {text}", way_out=CANCEL)
+
+    def _take_way_out(self) -> None:
+        if self.way_out.text() == AGAIN:
+            self._read_again()
+        elif self._request_id is not None:
+            self._server.cancel(self._request_id)
+            self._request_id = None
+            self._say("Looking at the samples was cancelled.", way_out=AGAIN)
+        else:
+            self._dataset.cancel()
+
     def shutdown(self) -> None:
         """End the check of files."""
         self.preview.files.shutdown()
@@ -214,7 +237,7 @@ class DataTab(QWidget):
     def _read_again(self) -> None:
         self._shown = None
         self.preview.files.shutdown()
-        self._say("Reading the data…")
+        self._say("Reading the data…", way_out=CANCEL)
         self._dataset.refresh(again=True)
 
     def _on_project_changed(self, _project: object = None) -> None:
@@ -228,6 +251,8 @@ class DataTab(QWidget):
 
     def _on_info(self, info: DatasetInfo | None) -> None:
         options, base = self._editor.project.data, str(self._documents.base)
+        if self._shown != (options, base):
+            self._drop_request()
         self.again.setVisible(options.source != "none")
         self.note.setText("" if options.source == "none" else f"{DataOptions.source.notes[options.source]}.")
         problems = options.problems()
@@ -239,16 +264,19 @@ class DataTab(QWidget):
             self._say("\n".join(p.message[:1].upper() + p.message[1:] for p in problems), is_error=True)
         elif self._dataset.is_current and self._dataset.error:
             self._shown = None
-            self._say(self._dataset.error, is_error=True)
+            self._say(self._dataset.error, is_error=self._dataset.error != CANCELLED, way_out=AGAIN)
         elif info is None or not self._dataset.is_current:
             self._shown = None
-            self._say("Reading the data…")
+            self._say("Reading the data…", way_out=CANCEL)
         elif self._shown != (options, base):
             self._shown = (options, base)
-            self._say("Looking at samples…")
+            self._say("Looking at samples…", way_out=CANCEL)
             self._ask(options, base, info)
 
-    def _say(self, text: str, *, is_error: bool = False) -> None:
+    def _say(self, text: str, *, is_error: bool = False, way_out: str = "") -> None:
+        """Show a message instead of the preview, with a link below it."""
+        self.way_out.setText(way_out)
+        self.way_out.setVisible(bool(way_out))
         theme.mark(self.message, "role", "error" if is_error else "muted")
         self.message.setText(text)
         self.message.ensurePolished()
@@ -264,7 +292,7 @@ class DataTab(QWidget):
         def fail(message: str) -> None:
             if self._shown == (options, base):
                 self._shown = None
-                self._say(message, is_error=True)
+                self._say(message, is_error=True, way_out=AGAIN)
 
         self._request({}, show, fail)
 
@@ -282,18 +310,34 @@ class DataTab(QWidget):
             self.preview.bar.options_wanted.connect(self.augmentation_wanted)
             self._look_again(self._epoch)
 
+    def _drop_request(self) -> None:
+        """Cancel the request for samples; one that is at work goes on, since what it reads is of use to the next."""
+        if self._request_id is not None:
+            self._server.cancel(self._request_id, only_waiting=True)
+            self._request_id = None
+
     def _request(self, more: dict[str, Any], show: OnResult, fail: OnError) -> None:
         """Ask for samples, which lie in a folder until they are shown."""
         folder = tempfile.mkdtemp(dir=self._folder)
+        self._drop_request()
 
         def done(answer: dict[str, Any]) -> None:
+            self._request_id = None
             show(answer)
             QTimer.singleShot(0, self, lambda: shutil.rmtree(folder, ignore_errors=True))
+
+        def failed(message: str) -> None:
+            self._request_id = None
+            fail(message)
+
+        def progressed(progress: dict[str, Any]) -> None:
+            if self.pages.currentWidget() is self.message_page and self.way_out.text() == CANCEL:
+                self._say(f"Looking at samples: {progress_text(progress)}", way_out=CANCEL)
 
         project, base = self._editor.project, str(self._documents.base)
         request = {"data": project.data.write(), "base": base, "folder": folder, "count": PREVIEW_SAMPLES}
         request = {**request, "training": project.training.write(), **more}
-        self._server.request("preview", request, done, fail)
+        self._request_id = self._server.request("preview", request, done, failed, progressed)
 
     # ---- samples as training changes them ----
 

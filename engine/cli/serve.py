@@ -1,52 +1,53 @@
-"""`serve`: answer the window's requests on standard input and output."""
+"""`serve`: answer the window's requests on standard input and output, several at once.
+
+The server itself reads no data and computes nothing, so that it answers at once: all but the lightest requests go to
+child processes (`engine.cli.readers`), which it forks with torch imported. It has no threads, for that reason.
+
+A line `{"id", "do", "with"}` is answered by lines `{"id", "progress": {"done", "total", "unit"}}` and one line with
+`result` or `error` (`{"message", "defect"}`). `{"do": "cancel", "with": {"id"}}` ends a request: its error has
+`cancelled`, and the process that worked on it is killed. With `only_waiting` it ends only if no process works on it.
+"""
 
 import argparse
+import contextlib
+import ctypes
 import importlib
 import json
 import os
 import select
 import sys
-import traceback
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from engine.cli.commands import Commands
-from engine.core.errors import EXIT_DONE, UserError
+from engine.cli.jobs import HANDLERS, QUICK_S, Answer
+from engine.cli.readers import Job, Limits, Reader, start
+from engine.core.errors import EXIT_DONE
 from engine.hardware.threads import calm_threads
-from engine.project.data import DataOptions
-from engine.project.file import loads
-from engine.project.training import TrainingOptions
-from engine.runs.folder import RunFolder, open_run
 
 REQUEST_LIMIT_BYTES = 128 * 2**20
 IDLE_S = 0.2
-Answer = dict[str, Any]
-
-
-class Handover(Exception):
-    """A run was prepared: the process stops serving and becomes its coordinator."""
-
-    def __init__(self, folder: RunFolder) -> None:
-        super().__init__(str(folder.path))
-        self.folder = folder
+WATCH_S = 0.25
+"""Time between two looks at the memory of child processes that work, in seconds."""
+CANCELLED = "Cancelled."
+ENDED = "The process has ended."
+_PR_SET_CHILD_SUBREAPER = 36
+DEFAULT_LIMITS = Limits()
+WARM = ("numpy.ma", "engine.data.load", "engine.launch.prepare", "engine.runs.history")
+"""Modules that requests use, imported once nothing is asked; telling classes apart asks for the first."""
 
 
 def serve() -> int:
     """Serve until the input closes. Returns the exit code."""
-    channel = Channel()
+    out = os.dup(1)
+    os.set_inheritable(out, False)
+    os.dup2(2, 1)  # whatever else is printed goes to standard error
     calm_threads()
     import torch  # noqa: F401  # the point of a warm process: it is here before it is asked for
 
-    channel.send({"ready": True})
-    for request in channel.requests(when_idle=_warm_up):
-        try:
-            channel.send(answer(request))
-        except Handover as handover:
-            channel.send({"id": request.get("id"), "result": {"run_dir": str(handover.folder.path)}})
-            channel.close()
-            return _coordinate(handover.folder)
-    return EXIT_DONE
+    return Server(0, out).run()
 
 
 def _warm_up() -> None:
@@ -56,135 +57,192 @@ def _warm_up() -> None:
 
     preload()
     catalog()
-    importlib.import_module("numpy.ma")  # telling classes apart asks for it
+    for module in WARM:
+        importlib.import_module(module)
 
 
-class Channel:
-    """Standard input and output as lines of JSON. What anything else prints goes to standard error."""
+class Server:
+    """The requests that were read from `source` and not answered on `sink` yet, and the processes that answer them."""
 
-    def __init__(self) -> None:
-        self._out = os.dup(1)
-        os.set_inheritable(self._out, False)
-        os.dup2(2, 1)
+    def __init__(self, source: int, sink: int, limits: Limits = DEFAULT_LIMITS, *, warms_up: bool = True) -> None:
+        self._source, self._sink, self._limits = source, sink, limits
+        self._is_warm = not warms_up
+        self._buffer = b""
+        self._readers: list[Reader] = []
+        self._inventory: dict[str, Any] | None = None
 
-    def send(self, message: Answer) -> None:
-        """Write one line; a window that has gone is no reason to fail."""
-        data = (json.dumps(message, ensure_ascii=False) + "\n").encode()
+    def run(self) -> int:
+        """Serve until the source is closed or nobody reads the sink. Returns the exit code."""
+        _collect_orphans()
         try:
-            while data:
-                data = data[os.write(self._out, data) :]
-        except BrokenPipeError:
-            sys.exit(EXIT_DONE)
+            self._send({"ready": True})
+            while True:
+                ready = self._wait()
+                for reader in [reader for reader in self._readers if reader.connection in ready]:
+                    self._read(reader)
+                if self._source in ready:
+                    if not (chunk := os.read(self._source, 2**16)):
+                        return EXIT_DONE
+                    for request in self._requests(chunk):
+                        self._take(request)
+                self._look_after()
+        except BrokenPipeError:  # a window that has gone is no reason to fail
+            return EXIT_DONE
+        finally:
+            for reader in self._readers:
+                reader.kill()
 
-    def requests(self, *, when_idle: Callable[[], object]) -> Iterator[dict[str, Any]]:
-        """Each line of the input; read without a buffer or a thread, which would not survive a fork.
+    def _wait(self) -> list[Any]:
+        """Return what can be read, after the time to the next look at the processes at most."""
+        patience = WATCH_S if any(reader.current for reader in self._readers) else None
+        if self._readers and patience is None:
+            patience = max(1.0, min(self._limits.idle_s, 60.0))
+        watched: list[Any] = [self._source, *(reader.connection for reader in self._readers)]
+        if not self._is_warm:
+            if ready := select.select(watched, [], [], IDLE_S)[0]:
+                return ready
+            _warm_up()
+            self._is_warm = True
+            self._look_after()
+        return select.select(watched, [], [], patience)[0]
 
-        `when_idle` is called once, as soon as nothing was asked for a moment.
-        """
-        buffer = b""
-        was_idle = False
-        while True:
-            if not was_idle and not select.select([0], [], [], IDLE_S)[0]:
-                when_idle()
-                was_idle = True
-            if not (chunk := os.read(0, 2**16)):
-                return
-            *lines, buffer = (buffer + chunk).split(b"\n")
-            for line in lines:
-                if line.strip():
-                    yield self._parse(line)
-            if len(buffer) > REQUEST_LIMIT_BYTES:
-                buffer = b""
+    def _requests(self, chunk: bytes) -> Iterator[dict[str, Any]]:
+        *lines, self._buffer = (self._buffer + chunk).split(b"\n")
+        for line in lines:
+            if not line.strip():
+                continue
+            try:
+                request = json.loads(line)
+            except (ValueError, RecursionError):
+                request = None
+            yield request if isinstance(request, dict) else {"do": "", "id": None}
+        if len(self._buffer) > REQUEST_LIMIT_BYTES:
+            self._buffer = b""
 
-    @staticmethod
-    def _parse(line: bytes) -> dict[str, Any]:
-        try:
-            request = json.loads(line)
-        except (ValueError, RecursionError):
-            request = None
-        return request if isinstance(request, dict) else {"do": "", "id": None}
+    def _send(self, message: Answer) -> None:
+        data = (json.dumps(message) + "\n").encode()
+        while data:
+            data = data[os.write(self._sink, data) :]
 
-    def close(self) -> None:
-        """Leave the window's pipes."""
-        os.close(self._out)
-        null = os.open(os.devnull, os.O_RDWR)
-        os.dup2(null, 0)
+    def _fail(self, id: Any, message: str, **more: object) -> None:
+        self._send({"id": id, "error": {"message": message, "defect": False, **more}})
+
+    # ---- requests ----
+
+    def _take(self, request: dict[str, Any]) -> None:
+        values = request.get("with")
+        request["with"] = values = values if isinstance(values, dict) else {}
+        match request.get("do"):
+            case "cancel":
+                is_found = self._cancel(values.get("id"), only_waiting=bool(values.get("only_waiting")))
+                self._send({"id": request.get("id"), "result": {"cancelled": is_found}})
+            case "alive":
+                self._send({"id": request.get("id"), "result": _alive(values)})
+            case "inventory" if self._inventory is not None:
+                self._send({"id": request.get("id"), "result": self._inventory})
+            case do if do in HANDLERS:
+                if do in ("train", "resume"):
+                    values["inventory"] = self._inventory
+                self._reader_for(job := Job(request)).take(job)
+            case do:
+                self._send(
+                    {"id": request.get("id"), "error": {"message": f"There is no request '{do}'.", "defect": True}}
+                )
+
+    def _reader_for(self, job: Job) -> Reader:
+        """Return the process that has read this data set, or a new one."""
+        if job.key:
+            for reader in self._readers:
+                if reader.key == job.key and not reader.stopped_because:
+                    return reader
+        inherited = [self._source, self._sink, *(reader.connection.fileno() for reader in self._readers)]
+        inherited = [number for number in inherited if number > 2]
+        reader = start(job.key, self._limits, inherited, None if self._is_warm or not job.key else _warm_up)
+        self._readers.append(reader)
+        return reader
+
+    def _cancel(self, id: Any, *, only_waiting: bool) -> bool:
+        """Cancel a request; with `only_waiting` unless a process works on it, which would lose what it has read."""
+        for reader in list(self._readers):
+            for job in reader.jobs:
+                if job.id == id:
+                    reader.jobs.remove(job)
+                    self._fail(id, CANCELLED, cancelled=True)
+                    return True
+            if reader.current is not None and reader.current.id == id:
+                if only_waiting or reader.current.do in ("train", "resume"):
+                    return False  # the run may have begun; a request to it stops it
+                reader.kill(CANCELLED)
+                self._give_up(reader)
+                return True
+        return False
+
+    # ---- processes ----
+
+    def _read(self, reader: Reader) -> None:
+        messages = reader.read()
+        if messages is None:
+            self._on_ended(reader)
+            return
+        for message in messages:
+            is_answer = "progress" not in message
+            if is_answer and reader.current is not None:
+                if reader.current.do == "inventory" and "result" in message:
+                    self._inventory = message["result"]
+                reader.finish()
+            self._send({name: value for name, value in message.items() if name != "over_limit"})
+            if "over_limit" in message:
+                reader.stopped_because = ENDED
+                self._give_up(reader)
+        if reader.current is None and not reader.stopped_because:
+            reader.proceed()
+            if reader.current is None and not reader.key:
+                reader.connection.shutdown(1)  # it was for this request alone
+
+    def _on_ended(self, reader: Reader) -> None:
+        """Say why the process ended, if it was asked something, and hand what else it was asked to a new one."""
+        self._readers.remove(reader)
+        reader.stopped_because = reader.ended() or ENDED
+        self._give_up(reader)
+
+    def _give_up(self, reader: Reader) -> None:
+        """Refuse what a process that was stopped was asked, and give what waits for it to a new one."""
+        if reader.current is not None:
+            more = {"cancelled": True} if reader.stopped_because == CANCELLED else {}
+            self._fail(reader.current.id, reader.stopped_because, **more)
+        reader.current, jobs = None, list(reader.jobs)
+        reader.jobs.clear()
+        for job in jobs:
+            self._reader_for(job).take(job)
+
+    def _look_after(self) -> None:
+        """Watch the limits of the processes that work, and end those that are not needed."""
+        now = time.monotonic()
+        for reader in [reader for reader in self._readers if reader.watch(self._limits)]:
+            self._give_up(reader)
+        idle = sorted((r for r in self._readers if r.current is None and r.key), key=lambda r: -r.active_at)
+        for place, reader in enumerate(idle):
+            is_poor = self._is_warm and reader.is_cold and reader.spent_s < QUICK_S
+            if is_poor or place >= self._limits.kept or now - reader.active_at > self._limits.idle_s:
+                reader.kill(ENDED)
+        with contextlib.suppress(ChildProcessError):
+            while self._collect():
+                pass
+
+    def _collect(self) -> bool:
+        """Collect one process that has ended and is not a reader: a coordinator whose parent has ended."""
+        known = {reader.pid for reader in self._readers}
+        ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if ended is None or ended.si_pid in known:
+            return False
+        os.waitpid(ended.si_pid, 0)
+        return True
 
 
-def _coordinate(folder: RunFolder) -> int:
-    """Be the coordinator of a run, in a session of its own, with the run's log as output."""
-    from engine.launch.coordinator import coordinate
-    from engine.launch.detached_coordinator import replace_by_small_process
-
-    os.setsid()
-    log = os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    os.dup2(log, 1)
-    os.dup2(log, 2)
-    os.close(log)
-    coordinate(folder, shrink=replace_by_small_process)
-    return EXIT_DONE
-
-
-def answer(request: dict[str, Any]) -> Answer:
-    """The answer to one request. Raises `Handover` for a run that was prepared."""
-    id, do, values = request.get("id"), request.get("do"), request.get("with") or {}
-    handler = HANDLERS.get(str(do))
-    if handler is None:
-        return {"id": id, "error": {"message": f"There is no request '{do}'.", "defect": True}}
-    try:
-        return {"id": id, "result": handler(values)}
-    except UserError as error:
-        return {"id": id, "error": {"message": str(error), "defect": False}}
-    except Handover:
-        raise
-    except Exception as error:  # a defect in one answer must not take the server down
-        traceback.print_exc()
-        return {"id": id, "error": {"message": f"{type(error).__name__}: {error}", "defect": True}}
-
-
-def _facts(values: dict[str, Any]) -> Answer:
-    from engine.data.load import facts
-
-    return facts(DataOptions.read(values["data"], "data"), Path(values["base"])).write()
-
-
-def _preview(values: dict[str, Any]) -> Answer:
-    from engine.data.load import preview
-
-    options = DataOptions.read(values["data"], "data")
-    wanted = (options, Path(values["base"]), Path(values["folder"]), int(values.get("count", 24)))
-    training = TrainingOptions.read(values.get("training") or {}, "training")
-    if not values.get("epoch"):
-        return preview(*wanted, training=training)
-    from engine.core.child_process import run_in_child_process
-    from engine.data.augmentation import change_for
-
-    # It computes with torch, which this process must never do.
-    change = change_for(training, options, int(values["epoch"]))
-    return run_in_child_process(lambda: preview(*wanted, change, training=training))
-
-
-def _inventory(values: dict[str, Any]) -> Answer:
-    from engine.hardware.devices import probe
-
-    return probe().write()
-
-
-def _train(values: dict[str, Any]) -> Answer:
-    from engine.launch.prepare import prepare
-
-    project = loads(values["project"]).project
-    project_path = Path(values["project_path"]) if values.get("project_path") else None
-    run_dir = Path(values["run_dir"]) if values.get("run_dir") else None
-    raise Handover(prepare(project, project_path, run_dir))
-
-
-def _resume(values: dict[str, Any]) -> Answer:
-    from engine.launch.resume import prepare_resume
-
-    folder = open_run(Path(values["run_dir"]))
-    prepare_resume(folder, values.get("settings", ()))
-    raise Handover(folder)
+def _collect_orphans() -> None:
+    """Make this process the parent of coordinators whose parent ends, so that it collects them when they end."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _alive(values: dict[str, Any]) -> Answer:
@@ -196,16 +254,6 @@ def _alive(values: dict[str, Any]) -> Answer:
     return {"project_path": path, "project_id": identity, "runs": runs}
 
 
-HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {
-    "facts": _facts,
-    "preview": _preview,
-    "inventory": _inventory,
-    "train": _train,
-    "resume": _resume,
-    "alive": _alive,
-}
-
-
 def register(commands: Commands) -> None:
     """Add the command."""
     text = "Answer requests as JSON lines on standard input and output. The window starts this by itself."
@@ -215,10 +263,9 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until standard input closes."""
-    # MOVED
-
     return serve()
 
 
 if __name__ == "__main__":
-    sys.exit(serve())
+    code = serve()
+    os._exit(code)  # torch takes long to leave, and the window waits

@@ -62,8 +62,6 @@ T = TypeVar("T")
 KEPT = 2
 KEPT_BYTES = 2**30
 CHUNK_BYTES = 2**24
-NOT_READING = ("validation_share", "test_share", "split_seed", "loading", "decoded_cache")
-"""Options that do not affect the samples read."""
 MOST_OF_FREE = 0.25
 """Largest fraction of the free memory for decoded images, whatever the option says."""
 
@@ -290,9 +288,7 @@ def _open(options: DataOptions, base: Path) -> Opened:
         raise FieldErrors(problems)
     source = reader_of(declared, options, base)
     path = locate(options.path, base) if options.path else base
-    # Changing the split of the same data does not read it again.
-    reading = options.replace(**{name: DataOptions.fields[name].default for name in NOT_READING})
-    key: Hashable = (reading, str(path), source.stamp(path))
+    key: Hashable = (options.reading, str(path), source.stamp(path))
     outline = _OUTLINES.get(key, lambda: source.outline(options, path), lambda outline: outline.bytes)
     training = Opened(declared, options, source, path, key, outline).numbers["training"]
     fitted_key = (key, hashlib.sha256(np.ascontiguousarray(training).data).hexdigest())

@@ -32,9 +32,22 @@ _TOO_OLD = re.compile(r"too old \(found version (\d+)\)")
 _HIDING = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK")
 
 
-@cache
+_remembered: list[DeviceInventory] = []
+
+
+def remember(inventory: Mapping[str, Any] | None) -> None:
+    """Take an inventory that another process of this session has written as what `probe` returns; None is ignored."""
+    if inventory:
+        _remembered[:] = [DeviceInventory.read(inventory)]
+
+
 def probe() -> DeviceInventory:
-    """Return the inventory of this machine, cached per process. Raises `RunError` if torch cannot be used."""
+    """Return the inventory of this machine, remembered per process. Raises `RunError` if torch cannot be used."""
+    return _remembered[0] if _remembered else _probe()
+
+
+@cache
+def _probe() -> DeviceInventory:
     machine = {
         "num_cores": num_cores(),
         "cores": cores(),

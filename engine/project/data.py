@@ -5,6 +5,9 @@ from engine.core.fields import Choice, Float, Int
 from engine.core.text import format_percent
 from engine.project.sources.catalog import SourceOptions
 
+NOT_READING = ("validation_share", "test_share", "split_seed", "loading", "decoded_cache")
+"""Options that do not change what is read from the source: changing one does not read it again."""
+
 
 def _has_data(options: "DataOptions") -> bool:
     return options.source != "none"
@@ -60,6 +63,11 @@ class DataOptions(SourceOptions):
     def columns_left_out(self) -> tuple[str, ...]:
         """The names in `left_out`."""
         return tuple(dict.fromkeys(name.strip() for name in self.left_out.split(",") if name.strip()))
+
+    @property
+    def reading(self) -> "DataOptions":
+        """The options with those that do not change what is read at their defaults."""
+        return self.replace(**{name: type(self).fields[name].default for name in NOT_READING})
 
     def problems(self) -> list[FieldError]:
         """Combinations that cannot be meant."""

@@ -85,18 +85,31 @@ def test_a_server_that_never_starts_is_given_up(qtbot: QtBot, parent: QObject) -
     server.close()
 
 
-def test_closing_ends_the_idle_server_but_not_a_run(qtbot: QtBot, tmp_path: Path, parent: QObject) -> None:
+def test_a_run_starts_beside_a_reader_that_hangs_and_outlives_the_server(
+    qtbot: QtBot, tmp_path: Path, parent: QObject
+) -> None:
     network = chain(layer("image_input", channels=1, size=8), layer("fully_connected", outputs=10), layer("softmax"))
     training = TrainingOptions(max_epochs=100_000)
     project = Project(network, data=DataOptions(source="digits"), training=training)
-    server, answers = EngineServer(parent), Answers()
+    server, answers, slow = EngineServer(parent), Answers(), Answers()
+    (tmp_path / "big.csv").write_text("a,b,c\n" + "1,2,3\n" * 100)
+    table = {"data": {"source": "table", "path": "big.csv"}, "base": str(tmp_path)}
+    server.request("facts", table, slow.results.append, slow.errors.append)
+    qtbot.waitUntil(lambda: slow.count == 1, timeout=60_000)
+    assert server._child is not None
+    (reader,) = psutil.Process(server._child.process.pid).children()
+    reader.suspend()  # as one that reads for long, or from a disk that does not answer
+    hanging = server.request("facts", table, slow.results.append, slow.errors.append)
     request = {"project": dumps(project), "project_path": None, "run_dir": str(tmp_path / "run")}
     server.request("train", request, answers.results.append, answers.errors.append)
     qtbot.waitUntil(lambda: answers.count == 1, timeout=60_000)
+    assert slow.count == 1
+    server.cancel(hanging)
+    qtbot.waitUntil(lambda: not reader.is_running(), timeout=60_000)
     assert not answers.errors
     run = RunFolder(Path(answers.results[0]["run_dir"]))
-    with qtbot.waitSignal(server.ready, timeout=60_000):  # the next one is warm already
-        pass
+    server.request("inventory", {}, answers.results.append, answers.errors.append)
+    qtbot.waitUntil(lambda: answers.count == 2, timeout=60_000)  # it goes on answering
 
     server.close()
 

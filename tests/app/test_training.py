@@ -296,7 +296,7 @@ def test_what_is_queued_while_a_run_is_being_prepared_waits_for_it(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr("app.runs.queue.start_work", lambda queue: None)
     answers = {}
-    monkeypatch.setattr(window.server, "request", lambda do, given, on_result, _: answers.update({do: on_result}))
+    monkeypatch.setattr(window.server, "request", lambda do, given, on_result, *_: answers.update({do: on_result}))
     window.open_path(one)
     window.editor.apply("Data", replace(window.editor.project, data=DataOptions(source="digits")))
     window.training.start()

@@ -2,6 +2,7 @@
 
 import csv
 import math
+import os
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -14,6 +15,7 @@ import numpy as np
 
 from engine.core.errors import UserError, did_you_mean, plural
 from engine.core.fields import quoted
+from engine.core.progress import report
 from engine.data.sources.source import Array, listed, refuse_too_large, unreadable
 
 DELIMITERS = ",;\t"
@@ -178,7 +180,7 @@ class _Table:
     def __init__(self, path: Path, without: Sequence[str], *, skips_gaps: bool) -> None:
         self.path = path
         self.skips_gaps = skips_gaps
-        lines = self._lines()
+        self.most_rows = lines = self._lines()
         self.delimiter = self._sniff()
         header = self._header()
         self.width = len(header)
@@ -193,7 +195,9 @@ class _Table:
         """Return the number of lines of the file, at most. Raises `UserError` for a line too long for memory."""
         lines, length, is_empty = 1, 0, True
         with self._reading(), open(self.path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
             while block := file.read(2**20):
+                report(file.tell(), size, "bytes")
                 lines += max(block.count(b"\n"), block.count(b"\r"))
                 is_empty = is_empty and not block.strip()
                 block = block.replace(b"\r", b"\n")
@@ -308,8 +312,10 @@ class _Table:
 
     def pieces(self) -> Iterator[list[tuple[str, ...]]]:
         """Yield rows in pieces, as tuples of the cells that are read."""
-        rows = self._read_rows()
+        rows, done = self._read_rows(), 0
         while piece := list(islice(rows, max(1, min(PIECE_ROWS, PIECE_CELLS // self.width)))):
+            done += len(piece)
+            report(done, self.most_rows, "rows")
             yield [row for _, row in piece]
 
     def _read_rows(self) -> Iterator[tuple[int, tuple[str, ...]]]:

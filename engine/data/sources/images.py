@@ -18,6 +18,7 @@ import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from engine.core.errors import UserError, plural
+from engine.core.progress import report
 from engine.core.types import image
 from engine.data.sources.source import (
     MOST_CLASSES,
@@ -411,5 +412,10 @@ def _fill(array: Array, folder: Path, names: list[str], channels: str) -> list[t
         array[index] = np.rint(numbers) if array.dtype == np.uint8 else numbers
         return None
 
+    found = []
     with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
-        return [bad for bad in pool.map(read_one, enumerate(names)) if bad is not None]
+        for done, bad in enumerate(pool.map(read_one, enumerate(names)), start=1):
+            report(done, len(names), "images")
+            if bad is not None:
+                found.append(bad)
+    return found

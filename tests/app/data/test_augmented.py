@@ -122,7 +122,7 @@ def test_the_switch_shows_an_epoch_and_again_the_next(
     assert not bar.again.isVisible()
 
 
-def test_other_options_are_shown_at_once_and_late_answers_are_not(
+def test_other_options_are_shown_at_once_and_cancel_the_older_request(
     qtbot, window: MainWindow, server: FakeServer, tab: DataTab, tmp_path: Path
 ) -> None:
     train(window, **TURNED)
@@ -131,7 +131,7 @@ def test_other_options_are_shown_at_once_and_late_answers_are_not(
     assert server.count("preview") == 3
     train(window, max_epochs=3)
     assert server.count("preview") == 3, "that changes no sample"
-    server.answer("preview", pictures(tmp_path, "late"))
+    assert server.cancelled == ["preview, if it waits"]
     assert labels(tab) == ["plain"]
     server.answer("preview", pictures(tmp_path, "noisy"))
     assert labels(tab) == ["noisy"]

@@ -6,6 +6,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
+from app.data.dataset_tracker import progress_text
 from app.documents import EXAMPLES
 from app.window import MainWindow
 from designer.panels.problems import link_text
@@ -45,18 +46,42 @@ def test_an_answer_reaches_the_editor(window: MainWindow, server: FakeServer) ->
     assert known(window) == 7
 
 
-def test_a_late_answer_of_an_older_choice_is_ignored(window: MainWindow, server: FakeServer) -> None:
+def test_a_newer_choice_cancels_the_older_one(window: MainWindow, server: FakeServer) -> None:
     choose(window, source="digits")
     choose(window, split_seed=3)
-    server.answer("facts", facts(7))
+    assert server.cancelled == ["facts, if it waits"], "what is read is of use to the newer one"
+    choose(window, source="table", path="a.csv")
+    assert server.cancelled[1:] == ["facts"]
     assert known(window) is None
     assert not is_current(window)
     server.answer("facts", facts(8))
     assert known(window) == 8
-    choose(window, split_seed=4)
-    choose(window, split_seed=5)
-    server.refuse("facts", "There is no such file.")
-    assert window.dataset.error == ""
+
+
+def test_reading_can_be_cancelled_and_is_not_begun_again_by_itself(
+    qtbot, window: MainWindow, server: FakeServer
+) -> None:
+    choose(window, source="table", path="a.csv")
+    with qtbot.waitSignal(window.dataset.progressed) as told:
+        server.tell("facts", 45, 180, "rows")
+    assert told.args == ["25 % (45 of 180 rows)"]
+    window.dataset.cancel()
+    assert server.cancelled == ["facts"]
+    assert window.dataset.error == "Reading the data was cancelled."
+    app = QGuiApplication.instance()
+    assert isinstance(app, QGuiApplication)
+    app.applicationStateChanged.emit(Qt.ApplicationState.ApplicationActive)
+    assert server.count("facts") == 1
+    window.dataset.refresh(again=True)
+    server.answer("facts", facts(7))
+    assert known(window) == 7
+    window.dataset.cancel()
+    assert known(window) == 7, "there was nothing to cancel"
+
+
+def test_progress_in_bytes_and_of_unknown_length() -> None:
+    assert progress_text({"done": 2**20, "total": 2**30, "unit": "bytes"}) == "0 % (1.0 MiB of 1.0 GiB)"
+    assert progress_text({"done": 1234, "total": 0, "unit": "files"}) == "1,234 files"
 
 
 def test_facts_of_another_choice_are_not_current_even_before_the_engine_is_asked(

@@ -78,16 +78,45 @@ def test_another_choice_shows_its_own_numbers(window: MainWindow, server: FakeSe
     assert "1,234" not in words(tab.preview)
 
 
-def test_a_late_preview_of_an_older_choice_is_ignored(window: MainWindow, server: FakeServer, tab: DataTab) -> None:
+def test_another_choice_cancels_the_preview_of_the_older_one(
+    window: MainWindow, server: FakeServer, tab: DataTab
+) -> None:
     choose(window, source="digits")
     server.answer("facts", facts(1))
     choose(window, split_seed=5)
-    server.answer("preview", {"notes": ["older"]})
-    assert tab.pages.currentWidget() is tab.message_page
-    server.answer("facts", facts(2))
-    choose(window, split_seed=6)
-    server.refuse("preview", "older")
+    assert server.cancelled == ["preview, if it waits"]
     assert tab.message.text() == "Reading the data…"
+
+
+def test_progress_is_shown_and_waiting_ends_with_a_click(
+    qtbot, window: MainWindow, server: FakeServer, tab: DataTab
+) -> None:
+    window.show_tab("data")
+    choose(window, source="table", path="big.csv")
+    assert tab.way_out.text() == "Cancel"
+    server.tell("facts", 9, 12, "rows")
+    assert tab.message.text() == "Reading the data: 75 % (9 of 12 rows)"
+    qtbot.mouseClick(tab.way_out, Qt.MouseButton.LeftButton)
+    assert server.cancelled == ["facts"]
+    assert tab.message.text() == "Reading the data was cancelled."
+    assert tab.message.property("role") == "muted"
+    qtbot.mouseClick(tab.way_out, Qt.MouseButton.LeftButton)
+    assert (tab.message.text(), tab.way_out.text()) == ("Reading the data…", "Cancel")
+    server.answer("facts", facts(12))
+    server.tell("preview", 1, 4, "images")
+    assert tab.message.text() == "Looking at samples: 25 % (1 of 4 images)"
+    qtbot.mouseClick(tab.way_out, Qt.MouseButton.LeftButton)
+    assert server.cancelled[1:] == ["preview"]
+    assert (tab.message.text(), tab.way_out.text()) == ("Looking at the samples was cancelled.", "Try again")
+
+
+def test_an_error_can_be_tried_again(qtbot, window: MainWindow, server: FakeServer, tab: DataTab) -> None:
+    window.show_tab("data")
+    choose(window, source="table", path="none.csv")
+    server.refuse("facts", "There is no file none.csv.")
+    assert tab.way_out.text() == "Try again"
+    qtbot.mouseClick(tab.way_out, Qt.MouseButton.LeftButton)
+    assert server.count("facts") == 2
 
 
 def test_an_error_stands_on_a_card_in_words(window: MainWindow, server: FakeServer, tab: DataTab) -> None:

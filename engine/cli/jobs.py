@@ -1,0 +1,282 @@
+"""Requests that `serve` answers in child processes, and the loop of such a process.
+
+The processes are forked from the warm server and read strangers' files, so each has a limit of memory and can be killed
+at any time. One that was asked about a data set stays for the next question, with its outline and samples in memory.
+"""
+
+import contextlib
+import json
+import os
+import resource
+import select
+import socket
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.core import progress
+from engine.core.child_process import fork, run_in_child_process
+from engine.core.errors import EXIT_DONE, UserError
+from engine.core.text import format_bytes
+from engine.launch.worker_process import die_with_parent
+from engine.project.data import DataOptions
+from engine.project.file import loads
+from engine.project.training import TrainingOptions
+from engine.runs.folder import RunFolder, open_run
+
+Answer = dict[str, Any]
+IDLE_S = 0.2
+QUICK_S = 1.0
+"""Data that is read within this time is read again rather than kept by a process without what a run needs."""
+TOLD_S = 0.1
+"""Least time between two reports of progress, in seconds."""
+OVERHEAD_BYTES = 2**28
+"""Memory that is allowed beside the limit, for modules that a request imports."""
+
+_connections: list[socket.socket] = []
+"""The connection of this process to the server, if it is a child of one."""
+
+
+def answer(request: Mapping[str, Any]) -> Answer:
+    """Return the answer to one request, with its `id` and `result` or `error`."""
+    id, do, values = request.get("id"), request.get("do"), request.get("with") or {}
+    handler = HANDLERS.get(str(do))
+    if handler is None:
+        return {"id": id, "error": {"message": f"There is no request '{do}'.", "defect": True}}
+    try:
+        return {"id": id, "result": handler(values)}
+    except UserError as error:
+        return {"id": id, "error": {"message": str(error), "defect": False}}
+    except Exception as error:  # a defect in one answer must not end the process
+        traceback.print_exc()
+        return {"id": id, "error": {"message": f"{type(error).__name__}: {error}", "defect": True}}
+
+
+# ---- the process ----
+
+
+@dataclass
+class _Throttle:
+    """Sends progress lines of a request, at most one every `TOLD_S` seconds."""
+
+    send: Callable[[Answer], None]
+    id: Any
+    last: float = 0.0
+
+    def __call__(self, done: int, total: int, unit: str) -> None:
+        if time.monotonic() - self.last >= TOLD_S:
+            self.last = time.monotonic()
+            self.send({"id": self.id, "progress": {"done": done, "total": total, "unit": unit}})
+
+
+def serve_jobs(connection: socket.socket, parent: int, limit_bytes: int, warm_up: Callable[[], object] | None) -> int:
+    """Answer the requests that come through `connection`, one after the other, until it is closed or memory is over the
+    limit. Returns the exit code.
+
+    `warm_up` imports what a run needs, so that a run forked from this process starts at once: it is called where much
+    was read, once nothing is to do.
+    """
+    die_with_parent(parent)
+    os.setpgid(0, 0)  # to be killed with its children; and Ctrl-C in the window's terminal is not for it
+    restrict_memory(limit_bytes)
+    _connections.append(connection)
+
+    def send(message: Answer) -> None:
+        connection.sendall((json.dumps(message) + "\n").encode())
+
+    buffer, spent_s = b"", 0.0
+    while True:
+        if warm_up is not None and spent_s > QUICK_S and not select.select([connection], [], [], IDLE_S)[0]:
+            warm_up()
+            warm_up = None
+        if not (chunk := connection.recv(2**16)):
+            return EXIT_DONE
+        *lines, buffer = (buffer + chunk).split(b"\n")
+        for line in lines:
+            request = json.loads(line)
+            started = time.monotonic()
+            try:
+                with progress.listening(_Throttle(send, request.get("id"))):
+                    message = answer_within(request, limit_bytes)
+                send(message)
+            except (BrokenPipeError, ConnectionResetError):
+                return EXIT_DONE  # the server has ended
+            spent_s += time.monotonic() - started
+            if "over_limit" in message:
+                return EXIT_DONE
+
+
+def answer_within(request: Mapping[str, Any], limit_bytes: int) -> Answer:
+    """Return the answer; an error with the key `over_limit` where the memory does not suffice."""
+    try:
+        message = answer(request)
+    except MemoryError:
+        message = {}
+    if not message or message.get("error", {}).get("message", "").startswith("MemoryError"):
+        text = over_limit(subject_of(request), limit_bytes)
+        return {"id": request.get("id"), "error": {"message": text, "defect": False}, "over_limit": True}
+    return message
+
+
+def restrict_memory(limit_bytes: int) -> None:
+    """Let this process take `limit_bytes` of memory more than now: beyond that, Python raises `MemoryError`.
+
+    Only Linux counts all memory that a process asks for; elsewhere the server watches what is used.
+    """
+    with contextlib.suppress(OSError, ValueError, StopIteration):
+        rows = Path("/proc/self/status").read_text().splitlines()
+        now = next(int(row.split()[1]) for row in rows if row.startswith("VmData:")) * 1024
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (now + limit_bytes + OVERHEAD_BYTES, hard))
+
+
+def _lift_memory_limit() -> None:
+    with contextlib.suppress(OSError, ValueError):
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
+
+
+def subject_of(request: Mapping[str, Any]) -> str:
+    """Return what a request is about, for messages: `reading pets/`, or `the request devices`."""
+    data = (request.get("with") or {}).get("data") or {}
+    name = data.get("path") or data.get("source")
+    return f"reading {name}" if name else f"the request '{request.get('do')}'"
+
+
+def over_limit(subject: str, limit_bytes: int) -> str:
+    """Return the message for a process that took too much memory."""
+    return (
+        f"{subject[:1].upper()}{subject[1:]} took over {format_bytes(limit_bytes)} of memory and was stopped; that is "
+        "the limit for looking at data, three quarters of what was free. Close other programs, use fewer or smaller "
+        "samples, or a kind of file that is read in pieces."
+    )
+
+
+# ---- data ----
+
+
+def _facts(values: dict[str, Any]) -> Answer:
+    from engine.data.load import facts
+
+    return facts(DataOptions.read(values["data"], "data"), Path(values["base"])).write()
+
+
+def _preview(values: dict[str, Any]) -> Answer:
+    from engine.data.load import preview
+
+    options = DataOptions.read(values["data"], "data")
+    wanted = (options, Path(values["base"]), Path(values["folder"]), int(values.get("count", 24)))
+    training = TrainingOptions.read(values.get("training") or {}, "training")
+    if not values.get("epoch"):
+        return preview(*wanted, training=training)
+    from engine.data.augmentation import change_for
+
+    # It computes with torch, which a process that runs are forked from must never do.
+    change = change_for(training, options, int(values["epoch"]))
+    return run_in_child_process(lambda: preview(*wanted, change, training=training))
+
+
+# ---- devices and runs ----
+
+
+def _inventory(values: dict[str, Any]) -> Answer:
+    from engine.hardware.devices import probe
+
+    return probe().write()
+
+
+def _train(values: dict[str, Any]) -> Answer:
+    """Read the facts within the limits of this process, then start the run from what is in memory now."""
+    if "data" in values and "base" in values:
+        from engine.data.load import facts
+
+        with contextlib.suppress(UserError):  # said by `prepare`, if the project has no other errors
+            facts(DataOptions.read(values["data"], "data"), Path(values["base"]))
+
+    def prepared() -> RunFolder:
+        from engine.launch.prepare import prepare
+
+        project = loads(values["project"]).project
+        project_path = Path(values["project_path"]) if values.get("project_path") else None
+        return prepare(project, project_path, Path(values["run_dir"]) if values.get("run_dir") else None)
+
+    return _start_run(prepared, values)
+
+
+def _resume(values: dict[str, Any]) -> Answer:
+    def prepared() -> RunFolder:
+        from engine.launch.resume import prepare_resume
+
+        folder = open_run(Path(values["run_dir"]))
+        prepare_resume(folder, values.get("settings", ()))
+        return folder
+
+    return _start_run(prepared, values)
+
+
+def _start_run(prepared: Callable[[], RunFolder], values: Mapping[str, Any]) -> Answer:
+    """Fork the coordinator of a run, which prepares it. Return the run's folder, once there is one. Raises `UserError`
+    where the run cannot be prepared.
+
+    It is forked twice: the process between ends at once, so that the coordinator belongs to nobody but the system (or
+    the server, which collects such processes) and its end leaves nothing behind here.
+    """
+    reading, writing = os.pipe()
+
+    def coordinate() -> int:
+        os.close(reading)
+        os.setsid()
+        for connection in _connections:  # else the server would not see the end of this process
+            connection.close()
+        return _coordinate(prepared, values, writing)
+
+    os.waitpid(fork(lambda: 0 if fork(coordinate) else 1), 0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        message: Answer = json.loads(pipe.read() or b'{"defect": "The engine ended before the run began."}')
+    if "refusal" in message:
+        raise UserError(message["refusal"])
+    if "defect" in message:
+        raise RuntimeError(message["defect"])
+    return message
+
+
+def _coordinate(prepared: Callable[[], RunFolder], values: Mapping[str, Any], writing: int) -> int:
+    """Be the coordinator of a run, in a session of its own, with the run's log as output."""
+    from engine.hardware import devices
+    from engine.launch.coordinator import coordinate
+    from engine.launch.detached_coordinator import replace_by_small_process
+
+    _lift_memory_limit()
+    devices.remember(values.get("inventory"))
+    folder = None
+    try:
+        folder = prepared()
+        message: Answer = {"run_dir": str(folder.path)}
+    except UserError as error:
+        message = {"refusal": str(error)}
+    except BaseException as error:  # whatever it was, the window is to say it
+        traceback.print_exc()
+        message = {"defect": f"{type(error).__name__}: {error}"}
+    os.write(writing, json.dumps(message).encode())
+    os.close(writing)
+    if folder is None:
+        return EXIT_DONE
+    log = os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.close(log)
+    coordinate(folder, shrink=replace_by_small_process)
+    return EXIT_DONE
+
+
+HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {
+    "facts": _facts,
+    "preview": _preview,
+    "inventory": _inventory,
+    "train": _train,
+    "resume": _resume,
+}

@@ -1,0 +1,213 @@
+"""`serve` with child processes of its own: what they are asked, and what happens where one hangs, dies or takes too
+much memory.
+
+The server is a fork of the test process, with requests that the tests make up beside its own.
+"""
+
+import json
+import os
+import select
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.cli import jobs
+from engine.cli.jobs import HANDLERS, subject_of
+from engine.cli.readers import Job, Limits
+from engine.cli.serve import Server
+from engine.core import progress
+from engine.core.child_process import fork
+from engine.core.errors import UserError
+
+PATIENCE_S = 60.0
+
+
+class Client:
+    """The other end of a server."""
+
+    def __init__(self, limits: Limits) -> None:
+        theirs, self._out = os.pipe()
+        self._in, answers = os.pipe()
+
+        def work() -> int:
+            os.close(self._out)
+            os.close(self._in)
+            return Server(theirs, answers, limits, warms_up=False).run()
+
+        self.pid = fork(work)
+        os.close(theirs)
+        os.close(answers)
+        self._lines = b""
+        assert self.hear() == {"ready": True}
+
+    def ask(self, number: int, do: str, /, **values: Any) -> None:
+        os.write(self._out, (json.dumps({"id": number, "do": do, "with": values}) + "\n").encode())
+
+    def hear(self) -> dict[str, Any]:
+        while b"\n" not in self._lines:
+            assert select.select([self._in], [], [], PATIENCE_S)[0], "the server does not answer"
+            chunk = os.read(self._in, 2**16)
+            assert chunk, "the server has ended"
+            self._lines += chunk
+        line, _, self._lines = self._lines.partition(b"\n")
+        message: dict[str, Any] = json.loads(line)
+        return message
+
+    def close(self) -> int:
+        os.close(self._out)
+        _, status = os.waitpid(self.pid, 0)
+        os.close(self._in)
+        return os.waitstatus_to_exitcode(status)
+
+
+def who(values: dict[str, Any]) -> dict[str, Any]:
+    return {"pid": os.getpid()}
+
+
+def stop(values: dict[str, Any]) -> dict[str, Any]:
+    """Hang, as in a disk that does not answer."""
+    os.kill(os.getpid(), signal.SIGSTOP)
+    return {}
+
+
+def crash(values: dict[str, Any]) -> dict[str, Any]:
+    os.kill(os.getpid(), signal.SIGSEGV)
+    return {}
+
+
+def eat(values: dict[str, Any]) -> dict[str, Any]:
+    return {"size": len(bytearray(values["bytes"]))}
+
+
+def count(values: dict[str, Any]) -> dict[str, Any]:
+    progress.report(3, 10, "files")
+    raise UserError("There is no tenth.")
+
+
+Make = Callable[..., Client]
+
+
+@pytest.fixture
+def serving(monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+    made: list[Client] = []
+    monkeypatch.setattr(jobs, "TOLD_S", 0.0)
+    for name, handler in {"facts": who, "preview": stop, "crash": crash, "eat": eat, "count": count}.items():
+        monkeypatch.setitem(HANDLERS, name, handler)
+
+    def make(**limits: Any) -> Client:
+        made.append(Client(Limits(**limits)))
+        return made[-1]
+
+    yield make
+    for client in made:
+        assert client.close() == 0
+
+
+def table(**values: Any) -> dict[str, Any]:
+    return {"data": {"source": "table", "path": "big.csv", **values}, "base": "/data"}
+
+
+def test_data_that_was_read_stays_in_one_process(serving: Make) -> None:
+    client = serving()
+    pids = []
+    for number, values in enumerate((table(), table(split_seed=3), table(response="y"), table())):
+        client.ask(number, "facts", **values)
+        pids.append(client.hear()["result"]["pid"])
+    assert pids[0] == pids[1] == pids[3], "the split does not change what is read"
+    assert pids[2] != pids[0]
+    assert client.pid not in pids
+
+
+def test_a_reader_that_hangs_holds_up_nobody_and_can_be_cancelled(serving: Make) -> None:
+    client = serving()
+    client.ask(1, "preview", **table())
+    client.ask(2, "facts", **table())  # waits for it
+    client.ask(3, "facts", **table(path="other.csv"))
+    assert client.hear()["id"] == 3
+    client.ask(4, "alive", project_id="none")
+    assert client.hear()["result"]["runs"] == []
+    client.ask(5, "cancel", id=1)
+    cancelled, answered, done = sorted((client.hear() for _ in range(3)), key=lambda message: message["id"])
+    assert cancelled == {"id": 1, "error": {"message": "Cancelled.", "defect": False, "cancelled": True}}
+    assert "pid" in answered["result"], "a new process answers what waited for it"
+    assert done == {"id": 5, "result": {"cancelled": True}}
+    client.ask(6, "cancel", id=1)
+    assert client.hear()["result"] == {"cancelled": False}
+
+
+def test_what_waits_can_be_cancelled_without_the_process(serving: Make) -> None:
+    client = serving()
+    client.ask(1, "preview", **table())
+    client.ask(2, "facts", **table())
+    client.ask(3, "cancel", id=1, only_waiting=True)
+    assert client.hear() == {"id": 3, "result": {"cancelled": False}}
+    client.ask(4, "cancel", id=2, only_waiting=True)
+    assert client.hear()["error"]["cancelled"]
+    assert client.hear() == {"id": 4, "result": {"cancelled": True}}
+
+
+def test_a_crash_is_an_error_and_not_the_end(serving: Make) -> None:
+    client = serving()
+    client.ask(1, "crash", **table())
+    message = client.hear()["error"]["message"]
+    assert message.startswith("The process for reading big.csv was ended by signal 11 (SIGSEGV) before it answered.")
+    client.ask(2, "facts", **table())
+    assert "pid" in client.hear()["result"]
+
+
+@pytest.mark.skipif("not os.path.exists('/proc/self/status')", reason="the system does not count what is asked for")
+def test_memory_is_limited_and_the_limit_is_named(serving: Make) -> None:
+    client = serving(memory_bytes=2**26)
+    client.ask(1, "eat", bytes=2**20)
+    assert client.hear()["result"] == {"size": 2**20}
+    client.ask(2, "eat", bytes=2**30, **table())
+    message = client.hear()["error"]["message"]
+    assert message.startswith("Reading big.csv took over 64 MiB of memory and was stopped;")
+
+
+def test_silence_is_limited(serving: Make) -> None:
+    client = serving(silence_s=0.3)
+    client.ask(1, "preview", **table())
+    message = client.hear()["error"]["message"]
+    assert message.startswith("Reading big.csv was stopped: nothing came from there for 0.3 s. Check that the disk")
+
+
+def test_progress_comes_before_the_answer(serving: Make) -> None:
+    client = serving()
+    client.ask(1, "count")
+    assert client.hear() == {"id": 1, "progress": {"done": 3, "total": 10, "unit": "files"}}
+    assert client.hear() == {"id": 1, "error": {"message": "There is no tenth.", "defect": False}}
+
+
+def test_requests_that_are_none_are_refused(serving: Make) -> None:
+    client = serving()
+    client.ask(1, "fly")
+    assert client.hear()["error"] == {"message": "There is no request 'fly'.", "defect": True}
+    os.write(client._out, b"no json\n")
+    assert client.hear()["error"]["defect"]
+
+
+def test_facts_of_a_real_table_with_its_progress(
+    serving: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(HANDLERS, "facts", jobs._facts)
+    (tmp_path / "small.csv").write_text("a,b,c\n" + "1,2,x\n3,4,y\n" * 50)
+    client = serving()
+    client.ask(1, "facts", data={"source": "table", "path": "small.csv"}, base=str(tmp_path))
+    messages = [client.hear()]
+    while "progress" in messages[-1]:
+        messages.append(client.hear())
+    assert messages[-1]["result"]["samples"]["training"] == 70
+    assert messages[0]["progress"]["unit"] == "bytes"
+
+
+def test_a_job_is_about_its_data() -> None:
+    values = table(validation_share=0.5, decoded_cache=7)
+    assert Job({"do": "facts", "with": values}).key == Job({"do": "train", "with": table()}).key != ""
+    assert Job({"do": "inventory", "with": values}).key == ""
+    assert Job({"do": "facts", "with": {"data": 3}}).key == ""
+    assert subject_of({"do": "facts", "with": values}) == "reading big.csv"
+    assert subject_of({"do": "inventory"}) == "the request 'inventory'"
