@@ -287,7 +287,7 @@ class Training(QObject):
         self.monitor.facts.show_requested(name)
 
     def _ask_for_change(self) -> dict[str, float]:
-        """Ask for another learning rate or number of epochs; empty where nothing is to change."""
+        """Ask for another learn rate or number of epochs; empty where nothing is to change."""
         from app.runs.change_run import ChangeRun
 
         now = self._monitor.facts.rate_and_epochs if self._monitor is not None else None

@@ -68,7 +68,7 @@ class Step:
 
 
 def step(verb: str, text: str, before: Project, after: Project) -> Step:
-    """Describe a step by its name and what it changed: `Undid: Training options: learning rate 0.01 → 0.05`.
+    """Describe a step by its name and what it changed: `Undid: Training options: learn rate 0.01 → 0.05`.
 
     `before` and `after` are the projects around the step as it was first taken.
     """
@@ -96,7 +96,7 @@ def _option_text(project: Project, difference: "Difference") -> str:
 
 
 def _label(record: Record, name: str) -> str:
-    """Return the label of a field in the middle of a sentence: `learning rate`, but `L2 regularisation`."""
+    """Return the label of a field in the middle of a sentence: `learn rate`, but `L2 regularisation`."""
     label = record.fields[name].label if name in record.fields else name
     return label if label[1:2].isupper() or label[1:2].isdigit() else label[:1].lower() + label[1:]
 

@@ -42,7 +42,7 @@ QLabel[role="readout"] {
 QLabel[role="plot-warning"] { background: @panel; color: @warning; font-size: 11px; }
 QWidget[role="panel"] { background: @panel; }
 QFrame[role="card"] { background: @panel; border: 1px solid @line; border-radius: 10px; }
-QFrame[role="notice"] { background: @raised; border: 1px solid @line; border-radius: 8px; margin-bottom: 12px; }
+QFrame[role="notice"] { background: @raised; border: 1px solid @line; border-radius: 8px; margin-bottom: 20px; }
 QFrame[role="popup"], QDialog[role="popup"] { background: @panel; border: 1px solid @line; }
 QFrame[role="card"][selected="true"] { border-color: @accent; }
 QFrame[role="separator"] { background: @line; border: none; min-height: 1px; max-height: 1px; }

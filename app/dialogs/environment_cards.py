@@ -228,7 +228,7 @@ _LOOKING = "Looking for the devices of this machine…"
 
 class PlacementText(QWidget):
     """Two paragraphs under the cards. `refusal` says why the environment cannot be used, if so; `rate_scale` is the
-    factor of the learning rates; `resolved` is what automatic options come to."""
+    factor of the learn rates; `resolved` is what automatic options come to."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -88,10 +88,10 @@ class PresetsLink(QPushButton):
         changed = difference(before, options)
         kept = "All other options stay as they are." if name in BUILT_IN else ""
         if changed:
-            text = f"{name} has set {', '.join(changed)}. {kept}"
+            text = f"'{name}' has set {', '.join(changed)}. {kept}"
             self.notice.say(text.strip(), {UNDO: lambda: self._undo(before, previous)})
         else:
-            self.notice.say(f"{name} changes nothing: these options are set already.", {})
+            self.notice.say(f"'{name}' changes nothing: these options are set already.", {})
 
     def _undo(self, options: TrainingOptions, previous: str) -> None:
         self._previous = previous

@@ -5,8 +5,8 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtCore import QEvent, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -31,6 +31,7 @@ from designer.forms.form import Form
 from designer.forms.line_editors import as_typed
 from designer.forms.row import Row, section_label, sentence
 from designer.panels.parts import SearchField
+from engine.core.files import ROOT
 from engine.placement.inventory import DeviceInventory
 from engine.project.dataset_info import DatasetInfo
 from engine.project.environment import EnvironmentOptions
@@ -45,13 +46,15 @@ _CONTENT_WIDTH = 830
 COMMON_PAGE = "Common"
 AUGMENTATION_PAGE = TrainingOptions.rand_rotation.group
 CHANGE_RUN = "Change rate or epochs…"
+REFERENCE = ROOT / "docs" / "training-options.md"
+"""Every option with its counterparts in MATLAB and torch; a packaged program may lack it."""
 
 
 class TrainingOptionsDialog(QDialog):
     """Edits how and where a project is trained. `project()` is the project with the chosen options."""
 
     change_requested = Signal()
-    """The run that trains is to get another learning rate or number of epochs."""
+    """The run that trains is to get another learn rate or number of epochs."""
 
     def __init__(
         self,
@@ -70,6 +73,7 @@ class TrainingOptionsDialog(QDialog):
         self._environment = project.environment
         self._page = COMMON_PAGE
         self._base = base
+        self._reference = REFERENCE.relative_to(ROOT).as_posix() if REFERENCE.is_file() else ""
         self._judge = OptionChecker(project, facts, base)
         self.setWindowTitle("Training options")
         self.setMinimumSize(872, 480)
@@ -97,6 +101,7 @@ class TrainingOptionsDialog(QDialog):
             skip=("target",),
             has_headings=False,
             page=COMMON,
+            reference=self._reference,
             parent=self._holder,
         )
         self.training_form = Form(
@@ -105,6 +110,7 @@ class TrainingOptionsDialog(QDialog):
             below={"Schedule": self._make_schedule_part(), "mini_batch_size": self._make_finder()},
             page=COMMON,
             base=self._base,
+            reference=self._reference,
             parent=self._holder,
         )
         self.batch_finder.chosen.connect(lambda size: self.training_form.set_value("mini_batch_size", size))
@@ -130,6 +136,7 @@ class TrainingOptionsDialog(QDialog):
         self.training_form.changed.connect(self._on_training_edited)
         for form in (self.environment_form, self.training_form):
             form.validity_changed.connect(self._refresh)
+            form.reference_requested.connect(lambda _: QDesktopServices.openUrl(QUrl.fromLocalFile(str(REFERENCE))))
 
     def project(self) -> Project:
         """Return the project with the chosen options."""
@@ -145,9 +152,7 @@ class TrainingOptionsDialog(QDialog):
     def set_running(self, is_running: bool) -> None:
         """Say that the run which trains does not get what is changed here, and what of it can be changed now."""
         if is_running:
-            text = (
-                "A run is training. Changes here are for the next run. Its learning rate and epochs can be changed now."
-            )
+            text = "A run is training. Changes here are for the next run. Its learn rate and epochs can be changed now."
             self.run_notice.say(text, {CHANGE_RUN: self.change_requested.emit})
         elif not self.run_notice.isHidden():  # it stays: nothing moves under the pointer
             self.run_notice.say("The run has ended. Changes here are for the next run.", {})
@@ -168,8 +173,13 @@ class TrainingOptionsDialog(QDialog):
         self.buttons.ok.clicked.connect(self.accept)
 
     def _use_preset(self, options: TrainingOptions) -> None:
-        """Apply the training options of a preset; invalid input is discarded."""
+        """Apply the training options of a preset; invalid input is discarded. A rate that was set for the solver before
+        is kept, with the new solver's on offer."""
+        before = self.training
         self.training_form.set_record(options, keep_typing=False)
+        self.training_form.rows["initial_learn_rate"].withdraw()
+        if before.solver != options.solver and before.initial_learn_rate == options.initial_learn_rate:
+            self._offer_rate()
         self._refresh()
 
     def _lay_out(self) -> None:

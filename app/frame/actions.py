@@ -326,7 +326,7 @@ ACTIONS: tuple[Action, ...] = (
            enabled_when=lambda s: s.is_running),
     Action("run.options", "Training options…", "Run", lambda w: w.dialogs.edit_training_options(), "Ctrl+T",
            "settings", separator_before=True,
-           keywords="settings solver learn learning rate epochs hyperparameters gpu trainingOptions"),
+           keywords="settings solver learn learn rate epochs hyperparameters gpu trainingOptions"),
     Action("run.open", "Open a run…", "Run", lambda w: w.training.choose_run(),
            help="Follow or look at a run by its folder"),
     Action("run.watch", "Highlight layer health", "Run", lambda w: w.layer_health.switch(),

@@ -85,7 +85,7 @@ class Board(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(area)
         self.choice = QPushButton("Plots")
-        self.choice.setToolTip("Show or hide plots: learning rate, speed, memory, step time, other metrics")
+        self.choice.setToolTip("Show or hide plots: learn rate, speed, memory, step time, other metrics")
         menu = QMenu(self.choice)
         theme.mark(menu, "role", "choices")
         menu.aboutToShow.connect(self._fill_menu)

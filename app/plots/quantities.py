@@ -25,7 +25,7 @@ class Quantity:
 
 
 OF_PROGRESS = {
-    "learn_rate": Quantity("Learning rate", can_smooth=False),
+    "learn_rate": Quantity("Learn rate", can_smooth=False),
     "samples_per_second": Quantity("Samples per second"),
     "memory": Quantity("Memory, MiB", can_smooth=False),
     "utilisation": Quantity(

@@ -1,4 +1,4 @@
-"""The learning rate over the whole run, drawn as the options are typed."""
+"""The learn rate over the whole run, drawn as the options are typed."""
 
 import math
 from collections.abc import Iterator
@@ -24,14 +24,14 @@ _ROUND = (1, 2, 5)
 
 
 class RatePlot(QWidget):
-    """The learning rate over a run, under a caption that says what it goes by."""
+    """The learn rate over a run, under a caption that says what it goes by."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.options = TrainingOptions()
         self.samples: int | None = None
         self.scale = 1.0
-        self.setAccessibleName("Learning rate over the run")
+        self.setAccessibleName("Learn rate over the run")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(HEIGHT)
         self._caption, self._curve = ElidedLabel(), RateCurve(self)
@@ -68,9 +68,9 @@ class RatePlot(QWidget):
     def caption(self) -> str:
         """What the curve shows, and what it goes by."""
         length = self.length
-        run = f"Learning rate over {plural(length.epochs, 'epoch')}, {plural(length.total_steps, 'iteration')}"
+        run = f"Learn rate over {plural(length.epochs, 'epoch')}, {plural(length.total_steps, 'iteration')}"
         if length.is_full_batch:
-            return f"Learning rate over {plural(length.epochs, 'iteration')}, each of all samples"
+            return f"Learn rate over {plural(length.epochs, 'iteration')}, each of all samples"
         if "plateau" in self.options.schedules:
             return f"{run}, as long as validations get better"
         return run if self.samples else f"{run}: {STAND_IN} per epoch are assumed, as there is no data yet"
@@ -95,7 +95,7 @@ class RateCurve(Plot):
     def __init__(self, owner: RatePlot) -> None:
         super().__init__(parent=owner, right=16)
         self._owner = owner
-        self.setAccessibleName("Learning rate over the run")
+        self.setAccessibleName("Learn rate over the run")
         self._line = Line(antialias=True)
         self.addItem(self._line, ignoreBounds=True)
 

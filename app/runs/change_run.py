@@ -1,4 +1,4 @@
-"""Dialogs that change a run: another learning rate or number of epochs while it trains, more epochs once it is
+"""Dialogs that change a run: another learn rate or number of epochs while it trains, more epochs once it is
 complete."""
 
 import math
@@ -30,7 +30,7 @@ class ChangeRun(QDialog):
         self.setMinimumWidth(380)
         self._before = (f"{rate:.6g}", f"{epochs}")
         self.rate, self.epochs = (QLineEdit(text) for text in self._before)
-        self.rate.setAccessibleName("Learning rate")
+        self.rate.setAccessibleName("Learn rate")
         self.epochs.setAccessibleName("Epochs")
         self.why = QLabel()
         self.why.setWordWrap(True)
@@ -67,7 +67,7 @@ class ChangeRun(QDialog):
         rate, epochs = _number(self.rate.text()), _number(self.epochs.text())
         why = ""
         if not 0 < rate <= 1000:
-            why = "The learning rate is a number above 0, at most 1000."
+            why = "The learn rate is a number above 0, at most 1000."
         elif not (1 <= epochs <= 1_000_000 and epochs == int(epochs)):
             why = "Epochs are a whole number from 1 to 1,000,000."
         theme.mark(self.rate, "invalid", "true" if why.startswith("The") else "false")

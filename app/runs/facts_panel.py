@@ -39,7 +39,7 @@ from engine.runs.summary import format_metric, title_of
 MOST_LINES = 8
 SECTION_GAP = 16
 """Pixels above a heading: more than between it and what it heads."""
-PROGRESS = ("Iteration", "Elapsed", "Learning rate", "Throughput", "Best", "Validation", "Test")
+PROGRESS = ("Iteration", "Elapsed", "Learn rate", "Throughput", "Best", "Validation", "Test")
 HARDWARE = ("Environment", "Workers", "Device", "Memory")
 DATA = ("Samples", "Batch")
 STATES = {
@@ -267,7 +267,7 @@ class FactsPanel(QWidget):
 
     @property
     def rate_and_epochs(self) -> tuple[float, int] | None:
-        """The current learning rate and the planned number of epochs of a run that is under way."""
+        """The current learn rate and the planned number of epochs of a run that is under way."""
         if self._started is None or self._last_progress is None:
             return None
         return self._last_progress[0].rate, self._started.epochs
@@ -363,7 +363,7 @@ class FactsPanel(QWidget):
         """Show a change of the run among the events, with the value before it."""
         text, started, now = _capitalised(done_text(event)), self._started, self.rate_and_epochs
         if event.what == "rate" and now is not None:
-            text = f"Learning rate {now[0]:.4g} → {event.value:.4g}"
+            text = f"Learn rate {now[0]:.4g} → {event.value:.4g}"
         elif event.what == "epochs" and started is not None:
             epochs = int(event.value)
             text = f"Epochs {started.epochs:,} → {epochs:,}"
@@ -390,7 +390,7 @@ class FactsPanel(QWidget):
         table = self.progress
         table.set("Iteration", f"{event.iteration:,} of {total:,}")
         table.set("Elapsed", format_duration(event.elapsed_s + since_s))
-        table.set("Learning rate", f"{event.rate:.4g}")
+        table.set("Learn rate", f"{event.rate:.4g}")
         table.set("Throughput", f"{event.samples_per_second:,.0f} samples/s")
         self.hardware.set("Memory", format_bytes(event.memory_bytes) if event.memory_bytes else "")
 

@@ -23,9 +23,7 @@ class RequestMenuButton(QPushButton):
         self.setAccessibleName("More")
         self.setFixedWidth(36)
         self.setStyleSheet("QPushButton { padding: 5px 0; } QPushButton::menu-indicator { width: 0; image: none; }")
-        self.setToolTip(
-            "Free memory, save, validate, change the learning rate or the epochs, watch gradients or layers"
-        )
+        self.setToolTip("Free memory, save, validate, change the learn rate or the epochs, watch gradients or layers")
         self._menu = QMenu(self)
         theme.mark(self._menu, "role", "choices")
         self._menu.setToolTipsVisible(True)

@@ -27,12 +27,14 @@ class Form(QWidget):
     `folded` are folded away under their heading until it is clicked, the search finds one, or one is refused. `below`
     gives widgets that stand under the rows of a group, or under the field of a name. A long form shows only the rows of
     `page` at first; rows get their widgets when they are first shown, all of a page before it is. `base` is the folder
-    that paths start at.
+    that paths start at. `reference` names the page that documents the fields, which a click on a line of help asks for.
     """
 
     changed = Signal(str)
     """The name of the field that was edited; `record` has its value."""
     validity_changed = Signal(bool)
+    reference_requested = Signal(str)
+    """The name of a field whose help was clicked."""
     folding_changed = Signal(str, bool)
     """A group, and whether it was folded away by hand."""
 
@@ -47,6 +49,7 @@ class Form(QWidget):
         below: Mapping[str, QWidget] | None = None,
         page: Collection[str] | None = None,
         base: Path | None = None,
+        reference: str = "",
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -77,7 +80,16 @@ class Form(QWidget):
                 self._sections[field.group] = heading
                 grid.addWidget(heading, line, 0, 1, 3 if is_wide else 2)
                 line += 1
-            row = Row(field, record, is_wide=is_wide, typed=self._on_typed, reset=self.reset, base=base)
+            row = Row(
+                field,
+                record,
+                is_wide=is_wide,
+                typed=self._on_typed,
+                reset=self.reset,
+                base=base,
+                reference=reference,
+                look_up=self.reference_requested.emit,
+            )
             row.place(grid, line, WIDE_FIELD_WIDTH if is_wide else None, self._gap)
             row.is_on_page = page is None or name in page
             self.rows[name] = row

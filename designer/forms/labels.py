@@ -99,6 +99,8 @@ class FieldLabel(QLabel):
 class HelpLine(QLabel):
     """One line of help beside a field, elided at its end where it has no room. The tooltip says all."""
 
+    clicked = Signal()
+
     def __init__(self) -> None:
         super().__init__()
         self.setFixedHeight(HEIGHT)
@@ -111,6 +113,15 @@ class HelpLine(QLabel):
         painter.setPen(self.palette().windowText().color())
         text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Emit `clicked`, where the pointer is still over the text."""
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.clicked.emit()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Taken, so that the release arrives here too."""
+        event.setAccepted(event.button() == Qt.MouseButton.LeftButton)
 
 
 def reset_action(menu: QMenu, label: FieldLabel) -> QAction:

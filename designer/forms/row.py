@@ -20,7 +20,7 @@ from designer.forms.field_editors import FieldEditor, PathEditor, editor_for
 from designer.forms.labels import FieldLabel, HelpLine, reset_action
 from designer.forms.line_editors import HEIGHT, NumberEditor, as_typed, parsed
 from engine.core.errors import FieldError
-from engine.core.fields import Bool, Choice, Choices, Field
+from engine.core.fields import Bool, Choice, Choices, Field, first_clause
 from engine.core.records import Record
 
 LONGEST_DEFAULT = 16
@@ -54,7 +54,10 @@ class Row:
         typed: Callable[[str, object], None],
         reset: Callable[[str], None],
         base: Path | None = None,
+        reference: str = "",
+        look_up: Callable[[str], None] = lambda name: None,
     ) -> None:
+        """`reference` names the page that documents the field; a click on the help calls `look_up`."""
         self.field = field
         self.error = ""
         """Why what was typed is refused."""
@@ -82,6 +85,7 @@ class Row:
         self._is_wide = is_wide
         self._base = base
         self._typed, self._reset = typed, reset
+        self._reference, self._look_up = reference, look_up
         self._place: Callable[[_Parts], None] = lambda parts: None
         self._parts: _Parts | None = None
         self._error_label: QLabel | None = None
@@ -114,6 +118,9 @@ class Row:
             value = getattr(self._record, self.field.name)
             parts = _Parts(self.field, value, lambda raw: self._typed(self.field.name, raw), is_wide=self._is_wide)
             parts.label.reset_requested.connect(lambda: self._reset(self.field.name))
+            if parts.help is not None and self._reference:
+                parts.help.setCursor(Qt.CursorShape.PointingHandCursor)
+                parts.help.clicked.connect(lambda: self._look_up(self.field.name))
             self._parts = parts
             if isinstance(parts.editor, PathEditor):
                 parts.editor.base = self._base
@@ -180,16 +187,16 @@ class Row:
         is_changed = self.has_default and self.is_changed(record)
         self.label.default_text = default
         self.label.set_marked(is_changed)
-        help_text, note = self._help(value)
-        takes = f"Takes {self.field.expects}." if self._is_wide else ""
+        help_text, note = self.field.help, self._note(value)
         hint = f"{help_text}\n" if help_text else ""
         state = f"Changed; the default is {default}. Click the dot to reset." if is_changed else f"Default: {default}"
         self.label.setToolTip(f"{self.field.label}\n{hint}{state}" if self.has_default else hint.strip())
-        self.widget.setToolTip("\n".join(filter(None, (note, help_text, takes))))
+        self.widget.setToolTip("\n".join(filter(None, self._tooltip(note))))
         self.widget.setAccessibleDescription(self.message or self.warning or help_text)
         if self.help is not None:
-            self.help.setText(note or self._help_line(default))
-            self.help.setToolTip(self.widget.toolTip())
+            self.help.setText(first_clause(note) or self._help_line(default))
+            click = f"Click to open {self._reference}." if self._reference else ""
+            self.help.setToolTip("\n".join(filter(None, (*self._tooltip(note), click))))
         self._made().field_editor.set_invalid(bool(self.message))
         self._show_message()
         self.set_visible(self.applies and not self.is_folded)
@@ -209,10 +216,21 @@ class Row:
         said = f"Default {short.lower() if isinstance(self.field, Bool) else short}" if short else ""
         return ". ".join(filter(None, (self.field.effect, said)))
 
-    def _help(self, value: Any) -> tuple[str, str]:
-        """What the field is for, and what the chosen word means."""
-        note = self.field.notes.get(value, "") if isinstance(self.field, Choice) and not self.is_several else ""
-        return self.field.help, note
+    def _note(self, value: Any) -> str:
+        """What the chosen word means."""
+        return self.field.notes.get(value, "") if isinstance(self.field, Choice) and not self.is_several else ""
+
+    def _tooltip(self, note: str) -> tuple[str, ...]:
+        """The lines of the tooltip: the chosen word, the field, its names elsewhere, its limits."""
+        field = self.field
+        if not self._is_wide:
+            return note, field.help
+        elsewhere = [
+            f"{whose}: {name}"
+            for whose, name in (("MATLAB", field.matlab), ("torch", field.torch))
+            if name and name != "none"
+        ]
+        return note, field.description, *elsewhere, f"Takes {field.expects}."
 
     def _show_message(self) -> None:
         text = self.message or self.warning

@@ -36,7 +36,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "pause": ("control", "pause a run"),
         "checkpoint": ("control", "save a checkpoint of a run now"),
         "validate": ("control", "validate the network of a run now"),
-        "set": ("control", "change the learning rate or the number of epochs of a run"),
+        "set": ("control", "change the learn rate or the number of epochs of a run"),
         "watch": ("control", "watch the gradients or layers of a run"),
     },
     "runs": {

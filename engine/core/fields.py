@@ -60,11 +60,16 @@ def path_part(name: str) -> str:
 
 
 _PADDED_NUMBER = re.compile(r"^\s*(?:\+|(-))?0*(?=\d)")
-_END_OF_EFFECT = re.compile(r"\. |; ")
+_END_OF_CLAUSE = re.compile(r"\. |; ")
 
 T = TypeVar("T")
 JSON = Any
 Visible = Callable[[Any], bool]
+
+
+def first_clause(text: str) -> str:
+    """Return a help text or a note up to its first full stop or semicolon."""
+    return _END_OF_CLAUSE.split(text, maxsplit=1)[0]
 
 
 class Field(Generic[T]):
@@ -130,7 +135,7 @@ class Field(Generic[T]):
     @property
     def effect(self) -> str:
         """The first clause of the help: what the field does, for one line."""
-        return _END_OF_EFFECT.split(self.help, maxsplit=1)[0]
+        return first_clause(self.help)
 
     def default_for(self, record: Any) -> T:
         """Return the default, which may depend on the other values of the record."""

@@ -211,7 +211,7 @@ class _Coordinator:
         return can_help and self._restarts < self._info.max_restarts and not self._stop_requests and not self._signals
 
     def _lower_rate(self) -> None:
-        """Lower the learning rate of the next attempt; cumulatively for repeated attempts from the same checkpoint."""
+        """Lower the learn rate of the next attempt; cumulatively for repeated attempts from the same checkpoint."""
         newest = next((checkpoint.iteration for checkpoint in all_checkpoints(self._folder)), -1)
         before = self._rate_factor if newest == self._lowered_at else 1.0
         self._rate_factor, self._lowered_at = before * self._info.go_back, newest

@@ -101,7 +101,7 @@ class AttemptOutcome:
     failure: Failed | None = None
     outcome: Mapping[str, Any] | None = None
     remedy: str = ""
-    """Remedy to try from the last checkpoint: `again`: an unchanged restart; `lower rate`: a lower learning rate."""
+    """Remedy to try from the last checkpoint: `again`: an unchanged restart; `lower rate`: a lower learn rate."""
 
 
 def well(outcome: Mapping[str, Any]) -> AttemptOutcome:

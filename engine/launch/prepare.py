@@ -119,7 +119,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
 
 
 def go_back(project: Project) -> float:
-    """Return the factor of the learning rate after a rollback from a non-finite loss; 0 if the run ends instead."""
+    """Return the factor of the learn rate after a rollback from a non-finite loss; 0 if the run ends instead."""
     options = project.training
     return options.go_back_rate_factor if options.non_finite_loss == "go-back" else 0.0
 

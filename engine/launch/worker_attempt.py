@@ -32,7 +32,7 @@ SHUTDOWN_S = 10.0
 class StartPoint:
     """Start of an attempt.
 
-    checkpoint: iteration of the checkpoint; negative if there is none. rate_factor: multiplies its learning rates.
+    checkpoint: iteration of the checkpoint; negative if there is none. rate_factor: multiplies its learn rates.
     pending_requests: requests to handle before the first step, one per line, for the first worker.
     """
 

@@ -387,7 +387,7 @@ class LearnedParameter(Weighted, _Source):
 
     key, label, family = "learned_parameter", "Learned parameter", "Arithmetic"
     weights_initializer = initializer_field("numbers", "narrow-normal", SCALE_INITIALIZERS, label="Initialiser")
-    weight_learn_rate_factor = rate_field("numbers", label="Learning rate factor")
+    weight_learn_rate_factor = rate_field("numbers", label="Learn rate factor")
     weight_l2_factor = l2_field("numbers", 0.0, label="L2 factor")
 
     def weights(self, *x: TensorType) -> dict[str, Sizes]:

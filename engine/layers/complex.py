@@ -223,7 +223,7 @@ class ModRelu(_ComplexActivation, Weighted):
 
     key, label, family = "mod_relu", "modReLU", "Signal"
     bias_initializer = initializer_field("thresholds", "zeros", BIAS_INITIALIZERS, label="Initialiser")
-    bias_learn_rate_factor = rate_field("thresholds", label="Learning rate factor")
+    bias_learn_rate_factor = rate_field("thresholds", label="Learn rate factor")
     bias_l2_factor = l2_field("thresholds", 0.0, label="L2 factor")
 
     def output(self, x: TensorType) -> TensorType:

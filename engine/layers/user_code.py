@@ -311,7 +311,7 @@ class Custom(UserCode, Weighted):
 
     key, label, family = "custom", "Custom layer", "Custom"
     class_name = Text("", label="Class", help="The class in the file, an nn.Module")
-    weight_learn_rate_factor = rate_field("weights", label="Learning rate factor")
+    weight_learn_rate_factor = rate_field("weights", label="Learn rate factor")
     weight_l2_factor = l2_field("weights", 1.0, label="L2 factor")
     _name_field = "class_name"
 

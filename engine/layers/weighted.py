@@ -70,7 +70,7 @@ def weights_initializer_field(default: str = "glorot") -> Choice:
 
 def rate_field(what: str, *, label: str, visible_when: Visible | None = None) -> Float:
     """How fast parameters learn."""
-    help = f"Multiplies the learning rate for the {what}; 2 learns twice as fast, 0 not at all"
+    help = f"Multiplies the learn rate for the {what}; 2 learns twice as fast, 0 not at all"
     return _factor(1.0, label, help, visible_when)
 
 
@@ -117,7 +117,7 @@ class WithWeights(Weighted):
     """Weights without a bias."""
 
     weights_initializer = weights_initializer_field()
-    weight_learn_rate_factor = rate_field("weights", label="Learning rate factor")
+    weight_learn_rate_factor = rate_field("weights", label="Learn rate factor")
     weight_l2_factor = l2_field("weights", 1.0, label="L2 factor")
 
 
@@ -198,7 +198,7 @@ def lstm_bias_field() -> Choice:
 class WithAlpha(Weighted):
     """A learned slope; a field of the layer says where it starts."""
 
-    alpha_learn_rate_factor = rate_field("slope", label="Learning rate factor")
+    alpha_learn_rate_factor = rate_field("slope", label="Learn rate factor")
     alpha_l2_factor = l2_field("slope", 0.0, label="L2 factor")
 
     def role(self, name: str) -> str:

@@ -18,7 +18,7 @@ class WorkerSpec:
     checkpoint: int = -1
     """The iteration of the checkpoint to resume from; negative: the run begins."""
     rate_factor: float = 1.0
-    """Multiplies the learning rates of the checkpoint."""
+    """Multiplies the learn rates of the checkpoint."""
     pending_requests: str = ""
     """Requests, one per line, that are handled before the first step after a checkpoint."""
 

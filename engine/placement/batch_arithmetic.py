@@ -1,4 +1,4 @@
-"""Batch size, steps per epoch and learning rate of a placement as text, and the cost model of dividing a step.
+"""Batch size, steps per epoch and learn rate of a placement as text, and the cost model of dividing a step.
 
 The window, the command line and the run's record all use this text.
 """
@@ -25,7 +25,7 @@ _FLOPS_S = 2e10
 
 
 def rate_factor(environment: EnvironmentOptions, workers: int) -> float:
-    """Return the factor of the learning rates for this number of workers."""
+    """Return the factor of the learn rates for this number of workers."""
     if not environment.is_visible("learn_rate_scaling"):
         return 1.0
     match environment.learn_rate_scaling:
@@ -70,7 +70,7 @@ def batch_text(
     placement: Placement, environment: EnvironmentOptions, training: TrainingOptions, samples: int | None
 ) -> str:
     """Return the batch for a training split of this size, if it is known: `128 samples per step, 64 per worker in 4
-    micro-batches of 16; 12 steps per epoch; learning rate 0.02 = 0.01 × 2 (linear, 2 workers).`"""
+    micro-batches of 16; 12 steps per epoch; learn rate 0.02 = 0.01 × 2 (linear, 2 workers).`"""
     parts = [_batch(placement, environment, training, batch_size(training, samples))]
     if samples:
         whole = training_length(training, samples)
@@ -113,11 +113,11 @@ def _batch(placement: Placement, environment: EnvironmentOptions, training: Trai
 def _rate(environment: EnvironmentOptions, rate: float, workers: int) -> str:
     factor = rate_factor(environment, workers)
     if workers == 1:
-        return f"learning rate {rate:g}"
+        return f"learn rate {rate:g}"
     kind = environment.learn_rate_scaling
     if factor == 1.0:
-        return f"learning rate {rate:g} (not scaled, {plural(workers, 'worker')})"
-    return f"learning rate {rate * factor:.4g} = {rate:g} × {factor:.4g} ({kind}, {plural(workers, 'worker')})"
+        return f"learn rate {rate:g} (not scaled, {plural(workers, 'worker')})"
+    return f"learn rate {rate * factor:.4g} = {rate:g} × {factor:.4g} ({kind}, {plural(workers, 'worker')})"
 
 
 @dataclass(frozen=True)

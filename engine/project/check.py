@@ -281,7 +281,7 @@ def _warmup_problem(options: TrainingOptions, samples: int) -> Iterator[Problem]
     if options.is_visible("warmup_iterations") and 0 < total <= options.warmup_iterations:
         message = (
             f"The run has {plural(total, 'iteration')} and ends within the warm-up of {options.warmup_iterations:,}: "
-            "the learning rate only rises."
+            "the learn rate only rises."
         )
         yield Problem("warning", "", "", "training.warmup_iterations", message)
 

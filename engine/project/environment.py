@@ -98,13 +98,13 @@ class EnvironmentOptions(Record):
         options=("equal", "measured", "by-hand"),
         notes={
             "equal": "Equal number of samples per worker",
-            "measured": "In proportion to the speed of each worker's device, measured when training starts",
+            "measured": "In proportion to the measured speed; of each worker's device, when training starts",
             "by-hand": "In proportion to the weights below",
         },
         label="Shares of the batch",
         group="Environment",
-        help="Division of each batch among the workers, for devices of unequal speed. Default equal. The results "
-        "do not change",
+        help="Division of each batch among the workers. Default equal. For devices of unequal speed. The results do "
+        "not change",
         matlab="WorkerLoad",
         visible_when=_target(*SEVERAL),
     )
@@ -113,8 +113,8 @@ class EnvironmentOptions(Record):
         low=0.0,
         label="Weights of the workers",
         group="Environment",
-        help="Weight per worker, in their order: 3, 1 gives the first worker three samples of four. Their number "
-        "sets the number of workers if that is auto",
+        help="Weight per worker: 3, 1 gives the first 3 of 4. Default none. Their number sets the number of workers "
+        "if that is auto",
         matlab="WorkerLoad",
         visible_when=_gives_loads,
     )
@@ -126,9 +126,9 @@ class EnvironmentOptions(Record):
             "linear": "Number of workers",
             "square-root": "Square root of the number of workers",
         },
-        label="Learning rate by workers",
+        label="Learn rate by workers",
         group="Environment",
-        help="Factor on the learning rate, relative to one worker. Default none, since the mini-batch is divided "
+        help="Factor on the learn rate, relative to one worker. Default none, since the mini-batch is divided "
         "among the workers. For batches enlarged with the number of workers: linear as in Goyal et al. "
         "2017, square root for adam",
         matlab="none",
@@ -140,13 +140,13 @@ class EnvironmentOptions(Record):
         options=STRATEGIES,
         notes={
             "auto": "Data parallel",
-            "data-parallel": "Each worker holds the network and computes a part of each batch (torch: DDP)",
-            "fully-sharded": "Each worker holds a shard of the weights and gathers the others on demand "
-            "(torch: FSDP2): less memory, more communication",
-            "local-sgd": "Workers train separately and average their weights every few iterations: less "
-            "communication, other numbers",
-            "pipeline": "Each worker holds a stage of the network and batches pass in micro-batches: for networks "
-            "that one device cannot hold; experimental",
+            "data-parallel": "Each worker computes a part of each batch; it holds the whole network (torch: DDP)",
+            "fully-sharded": "Each worker holds a shard of the weights; it gathers the others on demand (torch: "
+            "FSDP2): less memory, more communication",
+            "local-sgd": "Workers train separately and average weights; every few iterations: less communication, "
+            "other numbers",
+            "pipeline": "Each worker holds a stage of the network; batches pass in micro-batches: for networks that "
+            "one device cannot hold. Experimental",
         },
         label="Strategy",
         group="Environment",
@@ -174,7 +174,7 @@ class EnvironmentOptions(Record):
         },
         removed={"power-sgd": "Use fp16, or the strategy local-sgd, which communicates less often."},
         group="Environment",
-        help="Format in which workers exchange gradients, for slow connections. Default none",
+        help="Format of the gradients that workers exchange. Default none. For slow connections",
         torch="DDP communication hooks",
         visible_when=_strategy("auto", "data-parallel"),
     )
@@ -196,9 +196,9 @@ class EnvironmentOptions(Record):
         "",
         label="Stages",
         group="Environment",
-        help="Pipeline stage per layer, such as conv_2: 2, fc: 3, with one stage per worker. Unlisted layers "
-        "join the latest stage among their inputs. Default empty: stages of about equal work. The canvas "
-        "shows and changes them (View > Pipeline stages)",
+        help="Pipeline stage per layer: conv_2: 2, fc: 3. Default empty: stages of about equal work. One stage per "
+        "worker. Unlisted layers join the latest stage among their inputs. The canvas shows and changes them (View > "
+        "Pipeline stages)",
         matlab="none",
         torch="pipe_split",
         visible_when=_strategy("pipeline"),
@@ -207,7 +207,7 @@ class EnvironmentOptions(Record):
         False,
         label="Keep weights on the CPU",
         group="Environment",
-        help="Keeps weights and moments in CPU memory and moves them to the GPU as needed. Default off",
+        help="Keeps weights and moments in CPU memory. Default off. They are moved to the GPU as needed",
         torch="CPUOffloadPolicy",
         visible_when=_strategy("fully-sharded"),
     )

@@ -40,7 +40,7 @@ shuffling do not apply. `max_iterations` limits the run, which ends earlier if g
 With a warm-up of w iterations, the rate first rises linearly to the start of the schedule, which then covers the rest
 of the run; n counts its iterations. The formulas are those of the named schedulers of torch. A chain is written as
 text: `--set training.schedule=chain --set "training.schedule_chain=warmup 100 iterations, none 5 epochs, cosine times
-0.5"`. Each schedule of a chain runs as if it were the whole run, from the initial learning rate times its factor.
+0.5"`. Each schedule of a chain runs as if it were the whole run, from the initial learn rate times its factor.
 Further options follow it: `piecewise 9 epochs learn_rate_drop_period=3`.
 """
 

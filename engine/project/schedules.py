@@ -1,4 +1,4 @@
-"""The learning rate as a pure function of the step: a resumed run continues with the same rate, and a form can plot it.
+"""The learn rate as a pure function of the step: a resumed run continues with the same rate, and a form can plot it.
 
 Only the plateau schedule depends on more: the number of drops by validations so far.
 """

@@ -42,7 +42,7 @@ class Started(Event):
     and `iterations` are the planned totals, also after they were changed on request; `steps_per_epoch` is the number of
     iterations per epoch. `metric` is the name of the metric. `samples` is the number of samples per split, `parameters`
     the number of learnable parameters of the network. `sentence` explains the choice and use of the environment;
-    `arithmetic` gives the global batch size, the batch size per worker, the steps per epoch and the learning rate.
+    `arithmetic` gives the global batch size, the batch size per worker, the steps per epoch and the learn rate.
     """
 
     kind: ClassVar[str] = "started"
@@ -106,7 +106,7 @@ CURVE_KEYS = ("lowest", "lowest_steps", "highest", "highest_steps", "mean", "non
 @dataclass(frozen=True, kw_only=True)
 class Progress(Event):
     """Progress of the run: `epoch` and `iteration` (both from 1), `elapsed_s` seconds of training and the expected
-    remaining seconds `remaining_s`. `rate` is the learning rate, `samples_per_second` the throughput of all workers;
+    remaining seconds `remaining_s`. `rate` is the learn rate, `samples_per_second` the throughput of all workers;
     `memory_bytes` is summed over workers (on a GPU: of the device), `utilisation` the share of processors, or of GPU
     time, that was busy since the previous event of this type. `data_share` and `communication_share` are the shares of
     step time since then that the first worker waited for data and for other workers. Shares are in [0, 1], or NaN if
@@ -194,7 +194,7 @@ class Resumed(Event):
 class Requested(Event):
     """A request was carried out after `iteration`. `what` is `pause`, `release` (a paused run has released its memory:
     its workers have ended), `resume`, `stop`, `stop_after_epoch`, `checkpoint`, `validate`, `rate` (`value` is the new
-    learning rate), `epochs` (`value` is the new number of epochs), `watch_gradient_norm` or `watch_layers` (`value` 1:
+    learn rate), `epochs` (`value` is the new number of epochs), `watch_gradient_norm` or `watch_layers` (`value` 1:
     on, 0: off)."""
 
     kind: ClassVar[str] = "request"

@@ -43,7 +43,7 @@ class RunInfo:
     checkpoints_kept: int = 2
     loading: Loading = field(default_factory=partial(Loading, False, 0, 0))
     go_back: float = 0.0
-    """The factor on the learning rate after a rollback from a non-finite loss; 0 where such a loss ends the run."""
+    """The factor on the learn rate after a rollback from a non-finite loss; 0 where such a loss ends the run."""
     augments: tuple[str, ...] = ()
     strategy: str = ""
     seed: int = 0

@@ -27,7 +27,7 @@ class RequestField:
     name: str
     what: str
     done: str
-    """What the run has done, with the event's `value`: `learning rate {value:.4g}`."""
+    """What the run has done, with the event's `value`: `learn rate {value:.4g}`."""
     help: str
     """Help of its option on the command line."""
     label: str = ""
@@ -198,16 +198,16 @@ REQUESTS = (
             Number(
                 name="rate",
                 what="rate",
-                done="learning rate {value:.4g}",
-                help="the learning rate now; the schedule continues from there",
+                done="learn rate {value:.4g}",
+                help="the learn rate now; the schedule continues from there",
                 metavar="R",
                 resets="rate_factor",
             ),
             Number(
                 name="rate_factor",
                 what="rate",
-                done="learning rate {value:.4g}",
-                help="multiply the learning rate, and all that follow",
+                done="learn rate {value:.4g}",
+                help="multiply the learn rate, and all that follow",
                 metavar="F",
                 is_factor=True,
             ),
@@ -221,7 +221,7 @@ REQUESTS = (
             ),
         ),
         label="Change rate or epochs…",
-        command="Change the learning rate or the number of epochs of a run while it trains.",
+        command="Change the learn rate or the number of epochs of a run while it trains.",
     ),
     RequestType(
         name="watch",
@@ -330,7 +330,7 @@ def refuse_unknown(name: str) -> None:
 
 
 def done_text(event: Requested) -> str:
-    """Return what the run has done on request: `paused`, `learning rate 0.002`; empty if unknown."""
+    """Return what the run has done on request: `paused`, `learn rate 0.002`; empty if unknown."""
     row = _BY_WHAT.get(event.what)
     if isinstance(row, RequestField):
         return row.text(event.value)

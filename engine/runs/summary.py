@@ -91,7 +91,7 @@ class RunSummary:
 
     @property
     def title(self) -> str:
-        """Name of the run for a person: as the user gave it, else its number, solver and learning rate, such as
+        """Name of the run for a person: as the user gave it, else its number, solver and learn rate, such as
         `Run 5 · adam, 0.001`; for runs without a number the name of the folder."""
         if self.notes.run_name or not self.run_number:
             return self.notes.run_name or self.path.name

@@ -159,7 +159,7 @@ class TrainerBuilder:
 
     @cached_property
     def schedule(self) -> Schedule:
-        """Return the learning rate of each step."""
+        """Return the learn rate of each step."""
         scale = rate_factor(self.job.project.environment, self.job.group.size)
         return Schedule(self.options, self.length.steps_per_epoch, self.length.total_steps, scale)
 

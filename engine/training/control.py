@@ -1,4 +1,4 @@
-"""Obeys the requests to a run while it trains: stop, pause, save, validate, another learning rate, another length."""
+"""Obeys the requests to a run while it trains: stop, pause, save, validate, another learn rate, another length."""
 
 import time
 from collections.abc import Callable
@@ -86,7 +86,7 @@ class Control:
             self._reporter.send(Requested(what="resume", iteration=state.step), StateChanged(state="running"))
 
     def _change(self, pending: PendingRequests) -> None:
-        """Change the learning rate or the number of epochs. Either is in a checkpoint, saved at once."""
+        """Change the learn rate or the number of epochs. Either is in a checkpoint, saved at once."""
         state, step = self._state, self._state.step
         now, rate = self._step.learn_rate(step), pending.number("set.rate")
         factor = pending.number("set.rate_factor", 1.0) * (rate / now if rate and now else 1.0)

@@ -60,7 +60,7 @@ class TrainingJob:
     checkpoint: int = -1
     """Iteration of the checkpoint to resume from; negative: start from the beginning."""
     rate_factor: float = 1.0
-    """Factor for the learning rates of the checkpoint."""
+    """Factor for the learn rates of the checkpoint."""
     events: EventSink = field(default_factory=NullEventSink)
     requests: RequestSource = field(default_factory=NoRequests)
     notes: tuple[str, ...] = ()

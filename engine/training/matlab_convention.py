@@ -55,7 +55,7 @@ class MatlabConvention:
 
     @torch.no_grad()
     def before_update(self, groups: list[Group], rate: float) -> None:
-        """Set what the next update needs; for sgdm the gradients are multiplied by the learning rate."""
+        """Set what the next update needs; for sgdm the gradients are multiplied by the learn rate."""
         self._num_updates += 1
         if self._options.solver == "sgdm":
             for group in groups:

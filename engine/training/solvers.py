@@ -1,4 +1,4 @@
-"""Solvers and learning-rate schedules: torch's optimizers under MATLAB's option names."""
+"""Solvers and learn-rate schedules: torch's optimizers under MATLAB's option names."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ from engine.training.precision import LossScale
 
 
 class Schedule:
-    """Returns the learning rate of a step, from 0. Each worker has one; all get the same validations, so all agree.
+    """Returns the learn rate of a step, from 0. Each worker has one; all get the same validations, so all agree.
 
     The plateau schedule lowers the rate as torch's ReduceLROnPlateau does: when more validations in a row than the
     patience are not better than the best by the threshold. Validations during the warm-up, or in the phases before it
@@ -38,7 +38,7 @@ class Schedule:
         self._factor = 1.0
 
     def __call__(self, step: int) -> float:
-        """Return the learning rate of a step."""
+        """Return the learn rate of a step."""
         rate = rate_at(self._options, step, self._steps_per_epoch, self._total_steps, self._drops)
         return self._scale * self._factor * rate
 
@@ -83,9 +83,9 @@ _NORMALISATIONS = (nn.modules.batchnorm._NormBase, nn.GroupNorm, nn.LayerNorm, n
 
 
 class Solver:
-    """An optimizer and its learning rate.
+    """An optimizer and its learn rate.
 
-    `parameters` are the options of the layers by parameter name: factors of the learning rate and of L2 regularisation.
+    `parameters` are the options of the layers by parameter name: factors of the learn rate and of L2 regularisation.
     Frozen parameters (without a gradient) are left out.
     """
 
@@ -148,7 +148,7 @@ class Solver:
             yield from (value for value in state.values() if isinstance(value, torch.Tensor) and value.dim() > 0)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return moments, counts and learning rate."""
+        """Return moments, counts and learn rate."""
         tolerance = self._optimizer.tolerance.state_dict() if isinstance(self._optimizer, Lbfgs) else {}
         return {"optimizer": self._optimizer.state_dict(), "rate": self._rate, "tolerance": tolerance}
 

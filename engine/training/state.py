@@ -184,7 +184,7 @@ class TrainingState:
 
 
 class LearnRateSchedule(Protocol):
-    """What the learning rate depends on beside the step."""
+    """What the learn rate depends on beside the step."""
 
     def validated(self, step: int, value: float, higher_is_better: bool) -> None:
         """Take note of the objective after this many steps."""

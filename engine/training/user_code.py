@@ -110,7 +110,7 @@ class Run:
 
     @property
     def learn_rate(self) -> float:
-        """Return the learning rate of the last step."""
+        """Return the learn rate of the last step."""
         return self.rate_at(max(0, self.step - 1))
 
     @property

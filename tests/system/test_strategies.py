@@ -78,7 +78,7 @@ def test_workers_of_unequal_load_are_one(tmp_path: Path) -> None:
     one = train(digits(convolution(), **options, initial_learn_rate=0.002), tmp_path / "one")
     loads = {**TWO, "worker_load": "by-hand", "worker_weights": [3, 1], "learn_rate_scaling": "linear"}
     two = train(digits(convolution(), loads, **options, initial_learn_rate=0.001), tmp_path / "two")
-    assert "learning rate 0.002 = 0.001 × 2 (linear, 2 workers)" in two.folder.read_info().placement.arithmetic
+    assert "learn rate 0.002 = 0.001 × 2 (linear, 2 workers)" in two.folder.read_info().placement.arithmetic
     assert [place.samples for place in two.folder.read_info().placement.places] == [118, 39]
     assert largest_difference(one, two) < 1e-4
     for split in ("validation", "test"):

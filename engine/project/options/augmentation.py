@@ -44,7 +44,7 @@ def _of_scale(what: str, matlab: str) -> Any:
         high=100.0,
         label=f"Scale of the {what}",
         group=GROUP,
-        help=f"Range of the factor by which the {what} of an image is scaled about its centre. Default 1, 1: no change",
+        help=f"Range of the factor on the {what}. Default 1, 1: no change. Images are scaled about their centre",
         matlab=f"{matlab}, also ignored if width and height are scaled together",
         torch="none",
         visible_when=_scales_apart,
@@ -60,7 +60,7 @@ def _of_shear(axis: str, formula: str, matlab: str) -> Any:
         unit="degrees",
         label=f"Shear along {axis}",
         group=GROUP,
-        help=f"Range of the shear angle along {axis}: {axis} becomes {formula}. Default 0, 0: no change",
+        help=f"Range of the shear angle along {axis}. Default 0, 0: no change. {axis} becomes {formula}",
         matlab=matlab,
         torch="shear of RandomAffine",
     )
@@ -75,21 +75,21 @@ def _of_translation(way: str, matlab: str) -> Any:
         unit="pixels",
         label=f"Translation {way}",
         group=GROUP,
-        help=f"Range of the distance by which images are moved {way}, fractions included. Default 0, 0: no change",
+        help=f"Range of the shift {way}. Default 0, 0: no change. Fractions of a pixel are included",
         matlab=matlab,
         torch="translate of RandomAffine, as a fraction of the image",
     )
 
 
-def _of_mix(what: str, paper: str, torch: str) -> Float:
+def _of_mix(effect: str, shares: str, paper: str, torch: str) -> Float:
     return Float(
         0.0,
         low=0.0,
         high=100.0,
         label=torch,
         group=GROUP,
-        help=f"Parameter a of the distribution Beta(a, a) of the shares with which {what}. Default 0: no mixing. "
-        "The loss, which must be cross-entropy, weights the two classes by their shares; training accuracy uses the "
+        help=f"{effect}. Default 0: no mixing. The shares are drawn from the distribution Beta(a, a): {shares}. The "
+        "loss, which must be cross-entropy, weights the two classes by their shares; training accuracy uses the "
         f"larger share. {paper}",
         matlab="none",
         torch=f"{torch}, which pairs images within a batch",
@@ -117,7 +117,7 @@ class AugmentationOptions(Record):
         high=1.0,
         label="Left-right reflection",
         group=GROUP,
-        help="Probability that an image is mirrored left to right, 0 to 1. Default 0",
+        help="Probability of mirroring left to right, 0 to 1. Default 0",
         matlab="RandXReflection, where true means 0.5",
         torch="RandomHorizontalFlip",
     )
@@ -127,7 +127,7 @@ class AugmentationOptions(Record):
         high=1.0,
         label="Top-bottom reflection",
         group=GROUP,
-        help="Probability that an image is mirrored top to bottom, 0 to 1. Default 0",
+        help="Probability of mirroring top to bottom, 0 to 1. Default 0",
         matlab="RandYReflection, where true means 0.5",
         torch="RandomVerticalFlip",
     )
@@ -139,8 +139,8 @@ class AugmentationOptions(Record):
         unit="degrees",
         label="Rotation",
         group=GROUP,
-        help="Range of the angle by which images are rotated clockwise about their centre, bilinearly. Default "
-        "0, 0: no change. The order is scaling, shear, rotation, translation, after reflection",
+        help="Range of the angle of clockwise rotation. Default 0, 0: no change. Images are rotated about their "
+        "centre, bilinearly. The order is scaling, shear, rotation, translation, after reflection",
         matlab="RandRotation, in an undocumented order",
         torch="degrees of RandomAffine, in this order",
     )
@@ -150,8 +150,8 @@ class AugmentationOptions(Record):
         high=100.0,
         label="Scale",
         group=GROUP,
-        help="Range of the factor by which images are scaled about their centre, width and height together. "
-        "Default 1, 1: no change",
+        help="Range of the factor on width and height together. Default 1, 1: no change. Images are scaled about "
+        "their centre",
         matlab="RandScale",
         torch="scale of RandomAffine",
     )
@@ -168,41 +168,40 @@ class AugmentationOptions(Record):
         unit="pixels",
         label="Padding of random crops",
         group=GROUP,
-        help="Width of the border added to images before a random crop of their original size. Default 0: no "
-        "crop. 4 is usual for CIFAR. Images move by whole pixels without interpolation",
+        help="Border added before a random crop to the old size. Default 0: no crop. 4 is usual for CIFAR. Images "
+        "move by whole pixels without interpolation",
         matlab="randcrop, which crops larger images",
         torch="padding of RandomCrop",
     )
     fill_value = Floats(
         (0.0,),
         group=GROUP,
-        help="Value of pixels outside the image, in the units of the data (image files: 0 to 255), one number or "
-        "one per channel. Default 0. Such pixels are ignored in masks",
+        help="Value of pixels outside the image. Default 0. One number or one per channel, in the units of the data "
+        "(image files: 0 to 255). Such pixels are ignored in masks",
         matlab="FillValue",
         torch="fill",
         visible_when=_needs_fill,
     )
     jitter_brightness = _of_jitter(
-        "Largest change b of brightness: images are multiplied by a factor from max(0, 1 - b) to 1 + b, and clipped "
-        "(image files: to 0 and 255, otherwise to the range of the training split). Default 0: no change",
+        "Largest change b of brightness. Default 0: no change. Images are multiplied by a factor from max(0, 1 - b) to "
+        "1 + b, and clipped (image files: to 0 and 255, otherwise to the range of the training split)",
         "Brightness of jitterColorHSV, which adds instead",
         "brightness",
     )
     jitter_contrast = _of_jitter(
-        "Largest change c of contrast: differences from the mean grey of an image are multiplied by a factor from "
-        "max(0, 1 - c) to 1 + c. Default 0: no change",
+        "Largest change c of contrast. Default 0: no change. Differences from the mean grey of an image are multiplied "
+        "by a factor from max(0, 1 - c) to 1 + c",
         "Contrast of jitterColorHSV",
         "contrast",
     )
     jitter_saturation = _of_jitter(
-        "Largest change s of saturation: differences of colours from their grey are multiplied by a factor from "
-        "max(0, 1 - s) to 1 + s. Default 0: no change",
+        "Largest change s of saturation. Default 0: no change. Differences of colours from their grey are multiplied "
+        "by a factor from max(0, 1 - s) to 1 + s",
         "Saturation of jitterColorHSV, which adds instead",
         "saturation",
     )
     jitter_hue = _of_jitter(
-        "Largest rotation of hues in either direction, as a fraction of the colour circle (HSV), 0 to 0.5. Default 0: "
-        "no change",
+        "Largest rotation of hues, 0 to 0.5 of the circle. Default 0: no change. In either direction, in HSV",
         "Hue of jitterColorHSV",
         "hue",
         high=0.5,
@@ -213,8 +212,8 @@ class AugmentationOptions(Record):
         high=1e6,
         label="Noise",
         group=GROUP,
-        help="Standard deviation of the normal noise added to each value. Default 0: no noise. In the units of "
-        "the data (image files: 0 to 255)",
+        help="Standard deviation of normal noise. Default 0: no noise. It is added to each value, in the units of the "
+        "data (image files: 0 to 255)",
         matlab="imnoise",
         torch="sigma of GaussianNoise, for images from 0 to 1",
     )
@@ -224,8 +223,8 @@ class AugmentationOptions(Record):
         high=1.0,
         label="Erasing",
         group=GROUP,
-        help="Probability that a rectangle of an image is replaced by the fill value (cutout), 0 to 1. Default "
-        "0. Its aspect ratio is between 0.3 and 3.3; masks are unchanged",
+        help="Probability that a rectangle is erased, 0 to 1. Default 0. It is filled with the fill value (cutout). "
+        "Its aspect ratio is between 0.3 and 3.3; masks are unchanged",
         matlab="none",
         torch="p of RandomErasing",
     )
@@ -235,20 +234,22 @@ class AugmentationOptions(Record):
         high=1.0,
         label="Area erased",
         group=GROUP,
-        help="Range of the fraction of the image that is erased, 0 to 1. Default 0.02, 0.33",
+        help="Range of the fraction erased, 0 to 1. Default 0.02, 0.33",
         matlab="none",
         torch="scale of RandomErasing",
         visible_when=lambda options: options.erasing_probability > 0,
     )
 
     mixup_alpha = _of_mix(
-        "an image and a random one of the training split are averaged",
+        "Strength a of averaging two images",
+        "an image is averaged with a random one of the training split",
         "Zhang et al., 2018",
         "MixUp",
     )
     cutmix_alpha = _of_mix(
-        "an image and a rectangle of a random one of the training split are combined; with MixUp, each of the two "
-        "applies to half of the images",
+        "Strength a of pasting a part of another image",
+        "a rectangle comes from a random image of the training split; with MixUp, each of the two applies to half of "
+        "the images",
         "Yun et al., 2019",
         "CutMix",
     )

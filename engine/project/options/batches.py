@@ -69,8 +69,7 @@ class BatchOptions(Record):
         notes={
             "longest": "Batches are padded to their longest sequence",
             "shortest": "In training, each batch is cut to its shortest sequence",
-            "split": "While training, sequences are cut into pieces of a length; each is a sample and starts without a "
-            "state",
+            "split": "Sequences are cut into pieces; while training, each piece is a sample and starts without a state",
         },
         group="Batches",
         help="Method that batches sequences of different lengths. Default longest. Validation and test use whole "
@@ -93,11 +92,11 @@ class BatchOptions(Record):
         "masked",
         options=("masked", "seen"),
         notes={
-            "masked": "Hidden from layers, losses and metrics: the result of a sequence does not depend on padding",
+            "masked": "Hidden from layers, losses and metrics; the result of a sequence does not depend on padding",
             "seen": "Layers treat padding as data, as in MATLAB; losses and metrics ignore it",
         },
         group="Batches",
-        help="Effect of padding on layers if sequences differ in length. Default masked",
+        help="Whether layers see the padding of sequences. Default masked. It matters where sequences differ in length",
         matlab="always seen",
         torch="packed sequences are masked",
     )
@@ -126,8 +125,8 @@ class BatchOptions(Record):
     bucket_by_length = Bool(
         False,
         group="Batches",
-        help="Groups sequences of similar length into batches, which reduces padding. Default off. Samples are "
-        "shuffled, sorted within 50 batches at a time, and the batches shuffled",
+        help="Batches sequences of similar length. Default off. That reduces padding. Samples are shuffled, sorted "
+        "within 50 batches at a time, and the batches shuffled",
         matlab="sorted data",
         torch="sorted data",
         visible_when=lambda options: _has_batches(options) and options.shuffle != "never",

@@ -33,12 +33,12 @@ class PrecisionOptions(Record):
         options=("off", "auto", "blocks"),
         notes={
             "off": "All activations are stored",
-            "auto": "About as many segments as the square root of the number of layers, cut at small tensors",
+            "auto": "Segments by the number of layers; about as many as its square root, cut at small tensors",
             "blocks": "Each block, and each of its copies, is a segment",
         },
         group="Precision and memory",
-        help="Recomputes activations in the backward pass instead of storing them. Default off. Only the inputs "
-        "of segments of the network are stored: same numbers, less memory, about a third more time",
+        help="Recomputes activations, which saves memory. Default off. Only the inputs of segments of the network are "
+        "stored until the backward pass: same numbers, less memory, about a third more time",
         matlab="none",
         torch="utils.checkpoint",
         visible_when=lambda options: options.solver != "lm",
@@ -48,7 +48,7 @@ class PrecisionOptions(Record):
         "auto",
         options=("auto", "none", "compile"),
         notes={
-            "auto": "Compiled on a GPU if a short comparison at the start finds it faster; never on a CPU",
+            "auto": "Compiled on a GPU if that is faster; by a short comparison at the start. Never on a CPU",
             "none": "Not compiled",
             "compile": "Always compiled; takes about ten seconds before the first step and helps on few CPUs",
         },
@@ -94,8 +94,8 @@ class CheckpointOptions(Record):
             "never": "No checkpoints: an interrupted run starts again",
         },
         group="Checkpoints",
-        help="Interval at which the complete training state is saved, from which a restart continues. Default "
-        "auto: if a worker dies, at most 10 s or 5 % of the work is lost",
+        help="Interval between saved training states. Default auto: if a worker dies, at most 10 s or 5 % of the work "
+        "is lost. A restart continues from such a checkpoint",
         matlab="CheckpointFrequencyUnit",
         torch="none",
     )
@@ -129,7 +129,7 @@ class CheckpointOptions(Record):
         notes={
             "stop": "The run ends and names the layer",
             "skip": "The step is skipped, up to a hundred in a row. Synchronises with the device at every step",
-            "go-back": "Return to the last checkpoint with a lower learning rate, at most run.max_restarts times",
+            "go-back": "Returns to the last checkpoint with a lower rate; at most run.max_restarts times",
         },
         label="Non-finite loss",
         group="Checkpoints",
@@ -143,7 +143,7 @@ class CheckpointOptions(Record):
         above=0.0,
         high=1.0,
         group="Checkpoints",
-        help="Factor on the learning rate when the run returns to its last checkpoint. Default 0.5",
+        help="Factor on the learn rate after a rollback. Default 0.5. A rollback returns to the last checkpoint",
         visible_when=lambda options: options.solver != "lm" and options.non_finite_loss == "go-back",
     )
 
@@ -154,17 +154,16 @@ class WatchingOptions(Record):
     watch_gradient_norm = Bool(
         False,
         group="Monitoring",
-        help="Reports the norm of all gradients at every step, before clipping, as a curve of the Train tab. "
-        "Default off",
+        help="Plots the norm of all gradients at every step. Default off. The norm before clipping, as a curve of the "
+        "Train tab",
         matlab="none",
         torch="the result of clip_grad_norm_",
     )
     watch_layers = Bool(
         False,
         group="Monitoring",
-        help="Reports gradients, outputs and dead units of each layer as badges on the canvas. Default off. At "
-        "intervals, for each layer: the norm of its gradient, the size of its output, and the fraction of "
-        "its units that are zero for every sample",
+        help="Shows layer health as badges on the canvas. Default off. At intervals, for each layer: the norm of its "
+        "gradient, the size of its output, and the fraction of its units that are zero for every sample",
         matlab="none",
         torch="none",
     )
@@ -185,14 +184,15 @@ class ReproducibilityOptions(Record):
         0,
         low=0,
         group="Reproducibility",
-        help="Seed of initial weights, order of samples and dropout. Default 0",
+        help="Seed of weights, order of samples and dropout. Default 0",
         matlab="rng",
         torch="manual_seed",
     )
     deterministic = Bool(
         False,
         group="Reproducibility",
-        help="Uses only deterministic algorithms, at a cost on GPUs, and always all threads of a worker. Default off",
+        help="Uses only deterministic algorithms. Default off. They are slower on GPUs. A worker always uses all its "
+        "threads",
         matlab="deep.gpu.deterministicAlgorithms",
         torch="use_deterministic_algorithms",
     )
@@ -205,8 +205,8 @@ class CodeOptions(Record):
         "",
         pattern=PYTHON,
         group="Custom code",
-        help="Python file with functions that are called during training. Default none. They are on_start, "
-        "on_step, on_validation, on_epoch_end, on_checkpoint and on_end; one that returns True ends the run",
+        help="Python file with functions called while training. Default none. They are on_start, on_step, "
+        "on_validation, on_epoch_end, on_checkpoint and on_end; one that returns True ends the run",
         matlab="OutputFcn",
         torch="code in the training loop",
     )

@@ -85,22 +85,22 @@ class LossOptions(Record):
         "auto",
         options=LOSSES,
         notes={
-            "auto": "cross-entropy for classes, half-mse for numbers, binary-cross-entropy for labels, ctc for "
-            "transcripts",
+            "auto": "Chosen by the targets; cross-entropy for classes, half-mse for numbers, binary-cross-entropy for "
+            "labels, ctc for transcripts",
             "cross-entropy": "Mean negative log likelihood of the true class; includes a softmax at the output",
-            "index-cross-entropy": "MATLAB's name for cross-entropy of class numbers: the same here",
-            "binary-cross-entropy": "Of each label by itself, or of two classes told apart by one output; a sigmoid at "
-            "the output is part of it. torch: BCEWithLogitsLoss",
-            "focal": "Cross-entropy times (1 - p)^gamma: confident samples count less",
-            "dice": "1 - overlap: 2 Σ p t / (Σ p² + Σ t²), mean over classes, per sample",
-            "generalized-dice": "MATLAB's generalizedDice: overlap of all classes together, weighted by 1 / size²",
-            "dice-cross-entropy": "Sum of dice and cross-entropy (for labels, binary cross-entropy)",
-            "ctc": "Transcripts without alignment: negative log likelihood, mean over samples, as in MATLAB; torch "
+            "index-cross-entropy": "Cross-entropy under MATLAB's name for class numbers",
+            "binary-cross-entropy": "Of each label, or of two classes by one output; includes a sigmoid at the "
+            "output. torch: BCEWithLogitsLoss",
+            "focal": "Cross-entropy times (1 - p)^gamma; confident samples count less",
+            "dice": "1 - overlap; 2 Σ p t / (Σ p² + Σ t²), mean over classes, per sample",
+            "generalized-dice": "Overlap of all classes, weighted by 1 / size²; MATLAB's generalizedDice",
+            "dice-cross-entropy": "Sum of dice and cross-entropy; for labels, binary cross-entropy",
+            "ctc": "Transcripts without alignment; negative log likelihood, mean over samples, as in MATLAB. torch "
             "divides that of each sample by the length of its transcript",
-            "half-mse": "MATLAB's mse: half the squared error, summed over responses, mean over samples",
+            "half-mse": "MATLAB's mse: half the squared error; summed over responses, mean over samples",
             "mse": "torch's MSELoss: squared error, mean over all elements",
             "mae": "Absolute error, mean over all elements",
-            "huber": "Half the square near zero, a line beyond, mean over all elements",
+            "huber": "Half the square near zero, a line beyond; mean over all elements",
             "custom": "Your own Python function",
         },
         group="Loss",
@@ -144,7 +144,7 @@ class LossOptions(Record):
         options=("none", "balanced", "given"),
         notes={
             "none": "Equal weight per sample",
-            "balanced": "Equal weight per class: samples / (classes · samples of the class)",
+            "balanced": "Equal weight per class; samples / (classes · samples of the class)",
             "given": "The class weights below",
         },
         group="Loss",
@@ -157,7 +157,7 @@ class LossOptions(Record):
     class_weights = Floats(
         low=0.0,
         group="Loss",
-        help="Weight per class in the order of their names, such as 1, 2.5, 1. Default none",
+        help="Weight per class, in the order of names: 1, 2.5, 1. Default none",
         matlab="Weights of crossentropy",
         torch="weight",
         visible_when=lambda options: options.class_weighting == "given" and _loss_of_classes(options),
@@ -167,7 +167,7 @@ class LossOptions(Record):
         low=0.0,
         high=1.0,
         group="Loss",
-        help="Fraction of each label spread evenly over all classes, 0 to 1. Default 0",
+        help="Fraction of each label spread over all classes, 0 to 1. Default 0",
         matlab="none",
         torch="label_smoothing",
         visible_when=_loss(
@@ -179,7 +179,8 @@ class LossOptions(Record):
         low=0.0,
         high=100.0,
         group="Loss",
-        help="Exponent of (1 - p), which reduces the weight of confident samples. Default 2. 0 is cross-entropy",
+        help="Exponent that lowers the weight of sure samples. Default 2. The factor is (1 - p) to this power; 0 is "
+        "cross-entropy",
         matlab="Gamma (for Alpha, class weights)",
         visible_when=_loss("focal"),
     )

@@ -98,7 +98,7 @@ class MetricOptions(Record):
         options=("auto", *METRICS),
         notes={"auto": "accuracy for classes, rmse for numbers", **{name: kind.note for name, kind in METRICS.items()}},
         group="Metrics",
-        help="Metrics to report beside the loss, the main one first. Default auto",
+        help="Metrics beside the loss, the main one first. Default auto",
         matlab="Metrics (default none)",
         torch="torchmetrics",
     )

@@ -25,8 +25,8 @@ class RegularisationOptions(Record):
         high=1000.0,
         label="L2 regularisation",
         group="Regularisation",
-        help="Weight decay: factor on weights, not on biases or normalisation. Default 0.0001. It adds to the "
-        "gradient; with adamw it shrinks the weights directly",
+        help="Weight decay: factor on weights, not on biases. Default 0.0001. It leaves normalisation out too. It "
+        "adds to the gradient; with adamw it shrinks the weights directly",
         matlab="L2Regularization",
         torch="weight_decay (default 0), on all parameters",
     )
@@ -59,10 +59,10 @@ class RegularisationOptions(Record):
         notes={
             "none": "No average: the weights of the last step",
             "ema": "Exponential moving average, updated at each step",
-            "swa": "Stochastic weight averaging: the mean over the ends of the last epochs, at the SWA learning rate",
+            "swa": "Mean over the ends of the last epochs; stochastic weight averaging, at the SWA learn rate",
         },
         group="Regularisation",
-        help="Average of the weights that is validated, tested and kept. Default none. Training continues with "
+        help="Average of weights that is tested and kept. Default none. It is validated too. Training continues with "
         "the weights themselves",
         matlab="none",
         torch="AveragedModel",
@@ -82,8 +82,8 @@ class RegularisationOptions(Record):
         True,
         label="EMA warm-up",
         group="Regularisation",
-        help="Limits the decay after n steps to (1 + n) / (10 + n), which soon removes the initial weights from "
-        "the average. Default on",
+        help="Lower decay in the first steps. Default on. After n steps it is at most (1 + n) / (10 + n), which soon "
+        "removes the initial weights from the average",
         matlab="none",
         torch="none",
         visible_when=_averages("ema"),
@@ -103,9 +103,9 @@ class RegularisationOptions(Record):
         lambda options: options.initial_learn_rate / 2,
         above=0.0,
         high=1000.0,
-        label="SWA learning rate",
+        label="SWA learn rate",
         group="Regularisation",
-        help="Constant learning rate while weights are averaged. Default half the initial one",
+        help="Constant learn rate while weights are averaged. Default half the initial one",
         matlab="none",
         torch="swa_lr of SWALR",
         visible_when=_averages("swa"),
@@ -117,8 +117,7 @@ class RegularisationOptions(Record):
         unit="epochs",
         label="SWA anneal epochs",
         group="Regularisation",
-        help="Epochs over which the rate moves from the schedule's to the SWA learning rate, along a cosine. "
-        "Default 10",
+        help="Epochs from the schedule's rate to the SWA rate. Default 10. The rate moves along a cosine",
         matlab="none",
         torch="anneal_epochs of SWALR",
         visible_when=_averages("swa"),
@@ -130,7 +129,7 @@ class RegularisationOptions(Record):
         notes={
             "auto": "moving, as in torch",
             "moving": "Running mean and variance, updated at each step",
-            "population": "Mean and variance over all training samples, from an additional pass after training",
+            "population": "Mean and variance over all training samples; from an additional pass after training",
         },
         group="Regularisation",
         help="Statistics that batch normalisation uses after training. Default auto. For swa they are always "
@@ -158,6 +157,6 @@ class RegularisationOptions(Record):
             message = f"nothing would be averaged: the run has {plural(epochs, 'epoch')}. Use at most {epochs:,}."
             return [FieldError("swa_start_epoch", message)]
         if "plateau" in getattr(self, "schedules", ()):
-            message = "swa has a separate learning rate, which validations do not lower. Choose another schedule."
+            message = "swa has a separate learn rate, which validations do not lower. Choose another schedule."
             return [FieldError("weight_averaging", message)]
         return []

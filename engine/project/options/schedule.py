@@ -1,4 +1,4 @@
-"""Learning rate schedules: their options, and chains of them."""
+"""Learn rate schedules: their options, and chains of them."""
 
 import math
 import re
@@ -151,7 +151,7 @@ def _of_schedules() -> dict[str, Field[Any]]:
 
 
 class ScheduleOptions(Record):
-    """How the learning rate changes over the run."""
+    """How the learn rate changes over the run."""
 
     schedule = Choice(
         "none",
@@ -160,17 +160,17 @@ class ScheduleOptions(Record):
             "none": "Constant",
             "piecewise": "Multiplied by the drop factor every drop period (torch: StepLR)",
             "warmup": "Rises linearly over the warm-up, then constant",
-            "cosine": "Falls along half a cosine over the run, or repeatedly with restarts",
-            "cyclical": "Rises linearly to a multiple of the initial rate and falls again, in cycles",
+            "cosine": "Falls along half a cosine over the run; with restarts, repeatedly",
+            "cyclical": "Rises to a multiple of the initial rate and falls, in cycles; linearly",
             "exponential": "Multiplied by the decay per epoch, gradually at every iteration",
             "polynomial": "Falls to zero at the end of the run; linearly with power 1",
-            "one-cycle": "Rises to the initial learning rate, then falls far below its first value (torch: OneCycleLR)",
-            "plateau": "Multiplied by the drop factor when validation stops improving (torch: ReduceLROnPlateau)",
-            "chain": "Several of these in sequence (torch: SequentialLR; MATLAB: a cell array)",
+            "one-cycle": "Rises to the initial learn rate, then falls to near 0; torch: OneCycleLR",
+            "plateau": "Drops when validation stops improving; by the drop factor (torch: ReduceLROnPlateau)",
+            "chain": "Several of these in sequence; torch: SequentialLR, MATLAB: a cell array",
         },
-        label="Learning rate schedule",
+        label="Learn rate schedule",
         group="Schedule",
-        help="Course of the learning rate over the run. Default none. Every schedule but none can begin with a warm-up",
+        help="Course of the learn rate over the run. Default none. Every schedule but none can begin with a warm-up",
         matlab="LearnRateSchedule, without one-cycle and plateau",
         torch="lr_scheduler",
         visible_when=_has_rate,
@@ -181,7 +181,7 @@ class ScheduleOptions(Record):
         unit="iterations",
         label="Warm-up",
         group="Schedule",
-        help="Iterations over which the rate rises linearly before the schedule begins. Default 0",
+        help="Iterations of a linear rise before the schedule. Default 0",
         matlab="warmupLearnRate, then another",
         torch="LinearLR, then another",
         visible_when=lambda options: _has_rate(options) and options.schedule not in ("none", "chain"),
@@ -201,7 +201,7 @@ class ScheduleOptions(Record):
         low=1,
         unit="epochs",
         group="Schedule",
-        help="Epochs between drops, counted from the end of the warm-up. Default 10",
+        help="Epochs between drops, after the warm-up. Default 10",
         matlab="LearnRateDropPeriod",
         torch="step_size",
         visible_when=_schedule("piecewise"),
@@ -240,7 +240,7 @@ class ScheduleOptions(Record):
         low=1,
         high=1000,
         group="Schedule",
-        help="Factor on the length of each period relative to the previous one. Default 1",
+        help="Factor on the length of each next period. Default 1",
         torch="T_mult",
         visible_when=lambda options: _schedule("cosine")(options) and options.restart_period > 0,
     )
@@ -299,7 +299,7 @@ class ScheduleOptions(Record):
         low=1.0,
         high=1e9,
         group="Schedule",
-        help="Ratio of the initial learning rate, which is the highest, to the first rate. Default 25",
+        help="Highest rate divided by the first. Default 25. The highest is the initial learn rate",
         matlab="none",
         torch="div_factor",
         visible_when=_schedule("one-cycle"),
@@ -319,7 +319,7 @@ class ScheduleOptions(Record):
         low=0,
         unit="validations",
         group="Schedule",
-        help="Validations in a row without improvement before the rate drops. Default 10",
+        help="Validations without improvement before a drop. Default 10. They are counted in a row",
         matlab="none",
         torch="patience",
         visible_when=_schedule("plateau"),
@@ -339,8 +339,8 @@ class ScheduleOptions(Record):
         _of_schedules,
         label="Chain",
         group="Schedule",
-        help="Schedules in sequence, the last for the rest of the run: warmup 100 iterations, cosine times 0.5. "
-        "Default none. Each starts from the initial learning rate times its factor. Append further options "
+        help="Schedules in a row: warmup 100 iterations, cosine. Default none. The last one lasts for the rest of "
+        "the run. Each starts from the initial learn rate times its factor: cosine times 0.5. Append further options "
         "to it: piecewise 9 epochs learn_rate_drop_period=3",
         matlab="a cell array",
         torch="SequentialLR",

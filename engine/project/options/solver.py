@@ -69,7 +69,7 @@ class SolverOptions(Record):
         low=0.0,
         high=0.999999,
         group="Solver",
-        help="Decay rate of the moving average of the gradient, 0 to 1. Default 0.9",
+        help="Decay of the mean gradient, 0 to 1. Default 0.9",
         matlab="GradientDecayFactor",
         torch="the first of betas",
         visible_when=_solver("adam", "adamw", "nadam"),
@@ -79,8 +79,7 @@ class SolverOptions(Record):
         low=0.0,
         high=0.999999,
         group="Solver",
-        help="Decay rate of the moving average of the squared gradient, 0 to 1. Default 0.9 for rmsprop, 0.999 "
-        "for the others",
+        help="Decay of the mean squared gradient, 0 to 1. Default 0.9 for rmsprop, 0.999 for the others",
         matlab="SquaredGradientDecayFactor",
         torch="alpha of rmsprop (default 0.99), otherwise the second of betas",
         visible_when=_solver("adam", "adamw", "nadam", "rmsprop"),
@@ -90,7 +89,7 @@ class SolverOptions(Record):
         above=0.0,
         high=1.0,
         group="Solver",
-        help="Number added to the denominator of the update to avoid division by zero. Default 1e-8",
+        help="Number added to the denominator of the update. Default 1e-8. It avoids division by zero",
         matlab="Epsilon",
         torch="eps",
         visible_when=_solver("adam", "adamw", "nadam", "rmsprop"),
@@ -100,7 +99,8 @@ class SolverOptions(Record):
         low=0.0,
         high=1.0,
         group="Solver",
-        help="Speed at which the momentum approaches the gradient decay factor. Default 0.004",
+        help="Decay in the schedule of the momentum. Default 0.004. The larger, the sooner the momentum reaches the "
+        "gradient decay factor",
         matlab="none",
         torch="momentum_decay",
         visible_when=_solver("nadam"),
@@ -110,8 +110,8 @@ class SolverOptions(Record):
         options=("pytorch", "matlab"),
         notes={
             "pytorch": "Formulas of torch.optim and torch.nn",
-            "matlab": "L2 before the gradient threshold, learning rate inside the velocity, Adam's epsilon before its "
-            "correction of bias, one bias per LSTM",
+            "matlab": "MATLAB's formulas; L2 before the gradient threshold, learn rate inside the velocity, Adam's "
+            "epsilon before its correction of bias, one bias per LSTM",
         },
         group="Solver",
         help="Formulas to use where PyTorch and MATLAB differ. Default pytorch. The page docs/from-matlab.md lists the "
@@ -123,8 +123,7 @@ class SolverOptions(Record):
         high=1_000_000,
         unit="iterations",
         group="Solver",
-        help="Maximum number of iterations, each over all training samples. Default 1000. Replaces epochs and "
-        "mini-batch size",
+        help="Most iterations, each over all training samples. Default 1000. Replaces epochs and mini-batch size",
         matlab="MaxIterations",
         torch="max_iter (default 20), per step",
         visible_when=_solver(*FULL_BATCH),
@@ -154,13 +153,13 @@ class SolverOptions(Record):
         "weak-wolfe",
         options=("weak-wolfe", "strong-wolfe", "backtracking"),
         notes={
-            "weak-wolfe": "Until the loss has fallen enough and its slope is smaller; halves and doubles the step",
-            "strong-wolfe": "Until the loss has fallen enough and its slope is nearly zero; as in torch",
+            "weak-wolfe": "Enough decrease and a smaller slope; halves and doubles the step",
+            "strong-wolfe": "Enough decrease and a slope near zero; as in torch",
             "backtracking": "Halves the step until the loss has fallen enough",
         },
         label="Line search",
         group="Solver",
-        help="Method that finds the step length along the search direction. Default weak-wolfe",
+        help="Method that finds the step length. Default weak-wolfe. It searches along the direction of the solver",
         matlab="LineSearchMethod",
         torch="line_search_fn: none or strong_wolfe",
         visible_when=_solver("lbfgs"),
@@ -192,8 +191,8 @@ class SolverOptions(Record):
         high=1e100,
         group="Solver",
         label="Initial inverse Hessian factor",
-        help="Factor from the gradient to the first search direction, before a step has measured the curvature. "
-        "Default 1",
+        help="Factor from the gradient to the first direction. Default 1. It holds until a step has measured the "
+        "curvature",
         matlab="InitialInverseHessianFactor",
         torch="always 1",
         visible_when=_solver("lbfgs"),
@@ -225,7 +224,7 @@ class SolverOptions(Record):
         above=1.0,
         high=1e6,
         group="Solver",
-        help="Factor on the damping after a step that did not lower the loss and was undone. Default 10",
+        help="Factor on the damping after a failed step. Default 10. Such a step did not lower the loss and was undone",
         matlab="DampingIncreaseFactor",
         torch="none",
         visible_when=_solver("lm"),

@@ -34,7 +34,7 @@ class ValidationOptions(Record):
         zero="never",
         unit="validations",
         group="Validation",
-        help="Validations in a row without improvement before the run ends. Default never",
+        help="Validations without progress that end the run. Default never. They are counted in a row",
         matlab="ValidationPatience (Inf for never)",
         torch="none",
     )
@@ -91,20 +91,20 @@ class EndingOptions(Record):
         notes={
             "none": "No target",
             "loss": "Validation loss, at most the target value",
-            "metric": "Main metric on the validation split: at least the target value, or at most if lower is better",
+            "metric": "Main metric of the validation split; at least the target value, or at most if lower is better",
             **{name: f"{kind.title} on the validation split" for name, kind in METRICS.items()},
         },
         offered=offered("none", "loss", "metric"),
         label="Target",
         group="Stopping",
-        help="Metric that ends the run when it reaches the target value. Default none. It is checked at each "
-        "validation after the first iteration",
+        help="Metric that ends the run at its target value. Default none. It is checked at each validation after the "
+        "first iteration",
         matlab="an OutputFcn that returns true",
     )
     target_value = Float(
         0.0,
         group="Stopping",
-        help="Value of the target metric that ends the run, such as 0.95 for an accuracy. Default 0",
+        help="Value of the target metric, such as 0.95. Default 0",
         visible_when=lambda options: options.target_metric != "none",
     )
 

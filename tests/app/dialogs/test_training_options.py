@@ -2,13 +2,14 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QDialog, QInputDialog, QLineEdit, QMenu, QPushButton, QWidget
 
 from app.dialogs.environment_cards import card_texts
 from app.dialogs.training_options import TrainingOptionsDialog
 from designer.forms.field_editors import PathEditor
 from designer.forms.row import sentence
+from engine.core.fields import Choice, first_clause
 from engine.core.types import image
 from engine.placement.inventory import Device, DeviceInventory
 from engine.project.check import check
@@ -418,6 +419,36 @@ def test_a_preset_lists_what_it_has_set_and_can_be_undone(qtbot, shown, tmp_path
     notice.links["Undo"].click()
     assert dialog.training == mine
     assert notice.isHidden()
+
+
+def test_a_preset_with_another_solver_offers_its_rate(qtbot, shown) -> None:
+    dialog = shown(Project(training=TrainingOptions(solver="adam", initial_learn_rate=0.002)))
+    choose(dialog, "As in MATLAB")
+    row = dialog.training_form.rows["initial_learn_rate"]
+    assert row.offer_button is not None
+    assert row.offer_button.text() == "Use 0.01, the default of sgdm"
+    row.offer_button.click()
+    assert dialog.training.initial_learn_rate == 0.01
+    choose(dialog, "Fast")
+    assert not row.has_offer, "the preset sets the rate itself"
+
+
+def test_every_line_of_help_has_room_and_leads_to_the_documentation(qtbot, shown, monkeypatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()))
+    dialog = shown(facts=None)
+    dialog.resize(1080, 700)
+    dialog.search.setText("a")
+    rows = [*dialog.training_form.rows.values(), *dialog.environment_form.rows.values()]
+    helps = [row.help for row in rows if row.is_made and row.help is not None]
+    assert len(helps) > 60
+    metrics, room = helps[0].fontMetrics(), helps[0].width()
+    assert not [help.text() for help in helps if metrics.horizontalAdvance(help.text()) > room]
+    notes = {note for row in rows if isinstance(row.field, Choice) for note in row.field.notes.values()}
+    assert not [note for note in map(first_clause, notes) if metrics.horizontalAdvance(note) > room]
+    assert "Click to open docs/training-options.md." in helps[0].toolTip()
+    qtbot.mouseClick(next(help for help in helps if help.isVisible()), Qt.MouseButton.LeftButton)
+    assert [path.endswith("/docs/training-options.md") for path in opened] == [True]
 
 
 def words_of(dialog: TrainingOptionsDialog) -> list[str]:

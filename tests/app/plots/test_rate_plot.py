@@ -30,13 +30,11 @@ def test_it_draws_the_rate_of_every_step(plot: RatePlot) -> None:
 def test_without_data_it_says_what_it_assumes(plot: RatePlot) -> None:
     plot.show_options(TrainingOptions(max_epochs=1), None)
     assert plot.length.total_steps == STAND_IN
-    assert (
-        plot.caption == "Learning rate over 1 epoch, 100 iterations: 100 per epoch are assumed, as there is no data yet"
-    )
+    assert plot.caption == "Learn rate over 1 epoch, 100 iterations: 100 per epoch are assumed, as there is no data yet"
     plot.show_options(TrainingOptions(schedule="plateau"), 1280)
-    assert plot.caption == "Learning rate over 30 epochs, 300 iterations, as long as validations get better"
+    assert plot.caption == "Learn rate over 30 epochs, 300 iterations, as long as validations get better"
     plot.show_options(TrainingOptions(solver="lbfgs", max_iterations=40), None)
-    assert plot.caption == "Learning rate over 40 iterations, each of all samples"
+    assert plot.caption == "Learn rate over 40 iterations, each of all samples"
 
 
 def test_it_tells_those_who_do_not_see_it(qtbot, plot: RatePlot) -> None:

@@ -47,7 +47,7 @@ def marks(*events: Event) -> EventTicks:
     ("event", "words"),
     [
         (Requested(what="pause", iteration=5), "paused"),
-        (Requested(what="rate", iteration=5, value=0.00123456), "learning rate 0.001235"),
+        (Requested(what="rate", iteration=5, value=0.00123456), "learn rate 0.001235"),
         (Requested(what="epochs", iteration=5, value=1200), "1,200 epochs"),
         (Resumed(iteration=5, after=3, reason="resumed on request"), "resumed: resumed on request"),
         (Resumed(iteration=5, after=3, reason="x" * 100), "resumed: " + "x" * 38 + "…"),

@@ -27,7 +27,7 @@ STARTED = Started(
     samples={"training": 1257, "validation": 270, "test": 0},
     parameters=12_650,
     arithmetic="128 samples per step, 64 per worker; 10 steps per epoch; "
-    "learning rate 0.1 = 0.05 × 2 (linear, 2 workers).",
+    "learn rate 0.1 = 0.05 × 2 (linear, 2 workers).",
 )
 
 
@@ -209,7 +209,7 @@ def test_what_was_asked_stands_among_the_events(panel: FactsPanel) -> None:
         ("20", "Resumed: Worker 1 was killed"),
         ("21", "Checkpoint requested"),
         ("20", "Epochs 3,000 → 40"),
-        ("20", "Learning rate 0.01 → 0.002"),
+        ("20", "Learn rate 0.01 → 0.002"),
     ], "the newest first"
     assert panel.epoch.text() == "Epoch 2 of 40"
 

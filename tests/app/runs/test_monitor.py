@@ -139,12 +139,12 @@ def test_other_metrics_and_what_reports_tell_are_shown_when_chosen(monitor: Moni
     assert [row[2] for row in board.plot_data["utilisation"].rows()] == [0.5]
     board._fill_menu()
     offered = [action.text() for action in board.choice.menu().actions() if action.text()]
-    reported = ["Learning rate", "Samples per second", "Memory, MiB", "Utilisation", "Step time"]
+    reported = ["Learn rate", "Samples per second", "Memory, MiB", "Utilisation", "Step time"]
     assert offered == ["F-score", *reported, "Gradient norm"]
     for action in board.choice.menu().actions():
-        if action.text() in ("F-score", "Learning rate"):
+        if action.text() in ("F-score", "Learn rate"):
             action.trigger()
-    assert [card.title for card in board.cards] == ["Accuracy", "Loss", "F-score", "Learning rate"]
+    assert [card.title for card in board.cards] == ["Accuracy", "Loss", "F-score", "Learn rate"]
     assert [row[2] for row in board.shown["f-score"].rows()] == [0.25, 0.5]
     assert board.shown["learn_rate"].rows() == [("value", 10.0, 0.01)]
     board.shown["f-score"].closed.emit()

@@ -38,27 +38,27 @@ TWO = {"target": "multi-cpu", "num_workers": 2}
 @pytest.mark.parametrize(
     ("environment", "samples", "training", "expected"),
     [
-        ({"target": "cpu"}, 1000, {}, "128 samples per step; 8 steps per epoch; learning rate 0.01."),
-        ({"target": "cpu"}, None, {}, "128 samples per step; learning rate 0.01."),
+        ({"target": "cpu"}, 1000, {}, "128 samples per step; 8 steps per epoch; learn rate 0.01."),
+        ({"target": "cpu"}, None, {}, "128 samples per step; learn rate 0.01."),
         (
             {**TWO, "learn_rate_scaling": "linear"},
             1000,
             {"gradient_accumulation": 4},
             "128 samples per step, 64 per worker in 4 micro-batches of 16; 8 steps per epoch; "
-            "learning rate 0.02 = 0.01 × 2 (linear, 2 workers).",
+            "learn rate 0.02 = 0.01 × 2 (linear, 2 workers).",
         ),
         (
             {**TWO, "worker_load": "by-hand", "worker_weights": [3, 1], "learn_rate_scaling": "square-root"},
             1000,
             {"mini_batch_size": 100, "last_batch": "discard"},
             "100 samples per step, 25 or 75 per worker; 10 steps per epoch; "
-            "learning rate 0.01414 = 0.01 × 1.414 (square-root, 2 workers).",
+            "learn rate 0.01414 = 0.01 × 1.414 (square-root, 2 workers).",
         ),
         (
             TWO,
             1000,
             {},
-            "128 samples per step, 64 per worker; 8 steps per epoch; learning rate 0.01 (not scaled, 2 workers).",
+            "128 samples per step, 64 per worker; 8 steps per epoch; learn rate 0.01 (not scaled, 2 workers).",
         ),
         ({"target": "cpu"}, 1000, {"solver": "lm"}, "1,000 samples per step; one step per epoch."),
     ],

@@ -70,7 +70,7 @@ def test_a_built_in_preset_keeps_what_it_does_not_set() -> None:
     assert difference(mine, fast) == [
         "Solver adamw (was sgdm)",
         "Initial learn rate 0.003 (was 0.01)",
-        "Learning rate schedule one-cycle (was none)",
+        "Learn rate schedule one-cycle (was none)",
         "Max epochs 10 (was 5)",
         "Shuffle every-epoch (was once)",
     ]

@@ -69,7 +69,7 @@ class BookLm:
     """Marquardt's method in numpy for a network of two layers with tanh between: derivatives written out by hand.
 
     The loss is c/2 times the squared errors, plus half of `l2` times the squared weights; `l2` and the `factors` of the
-    learning rate are one number for each weight. A factor f is another unit of length for its weight: w = sqrt(f) · z.
+    learn rate are one number for each weight. A factor f is another unit of length for its weight: w = sqrt(f) · z.
     """
 
     w: np.ndarray

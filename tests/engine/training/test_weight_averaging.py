@@ -146,7 +146,7 @@ def test_a_network_without_batch_normalisation_has_no_statistics_to_make() -> No
     ("given", "words"),
     [
         ({"solver": "lbfgs", "weight_averaging": "ema"}, "lbfgs looks for the lowest loss by itself"),
-        ({"schedule": "plateau", "weight_averaging": "swa"}, "swa has a separate learning rate"),
+        ({"schedule": "plateau", "weight_averaging": "swa"}, "swa has a separate learn rate"),
         ({"weight_averaging": "swa", "swa_start_epoch": 9, "max_epochs": 4}, "nothing would be averaged"),
     ],
 )
