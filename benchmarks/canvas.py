@@ -109,6 +109,15 @@ def measure(app: QApplication, name: str, value: Network, layout: Layout) -> lis
     view.fit()
     app.processEvents()
     build = (time.perf_counter() - begin) * 1000
+    view.network_scene.labels.place_waiting()
+    middle = list(value.layers)[len(value.layers) // 2]
+    figures = (build, *frames(app, view, layout.at(middle)), *acts(app, editor, view, middle))
+    view.close()
+    return [name, f"{len(value):,}", *(f"{figure:.1f}" for figure in figures)]
+
+
+def frames(app: QApplication, view: CanvasView, centre: tuple[float, float]) -> tuple[float, ...]:
+    """Milliseconds of a frame of all, at 36 %, of a step of the zoom, at 100 %, and of a step of the view."""
     picture = QPixmap(view.size())
 
     def frame(_: int = 0) -> None:
@@ -122,21 +131,22 @@ def measure(app: QApplication, name: str, value: Network, layout: Layout) -> lis
         view.scroll_by(QPoint(0, 30 if number % 2 else -30))
         app.processEvents()
 
-    middle = list(value.layers)[len(value.layers) // 2]
     fit = milliseconds(frame)
     view._set_zoom(0.36)
-    view.look_at(QPointF(*layout.at(middle)))
+    view.look_at(QPointF(*centre))
     frame()
     zoomed = milliseconds(zoom_step)
     far = milliseconds(frame)
     view._set_zoom(1.0)
-    view.look_at(QPointF(*layout.at(middle)))
+    view.look_at(QPointF(*centre))
     frame()
-    near = milliseconds(frame)
-    panned = milliseconds(pan)
-    editable = next(
-        id for id in reversed(list(value.layers)) if "outputs" in value.layers[id].type.fields or id == middle
-    )
+    return fit, far, zoomed, milliseconds(frame), milliseconds(pan)
+
+
+def acts(app: QApplication, editor: Editor, view: CanvasView, middle: str) -> tuple[float, ...]:
+    """Milliseconds of an edit, of a step of the pointer with the middle layer in hand, and of selecting all layers."""
+    layers = editor.network.layers
+    editable = next(id for id in reversed(list(layers)) if "outputs" in layers[id].type.fields or id == middle)
 
     def edit(number: int) -> None:
         if editable == middle:
@@ -145,40 +155,40 @@ def measure(app: QApplication, name: str, value: Network, layout: Layout) -> lis
             editor.set_fields([editable], {"bias": bool(number % 2)})
         app.processEvents()
 
-    edited = milliseconds(edit)
-    x, y = layout.at(middle)
+    x, y = editor.project.layout.at(middle)
 
     def drag(number: int) -> None:
         view.network_scene.drag({middle: (x + 8 * number, y)})
         app.processEvents()
 
-    dragged = milliseconds(drag)
-    view.network_scene.settle()
-
     def select(number: int) -> None:
-        editor.set_selection(value.layers if number % 2 else ())
+        editor.set_selection(layers if number % 2 else ())
         app.processEvents()
 
-    selected = milliseconds(select)
-    view.close()
-    figures = (build, fit, far, zoomed, near, panned, edited, dragged, selected)
-    return [name, f"{len(value):,}", *(f"{figure:.1f}" for figure in figures)]
+    edited = milliseconds(edit)
+    dragged = milliseconds(drag)
+    view.network_scene.settle()
+    return edited, dragged, milliseconds(select)
 
 
 def drawn(name: str, value: Network, layout: Layout) -> list[str]:
-    """A row of processor time, which other work on the machine disturbs less: one scene, and two to compare."""
+    """A row of processor time, which other work on the machine disturbs less: one scene until it is shown, its labels,
+    which follow while the window is idle, and two scenes to compare."""
     project = Project(value, layout)
     other = Project(edits.rename(value, next(reversed(list(value.layers))), "renamed"), layout)
-    scenes, dialogs = [], []
+    scenes, labels, dialogs = [], [], []
     for _ in range(3):
         editor = Editor(project)
         begin = time.process_time()
-        Scene(editor)
+        scene = Scene(editor)
         scenes.append((time.process_time() - begin) * 1000)
+        begin = time.process_time()
+        scene.labels.place_waiting()
+        labels.append((time.process_time() - begin) * 1000)
         begin = time.process_time()
         CompareDialog(project, other, ("before", "after")).show()
         dialogs.append((time.process_time() - begin) * 1000)
-    return [name, f"{len(value):,}", f"{min(scenes):.0f}", f"{min(dialogs):.0f}"]
+    return [name, f"{len(value):,}", *(f"{min(times):.0f}" for times in (scenes, labels, dialogs))]
 
 
 def arranged(name: str, value: Network) -> tuple[Layout, list[str]]:
@@ -204,16 +214,17 @@ def main() -> None:
     app = QApplication(sys.argv[:1])
     theme.apply(app, "dark")
     sizes = [int(word) for word in sys.argv[1:]] or [1000, 5000]
-    frames, layouts, scenes = [], [], []
+    rows, layouts, networks = [], [], []
     for count in sizes:
         for name, make in (("residual", residual), ("transformer", transformer)):
             value = make(count)
             layout, line = arranged(name, value)
             layouts.append(line)
-            frames.append(measure(app, name, value, layout))
-            scenes.append(drawn(name, value, layout))
+            rows.append(measure(app, name, value, layout))
+            networks.append((name, value, layout))
         value = residual(count)
-        frames.append(measure(app, "wide", value, sheet(value)))
+        rows.append(measure(app, "wide", value, sheet(value)))
+    scenes = [drawn(*each) for each in networks]  # last: what their windows still have to do takes from other figures
     heads = (
         "network",
         "layers",
@@ -227,8 +238,8 @@ def main() -> None:
         "drag",
         "select all",
     )
-    print("milliseconds:\n" + table(heads, frames))
-    print("\nms of processor time:\n" + table(("network", "layers", "scene", "compare dialog"), scenes))
+    print("milliseconds:\n" + table(heads, rows))
+    print("\nms of processor time:\n" + table(("network", "layers", "scene", "labels", "compare dialog"), scenes))
     print("\narrangement:\n" + table(("network", "layers", "time", "crossings"), layouts))
 
 

@@ -79,7 +79,7 @@ class AnnotationTools(QObject):
             return AnnotationHit(title, annotation)
         if scene.node_at(at) is not None or (hit := self._hit(at)) is None:
             return None
-        is_covered = self._view.is_readable and scene.connection_at(at, self._view.reach / 2) is not None
+        is_covered = self._view.is_readable and scene.edges.at(at, self._view.reach / 2) is not None
         return None if is_covered else hit
 
     def _hit_if_any(self, at: QPointF) -> AnnotationHit | None:

@@ -249,7 +249,7 @@ class CanvasView(Viewport):
             if not self.editor.open_block(id):
                 self.rename(id)
         elif not self.annotation_tools.edit_at(pointer.scene):
-            if (connection := self._scene.connection_at(pointer.scene, self.reach)) is not None:
+            if (connection := self._scene.edges.at(pointer.scene, self.reach)) is not None:
                 self.suggestions.into(connection, pointer.view)
             elif self._scene.port_at(pointer.scene, self.reach) is None:
                 self.suggestions.at_ground(pointer.view)
@@ -332,7 +332,7 @@ class CanvasView(Viewport):
             )
         if (menu := self.annotation_tools.menu_at(at)) is not None:
             return menu
-        connection = self._scene.connection_at(at, self.reach)
+        connection = self._scene.edges.at(at, self.reach)
         if connection is not None:
             self.editor.set_selection((), {connection})
             return menus.connection_menu(self.editor, self, connection)

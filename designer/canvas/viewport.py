@@ -218,7 +218,7 @@ class Viewport(QGraphicsView):
             health = [f"In training: {scene.health[id].words}"] if id in scene.health else []
             stage = [f"Stage {scene.stages[id] + 1}"] if id in scene.stages else []
             return "\n".join([*name, *stage, *node.messages, *health])
-        connection = scene.connection_at(at, reach)
+        connection = scene.edges.at(at, reach)
         if connection is None:
             return ""
         type = scene.editor.analysis.type_at(connection.source)

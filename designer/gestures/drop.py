@@ -55,7 +55,7 @@ class Drop(Gesture):
         """The connection under the pointer, if the layer has an input."""
         if not self._type.input_ports():
             return None
-        return self.scene.connection_at(at, max(_NEAR, self.canvas.reach))
+        return self.scene.edges.at(at, max(_NEAR, self.canvas.reach))
 
 
 def _corner(middle: QPointF) -> Position:

@@ -41,5 +41,5 @@ def near_end(canvas: Canvas, pointer: Pointer) -> tuple[Connection, PortHit] | N
         lines = [Connection(feeds[port.name], port)] if port.name in feeds else []
     else:
         lines = [connection for connection in network.outgoing[port.layer] if connection.source == port]
-    near = scene.nearest(lines[:_MOST], pointer.scene, canvas.reach)
+    near = scene.edges.nearest(lines[:_MOST], pointer.scene, canvas.reach)
     return None if near is None else (near, end)

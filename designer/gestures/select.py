@@ -15,7 +15,7 @@ class Select(Gesture):
         self._lines_before = self.editor.selected_connections
         self._marks_before = self.editor.selected_marks
         self._adds = pointer.adds
-        connection = self.scene.connection_at(pointer.scene, self.canvas.reach)
+        connection = self.scene.edges.at(pointer.scene, self.canvas.reach)
         lines = {connection} if connection else set()
         if self._adds:
             self.editor.set_selection(self._before, self._lines_before ^ lines, self._marks_before)

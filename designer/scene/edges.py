@@ -1,6 +1,6 @@
 """All connections of the canvas as one item: curves grouped in tiles, and one size label per port."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
@@ -12,7 +12,6 @@ from designer.scene import geometry, pictures
 from designer.scene.nodes import OVERVIEW_BELOW
 from engine.drawing import labels, routes
 from engine.drawing.routes import Curve
-from engine.network.analysis import LayerShapes
 from engine.network.layout import Flow, Heading, Position
 from engine.network.network import Connection
 
@@ -106,9 +105,13 @@ class Edges(QGraphicsItem):
         gathered = self._tiles.setdefault(edge.tile, _Gathered())
         gathered.edges[edge.connection] = edge
         gathered.path = None
-        if not self._bounds.contains(edge.bounds):
+        self._stretch(edge.bounds)
+
+    def _stretch(self, bounds: QRectF) -> None:
+        """Let the item reach this far."""
+        if not self._bounds.contains(bounds):
             self.prepareGeometryChange()
-            self._bounds = self._bounds.united(edge.bounds)
+            self._bounds = self._bounds.united(bounds)
 
     def drop(self, connection: Connection) -> None:
         """Remove a connection from the item."""
@@ -128,7 +131,7 @@ class Edges(QGraphicsItem):
         labels. Without room it is hidden."""
         for edge in leaving:
             if edge.text:
-                self.put(edge_of(edge.connection, edge.curve))
+                self._write(edge, "", QPointF())
         if not text:
             return True
 
@@ -137,11 +140,22 @@ class Edges(QGraphicsItem):
 
         spot = labels.place([edge.curve for edge in leaving], pictures.label_size(text)[0], flow, has_room)
         if spot is not None:
-            bearer = min(leaving, key=lambda edge: labels.reach(edge.curve))
-            named = replace(edge_of(bearer.connection, bearer.curve), text=text, corner=QPointF(*spot))
-            named.bounds = named.bounds.united(named.label_box())
-            self.put(named)
+            bearer = leaving[0] if len(leaving) == 1 else min(leaving, key=lambda edge: labels.reach(edge.curve))
+            self._write(bearer, text, QPointF(*spot))
         return spot is not None
+
+    def _write(self, edge: Edge, text: str, corner: QPointF) -> None:
+        """Change the label of a connection that is shown; its curve stays."""
+        if edge.text:
+            self.room.drop_label(edge.label_key)
+            edge.bounds = bounds_of(edge.path)
+        edge.text, edge.corner = text, corner
+        if text:
+            box = edge.label_box()
+            self.room.put_label(edge.label_key, (box.left(), box.top(), box.right(), box.bottom()))
+            edge.bounds = edge.bounds.united(box)
+            self._stretch(edge.bounds)
+        self._tiles[edge.tile].path = None
 
     def at(self, point: QPointF, tolerance: float) -> Connection | None:
         """Return the connection nearest to a point within a distance, or None."""
@@ -154,6 +168,12 @@ class Edges(QGraphicsItem):
                     if distance <= best[0]:
                         best = (distance, connection)
         return best[1]
+
+    def nearest(self, connections: Iterable[Connection], at: QPointF, tolerance: float) -> Connection | None:
+        """Return the nearest of these connections to a point within a distance, or None."""
+        shown = [self.edges[connection] for connection in connections if connection in self.edges]
+        near = min(((edge.distance_to(at), edge.connection) for edge in shown), default=None)
+        return near[1] if near is not None and near[0] <= tolerance else None
 
     def crossing(self, area: QRectF) -> list[Connection]:
         """Return the connections whose boxes touch an area."""
@@ -251,17 +271,15 @@ def _gather(gathered: _Gathered) -> _Gathered:
     return gathered
 
 
-def size_text(facts: LayerShapes | None, port: str) -> str:
-    """Return the size of the tensors at a port, such as `8 × 28 × 28`; empty where it is not known."""
-    if facts is None:
-        return ""
-    return facts.at(port).short() if port in facts.ports else facts.outputs[0].short()
-
-
 def edge_of(connection: Connection, curve: Curve) -> Edge:
     """Return a connection without a label."""
     path = geometry.path_of(curve)
-    return Edge(connection, curve, path, path.controlPointRect().adjusted(-3, -3, 3, 3))
+    return Edge(connection, curve, path, bounds_of(path))
+
+
+def bounds_of(path: QPainterPath) -> QRectF:
+    """Return the box of a curve with the width of its line."""
+    return path.controlPointRect().adjusted(-3, -3, 3, 3)
 
 
 def make_tag(connection: Connection, name: str, port: QPointF, index: int, count: int, flow: Heading) -> Edge:

@@ -226,9 +226,8 @@ class Index:
 
     def span(self, connection: Connection) -> float:
         """Return the distance between the layers of a connection; short ones take the lanes beside the layers."""
-        (x1, y1), (x2, y2) = (
-            self.positions.get(end.layer, (0.0, 0.0)) for end in (connection.source, connection.target)
-        )
+        x1, y1 = self.positions.get(connection.source.layer, (0.0, 0.0))
+        x2, y2 = self.positions.get(connection.target.layer, (0.0, 0.0))
         return abs(x2 - x1) + abs(y2 - y1)
 
     def drop(self, id: str) -> None:

@@ -4,6 +4,7 @@ The network is a few items (frames and comments, connections, layers, marks of a
 of layers are then a few calls to paint, and a lookup goes through a grid.
 """
 
+import gc
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,20 +17,21 @@ from designer.editor import Editor
 from designer.scene import geometry, pictures
 from designer.scene.annotations import Annotations
 from designer.scene.content import Content, complaints_of, content_of
-from designer.scene.edges import Edge, Edges, edge_of, make_tag, size_text
+from designer.scene.edges import Edge, Edges, edge_of, make_tag
 from designer.scene.feedback import Feedback, FeedbackItem
 from designer.scene.health import HealthBadge
 from designer.scene.nodes import Node, Nodes
+from designer.scene.size_labels import SizeLabels
 from designer.scene.tint import Kind, Tint, tint_by
 from engine.drawing import routes
 from engine.network.analysis import LayerShapes
 from engine.network.arrangement import repeated
-from engine.network.layout import Flow, Layout, Position, difference, moved
+from engine.network.layout import Difference, Flow, Layout, Position, difference, moved
 from engine.network.network import Connection, Layer, Network, Port
 from engine.project.check import CheckResult
 from engine.project.project import Project
 
-_FEW = 60
+_FEW, _MANY = 60, 200
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,9 @@ class Scene(QGraphicsScene):
         """The connections that are drawn as a tag at their input."""
         self._lanes: dict[Port, float] = {}
         """The lane in which all connections of a port pass other layers."""
-        self._unlabelled: dict[Port, None] = {}
-        """The ports that lost a connection, or whose label has no room."""
+        self.labels = SizeLabels(self.edges, self.nodes.index.is_free, self)
+        self.labels.placed.connect(self._stale.extend)
+        self.labels.placed.connect(lambda _: self._repaint())
         editor.project_changed.connect(self.show_project)
         editor.analysis_changed.connect(self.show_check_result)
         editor.selection_changed.connect(self.show_selection)
@@ -93,6 +96,16 @@ class Scene(QGraphicsScene):
         """Draw another value of the project."""
         before, self._project = self._project, project
         change = difference(before.network, project.network)
+        if len(change.added) < _MANY or not gc.isenabled():
+            self._show_change(before, project, change)
+            return
+        gc.disable()  # everything that is made now stays: to look for garbage among it takes as long as to make it
+        try:
+            self._show_change(before, project, change)
+        finally:
+            gc.enable()
+
+    def _show_change(self, before: Project, project: Project, change: Difference) -> None:
         self._lanes.clear()
         self.annotations.show_layout(project.layout)
         places = moved(before.layout, project.layout) & self.nodes.nodes.keys()
@@ -305,12 +318,16 @@ class Scene(QGraphicsScene):
         near: dict[Connection, None] = {}
         look_around = look_around and len(positions) <= _FEW
         for id, at in positions.items():
-            for _ in range(2):
-                rect = self.nodes.rect(id)
-                self._stale.append(rect)
-                if look_around:
+            if look_around:
+                for _ in range(2):
+                    rect = self.nodes.rect(id)
+                    self._stale.append(rect)
                     near.update(dict.fromkeys(self.edges.crossing(rect)))
+                    self.nodes.index.put(id, at)
+            else:
+                self._stale.append(self.nodes.rect(id))
                 self.nodes.index.put(id, at)
+                self._stale.append(self.nodes.rect(id))
             self.nodes.stretch(id)
         return near
 
@@ -327,7 +344,7 @@ class Scene(QGraphicsScene):
 
     def _refresh_edges(self, connections: Iterable[Connection]) -> None:
         layers = self._project.network.layers
-        ports, self._unlabelled = self._unlabelled, {}
+        ports: dict[Port, None] = {}
         connections = sorted(connections, key=self.nodes.index.span)
         for connection in connections:
             self.edges.room.drop_curve(connection)  # its old lane is free
@@ -336,22 +353,13 @@ class Scene(QGraphicsScene):
                 continue
             old, edge = self.edges.edges.get(connection), self._edge(connection)
             self.edges.put(edge)
-            self._stale += [one.bounds for one in (old, edge) if one]
+            if len(self._stale) <= _FEW:  # of more, all is painted
+                self._stale += [one.bounds for one in (old, edge) if one]
             ports[connection.source] = None
-            ports.update((port, None) for port in self.edges.room.labels_on(connection) if isinstance(port, Port))
-        for port in ports:
-            if port.layer in layers:
-                self._label(port)
-
-    def _label(self, port: Port) -> None:
-        """Write the size of the tensor at a port beside one of the connections that leave it."""
-        ends = (self.edges.edges.get(one) for one in self._project.network.outgoing[port.layer] if one.source == port)
-        leaving = [edge for edge in ends if edge and not edge.is_tag]
-        self._stale += [edge.bounds for edge in leaving if edge.text]
-        text = size_text(self._facts.get(port.layer), port.name) if leaving else ""
-        if not self.edges.label(leaving, text, self.nodes.index.is_free, self.flow):
-            self._unlabelled[port] = None
-        self._stale += [self.edges.edges[edge.connection].bounds for edge in leaving]
+            for port in self.edges.room.labels_on(connection):
+                if isinstance(port, Port):
+                    ports[port] = None
+        self._stale += self.labels.place(ports, self._project.network, self._facts, self.flow)
 
     def _tag(self, connection: Connection) -> Edge:
         names = self.nodes.nodes[connection.target.layer].inputs
@@ -370,11 +378,11 @@ class Scene(QGraphicsScene):
             id = index.at(x, y)
             return None if id is None or id in ends else index.positions[id]
 
-        start, end = self._point(connection.source, False), self._point(connection.target, True)
+        start, end = self._place_of(connection.source, False), self._place_of(connection.target, True)
         ways = self.nodes.heading(ends[0]), self.nodes.heading(ends[1])
         is_open = partial(self.edges.room.is_open, port=connection.source)
         lane = self._lanes.get(connection.source)
-        curve, used = routes.route(start.toTuple(), end.toTuple(), in_the_way, routes.LANE, lane, ways, is_open)
+        curve, used = routes.route(start, end, in_the_way, routes.LANE, lane, ways, is_open)
         if lane is None and used is not None:
             self._lanes[connection.source] = used
         return edge_of(connection, curve)
@@ -383,7 +391,7 @@ class Scene(QGraphicsScene):
         if connection in self.edges.edges:
             self._stale.append(self.edges.edges[connection].bounds)
             self.edges.drop(connection)
-            self._unlabelled[connection.source] = None
+            self.labels.retry(connection.source)
 
     def _shift_edge(self, connection: Connection, step: Position) -> None:
         old = self.edges.edges[connection]
@@ -418,11 +426,14 @@ class Scene(QGraphicsScene):
         return PortHit(port, is_input, self._point(port, is_input))
 
     def _point(self, port: Port, is_input: bool) -> QPointF:
+        return QPointF(*self._place_of(port, is_input))
+
+    def _place_of(self, port: Port, is_input: bool) -> routes.Point:
+        """Return the centre of a port."""
         node, at = self.nodes.nodes[port.layer], self.nodes.index.positions[port.layer]
         names = node.inputs if is_input else node.outputs
         index = names.index(port.name) if port.name in names else 0
-        place = geometry.input_point if is_input else geometry.output_point
-        return place(at, index, len(names), self.nodes.heading(port.layer))
+        return routes.port_point(at, index, len(names), is_input=is_input, flow=self.nodes.heading(port.layer))
 
     def ports_of(self, id: str) -> list[PortHit]:
         """Return all ports of a layer, inputs first."""
@@ -437,13 +448,3 @@ class Scene(QGraphicsScene):
         near = [((hit.at - at).manhattanLength(), n) for n, hit in enumerate(hits)]
         best = min(near, default=None)
         return hits[best[1]] if best and best[0] <= tolerance * 1.3 else None
-
-    def nearest(self, connections: Iterable[Connection], at: QPointF, tolerance: float) -> Connection | None:
-        """Return the nearest of these connections to a point within a distance, or None."""
-        shown = [self.edges.edges[connection] for connection in connections if connection in self.edges.edges]
-        near = min(((edge.distance_to(at), edge.connection) for edge in shown), default=None)
-        return near[1] if near is not None and near[0] <= tolerance else None
-
-    def connection_at(self, at: QPointF, tolerance: float) -> Connection | None:
-        """Return the connection at a point."""
-        return self.edges.at(at, tolerance)

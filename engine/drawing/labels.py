@@ -37,16 +37,23 @@ class Room:
         self.drop_curve(key)
         own: dict[_Cell, list[_Segment]] = {}
         x1, y1 = curve.start
+        column, row = x1 // _CELL, y1 // _CELL
         for x2, y2 in _corners(curve):
             segment = x1, y1, x2, y2
-            left, right = (x1, x2) if x1 < x2 else (x2, x1)
-            top, bottom = (y1, y2) if y1 < y2 else (y2, y1)
-            for cell in _cells((left, top, right, bottom)):
+            next_column, next_row = x2 // _CELL, y2 // _CELL
+            cells: Sequence[_Cell]
+            if column == next_column and row == next_row:
+                cells = ((int(column), int(row)),)
+            else:
+                left, right = (x1, x2) if x1 < x2 else (x2, x1)
+                top, bottom = (y1, y2) if y1 < y2 else (y2, y1)
+                cells = _cells((left, top, right, bottom))
+            for cell in cells:
                 if cell in own:
                     own[cell].append(segment)
                 else:
                     own[cell] = [segment]
-            x1, y1 = x2, y2
+            x1, y1, column, row = x2, y2, next_column, next_row
         for cell, segments in own.items():
             if cell in self._curves:
                 self._curves[cell][key] = segments
@@ -57,7 +64,7 @@ class Room:
     def drop_curve(self, key: Hashable) -> None:
         """Remove a curve."""
         for cell in self._where.pop(key, ()):
-            self._curves[cell].pop(key, None)
+            del self._curves[cell][key]
 
     def put_label(self, key: Hashable, box: Area) -> None:
         """Add a label, or replace the one with this key."""
@@ -76,12 +83,20 @@ class Room:
         """Return whether no curve and no label touches an area."""
         left, top, right, bottom = box
         for cell in (*_cells(box), _EVERYWHERE):
-            for other in self._labels.get(cell, {}).values():
-                if left < other[2] and other[0] < right and top < other[3] and other[1] < bottom:
-                    return False
-            for segments in self._curves.get(cell, {}).values():
-                if any(_touches(segment, box) for segment in segments):
-                    return False
+            if cell in self._labels:
+                for other in self._labels[cell].values():
+                    if left < other[2] and other[0] < right and top < other[3] and other[1] < bottom:
+                        return False
+            if cell in self._curves:
+                for segments in self._curves[cell].values():
+                    for segment in segments:
+                        x1, y1, x2, y2 = segment
+                        if (
+                            not ((x1 < left and x2 < left) or (x1 > right and x2 > right))
+                            and not ((y1 < top and y2 < top) or (y1 > bottom and y2 > bottom))
+                            and _touches(segment, box)
+                        ):
+                            return False
         return True
 
     def is_open(self, x: float, top: float, bottom: float, port: Port) -> bool:

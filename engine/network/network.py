@@ -66,6 +66,10 @@ class Connection:
     source: Port
     target: Port
 
+    def __hash__(self) -> int:
+        """Hash the four names at once: a canvas looks connections up by the hundred thousand."""
+        return hash((self.source.layer, self.source.name, self.target.layer, self.target.name))
+
 
 @dataclass(frozen=True)
 class Network:

@@ -1,0 +1,81 @@
+"""Which connection of a port shows the size of its tensor, and when the labels of a large network are placed."""
+
+from collections.abc import Callable, Mapping
+from math import inf
+from time import perf_counter
+
+from PySide6.QtCore import QObject, QRectF, QTimer, Signal
+
+from designer.scene.edges import Edges
+from engine.network.analysis import LayerShapes
+from engine.network.layout import Flow
+from engine.network.network import Network, Port
+
+_AT_ONCE = 200
+_SLICE_S = 0.008
+
+
+class SizeLabels(QObject):
+    """Places the labels of ports. Those of a large network that was just shown wait until the event loop is idle: they
+    take a third of the time to show it, and are not visible when all of it is."""
+
+    placed = Signal(list)
+    """Areas (`QRectF`) to paint again, of labels that had waited."""
+
+    def __init__(self, edges: Edges, is_free: Callable[[float, float, float, float], bool], parent: QObject) -> None:
+        """`is_free` tells whether no layer touches an area: left, top, right, bottom."""
+        super().__init__(parent)
+        self._edges, self._is_free = edges, is_free
+        self._network = Network({})
+        self._facts: Mapping[str, LayerShapes] = {}
+        self._flow: Flow = "down"
+        self._without: dict[Port, None] = {}
+        """The ports that lost a connection, or whose label has no room."""
+        self._waiting: dict[Port, None] = {}
+        self._timer = QTimer(self, singleShot=True, interval=0)
+        self._timer.timeout.connect(lambda: self.place_waiting(_SLICE_S))
+
+    def retry(self, port: Port) -> None:
+        """Place the label of this port the next time."""
+        self._without[port] = None
+
+    def place(
+        self, ports: Mapping[Port, None], network: Network, facts: Mapping[str, LayerShapes], flow: Flow
+    ) -> list[QRectF]:
+        """Place the labels of these ports, and of those that had no room. Return the areas to paint again."""
+        self._network, self._facts, self._flow = network, facts, flow
+        ports, self._without = {**self._without, **ports}, {}
+        if len(ports) > _AT_ONCE:
+            self._waiting |= ports
+            self._timer.start()
+            return []
+        return [area for port in ports for area in self._place(port)]
+
+    def place_waiting(self, seconds: float = inf) -> None:
+        """Place labels that wait, for at most a time; then let the window work, and go on."""
+        end = perf_counter() + seconds
+        areas: list[QRectF] = []
+        while self._waiting and perf_counter() < end:
+            areas += self._place(next(iter(self._waiting)))
+        if self._waiting:
+            self._timer.start()
+        self.placed.emit(areas)
+
+    def _place(self, port: Port) -> list[QRectF]:
+        self._waiting.pop(port, None)
+        if port.layer not in self._network.layers:
+            return []
+        ends = (self._edges.edges.get(one) for one in self._network.outgoing[port.layer] if one.source == port)
+        leaving = [edge for edge in ends if edge and not edge.is_tag]
+        before = [edge.bounds for edge in leaving if edge.text]
+        text = size_text(self._facts.get(port.layer), port.name) if leaving else ""
+        if not self._edges.label(leaving, text, self._is_free, self._flow):
+            self._without[port] = None
+        return [*before, *(edge.bounds for edge in leaving)]
+
+
+def size_text(facts: LayerShapes | None, port: str) -> str:
+    """Return the size of the tensors at a port, such as `8 × 28 × 28`; empty where it is not known."""
+    if facts is None:
+        return ""
+    return facts.at(port).short() if port in facts.ports else facts.outputs[0].short()
