@@ -85,11 +85,11 @@ def _sample(data: LoadedData, options: DataOptions, base: Path, place: int, numb
     if options.source == "arrays" and values.size > MOST_NUMBERS:
         path, name = locate(options.path, base), data.facts.inputs[place].name
         header = headers(path)[name]
-        if not header.is_complex and len(header.shape) > 1:
-            file = literal(str(header.path.resolve()))
-            loaded = f"np.load({file})[{literal(name)}]" if header.path.suffix == ".npz" else f"np.load({file})"
+        expression, needed = header.code
+        if expression and not header.is_complex and len(header.shape) > 1:
+            loaded = expression.replace("FILE", literal(str(header.path.resolve())))
             steps = f", :{values.shape[1]}" if values.shape[1] != header.shape[1] else ""
-            return Sample(values, (f"{loaded}[{number}:{number + 1}{steps}]",))
+            return Sample(values, (f"{loaded}[{number}:{number + 1}{steps}]",), (needed,) if needed else ())
     return Sample(values)
 
 

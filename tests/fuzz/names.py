@@ -23,5 +23,10 @@ ENGINE = [
     "npy",
     "images",
     "masks",
+    "data in safetensors",
+    "hdf5",
+    "matlab",
+    "idx",
+    "cifar",
 ]
 WINDOW = ["block", "clipboard", "thumbnail", "events in the window"] if importlib.util.find_spec("PySide6") else []

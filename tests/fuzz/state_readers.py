@@ -134,7 +134,8 @@ def read_checkpoint_manifest(folder: Path, generator: random.Random) -> None:
 # ---- data ----
 
 
-def _read_data(options: DataOptions, folder: Path) -> None:
+def read_data(options: DataOptions, folder: Path) -> None:
+    """Facts, samples and a preview of the data."""
     from engine.data.load import preview
 
     facts(options, folder)
@@ -157,7 +158,7 @@ def _tables(folder: Path) -> list[bytes]:
 def read_table(folder: Path, generator: random.Random) -> None:
     task = generator.choice(["auto", "auto", "classes", "numbers", "labels"])
     response = generator.choice(["", "", "y", "one", "one, y"])
-    _read_data(DataOptions(source="table", path="d.csv", task=task, response=response), folder)
+    read_data(DataOptions(source="table", path="d.csv", task=task, response=response), folder)
 
 
 def _arrays(folder: Path) -> list[bytes]:
@@ -183,7 +184,7 @@ def _arrays(folder: Path) -> list[bytes]:
 @reader("npz", "d.npz", mutate.npz_file, _arrays)
 def read_arrays(folder: Path, generator: random.Random) -> None:
     task = generator.choice(["auto", "auto", "classes", "numbers", "labels", "transcripts"])
-    _read_data(DataOptions(source="arrays", path="d.npz", task=task), folder)
+    read_data(DataOptions(source="arrays", path="d.npz", task=task), folder)
 
 
 def _array_folder(folder: Path) -> list[bytes]:
@@ -205,7 +206,7 @@ def _array_folder(folder: Path) -> list[bytes]:
 @reader("npy", "arrays/x.npy", mutate.npy_file, _array_folder)
 def read_array_folder(folder: Path, generator: random.Random) -> None:
     task = generator.choice(["auto", "auto", "classes", "numbers"])
-    _read_data(DataOptions(source="arrays", path="arrays", task=task), folder)
+    read_data(DataOptions(source="arrays", path="arrays", task=task), folder)
 
 
 def _pictures(folder: Path) -> list[bytes]:
@@ -230,11 +231,11 @@ def _pictures(folder: Path) -> list[bytes]:
 @reader("images", "images/a/a.png", mutate.any_bytes, _pictures)
 def read_images(folder: Path, generator: random.Random) -> None:
     size, channels = generator.choice([0, 0, 5]), generator.choice(["auto", "grey", "rgb"])
-    _read_data(DataOptions(source="images", path="images", image_size=size, channels=channels), folder)
+    read_data(DataOptions(source="images", path="images", image_size=size, channels=channels), folder)
 
 
 @reader("masks", "masks/a.png", mutate.any_bytes, _pictures)
 def read_masks(folder: Path, generator: random.Random) -> None:
     (folder / "flat" / "a.png").write_bytes((folder / "flat" / "b.png").read_bytes())
     size = generator.choice([0, 0, 5])
-    _read_data(DataOptions(source="images", path="flat", masks="masks", image_size=size), folder)
+    read_data(DataOptions(source="images", path="flat", masks="masks", image_size=size), folder)

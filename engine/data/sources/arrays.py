@@ -1,4 +1,4 @@
-"""Arrays in a NumPy `.npz` file, or in a folder of `.npy` files.
+"""Arrays in files of NumPy, safetensors, HDF5, MATLAB, MNIST and CIFAR: see `engine.data.sources.array_files`.
 
 One is the target (`y`, or what `engine.data.sources.targets` says), the others are inputs.
 
@@ -29,8 +29,9 @@ import numpy as np
 from engine.core.errors import UserError
 from engine.core.fields import quoted
 from engine.core.types import TensorType, features, image, sequence, tokens, volume
-from engine.data.sources.array_files import EXPECTED, ArrayReader, Header, Place, read, stamp
+from engine.data.sources.array_files import EXPECTED, ArrayReader, stamp
 from engine.data.sources.array_files import headers as read_headers
+from engine.data.sources.containers.stored import StoredArray
 from engine.data.sources.source import Array, Column, Outline, Readers, Samples, Source, refuse_too_large
 from engine.data.sources.targets import LENGTHS, NUMBERS, Beside, Target, read_target, refuse_strange, target_names
 from engine.project.data import DataOptions
@@ -46,7 +47,7 @@ AS_NUMBERS = (
 
 
 class ArrayFile(Source):
-    """Inputs and targets from NumPy files."""
+    """Inputs and targets from files of arrays."""
 
     def stamp(self, path: Path) -> Hashable:
         """Return size and time of the file, or of all files of a folder."""
@@ -54,8 +55,7 @@ class ArrayFile(Source):
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
         """Return the outline, from the headers of the arrays and the targets."""
-        headers = read_headers(path)
-        names, timed = _roles(options, headers, path)
+        headers, names, timed = _roles(options, path)
         inputs = {name: header for name, header in headers.items() if name not in (*names, *timed.values())}
         samples = _count(headers, path)
         types = {name: _type(header, path, options.integer_arrays) for name, header in inputs.items()}
@@ -87,32 +87,29 @@ class ArrayFile(Source):
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """Return readers of the arrays in the file, which check that samples are finite as they are read."""
-        headers = read_headers(path)
-        _, timed = _roles(options, headers, path)
+        headers, _, timed = _roles(options, path)
         inputs, notes, lengths = [], [], []
         for given in outline.inputs:
             header = headers[given.name]
-            place = Place(header.path, header.name, header.shape, header.dtype, header.offset)
             real = _lengths(path, header, headers[timed[header.name]]) if header.name in timed else None
             largest = 0
             if given.type.kind == "index":
-                low, largest = _span_of_indices(place, real)
+                low, largest = _span_of_indices(header, real)
                 notes.append(_vocabulary(low, largest, header.name, path))
-            inputs.append(ArrayReader(place, _channel_axis(len(header.shape)), real, largest))
+            inputs.append(ArrayReader(header, _channel_axis(len(header.shape)), real, largest))
             lengths.append(real)
         return Readers(tuple(inputs), tuple(notes), tuple(lengths) if any(n is not None for n in lengths) else ())
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """Return the arrays as stored, checked to be finite only."""
-        headers = read_headers(path)
+        headers, _, timed = _roles(options, path)
         wanted = [headers[given.name] for given in outline.inputs]
         needed = sum(header.bytes // header.dtype.itemsize * (8 if header.is_complex else 4) for header in wanted)
         needed += sum(header.bytes * (2 if header.is_complex else 1) for header in wanted)
         refuse_too_large(needed, f"The arrays of {path}", "Use fewer samples or smaller ones.")
         arrays, notes, lengths = [], [], []
-        _, timed = _roles(options, headers, path)
         for given, header in zip(outline.inputs, wanted, strict=True):
-            array = _parts(read(header))
+            array = _parts(header.read())
             real = _lengths(path, header, headers[timed[header.name]]) if header.name in timed else None
             if real is not None:
                 array = np.ascontiguousarray(array[:, : int(real.max())])  # no sequence needs the rest
@@ -126,7 +123,7 @@ class ArrayFile(Source):
         return Samples(tuple(arrays), tuple(notes), tuple(lengths) if any(n is not None for n in lengths) else ())
 
 
-def _count(headers: Mapping[str, Header], path: Path) -> int:
+def _count(headers: Mapping[str, StoredArray], path: Path) -> int:
     """Return the number of samples, which must be the same in each array. Raises `UserError`."""
     for name, header in headers.items():
         if not header.shape:
@@ -142,7 +139,7 @@ def _count(headers: Mapping[str, Header], path: Path) -> int:
     return count
 
 
-def _type(header: Header, path: Path, integer_arrays: str) -> TensorType:
+def _type(header: StoredArray, path: Path, integer_arrays: str) -> TensorType:
     sizes = header.shape[1:]
     if header.is_complex:
         channels = _channel_axis(len(header.shape)) - 1
@@ -170,7 +167,7 @@ def _type(header: Header, path: Path, integer_arrays: str) -> TensorType:
     )
 
 
-def _pixels(header: Header, type: TensorType) -> tuple[float, float] | None:
+def _pixels(header: StoredArray, type: TensorType) -> tuple[float, float] | None:
     """Return the range of images of bytes; other arrays may hold any numbers."""
     return (0.0, 255.0) if header.dtype == np.uint8 and type.layout == "image" else None
 
@@ -190,7 +187,7 @@ def _parts(array: Array) -> Array:
     return np.stack((array.real, array.imag), axis + 1).reshape(shape)
 
 
-def _doubts(header: Header, type: TensorType) -> Iterator[str]:
+def _doubts(header: StoredArray, type: TensorType) -> Iterator[str]:
     """Yield notes on arrays whose shape is ambiguous."""
     if type.kind == "index" and not type.is_open:
         yield (f"'{header.name}' holds whole numbers: taken as sequences of {type.sizes[0]} indices. {AS_NUMBERS}")
@@ -201,10 +198,10 @@ def _doubts(header: Header, type: TensorType) -> Iterator[str]:
         )
 
 
-def _span_of_indices(place: Place, lengths: Array | None) -> tuple[int, int]:
+def _span_of_indices(stored: StoredArray, lengths: Array | None) -> tuple[int, int]:
     """Return the smallest and the largest index of sequences without their padding; the padding counts as 0."""
     low, high, start = (0, 0, 0) if lengths is not None else (LARGEST, -LARGEST, 0)
-    for chunk in place.chunks():
+    for chunk in stored.chunks():
         real = chunk
         if lengths is not None:
             real = chunk[np.arange(chunk.shape[1]) < lengths[start : start + len(chunk), np.newaxis]]
@@ -213,14 +210,9 @@ def _span_of_indices(place: Place, lengths: Array | None) -> tuple[int, int]:
     return low, high
 
 
-def _only_whole(header: Header) -> str:
+def _only_whole(header: StoredArray) -> str:
     """Return the reason why an array can only be read whole; empty where there is none."""
-    if header.offset:
-        return ""
-    return (
-        f"array '{header.name}' cannot be read sample by sample: it is compressed, or in Fortran order. "
-        "numpy.savez (not savez_compressed) with numpy.ascontiguousarray writes it so that it can"
-    )
+    return f"array '{header.name}' cannot be read sample by sample: {header.only_whole}" if header.only_whole else ""
 
 
 def _vocabulary(low: int, high: int, name: str, path: Path) -> str:
@@ -237,9 +229,15 @@ def _vocabulary(low: int, high: int, name: str, path: Path) -> str:
     return f"The largest index in '{name}' is {high:,}: an embedding needs a vocabulary of at least {high + 1:,}."
 
 
-def _roles(options: DataOptions, headers: Mapping[str, Header], path: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the target's name per array of targets, and the array of lengths per array of sequences."""
-    names = target_names(options.response, list(headers), str(path))
+def _roles(options: DataOptions, path: Path) -> tuple[dict[str, StoredArray], dict[str, str], dict[str, str]]:
+    """Return the arrays, the target's name per array of targets, and the array of lengths per array of sequences.
+
+    Labels that are not the target are no inputs either; the first of them is the target where none is named.
+    """
+    headers = read_headers(path)
+    label = next((name for name, header in headers.items() if header.is_label), "")
+    names = target_names(options.response or label, list(headers), str(path))
+    headers = {name: header for name, header in headers.items() if name in names or not header.is_label}
     pairs = {name: f"{name}{LENGTHS}" for name in headers}
     timed = {
         name: lengths
@@ -254,10 +252,10 @@ def _roles(options: DataOptions, headers: Mapping[str, Header], path: Path) -> t
     if not headers.keys() - names.keys() - set(timed.values()):
         one = next(iter(names))
         raise UserError(f"{path} holds the responses {quoted(one)} and no input. Expected {EXPECTED}.")
-    return names, timed
+    return headers, names, timed
 
 
-def _is_sequence(header: Header, integer_arrays: str) -> bool:
+def _is_sequence(header: StoredArray, integer_arrays: str) -> bool:
     has_indices = len(header.shape) == 2 and header.dtype.kind in "iu" and integer_arrays == "indices"
     return len(header.shape) == 3 or has_indices
 
@@ -265,7 +263,7 @@ def _is_sequence(header: Header, integer_arrays: str) -> bool:
 def _targets(
     task: str,
     names: Mapping[str, str],
-    headers: Mapping[str, Header],
+    headers: Mapping[str, StoredArray],
     lengths: Mapping[str, Array | None],
     beside: Beside,
     path: Path,
@@ -274,16 +272,16 @@ def _targets(
     they distinguish transcripts from numbers."""
     targets = []
     for array, name in names.items():
-        values, given = read(headers[array]), lengths.get(array)
+        values, given = headers[array].read(), lengths.get(array)
         if array in lengths and given is None:
             given = np.full(len(values), values.shape[1])
         targets.append(read_target(name, task, values, given, beside, f"Array '{array}' of {path}"))
     return targets
 
 
-def _lengths(path: Path, header: Header, lengths: Header) -> Array | None:
+def _lengths(path: Path, header: StoredArray, lengths: StoredArray) -> Array | None:
     """Return the lengths of the sequences in an array, or None where none is padded. Raises `UserError`."""
-    steps = read(lengths).astype(np.int64)
+    steps = lengths.read().astype(np.int64)
     most = header.shape[1]
     wrong = (steps < 1) | (steps > most)
     if wrong.any():
@@ -305,7 +303,7 @@ def _spoken(name: str, shortest: int, longest: int) -> str:
     )
 
 
-def _column(header: Header, type: TensorType | None, *, is_lengths: bool = False) -> Column:
+def _column(header: StoredArray, type: TensorType | None, *, is_lengths: bool = False) -> Column:
     numbers = "text" if header.dtype.kind in "US" else str(header.dtype)
     kind = f"{numbers}, {' × '.join(map(str, header.shape))}"
     role = "lengths" if is_lengths else "input" if type else "response"

@@ -97,7 +97,7 @@ def test_a_folder_of_arrays_that_cannot_be_used_says_why(tmp_path: Path, damage:
             np.save(file, np.array([{}] * 20), allow_pickle=True)
             why = "holds Python objects, which are not loaded"
         case _:
-            why = "apart is a folder without .npy files"
+            why = "apart is a folder without files of arrays"
     with pytest.raises(UserError, match=why):
         load(ARRAYS.replace(path="apart"), tmp_path)
 

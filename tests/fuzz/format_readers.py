@@ -1,0 +1,114 @@
+"""The readers of further formats of data; `tests.fuzz.state_readers` has those of tables, NumPy's arrays and images."""
+
+import gzip
+import io
+import random
+import struct
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import scipy.io
+from safetensors.numpy import save
+
+from engine.data.load import load
+from engine.project.data import DataOptions
+from tests.fuzz import mutate
+from tests.fuzz.readers import reader
+from tests.fuzz.state_readers import read_data
+
+COUNT = 6
+Y = np.array([0, 1, 0, 1, 2, 2])
+
+
+def _read_arrays(folder: Path, path: str, generator: random.Random) -> None:
+    """Whole, and sample by sample."""
+    options = DataOptions(source="arrays", path=path, task=generator.choice(["auto", "auto", "classes", "numbers"]))
+    read_data(options, folder)
+    load(options, folder, is_streamed=True).split("training").inputs[0][:]
+
+
+def _drawn(*shape: int) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(0).standard_normal(shape)
+
+
+def _safetensors(folder: Path) -> list[bytes]:
+    images = (_drawn(COUNT, 1, 4, 4) * 50).astype(np.uint8)
+    return [save({"x": _drawn(COUNT, 3).astype(np.float32), "y": Y}), save({"x": images, "y": Y > 1})]
+
+
+@reader("data in safetensors", "d.safetensors", mutate.tensors_file, _safetensors)
+def read_safetensors(folder: Path, generator: random.Random) -> None:
+    _read_arrays(folder, "d.safetensors", generator)
+
+
+def _hdf5(folder: Path) -> list[bytes]:
+    found = []
+    for how in ({}, {"chunks": (2, 3, 2), "compression": "gzip"}):
+        whole = io.BytesIO()
+        with h5py.File(whole, "w") as file:
+            file.create_dataset("x", data=_drawn(COUNT, 5, 2), **how)
+            file.create_dataset("y", data=["a", "b", "a", "b", "c", "c"] if how else Y)
+            file.create_dataset("group/more", data=_drawn(COUNT, 2).astype(np.float32))
+        found.append(whole.getvalue())
+    return found
+
+
+@reader("hdf5", "d.h5", mutate.any_bytes, _hdf5)
+def read_hdf5(folder: Path, generator: random.Random) -> None:
+    _read_arrays(folder, "d.h5", generator)
+
+
+def _matlab(folder: Path) -> list[bytes]:
+    names = np.empty((COUNT, 1), object)
+    names[:, 0] = ["cat", "dog"] * 3
+    walks = np.empty(COUNT, object)
+    walks[:] = [_drawn(2 + number, 2) for number in range(COUNT)]
+    found = []
+    for content, how in (
+        ({"x": _drawn(4, 4, 1, COUNT), "y": Y[:, np.newaxis] + 1.0}, {}),
+        ({"data": {"x": _drawn(COUNT, 3), "walks": walks}, "y": names, "rate": 8000.0}, {"do_compression": True}),
+        ({"x": _drawn(COUNT, 3), "y": Y + 1.0}, {"format": "4"}),
+    ):
+        whole = io.BytesIO()
+        scipy.io.savemat(whole, content, **how)
+        found.append(whole.getvalue())
+    whole = io.BytesIO()
+    with h5py.File(whole, "w", userblock_size=512) as file:
+        file["x"], file["y"] = _drawn(COUNT, 1, 4, 4), Y[np.newaxis] * 1.0
+        file["x"].attrs["MATLAB_class"] = file["y"].attrs["MATLAB_class"] = np.bytes_("double")
+    return [*found, b"MATLAB 7.3 MAT-file".ljust(512) + whole.getvalue()[512:]]
+
+
+@reader("matlab", "d.mat", mutate.any_bytes, _matlab)
+def read_matlab(folder: Path, generator: random.Random) -> None:
+    _read_arrays(folder, "d.mat", generator)
+
+
+def _idx(folder: Path) -> list[bytes]:
+    labels = struct.pack(">BBBBI", 0, 0, 8, 1, COUNT) + Y.astype(np.uint8).tobytes()
+    (folder / "train-labels-idx1-ubyte.gz").write_bytes(gzip.compress(labels))
+    images = struct.pack(">BBBBIII", 0, 0, 8, 3, COUNT, 4, 4) + bytes(range(96))
+    return [images, images, gzip.compress(images)]
+
+
+@reader("idx", "train-images-idx3-ubyte", mutate.any_bytes, _idx)
+def read_idx(folder: Path, generator: random.Random) -> None:
+    file, packed = folder / "train-images-idx3-ubyte", folder / "train-images-idx3-ubyte.gz"
+    packed.unlink(missing_ok=True)
+    if file.read_bytes()[:1] == b"\x1f":
+        file.rename(packed)
+    _read_arrays(folder, ".", generator)
+
+
+def _cifar(folder: Path) -> list[bytes]:
+    (folder / "batches.meta.txt").write_text("\n".join("abcdefghij"), encoding="utf-8")
+    drawn = np.random.default_rng(0).integers(0, 256, (COUNT, 3073), dtype=np.uint8)
+    drawn[:, 0] = Y
+    return [drawn.tobytes(), b"\x80\x04N."]
+
+
+@reader("cifar", "data_batch_1.bin", mutate.any_bytes, _cifar)
+def read_cifar(folder: Path, generator: random.Random) -> None:
+    _read_arrays(folder, "data_batch_1.bin", generator)
