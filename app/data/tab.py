@@ -115,7 +115,7 @@ class DataTab(QWidget):
         title = QLabel("Choose the data the network learns from")
         theme.mark(title, "role", "title")
         column.addWidget(title, 0, Qt.AlignmentFlag.AlignHCenter)
-        hint = QLabel("Or drop a folder of images, a CSV file or a file of NumPy arrays here.")
+        hint = QLabel("Or drop a folder of images, a CSV file or a file of arrays here.")
         theme.mark(hint, "role", "muted")
         column.addWidget(hint, 0, Qt.AlignmentFlag.AlignHCenter)
         row = QHBoxLayout()

@@ -16,6 +16,7 @@ import contextlib
 import mmap
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -104,10 +105,12 @@ def stamp(path: Path) -> Hashable:
     return tuple((file.name, file_stamp(file, EXPECTED)) for file in files)
 
 
-def headers(path: Path) -> dict[str, StoredArray]:
-    """Return the arrays by name, in the order of the file, or of the files of a folder. Raises `UserError`."""
+def headers(path: Path, *, is_by_python: bool = False) -> dict[str, StoredArray]:
+    """Return the arrays by name, in the order of the file, or of the files of a folder; `is_by_python`: see
+    `matlab_arrays`. Raises `UserError`."""
     files, format = _files(path)
-    found = [format.read(file) for file in files]
+    read = partial(matlab_arrays, is_by_python=True) if is_by_python and format is FORMATS["matlab"] else format.read
+    found = [read(file) for file in files]
     result = joined(found, path)
     if not result:
         raise UserError(f"{path} holds no arrays. Expected {EXPECTED}.")

@@ -234,7 +234,7 @@ def _roles(options: DataOptions, path: Path) -> tuple[dict[str, StoredArray], di
 
     Labels that are not the target are no inputs either; the first of them is the target where none is named.
     """
-    headers = read_headers(path)
+    headers = read_headers(path, is_by_python=options.matlab_axes == "python")
     label = next((name for name, header in headers.items() if header.is_label), "")
     names = target_names(options.response or label, list(headers), str(path))
     headers = {name: header for name, header in headers.items() if name in names or not header.is_label}

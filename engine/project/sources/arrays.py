@@ -1,10 +1,14 @@
-"""NumPy arrays in a `.npz` file or a folder of `.npy` files."""
+"""Arrays in files of NumPy, safetensors, HDF5, MATLAB, MNIST (IDX) and CIFAR."""
+
+import re
 
 from engine.core.fields import Choice
 from engine.core.records import Record
 from engine.project.sources.base import Guess, Peek, SourceType
 
-_MAGIC = {".npz": b"PK", ".npy": b"\x93NUMPY"}
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+_IDX = re.compile(r".*(images|labels)[-._]idx\d[-._][a-z]+(\.gz)?", re.IGNORECASE)
+_CIFAR = re.compile(r"(data_batch_\d|test_batch|train|test)\.bin")
 
 
 class ArrayOptions(Record):
@@ -21,37 +25,76 @@ class ArrayOptions(Record):
         help="What input arrays of integers with two axes, N T, hold. Default indices. torch: the dtype says it, long"
         " or float",
     )
+    matlab_axes = Choice(
+        "matlab",
+        options=("matlab", "python"),
+        notes={
+            "matlab": "Samples last: T x C x N, H x W x C x N, H x W x D x C x N; a matrix is N x C",
+            "python": "Samples first, as in files that scipy.io.savemat wrote: N T C, N C H W, N C D H W",
+        },
+        label="Axes of .mat files",
+        group="Source",
+        help="Order of the axes of arrays in MATLAB files. Default matlab. MATLAB: InputDataFormats",
+        visible_when=lambda options: options.path.lower().endswith(".mat"),
+    )
 
 
 class Arrays(SourceType):
-    """Inputs and targets as NumPy arrays."""
+    """Inputs and targets as arrays."""
 
-    key, label = "arrays", "NumPy arrays"
-    note = "Arrays in a NumPy .npz file, or in a folder of .npy files, of which one may be named"
-    wanted = "the .npz file"
-    inputs = (
-        "the other arrays of a NumPy `.npz` file, or of a folder of `.npy` files named after the arrays (`path` may be "
-        "any one of these files)"
+    key, label = "arrays", "Arrays"
+    note = (
+        "Arrays in files of NumPy, safetensors, HDF5 or MATLAB, or those of MNIST or CIFAR; or a folder of such files"
     )
+    wanted = "the file of arrays"
+    inputs = "the other arrays of a file or of a folder of files ([formats of arrays](#formats-of-arrays))"
     targets = "`y`, or `y_NAME` for each output `NAME`, or the arrays that `response` names"
     options = ArrayOptions
     uses = ("path", "response", "task", "ignored_value", "loading")
     takes = "both"
-    suffixes, files = (".npz", ".npy"), "NumPy arrays"
+    suffixes = (".npz", ".npy", ".safetensors", ".h5", ".hdf5", ".hdf", ".mat")
+    files = "Arrays"
     reader = "engine.data.sources.arrays:ArrayFile"
     can_stream = True
-    streamed = "files of `numpy.savez` and `numpy.save`, read in place"
-    resident = "targets; files of `numpy.savez_compressed` and arrays in Fortran order, as a whole"
+    streamed = "arrays that lie in a file as in memory, read in place; HDF5 in chunks"
+    resident = "targets; compressed `.npz` and `.gz`, arrays in Fortran order, `.mat` before version 7.3, as a whole"
+
+    @property
+    def pattern(self) -> str:
+        """Pattern of the file dialog, with the files of MNIST and CIFAR, which have no suffix of their own."""
+        known = " ".join(f"*{suffix}" for suffix in self.suffixes)
+        return f"{self.files} ({known} *-ubyte *-ubyte.gz *_batch*.bin train.bin test.bin)"
 
     def guess(self, peek: Peek) -> Guess | None:
-        """Return a guess for files of NumPy, by suffix and first bytes, and for folders of them."""
+        """Return a guess for files of arrays, by their first bytes and names, and for folders of them."""
         if not peek.is_folder:
-            if not peek.head.startswith(_MAGIC.get(peek.suffix, b"\0none")):
-                return None
-            what = "several NumPy arrays" if peek.suffix == ".npz" else "a NumPy array, and those beside it"
-            return Guess(self.key, 0.95, f"The file holds {what}")
-        names = [name for name in peek.tree.get("", ()) if name.lower().endswith(".npy")]
+            what = _kind(peek)
+            return Guess(self.key, 0.95, f"The file holds {what}") if what else None
+        names = [name for name in peek.tree.get("", ()) if self._is_mine(name)]
         if not names:
             return None
         shown = ", ".join(names[:4]) + (" and more" if len(names) > 4 else "")
-        return Guess(self.key, 0.9, f"The folder holds NumPy arrays: {shown}")
+        return Guess(self.key, 0.9, f"The folder holds arrays: {shown}")
+
+    def _is_mine(self, name: str) -> bool:
+        return name.lower().endswith(self.suffixes) or bool(_IDX.fullmatch(name) or _CIFAR.fullmatch(name))
+
+
+def _kind(peek: Peek) -> str:
+    """Return the arrays that a file holds, in words; empty for another file."""
+    head = peek.head
+    if peek.suffix == ".npz" and head.startswith(b"PK"):
+        return "several NumPy arrays"
+    if peek.suffix == ".npy" and head.startswith(b"\x93NUMPY"):
+        return "a NumPy array, and those beside it"
+    if peek.suffix == ".safetensors" and head[8:9] == b"{":
+        return "tensors in the format safetensors"
+    if head.startswith((b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file")) or (peek.suffix == ".mat" and head):
+        return "variables of MATLAB"
+    if head.startswith(_HDF5) or head[512 : 512 + len(_HDF5)] == _HDF5:
+        return "datasets of HDF5"
+    if _IDX.fullmatch(peek.path.name) and head.startswith((b"\0\0", b"\x1f\x8b")):
+        return "images or labels in the format of MNIST; the other file lies beside it"
+    if _CIFAR.fullmatch(peek.path.name) and head:
+        return "images and labels in CIFAR's binary format"
+    return ""

@@ -10,8 +10,8 @@ MATLAB counts samples along the last axis of everything but a matrix, and lays i
 | H x W x C x N     | N C H W      | images                                              |
 | H x W x D x C x N | N C D H W    | volumes                                             |
 
-Other axes, as Python writes them (N C H W), are `matlab_axes` of the options. Structures are read field by field, as
-`data.x`; cell arrays of texts are names of classes, those of matrices T x C are sequences of unequal lengths.
+Files of Python with the samples first (N C H W) are read with the option `matlab_axes`. Structures are read field by
+field, as `data.x`; cell arrays of texts are names of classes, those of matrices T x C are sequences of unequal lengths.
 """
 
 from collections.abc import Iterator, Sequence

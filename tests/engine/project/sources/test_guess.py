@@ -47,8 +47,28 @@ def test_arrays_are_known_by_their_first_bytes(tmp_path: Path) -> None:
     (tmp_path / "b.npz").write_bytes(b"no archive")
     assert guesses(tmp_path / "a.npz")[0].reason == "The file holds several NumPy arrays"
     assert guesses(tmp_path / "x.npy")[0].source == "arrays"
-    assert guesses(tmp_path)[0].reason == "The folder holds NumPy arrays: x.npy"
+    assert guesses(tmp_path)[0].reason == "The folder holds arrays: a.npz, b.npz, x.npy"
     assert guesses(tmp_path / "b.npz") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "what"),
+    [
+        ("d.safetensors", b"\x10" + b"\0" * 7 + b'{"x":', "tensors in the format safetensors"),
+        ("d.h5", b"\x89HDF\r\n\x1a\n", "datasets of HDF5"),
+        ("d.mat", b"MATLAB 5.0 MAT-file", "variables of MATLAB"),
+        ("train-images-idx3-ubyte.gz", b"\x1f\x8b", "images or labels in the format of MNIST"),
+        ("t10k-labels.idx1-ubyte", b"\0\0\x08\x01", "images or labels in the format of MNIST"),
+        ("data_batch_2.bin", b"\3", "images and labels in CIFAR's binary format"),
+    ],
+)
+def test_other_formats_of_arrays(tmp_path: Path, name: str, content: bytes, what: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    guess, *_ = guesses(tmp_path / name)
+    assert (guess.source, guess.reason[: len(what) + 15]) == ("arrays", f"The file holds {what}")
+    assert name in guesses(tmp_path)[0].reason
+    (tmp_path / name).write_bytes(b"")
+    assert guesses(tmp_path / name) == []
 
 
 def test_what_no_source_reads_gives_no_guess(tmp_path: Path) -> None:

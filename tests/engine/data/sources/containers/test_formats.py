@@ -221,6 +221,15 @@ def test_matlab_images_structures_cells_and_names(tmp_path: Path) -> None:
     assert in_order(data)[0][1][5, :5, 0].tolist() == [5, 5, 5, 5, 0]
 
 
+def test_matlab_files_of_python_have_the_samples_first(tmp_path: Path) -> None:
+    scipy.io.savemat(tmp_path / "d.mat", {"x": X, "y": Y})
+    data = both(tmp_path, "d.mat", is_streamed=False, matlab_axes="python")
+    np.testing.assert_array_equal(in_order(data)[0][0], X)
+    save_73(tmp_path / "new.mat", x=X, y=Y[:, np.newaxis])
+    data = both(tmp_path, "new.mat", is_streamed=False, matlab_axes="python")
+    np.testing.assert_array_equal(in_order(data)[0][0], X)
+
+
 def save_73(path: Path, **arrays: np.ndarray | list[str]) -> None:
     """A file as MATLAB's save -v7.3 lays it out: HDF5 behind 512 bytes, axes reversed, texts as references."""
     with h5py.File(path, "w", userblock_size=512) as file:
