@@ -7,6 +7,7 @@ ENGINE = [
     "code",
     "presets",
     "run.json",
+    "data.json",
     "result.json",
     "events.jsonl",
     "notes.json",

@@ -315,6 +315,31 @@ def read_metrics(folder: Path, generator: random.Random) -> None:
         json.dumps(table.write())
 
 
+def _data_record(folder: Path) -> list[bytes]:
+    from engine.runs.data_files import DataPlace
+    from engine.runs.data_record import DataRecord
+
+    run, table = run_of(folder).path, folder / "table.csv"
+    table.write_text("a,b\n1,2\n")
+    written = []
+    for place in (DataPlace.look("path", table), DataPlace.look("masks", run, [".json"])):
+        record = DataRecord("table", (place,), "k-fold", bytes([0, 1, 2, 3, 0]), {"numpy": "2"}, 3.5, ("x",))
+        written.append(json.dumps(record.write()).encode())  # without a checksum, which would refuse all that follow
+    return written
+
+
+@reader("data.json", "runs/run/data.json", mutate.json_file, _data_record)
+def read_data_record(folder: Path, generator: random.Random) -> None:
+    from engine.runs.data_record import read_record
+
+    record = read_record(folder / "runs" / "run")
+    if record is not None:
+        json.dumps(record.write())
+        record.changes()
+        record.against(record)
+        record.numbers("test")
+
+
 REQUESTS: list[dict[str, Any]] = [
     {"do": "set", "rate": 0.1, "rate_factor": 0.5, "epochs": 9},
     {"do": "stop"},

@@ -1,0 +1,316 @@
+"""State of the files that data comes from: names, sizes, times, a hash of their contents; and what has changed since.
+
+Only names, sizes and times are compared first. A file that was copied or touched counts as unchanged where all contents
+were hashed and are the same.
+"""
+
+import base64
+import binascii
+import contextlib
+import errno
+import hashlib
+import os
+import zlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+from engine.core.errors import plural
+from engine.core.fields import printable
+from engine.core.files import open_file
+
+MOST_LISTED = 100_000
+"""Number of files up to which each is listed; of more, the subfolders are."""
+MOST_ENTRIES = 2_000_000
+"""Number of files and folders after which a folder is no longer read."""
+SPARE_ENTRIES = 100_000
+"""Files and folders that a folder may have beyond four times those recorded."""
+UNPACKED_LIMIT = 2**27
+DEEPEST = 16
+SAMPLED_FILES = 32
+SAMPLED_BYTES = 2**16
+"""Bytes hashed at each place of a file that is not hashed as a whole."""
+SAMPLED_PLACES = 64
+"""Number of places in all: in one file as many, in many files the first and the last bytes."""
+WHOLE_FILES = 2_000
+WHOLE_BYTES = 2**25
+"""Up to so many files and bytes, all contents are hashed."""
+NAMED = 3
+"""Number of files that a sentence names of each kind of change."""
+
+Stamp = tuple[int, int]
+"""Size in bytes and time of modification in ns."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """Hash of the contents of files, or of some of them."""
+
+    sha256: str
+    files: int
+    bytes: int
+    is_whole: bool
+
+    def write(self) -> dict[str, Any]:
+        """Return the value as JSON."""
+        return {"sha256": self.sha256, "files": self.files, "bytes": self.bytes, "is_whole": self.is_whole}
+
+
+@dataclass(frozen=True)
+class DataPlace:
+    """A file or folder of the data as it was: count and size of its files, their stamps, a hash of their contents.
+
+    option: the option of the project that names it, such as `path`. suffixes: endings of the files that count, in lower
+    case; empty for all. stamps: hash of names, sizes and times. listing: stamp by name, relative to a folder, in order;
+    None for too many files. folders: files, bytes and hash by subfolder, for too many files.
+    """
+
+    option: str
+    path: str
+    suffixes: tuple[str, ...] = ()
+    files: int = 0
+    bytes: int = 0
+    stamps: str = ""
+    content: Content = field(default_factory=lambda: Content("", 0, 0, False))
+    listing: Mapping[str, Stamp] | None = field(default_factory=dict, repr=False)
+    folders: Mapping[str, tuple[int, int, str]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def look(cls, option: str, path: Path, suffixes: Collection[str] = (), most: int = MOST_ENTRIES) -> Self:
+        """Return the state of a file or folder now. Raises `OSError` where it is missing, may not be read, or has more
+        than `most` files and folders, unless that is `MOST_ENTRIES`."""
+        found = dict(sorted(_walk(path, frozenset(suffixes), most)))
+        place = cls(
+            option,
+            str(path),
+            tuple(sorted(suffixes)),
+            len(found),
+            sum(size for size, _ in found.values()),
+            hashlib.sha256(_joined(found)).hexdigest(),
+            _content(path, found),
+            found,
+        )
+        return place if len(found) <= MOST_LISTED else replace(place, listing=None, folders=_by_folder(found))
+
+    def write(self) -> dict[str, Any]:
+        """Return the value as JSON."""
+        data = {
+            "option": self.option,
+            "path": self.path,
+            "suffixes": list(self.suffixes),
+            "files": self.files,
+            "bytes": self.bytes,
+            "stamps": self.stamps,
+            "content": self.content.write(),
+        }
+        if self.listing is not None:
+            return {**data, "listing": pack(_joined(self.listing))}
+        return {**data, "folders": {name: list(values) for name, values in self.folders.items()}}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """Return the value of JSON. Raises `ValueError`, `KeyError`, `TypeError` or `AttributeError` for other JSON."""
+        content = Content(**{name: typed(data["content"], name, kind) for name, kind in _CONTENT.items()})
+        listing = None
+        if "listing" in data:
+            *cells, end = unpack(typed(data, "listing", str)).decode("utf-8", "surrogateescape").split("\0")
+            if end or len(cells) % 3:
+                raise ValueError("listing")
+            rows = zip(cells[::3], cells[1::3], cells[2::3], strict=True)
+            listing = {name: (int(size), int(when)) for name, size, when in rows}
+        folders = {str(name): (int(a), int(b), str(c)) for name, (a, b, c) in data.get("folders", {}).items()}
+        values = {name: typed(data, name, kind) for name, kind in _PLACE.items()}
+        suffixes = tuple(str(suffix) for suffix in data["suffixes"])
+        return cls(**values, suffixes=suffixes, content=content, listing=listing, folders=folders)
+
+    def changes(self) -> str:
+        """Return what is different now, in words; empty where nothing is."""
+        most = min(MOST_ENTRIES, 4 * self.files + SPARE_ENTRIES)  # a stranger's record may name any folder
+        try:
+            now = type(self).look(self.option, Path(self.path), self.suffixes, most)
+        except FileNotFoundError:
+            return f"{printable(self.path)} is gone."
+        except OSError as error:
+            return f"{printable(self.path)} cannot be read: {error.strerror or error}."
+        return self.differences(now)
+
+    def differences(self, now: "DataPlace") -> str:
+        """Return what is different in another state of the same place, in words; empty where nothing is."""
+        is_same_content = self.content.sha256 == now.content.sha256
+        if self.stamps == now.stamps:
+            same = "have the same names, sizes and times as before, and other contents"
+            return "" if is_same_content else f"The files of {printable(self.path)} {same}."
+        sizes = [self._sizes(), now._sizes()]
+        if is_same_content and self.content.is_whole and now.content.is_whole and sizes[0] == sizes[1]:
+            return ""
+        if self.listing is None or now.listing is None:
+            return self._changed_folders(now)
+        gone = [name for name in self.listing if name not in now.listing]
+        new = [name for name in now.listing if name not in self.listing]
+        both = [name for name, stamp in self.listing.items() if now.listing.get(name, stamp) != stamp]
+        texts = [_compared(name, self.listing[name], now.listing[name]) for name in both[:NAMED]]
+        if len(both) > NAMED:
+            texts.append(f"{len(both) - NAMED:,} more differ")
+        texts += [_counted(gone, "gone")] * bool(gone) + [_counted(new, "new")] * bool(new)
+        if self.files == now.files == 1 and both:
+            size, when = self.listing[both[0]]
+            is_one = "" if self.listing.keys() != {Path(self.path).name} else printable(self.path)
+            return f"{is_one or both[0]} {_how((size, when), now.listing[both[0]])}."
+        count = f"{len(both) + len(gone) + len(new):,} of {plural(self.files, 'file')} in {printable(self.path)}"
+        alike = "" if new or gone or not is_same_content else " The contents that were looked at are the same."
+        return f"{count}: {'; '.join(texts)}.{alike}"
+
+    def _sizes(self) -> dict[str, int]:
+        return {name: size for name, (size, _) in (self.listing or {}).items()}
+
+    def _changed_folders(self, now: "DataPlace") -> str:
+        """Return which subfolders differ, where there were too many files to list."""
+        before = self.folders or _by_folder(self.listing or {})
+        after = now.folders or _by_folder(now.listing or {})
+        texts = []
+        for name in sorted({*before, *after}):
+            old, new = before.get(name), after.get(name)
+            if old == new:
+                continue
+            what = f"{printable(name)}/" if name else "the folder itself"
+            if old is None or new is None:
+                texts.append(f"{what} is {'gone' if new is None else 'new'}")
+            elif old[0] != new[0]:
+                texts.append(f"{what} has {plural(new[0], 'file')} instead of {old[0]:,}")
+            else:
+                texts.append(f"files in {what} have other names, sizes or times")
+        more = f"; {len(texts) - NAMED:,} more folders differ" if len(texts) > NAMED else ""
+        return f"In {printable(self.path)}, of {plural(self.files, 'file')}: {'; '.join(texts[:NAMED])}{more}."
+
+
+_CONTENT = {"sha256": str, "files": int, "bytes": int, "is_whole": bool}
+_PLACE = {"option": str, "path": str, "files": int, "bytes": int, "stamps": str}
+
+
+def typed(data: Mapping[str, Any], name: str, kind: type) -> Any:
+    """Return the value of a key. Raises `ValueError` where it is of another type, `KeyError` where it is missing."""
+    if type(data[name]) is not kind:
+        raise ValueError(name)
+    return data[name]
+
+
+def _walk(path: Path, suffixes: frozenset[str], most: int) -> list[tuple[str, Stamp]]:
+    """Return name and stamp of a file, or of each file in a folder, without hidden ones. Raises `OSError`."""
+    if not path.is_dir():
+        status = path.stat()
+        return [(path.name, (status.st_size, status.st_mtime_ns))]
+    found: list[tuple[str, Stamp]] = []
+    followed = {os.path.realpath(path)}
+    waiting = [("", str(path), 1)]
+    left = most
+    while waiting and left >= 0:
+        prefix, folder, level = waiting.pop()
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                name = entry.name
+                left -= 1
+                if left < 0:
+                    break
+                if name[0] == ".":
+                    continue
+                if entry.is_dir():
+                    if entry.is_symlink():  # it may lead back to a folder around it
+                        real = os.path.realpath(entry.path)
+                        if real in followed:
+                            continue
+                        followed.add(real)
+                    if level < DEEPEST:
+                        waiting.append((f"{prefix}{name}/", entry.path, level + 1))
+                elif not suffixes or os.path.splitext(name)[1].lower() in suffixes:
+                    try:
+                        status = entry.stat()
+                    except FileNotFoundError:  # a link that leads nowhere
+                        found.append((prefix + name, (0, 0)))
+                        continue
+                    found.append((prefix + name, (status.st_size, status.st_mtime_ns)))
+    if left < 0 and most < MOST_ENTRIES:
+        raise OSError(errno.EFBIG, f"it has more than {most:,} files and folders, many more than before")
+    return found
+
+
+def _joined(listing: Mapping[str, Stamp]) -> bytes:
+    text = "".join([f"{name}\0{size}\0{when}\0" for name, (size, when) in listing.items()])
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _by_folder(listing: Mapping[str, Stamp]) -> dict[str, tuple[int, int, str]]:
+    """Return number, bytes and hash of the files of each folder on the first level; `""` for files beside them."""
+    grouped: dict[str, dict[str, Stamp]] = {}
+    for name, stamp in listing.items():
+        grouped.setdefault(name.partition("/")[0] if "/" in name else "", {})[name] = stamp
+    return {
+        name: (len(inside), sum(size for size, _ in inside.values()), hashlib.sha256(_joined(inside)).hexdigest()[:16])
+        for name, inside in grouped.items()
+    }
+
+
+def _content(path: Path, listing: Mapping[str, Stamp]) -> Content:
+    """Return the hash of all contents, or of evenly spread ones. A file that cannot be read counts as its name."""
+    names = list(listing)
+    total = sum(size for size, _ in listing.values())
+    is_whole = len(names) <= WHOLE_FILES and total <= WHOLE_BYTES
+    chosen = names if is_whole else _spread(names, SAMPLED_FILES)
+    places = max(2, SAMPLED_PLACES // max(1, len(chosen)))
+    hashed, taken, is_folder = hashlib.sha256(), 0, path.is_dir()
+    for name in chosen:
+        if is_folder:
+            hashed.update(f"{name}\0".encode("utf-8", "surrogateescape"))
+        with contextlib.suppress(OSError), open_file(path / name if is_folder else path) as file:
+            size = listing[name][0]
+            if is_whole or size <= places * SAMPLED_BYTES:
+                data = file.read(min(size, WHOLE_BYTES) + 1)
+                hashed.update(data)
+                taken += len(data)
+                continue
+            for number in range(places):
+                file.seek((size - SAMPLED_BYTES) * number // (places - 1))
+                data = file.read(SAMPLED_BYTES)
+                hashed.update(data)
+                taken += len(data)
+    return Content(hashed.hexdigest(), len(chosen), taken, is_whole)
+
+
+def _spread(names: Sequence[str], count: int) -> list[str]:
+    """Return `count` of the names, the first and the last among them."""
+    if len(names) <= count:
+        return list(names)
+    return [names[(len(names) - 1) * number // (count - 1)] for number in range(count)]
+
+
+def _how(before: Stamp, now: Stamp) -> str:
+    if before[0] != now[0]:
+        return f"has {plural(now[0], 'byte')} instead of {before[0]:,}"
+    return "is newer" if now[1] > before[1] else "is older"
+
+
+def _compared(name: str, before: Stamp, now: Stamp) -> str:
+    return f"{printable(name)} {_how(before, now)}"
+
+
+def _counted(names: Sequence[str], state: str) -> str:
+    """Return `2 are gone (a.png, b.png)`."""
+    shown = ", ".join(printable(name) for name in names[:NAMED]) + (", ..." if len(names) > NAMED else "")
+    return f"{len(names):,} {'is' if len(names) == 1 else 'are'} {state} ({shown})"
+
+
+def pack(data: bytes) -> str:
+    """Return compressed bytes as text."""
+    return base64.b64encode(zlib.compress(data, 1)).decode()
+
+
+def unpack(text: str) -> bytes:
+    """Return the packed bytes, at most `UNPACKED_LIMIT`. Raises `ValueError`."""
+    try:
+        unpacker = zlib.decompressobj()
+        data = unpacker.decompress(base64.b64decode(text, validate=True), UNPACKED_LIMIT)
+    except (zlib.error, binascii.Error) as error:
+        raise ValueError("packed") from error
+    if not unpacker.eof:
+        raise ValueError("packed")
+    return data
