@@ -21,10 +21,10 @@ changed the outline, by the training samples.
 
 import hashlib
 import importlib
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import prod
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,7 +34,6 @@ import numpy as np
 from engine.core.errors import FieldErrors, UserError
 from engine.core.extras import import_extra
 from engine.core.fields import FilePath
-from engine.data import split as splitting
 from engine.data.prefetch import LazyArray, LazySteps, SampleCache, aligned_array
 from engine.data.preview import Change, describe
 from engine.data.sources.source import (
@@ -48,15 +47,19 @@ from engine.data.sources.source import (
     listed,
     locate,
     refuse_too_large,
+    unreadable,
 )
+from engine.data.split import Division, Rule
 from engine.placement.choose import Placement
 from engine.placement.inventory import DeviceInventory
 from engine.project.data import DataOptions
 from engine.project.data_loading import Loading, loading
-from engine.project.dataset_info import SPLITS, DatasetInfo
+from engine.project.dataset_info import DatasetInfo
 from engine.project.project import Project
 from engine.project.sources.base import SourceType
 from engine.project.training import TrainingOptions
+from engine.runs.data_files import DataPlace
+from engine.runs.data_record import DataRecord
 
 T = TypeVar("T")
 KEPT = 2
@@ -138,24 +141,20 @@ class Opened:
     path: Path
     key: Hashable
     outline: Outline
-
-    @cached_property
-    def counts(self) -> list[splitting.Counts]:
-        """Number of samples per class and split."""
-        return splitting.counts(self.outline.counts, self.options.validation_share, self.options.test_share)
+    division: Division
 
     @property
     def facts(self) -> DatasetInfo:
         """Sizes, types and notes, as far as they are known before samples are read."""
-        sums = [sum(column) for column in zip(*self.counts, strict=True)]
         known = self.outline
-        samples = dict(zip(SPLITS, sums, strict=True))
-        return DatasetInfo(known.inputs, samples, known.sized, known.notes, known.resident_because, known.warnings)
+        notes = (*known.notes, *self.division.notes)
+        samples = self.division.samples
+        return DatasetInfo(known.inputs, samples, known.sized, notes, known.resident_because, known.warnings)
 
-    @cached_property
+    @property
     def numbers(self) -> dict[str, Array]:
         """Sample indices of each split."""
-        return splitting.split(self.outline.groups, self.counts, self.options.split_seed)
+        return self.division.numbers
 
 
 def reader_of(declared: SourceType, options: DataOptions, base: Path) -> Source:
@@ -266,8 +265,9 @@ def preview(
             return _some(opened, chosen)
         return opened.source.samples(options, opened.path, opened.outline, chosen)
 
-    look = describe(opened.outline, opened.counts, opened.numbers, read, folder, count, change, is_large=is_large)
-    return {**look, "loading": how.sentence()}
+    division = opened.division
+    look = describe(opened.outline, division.counts, opened.numbers, read, folder, count, change, is_large=is_large)
+    return {**look, "notes": [*look["notes"], *division.notes], "loading": how.sentence()}
 
 
 def _some(opened: Opened, chosen: Array) -> Samples:
@@ -290,7 +290,8 @@ def _open(options: DataOptions, base: Path) -> Opened:
     path = locate(options.path, base) if options.path else base
     key: Hashable = (options.reading, str(path), source.stamp(path))
     outline = _OUTLINES.get(key, lambda: source.outline(options, path), lambda outline: outline.bytes)
-    training = Opened(declared, options, source, path, key, outline).numbers["training"]
+    division = _divide(options, outline)
+    training = division.numbers["training"]
     fitted_key = (key, hashlib.sha256(np.ascontiguousarray(training).data).hexdigest())
 
     def fit() -> Outline:
@@ -299,7 +300,14 @@ def _open(options: DataOptions, base: Path) -> Opened:
 
     fitted = _FITTED.get(fitted_key, fit, lambda outline: outline.bytes)
     is_same = fitted.inputs is outline.inputs
-    return Opened(declared, options, source, path, key if is_same else fitted_key, fitted)
+    return Opened(declared, options, source, path, key if is_same else fitted_key, fitted, division)
+
+
+def _divide(options: DataOptions, outline: Outline) -> Division:
+    """Divide the samples into splits by the options."""
+    rule = Rule("random", options.validation_share, options.test_share, options.split_seed)
+    first = outline.wanted[0]
+    return Division(rule, outline.groups, first.classes if first.is_one_class else ())
 
 
 def untrained_classes(outline: Outline, training: Array) -> list[str]:
@@ -326,6 +334,29 @@ def untrained_classes(outline: Outline, training: Array) -> list[str]:
                 "so. Choose another split, or add samples."
             )
     return warnings
+
+
+def split_codes(options: DataOptions, base: Path) -> bytes:
+    """Return the split of each sample, as `DataRecord.parts` holds it. Raises `UserError`."""
+    return _open(options, base).division.codes
+
+
+def record(options: DataOptions, base: Path, versions: Mapping[str, str]) -> DataRecord:
+    """Return the record of the data for the folder of a run: its files as they are now, and the splits. Raises
+    `UserError`."""
+    places = []
+    suffixes = options.source_type.suffixes if options.source_type is not None else ()
+    for name, field in options.fields.items():
+        if isinstance(field, FilePath) and options.is_visible(name) and (text := getattr(options, name)):
+            path = locate(text, base)
+            # One array file stands for all in its folder.
+            path = path.parent if path.suffix == ".npy" and path.is_file() else path
+            try:
+                places.append(DataPlace.look(name, path, suffixes))
+            except OSError as error:
+                raise unreadable(path, error) from None
+    codes = split_codes(options, base)
+    return DataRecord(options.source, tuple(places), "random", codes, versions, round(time.time(), 3))
 
 
 def choose_loading(project: Project, facts: DatasetInfo, placement: Placement, inventory: DeviceInventory) -> Loading:

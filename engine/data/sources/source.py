@@ -170,12 +170,6 @@ class Outline:
         class."""
         return self.targets[0] if self.wanted[0].is_one_class else np.zeros(len(self), dtype=np.int64)
 
-    @property
-    def counts(self) -> tuple[int, ...]:
-        """Number of samples per group."""
-        classes = len(self.wanted[0].classes) if self.wanted[0].is_one_class else 1
-        return tuple(np.bincount(self.groups, minlength=classes).tolist())
-
 
 def _largest(numbers: Array) -> float:
     """Return the largest absolute value, ignoring NaN; of evenly spaced numbers above `MOST_LOOKED_AT` of them."""
