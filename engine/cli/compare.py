@@ -1,4 +1,4 @@
-"""`compare A B`: what is different between two projects, as text; also as the external diff of git."""
+"""`compare A B`: what is different between two projects or runs, as text; also as the external diff of git."""
 
 import argparse
 import difflib
@@ -14,6 +14,8 @@ from engine.core.files import read_file
 from engine.project.compare import Comparison, compare
 from engine.project.file import load
 from engine.project.project import Project
+from engine.runs.data_record import read_record
+from engine.runs.folder import RunFolder
 
 GIT_CHANGED = 7
 """Number of arguments of an external diff of git: path, then file, hash and mode of the old and the new side."""
@@ -28,11 +30,13 @@ LARGEST_BYTES = 2**26
 def register(commands: Commands) -> None:
     """Add the command."""
     text = (
-        "Show what turns project A into project B: layers, fields, connections, options. "
-        f"Exits 0 where they are equal, {EXIT_REQUIREMENT} where they differ."
+        "Show what turns project A into project B: layers, fields, connections, options; for the folders of two runs "
+        f"also whether they had the same data. Exits 0 where they are equal, {EXIT_REQUIREMENT} where they differ."
     )
     command = commands.add_parser("compare", description=text)
-    command.add_argument("projects", type=Path, nargs="+", metavar="PROJECT", help="two project files")
+    command.add_argument(
+        "projects", type=Path, nargs="+", metavar="PROJECT|RUN", help="two project files or run folders"
+    )
     command.add_argument("--layout", action="store_true", help="also show layers that were moved on the canvas")
     add_json(command)
     command.add_argument("--git", action="store_true", help="work as git's external diff: take its arguments, exit 0")
@@ -45,14 +49,27 @@ def run(arguments: argparse.Namespace) -> int:
         return _run_for_git([str(path) for path in arguments.projects], with_layout=arguments.layout)
     if len(arguments.projects) != 2:
         raise UserError(f"compare takes two project files, received {len(arguments.projects)}.")
-    before, after = (load(path).project for path in arguments.projects)
+    runs = [RunFolder(path) for path in arguments.projects if (path / "run.json").is_file()]
+    before, after = (
+        load(path / "project.netwright" if path in [run.path for run in runs] else path).project
+        for path in arguments.projects
+    )
     found = compare(before, after, with_layout=arguments.layout)
+    records = [read_record(run.path) for run in runs]
+    data: tuple[str, ...] | None = None
+    if len(records) == 2 and records[0] is not None and records[1] is not None:
+        data = records[0].against(records[1])
+    is_different = bool(found) or bool(data)
     if arguments.json:
-        told = failure("different", "the projects differ") if found else {}
-        print_json(arguments, {**as_json(found), **told})
+        told = failure("different", "the data differs" if not found else "the projects differ") if is_different else {}
+        of_runs = {"data": {"equal": None if data is None else not data, "differences": list(data or ())}}
+        print_json(arguments, {**as_json(found), **(of_runs if len(runs) == 2 else {}), **told})
     else:
-        print("\n".join(as_text(found)))
-    return EXIT_REQUIREMENT if found else EXIT_DONE
+        unknown = "Whether the data is the same is not known: a run has no data.json, as one of an older version."
+        same = "The data is the same: the same files or contents, the same samples in each split."
+        lines = [unknown] if data is None else [f"data: {text}" for text in data] or [same]
+        print("\n".join([*as_text(found), *(lines if len(runs) == 2 else [])]))
+    return EXIT_REQUIREMENT if is_different else EXIT_DONE
 
 
 def as_json(found: Comparison) -> dict[str, object]:

@@ -25,6 +25,7 @@ from engine.launch.worker_process import die_with_parent
 from engine.project.data import DataOptions
 from engine.project.file import loads
 from engine.project.training import TrainingOptions
+from engine.runs.data_record import changes_since
 from engine.runs.folder import RunFolder, open_run
 
 Answer = dict[str, Any]
@@ -49,7 +50,7 @@ def answer(request: Mapping[str, Any]) -> Answer:
     try:
         return {"id": id, "result": handler(values)}
     except UserError as error:
-        return {"id": id, "error": {"message": str(error), "defect": False}}
+        return {"id": id, "error": {"message": str(error), "defect": False, "code": error.code}}
     except Exception as error:  # a defect in one answer must not end the process
         traceback.print_exc()
         return {"id": id, "error": {"message": f"{type(error).__name__}: {error}", "defect": True}}
@@ -179,6 +180,11 @@ def _preview(values: dict[str, Any]) -> Answer:
     return run_in_child_process(lambda: preview(*wanted, change, training=training))
 
 
+def _data_changes(values: dict[str, Any]) -> Answer:
+    """Return what has changed in the data of a run since it was recorded, a sentence per file or folder."""
+    return {"changes": list(changes_since(Path(values["run_dir"])))}
+
+
 # ---- devices and runs ----
 
 
@@ -211,7 +217,8 @@ def _resume(values: dict[str, Any]) -> Answer:
         from engine.launch.resume import prepare_resume
 
         folder = open_run(Path(values["run_dir"]))
-        prepare_resume(folder, values.get("settings", ()))
+        allowed = values.get("allow_changed_data") is True
+        prepare_resume(folder, values.get("settings", ()), allow_changed_data=allowed)
         return folder
 
     return _start_run(prepared, values)
@@ -238,7 +245,7 @@ def _start_run(prepared: Callable[[], RunFolder], values: Mapping[str, Any]) -> 
     with os.fdopen(reading, "rb") as pipe:
         message: Answer = json.loads(pipe.read() or b'{"defect": "The engine ended before the run began."}')
     if "refusal" in message:
-        raise UserError(message["refusal"])
+        raise UserError(message["refusal"], code=message["code"])
     if "defect" in message:
         raise RuntimeError(message["defect"])
     return message
@@ -257,7 +264,7 @@ def _coordinate(prepared: Callable[[], RunFolder], values: Mapping[str, Any], wr
         folder = prepared()
         message: Answer = {"run_dir": str(folder.path)}
     except UserError as error:
-        message = {"refusal": str(error)}
+        message = {"refusal": str(error), "code": error.code}
     except BaseException as error:  # whatever it was, the window is to say it
         traceback.print_exc()
         message = {"defect": f"{type(error).__name__}: {error}"}
@@ -276,6 +283,7 @@ def _coordinate(prepared: Callable[[], RunFolder], values: Mapping[str, Any], wr
 HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {
     "facts": _facts,
     "preview": _preview,
+    "data_changes": _data_changes,
     "inventory": _inventory,
     "train": _train,
     "resume": _resume,

@@ -18,6 +18,7 @@ from engine.core.fields import printable
 from engine.core.text import format_duration
 from engine.project.file import load
 from engine.runs.create import runs_beside
+from engine.runs.data_record import read_record
 from engine.runs.events import ENDS, SPLIT_PRIORITY
 from engine.runs.folder import RunFolder, open_run
 from engine.runs.history import ProjectKey, in_order, list_runs, runs_of
@@ -146,10 +147,37 @@ def run_show(arguments: argparse.Namespace) -> int:
     folder = open_run(arguments.folder)
     run = with_state_now(read_summary(folder.path.absolute()))
     if arguments.json:
-        print_json(arguments, _as_json(run))
+        print_json(arguments, {**_as_json(run), "data": _data_as_json(folder)})
     else:
         print("\n".join(f"{name:12s} {printable(text)}".rstrip() for name, text in _description(run, folder)))
     return EXIT_DONE
+
+
+def _data_as_json(folder: RunFolder) -> dict[str, Any] | None:
+    """Return the data of a run, and what has changed in it since; None for a run that has no record of it."""
+    record = read_record(folder.path)
+    if record is None:
+        return None
+    places = [{"option": p.option, "path": p.path, "files": p.files, "bytes": p.bytes} for p in record.places]
+    samples = {"split": record.split, "samples": record.samples}
+    changes = {"changes": list(record.changes()), "replaced": list(record.replaced)}
+    return {"source": record.source, "places": places, **samples, **changes}
+
+
+def _described_data(folder: RunFolder) -> Iterator[str]:
+    """Yield the data of a run, and what has changed in it since."""
+    try:
+        record = read_record(folder.path)
+    except UserError as error:
+        yield str(error)
+        return
+    if record is None:
+        return
+    counts = ", ".join(f"{name} {count:,}" for name, count in record.samples.items())
+    places = [f"{place.path} ({plural(place.files, 'file')}, {place.bytes:,} bytes)" for place in record.places]
+    yield f"{', '.join(places) or record.source}; {counts}"
+    yield from (f"replaced since the run began: {text}" for text in record.replaced)
+    yield from (f"has changed since: {text}" for text in record.changes())
 
 
 def _description(run: RunSummary, folder: RunFolder) -> Iterator[tuple[str, str]]:
@@ -161,6 +189,8 @@ def _description(run: RunSummary, folder: RunFolder) -> Iterator[tuple[str, str]
     yield "project", run.project_path or run.name
     yield "created", time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.created)) if run.created else "unknown"
     yield "environment", run.environment
+    for text in _described_data(folder):
+        yield "data", text
     counts = [plural(int(n), name[:-1]) for name in ("epochs", "iterations") if (n := run.number(name)) is not None]
     seconds = run.number("seconds")
     counts += [format_duration(seconds)] if seconds is not None else []

@@ -217,6 +217,8 @@ def register_resume(commands: Commands) -> None:
     )
     command.add_argument("--environment", choices=TARGETS, help="where to train from now on")
     command.add_argument("--workers", type=int, metavar="N", help="the number of workers, with multi-cpu")
+    what = "resume although files of the data have changed since; without it they are named, and the run is refused"
+    command.add_argument("--allow-changed-data", action="store_true", help=what)
     add_trust(command)
     add_outcome(command)
     command.set_defaults(run=run_resume)
@@ -242,7 +244,7 @@ def run_resume(arguments: argparse.Namespace) -> int:
         trust.grant(folder.path)  # the run folder holds copies of the user code
     from engine.launch.resume import prepare_resume
 
-    prepare_resume(folder, settings)
+    prepare_resume(folder, settings, allow_changed_data=arguments.allow_changed_data)
     if arguments.detach:
         return leave(folder, arguments)
     with ProgressPrinter() as printer:

@@ -77,7 +77,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
     result.refuse_errors()
     samples = facts.samples.get("training")
     placement, inventory = place(project.environment, project.training, samples)
-    from engine.data.load import choose_loading
+    from engine.data.load import choose_loading, record
 
     loading = choose_loading(project, facts, placement, inventory)
     candidates = open_placements(project, placement, inventory, samples or 1, longest_sequence(facts))
@@ -107,10 +107,11 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
     if run_dir is not None and ".." in run_dir.parts:
         run_dir = run_dir.resolve()  # the folder it leads through may be deleted while the run trains
     path = run_dir.absolute() if run_dir else new_folder(source.runs_beside if project_path else None, name)
+    data = record(project.data, base, info.versions)
     with numbering():
         number = next_number(ProjectKey(project_path, project.identity))
         info = replace(info, number=number, created=round(time.time(), 3))
-        folder = create(path, text, info, files.values())
+        folder = create(path, text, info, files.values(), data)
         register(folder, project.identity)
     if user_code.has_code(project):
         trust.grant(folder.path)  # a copy of the code found to be trusted above

@@ -16,6 +16,7 @@ from engine.project.project import Project, set_option
 from engine.project.relevance import refuse_without_unit
 from engine.project.user_code import ready
 from engine.runs.checkpoints import all_checkpoints
+from engine.runs.data_record import read_record, write_record
 from engine.runs.folder import RunFolder, frozen_code, take_lock, update_info
 from engine.runs.history import register
 from engine.runs.info import RunInfo
@@ -42,12 +43,13 @@ CHANGEABLE = (
 """Training options that may be changed when a run resumes. The others have affected what was trained already."""
 
 
-def prepare_resume(folder: RunFolder, settings: Sequence[str] = ()) -> None:
+def prepare_resume(folder: RunFolder, settings: Sequence[str] = (), *, allow_changed_data: bool = False) -> None:
     """Prepare a run to resume, optionally with changed options.
 
     settings: assignments such as `training.max_epochs=9`; all options of `environment` and `run` may change, and those
-    of `training` in `CHANGEABLE`. Raises `UserError` if the run cannot resume so, `UnavailableError` for the
-    environment, `RunError` if the run is alive.
+    of `training` in `CHANGEABLE`. Raises `UserError` if the run cannot resume so, with the code `changed_data` if its
+    data is not what it was and that is not allowed; `UnavailableError` for the environment, `RunError` if the run is
+    alive.
     """
     try:
         lock = take_lock(folder)
@@ -56,14 +58,14 @@ def prepare_resume(folder: RunFolder, settings: Sequence[str] = ()) -> None:
             raise RunError(f"The run in {folder.path} is at work: there is nothing to resume.") from None
         raise error
     try:
-        _make_ready(folder, settings)
+        _make_ready(folder, settings, allow_changed_data=allow_changed_data)
     except BaseException:
         os.close(lock)
         raise
     hold(folder, lock)
 
 
-def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
+def _make_ready(folder: RunFolder, settings: Sequence[str], *, allow_changed_data: bool) -> None:
     before = load(folder.project).project
     info = folder.read_info()
     _refuse_another_project(folder, info)
@@ -72,22 +74,34 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
     base = Path(info.base or folder.path)
     ready(project, folder.path, frozen_code(folder))
     check(project).refuse_errors()
-    from engine.data.load import choose_loading, facts
+    from engine.data.load import choose_loading, facts, record, split_codes
 
+    data_before = read_record(folder.path)
+    data_changes = data_before.changes() if data_before is not None else ()
+    if not allow_changed_data:
+        _refuse_changed_data(folder, data_changes)
     data_facts = facts(project.data, base)
     check(project, data_facts).refuse_errors()
+    if data_before is not None and not data_changes and split_codes(project.data, base) != data_before.parts:
+        data_changes = ("The samples are divided into splits in another way than before.",)
+        if not allow_changed_data:
+            _refuse_changed_data(folder, data_changes)
     # The environment chosen at the start of the run is kept, so that the results are the same.
     chosen = dict(info.chosen_environment()) if project.environment == before.environment else {}
     samples = data_facts.samples.get("training")
     placement, inventory = place(project.environment.replace(**chosen), project.training, samples)
     placement = replace(placement, target=project.environment.target)
     data_loading = choose_loading(project, data_facts, placement, inventory)
+    given = [*settings, *(["changed data"] if data_changes else [])]
     try:
         text = dumps(project).encode()
         if project != before:  # after a crash in between, the checksum of either project is on record
             update_info(folder, project_sha256_next=_sha256(text))
             write_atomically(folder.project, text, mode=0o600, follow_link=False)
             update_info(folder, project_sha256=_sha256(text), project_sha256_next=None)
+        if data_before is not None and data_changes:
+            replaced = (*data_before.replaced, " ".join(data_changes))
+            write_record(folder.path, replace(record(project.data, base, info.versions), replaced=replaced))
         folder.result.unlink(missing_ok=True)
         update_info(
             folder,
@@ -98,7 +112,7 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
             checkpoints_kept=project.training.checkpoints_kept,
             loading=data_loading,
             go_back=go_back(project),
-            resumed="resumed on request" + (f", with {', '.join(settings)}" if settings else ""),
+            resumed=f"resumed on request{', with ' if given else ''}{', '.join(given)}",
             coordinator=os.getpid(),
             workers=(),
             released=False,
@@ -134,6 +148,16 @@ def _refuse_another_project(folder: RunFolder, info: RunInfo) -> None:
         raise UserError(
             f"{folder.project} is not what this run was made with: its checksum is not the one in {folder.info.name}.",
             hint="Put the file back as it was, and change options with --set; or train anew.",
+        )
+
+
+def _refuse_changed_data(folder: RunFolder, changes: Sequence[str]) -> None:
+    if changes:
+        raise UserError(
+            f"The data of the run in {folder.path} has changed since the run read it. {' '.join(changes)} Put it back "
+            "as it was, or train anew. To go on with the data as it is now, resume with --allow-changed-data: what was "
+            "learned then comes from both, and samples that were trained on may be among those of the test.",
+            code="changed_data",
         )
 
 

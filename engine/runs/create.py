@@ -14,6 +14,7 @@ from pathlib import Path
 from engine.core.errors import RunError, UserError
 from engine.core.files import ROOT, write_atomically, write_checked_json
 from engine.core.folders import data_folder
+from engine.runs.data_record import DataRecord, write_record
 from engine.runs.folder import RunFolder
 from engine.runs.info import RunInfo
 
@@ -75,8 +76,11 @@ def new_folder(project_path: Path | None, name: str) -> Path:
             raise _not_writable(path, error) from None
 
 
-def create(path: Path, project_text: str, info: RunInfo, code: Iterable[bytes] = ()) -> RunFolder:
-    """Create the folder of a new run, private to the user, with copies of its user code. It must be absent or empty.
+def create(
+    path: Path, project_text: str, info: RunInfo, code: Iterable[bytes] = (), data: DataRecord | None = None
+) -> RunFolder:
+    """Create the folder of a new run, private to the user, with copies of its user code and the record of its data. It
+    must be absent or empty.
 
     Raises `UserError`.
     """
@@ -94,7 +98,7 @@ def create(path: Path, project_text: str, info: RunInfo, code: Iterable[bytes] =
             )
         folder.control.mkdir(0o700)  # fails for concurrent callers that also found the folder empty
         try:
-            _fill(folder, project_text, info, code)
+            _fill(folder, project_text, info, code, data)
         except BaseException:  # an incomplete run would block the folder
             _clear(folder, keep_folder=existed)
             raise
@@ -115,11 +119,13 @@ def _not_writable(path: Path, error: OSError) -> UserError:
     return UserError(f"{what} Name a folder with --run-dir that you may write to.")
 
 
-def _fill(folder: RunFolder, project_text: str, info: RunInfo, code: Iterable[bytes]) -> None:
+def _fill(folder: RunFolder, project_text: str, info: RunInfo, code: Iterable[bytes], data: DataRecord | None) -> None:
     folder.path.chmod(0o700)
-    for data in code:
+    if data is not None:
+        write_record(folder.path, data)
+    for file in code:
         folder.code.mkdir(0o700, exist_ok=True)
-        write_atomically(folder.code / f"{hashlib.sha256(data).hexdigest()}.py", data, mode=0o600)
+        write_atomically(folder.code / f"{hashlib.sha256(file).hexdigest()}.py", file, mode=0o600)
     write_atomically(folder.project, project_text.encode(), mode=0o600)
     folder.lock.touch(0o600)
     folder.events.touch(0o600)
@@ -129,7 +135,7 @@ def _fill(folder: RunFolder, project_text: str, info: RunInfo, code: Iterable[by
 def _clear(folder: RunFolder, *, keep_folder: bool) -> None:
     """Remove the files and folders created by `_fill`."""
     with contextlib.suppress(OSError):
-        for file in (folder.info, folder.events, folder.lock, folder.project):
+        for file in (folder.info, folder.events, folder.lock, folder.project, folder.data):
             file.unlink(missing_ok=True)
         if folder.control.is_dir():
             folder.control.rmdir()

@@ -1,6 +1,7 @@
 """Run folder: the files of a run. Any process that can read the folder can follow the run.
 
-    project.netwright  run.json  events.jsonl  control/  run.lock  engine.log  best/ last/  result.json  metrics.json
+    project.netwright  run.json  data.json  events.jsonl  control/  run.lock  engine.log  best/ last/  result.json
+    metrics.json
 
 Only the coordinator writes here, except for requests in `control/`.
 """
@@ -53,6 +54,11 @@ class RunFolder:
     def info(self) -> Path:
         """`run.json`: environment, seeds, versions, host, process ids, state."""
         return self.path / "run.json"
+
+    @property
+    def data(self) -> Path:
+        """`data.json`: the files that the data came from and the splits, see `engine.runs.data_record`."""
+        return self.path / "data.json"
 
     @property
     def events(self) -> Path:

@@ -212,7 +212,7 @@ def test_the_log_of_a_run_is_whole(tmp_path: Path) -> None:
     assert numbers == list(range(1, len(numbers) + 1))
     assert folder.state() == "finished"
     assert {path.name for path in folder.path.iterdir()} == {
-        *("project.netwright", "run.json", "events.jsonl", "control", "run.lock", "engine.log"),
+        *("project.netwright", "run.json", "data.json", "events.jsonl", "control", "run.lock", "engine.log"),
         *("best", "last", "checkpoints", "result.json", "metrics.json"),
     }
     modes = {path: path.stat().st_mode & 0o777 for path in [folder.path, *folder.path.rglob("*")]}

@@ -179,7 +179,8 @@ def test_progress_comes_before_the_answer(serving: Make) -> None:
     client = serving()
     client.ask(1, "count")
     assert client.hear() == {"id": 1, "progress": {"done": 3, "total": 10, "unit": "files"}}
-    assert client.hear() == {"id": 1, "error": {"message": "There is no tenth.", "defect": False}}
+    error = {"message": "There is no tenth.", "defect": False, "code": "invalid_input"}
+    assert client.hear() == {"id": 1, "error": error}
 
 
 def test_requests_that_are_none_are_refused(serving: Make) -> None:
