@@ -1,10 +1,11 @@
 """An image folder that is streamed, beside the same one in memory and beside torch's DataLoader over the same files.
 
     python benchmarks/streaming.py [--images 5000] [--rounds 3]
+    python benchmarks/streaming.py --draft
 
 Every peer trains the same small network with the same batches; an epoch of each in turns, in one process, and its speed
 as a ratio to that of the data in memory within the same round. Then each once more in a process of its own, whose
-largest memory is told.
+largest memory is told. With `--draft`: what decoding large JPEG files at a part of their size saves, and changes.
 """
 
 import argparse
@@ -34,7 +35,14 @@ from engine.project.data import DataOptions
 SIZE, BATCH = 64, 64
 Pair = tuple[torch.Tensor, torch.Tensor]
 Epoch = Callable[[int], Iterator[Pair]]
-PEERS = ("in memory", "streamed", "streamed, decoded cache", "DataLoader, 0 workers", "DataLoader, 2 workers")
+PEERS = (
+    "in memory",
+    "streamed",
+    "streamed, by processes",
+    "streamed, decoded cache",
+    "DataLoader, 0 workers",
+    "DataLoader, 2 workers",
+)
 
 
 def pictures(folder: Path, count: int) -> None:
@@ -63,9 +71,17 @@ class Files(Dataset[Pair]):
         return numbers, torch.tensor(label)
 
 
-def netwright(folder: Path, *, is_streamed: bool, cache_bytes: int = 0) -> Epoch:
+def netwright(folder: Path, *, is_streamed: bool, cache_bytes: int = 0, readers: str = "threads") -> Epoch:
     """The engine's own batches."""
-    options = DataOptions(source="images", path="pictures", image_size=SIZE, validation_share=0.0, test_share=0.0)
+    options = DataOptions(
+        source="images",
+        path="pictures",
+        image_size=SIZE,
+        validation_share=0.0,
+        test_share=0.0,
+        loading="stream",
+        readers=readers,
+    )
     part = load(options, folder, is_streamed=is_streamed, cache_bytes=cache_bytes).split("training")
     cpu = torch.device("cpu")
     held: ResidentDataset = (
@@ -90,6 +106,8 @@ def peer(name: str, folder: Path) -> Epoch:
             return netwright(folder, is_streamed=False)
         case "streamed":
             return netwright(folder, is_streamed=True)
+        case "streamed, by processes":
+            return netwright(folder, is_streamed=True, readers="processes")
         case "streamed, decoded cache":
             return netwright(folder, is_streamed=True, cache_bytes=2**30)
     return data_loader(folder, int(name.removeprefix("DataLoader, ")[0]))
@@ -144,12 +162,45 @@ def compare(folder: Path, rounds: int, width: int) -> None:
         print(f"| {name} | {figures} |", flush=True)
 
 
+def draft(folder: Path) -> None:
+    """Print time and pixels of large JPEG files that are decoded at a part of their size, beside those decoded whole.
+
+    Smooth pictures with details of all sizes and noise, as photographs have.
+    """
+    drawn = np.random.default_rng(0)
+    for width, height in ((640, 480), (1024, 768), (4000, 3000)):
+        numbers = drawn.normal(0.0, 3.0, (height, width, 3))
+        for octave in range(2, 10):
+            small = Image.fromarray(drawn.integers(0, 256, (2**octave, 2**octave, 3), dtype=np.uint8))
+            numbers += np.asarray(small.resize((width, height), Image.Resampling.BICUBIC)) / 2 ** (0.6 * octave)
+        path = folder / f"{width}.jpg"
+        numbers *= 255 / numbers.max()
+        Image.fromarray(numbers.clip(0, 255).astype(np.uint8)).save(path, quality=90)
+        for size in (64, 128, 224):
+            times: dict[bool, list[float]] = {True: [], False: []}
+            for _ in range(5):
+                for is_whole in times:
+                    began = time.process_time()
+                    with Image.open(path) as picture:
+                        if is_whole:
+                            expected = np.asarray(picture.resize((size, size), Image.Resampling.BILINEAR))
+                        else:
+                            found = read(path, "rgb", size, size).transpose(1, 2, 0)
+                    times[is_whole].append(1000 * (time.process_time() - began))
+            differences = np.abs(found.astype(int) - expected)
+            print(
+                f"| {width} × {height} | {size} | {min(times[True]):.1f} | {min(times[False]):.1f} | "
+                f"{min(times[True]) / min(times[False]):.2f} | {differences.mean():.2f} | {differences.max()} |"
+            )
+
+
 def main() -> None:
     """Make the pictures, compare, and measure memory in processes of their own."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--images", type=int, default=5000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--draft", action="store_true")
     parser.add_argument("--only", nargs=2, metavar=("PEER", "FOLDER"))
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
@@ -159,6 +210,9 @@ def main() -> None:
         print(next(line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line))
         return
     with tempfile.TemporaryDirectory() as made:
+        if given.draft:
+            draft(Path(made))
+            return
         pictures(Path(made), given.images)
         for width in (8, 32):
             compare(Path(made), given.rounds, width)

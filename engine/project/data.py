@@ -5,7 +5,7 @@ from engine.core.fields import Choice, Float, Int
 from engine.core.text import format_percent
 from engine.project.sources.catalog import SourceOptions
 
-NOT_READING = ("validation_share", "test_share", "split_seed", "loading", "decoded_cache")
+NOT_READING = ("validation_share", "test_share", "split_seed", "loading", "decoded_cache", "readers")
 """Options that do not change what is read from the source: changing one does not read it again."""
 
 
@@ -56,6 +56,21 @@ class DataOptions(SourceOptions):
         group="Loading",
         help="Memory for decoded images that are streamed, over all workers and at most a quarter of what is free,"
         " so that later epochs need not decode them again. Default 1,024; 0: none. MATLAB and torch have none",
+        visible_when=lambda options: options.loading != "memory",
+    )
+
+    readers = Choice(
+        "auto",
+        options=("auto", "threads", "processes"),
+        notes={
+            "auto": "By processes where a worker has at least 4 cores, else by threads",
+            "threads": "By threads of the worker, which take turns with each other in what Python does itself",
+            "processes": "By processes of their own: faster for small files on many cores, some 40 MiB each",
+        },
+        label="Read by",
+        group="Loading",
+        help="How streamed samples are decoded: one reader per core, at most 8. Default auto. Numbers are the same"
+        " either way. MATLAB: PreprocessingEnvironment; torch: num_workers of a DataLoader",
         visible_when=lambda options: options.loading != "memory",
     )
 

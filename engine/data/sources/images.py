@@ -46,6 +46,8 @@ REFUSED_MODES = {"I": "32 bits a channel", "F": "floating point numbers"}
 MASK_MODES = DEEP_MODES | {"1", "L", "LA", "La", "P", "PA"}
 WHITE = 255
 MOST_THREADS = 8
+REDUCED = 2
+"""Least ratio of the size that a JPEG is decoded at to the size it is resized to, as Pillow's `thumbnail` has it."""
 LOOKED_AT = 32
 """Number of images, evenly spaced, that are compared with the first one."""
 WAY_OUT = "Expected one subfolder per class, with the images in it."
@@ -61,9 +63,13 @@ def shape_of(path: Path, *, decodes: bool = False) -> tuple[str, int, int]:
     with _opened(path) as picture:
         if decodes:
             picture.load()
-        turned = picture.getexif().get(0x0112, 1) in (5, 6, 7, 8)
-        width, height = picture.size[::-1] if turned else picture.size
+        width, height = picture.size[::-1] if _is_turned(picture) else picture.size
         return ("grey" if picture.mode in GREY_MODES else "rgb"), height, width
+
+
+def _is_turned(picture: Image.Image) -> bool:
+    """Return whether an image is displayed turned by a quarter, by its EXIF orientation."""
+    return picture.getexif().get(0x0112, 1) in (5, 6, 7, 8)
 
 
 def is_deep(path: Path) -> bool:
@@ -73,8 +79,15 @@ def is_deep(path: Path) -> bool:
 
 
 def read(path: Path, channels: str, height: int, width: int) -> Array:
-    """Return an image (C, H, W) as uint8, or float32 for 16 bits per channel. Raises `BadPictureError`."""
+    """Return an image (C, H, W) as uint8, or float32 for 16 bits per channel. Raises `BadPictureError`.
+
+    A JPEG of at least four times the size is decoded at a half, a quarter or an eighth of it, which libjpeg does in the
+    frequency domain, and resized from there: 4 times faster for 12 megapixels, with pixels that differ by 0.2 of 255
+    levels on average and by 2 at most (`benchmarks/streaming.py --draft`).
+    """
     with _opened(path) as picture:
+        size = (width, height) if not _is_turned(picture) else (height, width)
+        picture.draft(None, (REDUCED * size[0], REDUCED * size[1]))
         ImageOps.exif_transpose(picture, in_place=True)  # else it copies upright images
         return _numbers(picture, channels, height, width)
 
@@ -242,6 +255,15 @@ class ImageReader:
     def where(self) -> str:
         """Folder of the images."""
         return str(self.folder)
+
+    def name_of(self, number: int) -> str:
+        """Return the file of a sample."""
+        return self.names[number]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Set Pillow's filters in another process, too, to which the reader was sent."""
+        self.__dict__.update(state)
+        _be_strict()
 
     def read(self, chosen: Array, out: Array) -> None:
         """Decode the chosen images into `out`. Raises `UserError` naming the file that cannot be decoded."""

@@ -70,14 +70,14 @@ class Images(SourceType):
     inputs = "images in one subfolder per class"
     targets = "the class"
     options = ImageOptions
-    uses = ("path", "loading", "decoded_cache")
+    uses = ("path", "loading", "decoded_cache", "readers")
     takes = "folder"
     suffixes = IMAGE_SUFFIXES
     reader = "engine.data.sources.images:Images"
     can_stream = True
     streamed = (
         "all images, decoded and resized on demand; up to `decoded_cache` MiB (default 1,024 over all workers, at most "
-        "a quarter of the free memory) stay decoded for later epochs"
+        "a quarter of the free memory) stay decoded for later epochs; by threads, or by processes (`readers`)"
     )
     resident = "masks: one or two bytes per pixel"
     reads_single_samples = True

@@ -12,7 +12,7 @@ from PIL import Image
 
 from engine.core.errors import UserError
 from engine.data.load import facts, load, preview
-from engine.data.sources.images import Images
+from engine.data.sources.images import Images, read
 from engine.project.data import DataOptions
 
 OPTIONS = DataOptions(source="images", path="pets", validation_share=0.0, test_share=0.0)
@@ -130,6 +130,24 @@ def test_the_orientation_of_the_camera_is_applied(tmp_path):
     image = one(tmp_path, picture, exif=exif)
     assert image.shape == (1, 3, 2)
     assert image[0].tolist() == [[10, 10], [20, 20], [30, 30]]
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_a_large_jpeg_decoded_at_a_part_of_its_size_looks_as_if_decoded_whole(tmp_path: Path, is_turned: bool) -> None:
+    coarse = np.random.default_rng(0).integers(0, 256, (9, 12, 3), dtype=np.uint8)
+    picture = Image.fromarray(coarse).resize((480, 360), Image.Resampling.BICUBIC)
+    path = tmp_path / "large.jpg"
+    exif = Image.Exif()
+    exif[0x0112] = 6 if is_turned else 1
+    picture.save(path, quality=90, exif=exif)
+    height, width = (40, 30) if is_turned else (30, 40)
+    with Image.open(path) as whole:
+        upright = whole.rotate(-90, expand=True) if is_turned else whole.copy()
+    expected = np.asarray(upright.resize((width, height), Image.Resampling.BILINEAR)).transpose(2, 0, 1)
+    part = read(path, "rgb", height, width)
+    difference = np.abs(part.astype(int) - expected)
+    assert (part.shape, difference.max() <= 2, difference.mean() < 0.5) == ((3, height, width), True, True)
+    assert expected.std() > 20
 
 
 def test_the_first_frame_of_several(tmp_path):
