@@ -33,6 +33,7 @@ from engine.project import user_code
 from engine.project.dataset_info import DatasetInfo
 from engine.project.file import SUFFIX, load, save
 from engine.project.input_format import input_formats
+from engine.project.preparing import preparation_of
 from engine.project.project import Project
 from engine.runs.folder import RunFolder, frozen_code
 from engine.user_code.expression import companion
@@ -157,7 +158,8 @@ class ExportDialog(QDialog):
             self._write(self.takes, "Not known: the project of the run cannot be read.")
             return
         info = self._info if project.data == self._project.data else None
-        formats = input_formats(project.network, project.data, info)
+        record = preparation_of(project.network, project.data, info)
+        formats = input_formats(record.for_onnx(()))
         lines = [line for given in formats for line in (f"{given.name}: {given.short()}", *given.preparation)]
         self._write(self.takes, "\n".join(lines) or "The network has no input layer.")
 

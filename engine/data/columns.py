@@ -1,15 +1,21 @@
 """Columns of a table as numbers: what is fitted on the training rows, and how cells are encoded with it."""
 
+import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import SupportsFloat
 
 import numpy as np
 
 from engine.core.errors import UserError, plural
 from engine.core.fields import quoted
+from engine.data.sources.csv_file import COMMAS, THOUSANDS, as_number, is_missing
 from engine.data.sources.source import Array, listed
 from engine.project.preparation import ColumnPreparation
 
 MOST_CATEGORIES = 50
+LARGEST = float(np.finfo(np.float32).max)
+_WAY_OUT = "Correct the value, or leave the row out."
 Cells = Array | Sequence[str]
 """Cells of a column: numbers (N), or texts."""
 
@@ -43,6 +49,53 @@ def notes_on(column: ColumnPreparation, cells: Cells) -> list[str]:
             f"Column '{column.name}': no training row has {others}. All its inputs are 0 in {rows} of the other splits."
         )
     return notes
+
+
+def parse(column: ColumnPreparation, given: Sequence[object], places: Sequence[str]) -> Cells:
+    """Return the cells of a column as numbers or texts. `places` name the rows in errors. Raises `UserError`."""
+    if column.kind == "number":
+        return np.array([_number(column, value, place) for value, place in zip(given, places, strict=True)], np.float64)
+    return [_text(column, value, place) for value, place in zip(given, places, strict=True)]
+
+
+def _number(column: ColumnPreparation, value: object, place: str) -> float:
+    """Return the number in a cell, or the value for an empty one."""
+    if isinstance(value, str) and not is_missing(value):
+        with suppress(ValueError):
+            value = float(value) if not COMMAS.fullmatch(value.strip()) else _grouped(value)
+    elif isinstance(value, SupportsFloat) and not isinstance(value, bool | np.bool_):
+        value = float(value)
+    is_gap = value is None or (isinstance(value, str) and is_missing(value)) or value != value
+    if is_gap and isinstance(column.missing, float):
+        return column.missing
+    if isinstance(value, float) and math.isfinite(value):
+        if abs(value) > LARGEST:
+            raise UserError(
+                f"{_at(column, place)}: received {value:.3g}; expected numbers up to {LARGEST:.3g}. Use another unit."
+            )
+        return value
+    received = "there is no value" if is_gap else f"received {quoted(value)}"
+    raise UserError(f"{_at(column, place)}: expected a finite number, {received}. {_WAY_OUT}")
+
+
+def _grouped(text: str) -> float:
+    if not THOUSANDS.fullmatch(text.strip()):
+        raise ValueError
+    return as_number(text)
+
+
+def _text(column: ColumnPreparation, value: object, place: str) -> str:
+    text = "" if value is None or value != value else str(value).strip()
+    is_gap = not text or (column.missing is not None and is_missing(text))
+    if not is_gap:
+        return text
+    if column.missing is None:
+        raise UserError(f"{_at(column, place)}: expected a text, there is no value. {_WAY_OUT}")
+    return str(column.missing)
+
+
+def _at(column: ColumnPreparation, place: str) -> str:
+    return f"Column '{column.name}', {place}"
 
 
 def encode(columns: Sequence[ColumnPreparation], cells: Mapping[str, Cells]) -> Array:

@@ -15,6 +15,7 @@ from engine.project.check import check
 from engine.project.dataset_info import DatasetInfo
 from engine.project.file import load
 from engine.project.input_format import InputFormat, input_formats
+from engine.project.preparation import FILE, Preparation
 from engine.project.project import Project
 from engine.runs.folder import frozen_code, open_run
 
@@ -96,6 +97,8 @@ class Source:
     code: Mapping[str, Path] = field(default_factory=dict)
     dataset: DatasetInfo | None = None
     """The facts of the data that a run was trained on, as it stored them with its weights."""
+    record: Preparation | None = None
+    """How the data of a run was prepared, as it stored it with its weights."""
 
 
 def read_source(path: Path, base: Path | None = None, weights_kept: str = "") -> Source:
@@ -128,7 +131,8 @@ def read_source(path: Path, base: Path | None = None, weights_kept: str = "") ->
     note += f", iteration {manifest['iteration']:,}." if "iteration" in manifest else "."
     project, title = load(folder.project).project, info.name or path.name
     code_base, code = folder.path.resolve(), frozen_code(folder)
-    return Source(project, base, weights, (note,), title, code_base, code, _stored_facts(manifest))
+    record = Preparation.load(kept) if FILE in manifest["files"] else None
+    return Source(project, base, weights, (note,), title, code_base, code, _stored_facts(manifest), record)
 
 
 def _stored_facts(manifest: Mapping[str, Any]) -> DatasetInfo | None:
@@ -161,11 +165,18 @@ def export(
     if trusted:
         user_code.grant(network)
     user_code.ready(network, source.code_base, source.code)
+    from engine.exchange.input_ranges import ranges
+    from engine.lowering.fitted import trained_preparation
+
     facts, data, facts_note = _data(source)
     result = check(source.project, facts)
     if result.analysis.has_errors:
         result.refuse_errors()
-    inputs = _inputs(source, facts, data, "int64" if format == "pytorch" else "float32")
+    record = source.record or trained_preparation(source.project, facts, source.weights or {}, result.analysis)
+    inputs = input_formats(
+        record if format == "pytorch" else record.for_onnx(()), ranges(network, facts, data, source.weights)
+    )
+    notes = (*_double_notes(record), *_record_notes(source, facts))
     if format == "pytorch":
         from engine.exchange.pytorch_export import export_pytorch
 
@@ -173,9 +184,10 @@ def export(
         written = export_pytorch(
             network, source.weights, to, facts=facts, title=title, inputs=inputs, replaces=replaces
         )
-        done = Exported(written, format, notes=(*_double_notes(source), *_pytorch_notes(source, facts, written)))
+        done = Exported(written, format, notes=(*notes, *_pytorch_notes(source, facts, written)))
     else:
-        done = _export_onnx(source, facts, data, to, inputs, (*source.notes, *facts_note, *_double_notes(source)))
+        known = record if facts is not None else None
+        done = _export_onnx(source, facts, data, to, inputs, known, (*source.notes, *facts_note, *notes))
     classes = facts.classes if facts is not None else ()
     return replace(done, inputs=inputs, classes=classes, code=_code(source, facts, data, done, inputs))
 
@@ -186,6 +198,7 @@ def _export_onnx(
     data: "LoadedData | None",
     to: Path,
     inputs: tuple[InputFormat, ...],
+    record: Preparation | None,
     notes: tuple[str, ...],
 ) -> Exported:
     from engine.exchange.onnx_export import export_onnx
@@ -193,22 +206,10 @@ def _export_onnx(
     network = source.project.network
     weights = source.weights if source.weights is not None else _fresh_weights(source.project, analyse(network))
     samples = _samples(data)
-    file = export_onnx(network, weights, to, facts=facts, samples=samples, inputs=inputs)
+    file = export_onnx(network, weights, to, facts=facts, samples=samples, inputs=inputs, record=record)
     kind = "real" if samples is not None else "random"
     compared = (file.largest_difference, file.samples_compared, kind)
     return Exported(file.path, "onnx", *compared, (*notes, *file.notes))
-
-
-def _inputs(
-    source: Source, facts: DatasetInfo | None, data: "LoadedData | None", index_dtype: str
-) -> tuple[InputFormat, ...]:
-    """Return what each input takes: from the data, else from the normalisation in the weights."""
-    from engine.exchange.input_ranges import doubles, ranges
-
-    network, weights = source.project.network, source.weights
-    found = ranges(network, facts, data, weights)
-    wide = doubles(network, weights) if weights is not None else ()
-    return input_formats(network, source.project.data, facts, found, doubles=wide, index_dtype=index_dtype)
 
 
 def _code(
@@ -238,15 +239,23 @@ def _code(
     return code(program, inputs, samples, target)
 
 
-def _double_notes(source: Source) -> list[str]:
+def _double_notes(record: Preparation) -> list[str]:
     """Return a note for each input that has to be float64."""
-    from engine.exchange.input_ranges import doubles
-
-    network = source.project.network
     return [
-        f"The input '{network.layers[id].name}' has to be float64: single precision cannot hold its numbers, such as "
-        "seconds since 1970."
-        for id in doubles(network, source.weights or {})
+        f"The input '{given.name}' has to be float64: single precision cannot hold its numbers, such as seconds since "
+        "1970."
+        for given in record.inputs
+        if given.dtype == "float64"
+    ]
+
+
+def _record_notes(source: Source, facts: DatasetInfo | None) -> list[str]:
+    """Return a note where a run did not store how its data was prepared."""
+    if source.weights is None or source.record is not None or facts is None:
+        return []
+    return [
+        "The version of Netwright that trained the run did not store how the data was prepared. The file describes the "
+        "data as it is read now; train again where it has changed since."
     ]
 
 

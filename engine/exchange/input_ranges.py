@@ -1,15 +1,12 @@
 """Measure the range of each input of a network: on the training split, or from the normalisation in its weights."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import torch
 
 from engine.data.load import LoadedData
 from engine.layers.inputs import InputLayer
-from engine.lowering.module import prefixes
-from engine.network.analysis import analyse
+from engine.lowering.fitted import State, normalizations
 from engine.network.network import Layer, Network
 from engine.project.bindings import match_inputs
 from engine.project.dataset_info import DatasetInfo
@@ -21,26 +18,11 @@ MEASURED = "in the training data"
 STORED = "(minimum and maximum of the training data)"
 SPREAD = "(mean ± 2 standard deviations of the training data)"
 
-State = Mapping[str, torch.Tensor]
-
-
-def normalization_of(network: Network, weights: State, layer: Layer) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """Return shift and scale of an input from the weights; None where it has no normalisation."""
-    names = prefixes(network, analyse(network))[layer.id]
-    keys = [f"{names[0]}.{part}" for part in ("shift", "scale")] if names else []
-    return (weights[keys[0]], weights[keys[1]]) if keys and all(key in weights for key in keys) else None
-
-
-def doubles(network: Network, weights: State) -> list[str]:
-    """Return the ids of the inputs that have to be float64, because single precision cannot hold their numbers."""
-    found = {layer.id: normalization_of(network, weights, layer) for layer in network.inputs}
-    return [id for id, pair in found.items() if pair is not None and pair[0].dtype == torch.float64]
-
 
 def ranges(
     network: Network, facts: DatasetInfo | None, data: LoadedData | None, weights: State | None
 ) -> dict[str, Range]:
-    """Return the range of each input, by its layer's id, as far as the data or the weights tell."""
+    """Return the range of each input, by its name, as far as the data or the weights tell."""
     found = {}
     matched = match_inputs(network, facts) if facts is not None else {}
     for layer in network.inputs:
@@ -50,7 +32,7 @@ def ranges(
         elif weights is not None:
             measured = _stored(network, weights, layer)
         if measured is not None:
-            found[layer.id] = measured
+            found[layer.name] = measured
     return found
 
 
@@ -69,7 +51,7 @@ def _measured(data: LoadedData, facts: DatasetInfo, number: int) -> Range | None
 
 def _stored(network: Network, weights: State, layer: Layer) -> Range | None:
     """Return the range that the fitted normalisation tells; None for one that does not."""
-    found = normalization_of(network, weights, layer)
+    found = normalizations(network, weights).get(layer.id)
     kind = layer.type.normalization_kind if isinstance(layer.type, InputLayer) else "none"
     if found is None or kind in ("none", "zerocenter"):
         return None

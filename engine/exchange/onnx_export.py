@@ -39,6 +39,7 @@ from engine.network.network import Layer, Network, Port
 from engine.project.bindings import match_inputs, wanted_of
 from engine.project.dataset_info import DatasetInfo
 from engine.project.input_format import InputFormat
+from engine.project.preparation import Preparation
 
 OPSET = 20
 SCALES = (1.0, 1e4, 1e8)
@@ -69,9 +70,10 @@ def export_onnx(
     facts: DatasetInfo | None,
     samples: Arrays | None,
     inputs: Sequence[InputFormat] = (),
+    record: Preparation | None = None,
 ) -> OnnxFile:
     """Write the network with the weights `state`. `samples` are real samples in the order of the data's inputs,
-    `inputs` what each input of the network takes, for the metadata.
+    `inputs` what each input of the network takes and `record` how data is prepared for them, for the metadata.
 
     Without samples, random ones are compared. Raises `UserError` for a network that cannot be exported, before the
     export begins, and `RunError` if ONNX Runtime computes other outputs; no file is left then.
@@ -86,7 +88,10 @@ def export_onnx(
     probes = [in_units(module, batch) for batch in random_samples(network)]
     batches = at_sizes(fitting_samples(network, facts, samples)) if samples is not None else probes
     batches = [in_input_types(module, batch) for batch in batches]
-    data = content(module, network, probes[-1], metadata(network, facts, inputs), [given.lines() for given in inputs])
+    described = metadata(network, facts, inputs)
+    if record is not None:
+        described["preparation"] = record.for_onnx(output_names(network)).text()
+    data = content(module, network, probes[-1], described, [given.lines() for given in inputs])
     comparison = Comparison(module, data, channel_dims(network))
     difference = max(comparison.run(batch) for batch in reversed(batches))
     probe(comparison, module, network, has_data=samples is not None)

@@ -1,6 +1,7 @@
 """Weights on disk: a folder with the tensors and a manifest with checksums.
 
     weights.safetensors   the state-dict of the module
+    preparation.json      how the data is prepared for the network (engine.project.preparation), from a run
     manifest.json         SHA-256 of each file, and the entries passed to `save`
 
 Neither safetensors nor torch notices a flipped bit, so the checksum is verified before the tensors are read.
@@ -23,7 +24,14 @@ from torch import nn
 
 from engine.core.errors import RunError, UserError
 from engine.core.fields import path_part, printable
-from engine.core.files import ChecksumError, open_file, read_file, without_checksum, write_checked_json
+from engine.core.files import (
+    ChecksumError,
+    open_file,
+    read_file,
+    without_checksum,
+    write_atomically,
+    write_checked_json,
+)
 
 WEIGHTS = "weights.safetensors"
 MANIFEST = "manifest.json"
@@ -32,11 +40,17 @@ MANIFEST_LIMIT_BYTES = 2**24
 State = dict[str, torch.Tensor]
 
 
-def save(weights: nn.Module | Mapping[str, torch.Tensor], folder: Path, manifest: Mapping[str, Any]) -> None:
+def save(
+    weights: nn.Module | Mapping[str, torch.Tensor],
+    folder: Path,
+    manifest: Mapping[str, Any],
+    files: Mapping[str, bytes] | None = None,
+) -> None:
     """Write a complete temporary folder and rename it to `folder`; an older one is replaced. Raises `RunError`.
 
     The entries of `manifest` are stored unchanged, together with the checksums: the layers with the prefixes of their
-    weights (`engine.lowering.module.prefixes`), classes, task, iteration.
+    weights (`engine.lowering.module.prefixes`), classes, task, iteration. `files` are written beside the weights, with
+    checksums of their own.
     """
     tensors = weights.state_dict() if isinstance(weights, nn.Module) else weights
     beside = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp")
@@ -46,8 +60,13 @@ def save(weights: nn.Module | Mapping[str, torch.Tensor], folder: Path, manifest
             {key: value.detach().to("cpu", copy=True).contiguous() for key, value in tensors.items()}, beside / WEIGHTS
         )
         _flush(beside / WEIGHTS)
-        files = {WEIGHTS: {"sha256": sha256(beside / WEIGHTS), "bytes": (beside / WEIGHTS).stat().st_size}}
-        write_checked_json(beside / MANIFEST, {**manifest, "files": files})
+        for name, content in (files or {}).items():
+            write_atomically(beside / name, content, mode=0o600)
+        written = {
+            path.name: {"sha256": sha256(path), "bytes": path.stat().st_size}
+            for path in (beside / name for name in (WEIGHTS, *(files or {})))
+        }
+        write_checked_json(beside / MANIFEST, {**manifest, "files": written})
         _take_place(beside, folder)
     except (OSError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or error

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from engine.core.types import Symbol, TensorType, features
-from engine.project.preparation import ColumnPreparation, Reads
+from engine.project.preparation import ColumnPreparation
 
 Task = Literal["classes", "numbers", "labels", "transcripts"]
 SPLITS = ("training", "validation", "test")
@@ -21,8 +21,8 @@ class InputInfo:
     All sizes are known, except where sequences differ in length: `lengths` then are the shortest and the longest.
     `columns` says what each number of a vector is, where that has a name: columns of a table, `facing=east` for one of
     the inputs that a column of texts became. `span` holds the smallest and the largest value that the source allows,
-    such as 0 and 255 for images; None where only the data tells. `prepared` is how the columns were fitted; `reads`
-    what a sample is read from. Both go into the preparation of a run (`engine.project.preparation`).
+    such as 0 and 255 for images; None where only the data tells. `prepared` is how the columns were fitted, for
+    the preparation of a run (`engine.project.preparation`).
     """
 
     name: str
@@ -30,8 +30,7 @@ class InputInfo:
     columns: tuple[str, ...] = ()
     lengths: tuple[int, int] | None = None
     span: tuple[float, float] | None = None
-    prepared: tuple[ColumnPreparation, ...] = field(default=(), compare=False)
-    reads: Reads = field(default="array", compare=False)
+    prepared: tuple[ColumnPreparation, ...] = ()
 
     def short(self) -> str:
         """Return the sizes: `8 × 28 × 28`, and `3 to 40 × 2` where sequences have 3 to 40 steps."""
@@ -144,6 +143,7 @@ class DatasetInfo:
                     "name": i.name,
                     **_write_type(i.type, i.lengths),
                     "columns": list(i.columns),
+                    "prepared": [column.write() for column in i.prepared],
                     "span": list(i.span) if i.span else None,
                 }
                 for i in self.inputs
@@ -169,7 +169,12 @@ class DatasetInfo:
         """Return the value from JSON that `write` made."""
         inputs = tuple(
             InputInfo(
-                i["name"], _read_type(i), tuple(i.get("columns", ())), _read_pair(i, "lengths"), _read_pair(i, "span")
+                i["name"],
+                _read_type(i),
+                tuple(i.get("columns", ())),
+                _read_pair(i, "lengths"),
+                _read_pair(i, "span"),
+                tuple(ColumnPreparation.read(column) for column in i.get("prepared", ())),
             )
             for i in data["inputs"]
         )

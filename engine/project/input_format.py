@@ -1,17 +1,12 @@
 """What an input of a network takes: kind and range of the numbers, dtype, shape, columns and preparation, in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.core.types import TensorType
-from engine.layers.attention import Embedding
-from engine.layers.inputs import InputLayer
-from engine.layers.reshape_layouts import OneHot
-from engine.network.network import Layer, Network
-from engine.project.bindings import match_inputs
-from engine.project.data import DataOptions
-from engine.project.dataset_info import DatasetInfo, InputInfo
+from engine.core.types import Symbol, TensorType
+from engine.project.preparation import InputPreparation, Preparation
+from engine.project.sources.catalog import SOURCES
 
 AXES = {"C": "channel", "T": "step", "D": "depth", "H": "height", "W": "width"}
 NOUNS = {"image": "pixels", "volume": "voxels", "tokens": "whole numbers"}
@@ -109,76 +104,45 @@ def spelled(number: float) -> str:
     return f"{number:,.0f}" if number == int(number) and abs(number) < 1e15 else f"{number:.4g}"
 
 
-def input_formats(
-    network: Network,
-    data: DataOptions,
-    facts: DatasetInfo | None,
-    ranges: Mapping[str, Range] | None = None,
-    *,
-    doubles: Sequence[str] = (),
-    index_dtype: str = "float32",
-) -> tuple[InputFormat, ...]:
-    """Return the format of each input of the network. `ranges` are those measured, by the layer's id; the data source's
-    own come first. `doubles` are the ids of inputs that need float64."""
-    matched = match_inputs(network, facts) if facts is not None else {}
-    return tuple(
-        _format(network, layer, data, matched.get(layer.id), (ranges or {}).get(layer.id), doubles, index_dtype)
-        for layer in network.inputs
-    )
+def input_formats(record: Preparation, ranges: Mapping[str, Range] | None = None) -> tuple[InputFormat, ...]:
+    """Return the format of each input of a network. `ranges` are those measured, by the name of the input; the data
+    source's own come first."""
+    return tuple(_format(record, given, (ranges or {}).get(given.name)) for given in record.inputs)
 
 
-def _format(
-    network: Network,
-    layer: Layer,
-    data: DataOptions,
-    info: InputInfo | None,
-    measured: Range | None,
-    doubles: Sequence[str],
-    index_dtype: str,
-) -> InputFormat:
-    type, values = layer.type.output(), measured
-    dtype = "float64" if layer.id in doubles else "float32"
-    if type.kind == "index":
-        dtype = index_dtype
-        if limits := _vocabularies(network):
-            values = Range((0.0,), (min(limits) - 1.0,))
-    elif (span := _span(data, info)) is not None:
-        values = Range((span[0],), (span[1],))
-    columns, lengths = (info.columns, info.lengths) if info is not None else ((), None)
-    if info is not None and type.is_open and lengths is None and info.type.has("T") and isinstance(info.type["T"], int):
-        lengths = info.type["T"], info.type["T"]
-    return InputFormat(layer.name, type, dtype, values, columns, lengths, _preparation(layer, data, columns, lengths))
-
-
-def _span(data: DataOptions, info: InputInfo | None) -> tuple[float, float] | None:
-    """Return the range of an input as its source defines it."""
-    if info is not None:
-        return info.span
-    return data.source_type.span if data.source_type is not None else None
-
-
-def _vocabularies(network: Network) -> list[int]:
-    types = [layer.type for layer in network.layers.values()]
-    return [t.vocabulary for t in types if isinstance(t, Embedding)] + [
-        t.classes for t in types if isinstance(t, OneHot)
-    ]
+def _format(record: Preparation, given: InputPreparation, measured: Range | None) -> InputFormat:
+    values = measured
+    if given.content == "indices":
+        values = Range((0.0,), (given.vocabulary - 1.0,)) if given.vocabulary else measured
+    elif given.span:
+        values = Range(given.span[:1], given.span[1:])
+    sizes = tuple(Symbol(axis) if size is None else size for axis, size in zip(given.axes, given.sizes, strict=True))
+    type = TensorType(given.axes, sizes, "index" if given.content == "indices" else "real")
+    lengths = (int(given.lengths[0]), int(given.lengths[1])) if given.lengths else None
+    said = tuple(_preparation(record, given, type, lengths))
+    return InputFormat(given.name, type, given.dtype, values, given.column_names, lengths, said)
 
 
 def _preparation(
-    layer: Layer, data: DataOptions, columns: tuple[str, ...], lengths: tuple[int, int] | None
-) -> tuple[str, ...]:
-    type = layer.type.output()
-    said = list(data.source_type.preparation(type, columns)) if data.source_type is not None else []
-    if type.is_open:
-        said.append(f"T is any number of steps, the same for all sequences of a batch{_steps(lengths)}.")
-    if isinstance(layer.type, InputLayer) and type.kind != "index":
-        kind = layer.type.normalization_kind
-        said.append(
-            "The network does not normalise this input."
-            if kind == "none"
-            else f"The network normalises this input itself ({kind}): feed the numbers of the data as they are."
+    record: Preparation, given: InputPreparation, type: TensorType, lengths: tuple[int, int] | None
+) -> Iterator[str]:
+    """Yield a sentence on each thing that is done to the data, before the network and in it."""
+    if record.kind in SOURCES:
+        yield from SOURCES[record.kind].preparation(type, given.column_names)
+    if any("=" in name for name in given.column_names):
+        yield (
+            "A column such as 'facing=west' is 1 where the table has that text in that column, else 0; a text that no "
+            "training row has is 0 in all."
         )
-    return tuple(said)
+    if type.is_open:
+        yield f"T is any number of steps, the same for all sequences of a batch{_steps(lengths)}."
+    if given.content == "numbers":
+        method = given.normalization.method if given.normalization else "none"
+        yield (
+            "The network does not normalise this input."
+            if method == "none"
+            else f"The network normalises this input itself ({method}): feed the numbers of the data as they are."
+        )
 
 
 def _steps(lengths: tuple[int, int] | None) -> str:

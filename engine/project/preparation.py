@@ -7,10 +7,12 @@ A network carries its normalisation as a layer, with the numbers in its weights:
 repeats it for readers who have no weights at hand.
 """
 
+import contextlib
+import hashlib
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
@@ -18,7 +20,7 @@ from typing import Any, Literal, Self, Union, get_args, get_origin, get_type_hin
 
 from engine.core.errors import UserError, did_you_mean
 from engine.core.fields import quoted
-from engine.core.files import read_file
+from engine.core.files import read_file, read_object
 
 VERSION = 1
 FILE = "preparation.json"
@@ -51,6 +53,18 @@ class ColumnPreparation:
     """Date in ISO form from which `elapsed days` are counted."""
     missing: float | str | None = None
     """Value of an empty cell, fitted on the training split; None where such a cell is refused."""
+
+    def write(self) -> dict[str, Any]:
+        """Return the column as JSON; values equal to their default are left out."""
+        written: dict[str, Any] = _write(self)
+        return written
+
+    @classmethod
+    def read(cls, data: object) -> Self:
+        """Return the column from JSON. Raises `ValueError`."""
+        column: Self = _read(cls, data, "")
+        _check_column(column, "")
+        return column
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -144,6 +158,17 @@ class Preparation:
         """Return the record as JSON; values equal to their default are left out."""
         return {"version": self.version, **_write(self)}
 
+    def for_onnx(self, outputs: Sequence[str]) -> Self:
+        """Return the record of the ONNX file of the network, whose outputs have these names: they give probabilities,
+        and indices are float32."""
+        return replace(
+            self,
+            inputs=tuple(replace(one, dtype="float32") if one.content == "indices" else one for one in self.inputs),
+            targets=tuple(
+                replace(one, name=name, activation="") for one, name in zip(self.targets, outputs, strict=False)
+            ),
+        )
+
     def text(self) -> str:
         """Return the record as text of JSON on one line, for metadata."""
         return json.dumps(self.write(), ensure_ascii=False, allow_nan=False)
@@ -185,14 +210,19 @@ class Preparation:
         """Return the record of a folder of weights, or of a run. Raises `UserError`, also where there is none."""
         path = folder / FILE
         try:
-            return cls.parse(read_file(path, LIMIT_BYTES), str(path))
+            content = read_file(path, LIMIT_BYTES)
+            manifest = read_object(folder / "manifest.json", LIMIT_BYTES, may_be_deep=True)
         except FileNotFoundError:
             raise UserError(
-                f"{folder} has no {FILE}: it was trained by a version of Netwright that did not store the preparation "
-                "of the data. Train again, or export the run while its data is there."
+                f"{folder} has no {FILE}: the version of Netwright that trained it did not store how the data is "
+                "prepared. Train again to have it."
             ) from None
         except OSError as error:
             raise UserError(f"{path} cannot be read: {error.strerror or error}.") from None
+        with contextlib.suppress(KeyError, TypeError):
+            if (manifest or {})["files"][FILE]["sha256"] != hashlib.sha256(content).hexdigest():
+                raise UserError(f"{path} is damaged: its checksum is not the one in manifest.json. {_WAY_OUT}")
+        return cls.parse(content, str(path))
 
 
 _WAY_OUT = "Use the file of another checkpoint, or train again."

@@ -9,8 +9,11 @@ from typing import Any, Protocol
 
 import torch
 
+from engine.core.errors import RunError
+from engine.core.files import write_atomically
 from engine.lowering import weights
 from engine.parallel.strategies.strategy import State
+from engine.project.preparation import FILE, Preparation
 from engine.project.training import TrainingOptions
 from engine.training.checkpoints import refuse_other_form
 from engine.training.metrics import Metric
@@ -57,15 +60,29 @@ class NullStore:
 
 
 class FolderStore:
-    """Writes folders of weights into the run's folder, each with a manifest: classes, task, layers."""
+    """Writes folders of weights into the run's folder, each with a manifest (classes, task, layers) and the preparation
+    of the data, which `record` returns for a state of the network."""
 
-    def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
+    def __init__(
+        self, folder: Path, manifest: Mapping[str, Any], record: Callable[[State], Preparation] | None = None
+    ) -> None:
         self._folder = folder
         self._manifest = manifest
+        self._record = record
+
+    def begin(self, state: State) -> None:
+        """Write the preparation into the run's folder, for whoever follows the run. Raises `RunError`."""
+        if self._record is None:
+            return
+        try:
+            write_atomically(self._folder / FILE, self._record(state).content(), mode=0o600, follow_link=False)
+        except OSError as error:
+            raise RunError(f"{self._folder / FILE} cannot be written: {error.strerror or error}.") from None
 
     def put(self, name: str, state: State, moment: Mapping[str, Any]) -> None:
         """Replace the folder as a whole. Raises `RunError`."""
-        weights.save(state, self._folder / name, {**self._manifest, **moment})
+        files = {FILE: self._record(state).content()} if self._record is not None else {}
+        weights.save(state, self._folder / name, {**self._manifest, **moment}, files)
 
 
 class BestModelTracker:

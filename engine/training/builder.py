@@ -25,7 +25,7 @@ from engine.project.training import TrainingLength, training_length, whole_batch
 from engine.project.user_code import has_code
 from engine.runs.checkpoints import Checkpoint, all_checkpoints, beside, place
 from engine.runs.events import Message, Started
-from engine.training.best_model import BestModelTracker, FolderStore, NullStore
+from engine.training.best_model import BestModelTracker, FolderStore, ModelStore, NullStore
 from engine.training.checkpoints import HOOKS, CheckpointSaver, RandomStates, write_nowhere
 from engine.training.compilation import Step, accelerate, all_learn, choose_threads
 from engine.training.evaluation import EvaluationOptions, Evaluator, confusion_for, metrics_for, named
@@ -95,14 +95,18 @@ class TrainerBuilder:
         metrics = metrics_for(options, job.ordered_dataset, self.training.targets, job.targets)
         batches = self.batches(self._augmentation(), job.shard_weights)
         num_parameters = sum(p.numel() for p in self.network.parameters())
+        is_first = job.group.rank == 0
+        store: ModelStore = NullStore()
+        if is_first:
+            store = folders = FolderStore(job.folder.path, job.manifest, job.preparation)
+            folders.begin(self.network.state_dict())
         step = self.train_step(batches)
         self.network = step.model.network  # of a pipeline this worker's stage, so that the others can be freed
-        is_first = job.group.rank == 0
         tracker = BestModelTracker(
             step.model,
             options,
             named(options.objective_metric, metrics),
-            FolderStore(job.folder.path, job.manifest) if is_first else NullStore(),
+            store,
             has_validation=validation is not None,
         )
         plan = TrainingPlan(

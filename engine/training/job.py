@@ -1,7 +1,7 @@
 """The job of one worker: project, data, device and process group; and the network and data splits it starts from."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from engine.hardware.threads import keep_to
 from engine.layers.base import LayerType
 from engine.layers.normalisation import InverseNorm
 from engine.layers.weighted import ParameterOptions
+from engine.lowering.fitted import trained_preparation
 from engine.lowering.initialization import frozen_modules, initialize, parameter_options
 from engine.lowering.module import build, prefixes
 from engine.network.analysis import Analysis, analyse, type_at
@@ -29,6 +30,7 @@ from engine.placement.choose import WorkerPlace
 from engine.project.bindings import Wanted, folding, in_order, wanted_of
 from engine.project.dataset_info import DatasetInfo
 from engine.project.file import load as load_project
+from engine.project.preparation import Preparation
 from engine.project.project import Project
 from engine.project.target_scale import fitted_outputs
 from engine.project.training import TrainingOptions
@@ -147,6 +149,10 @@ class TrainingJob:
             "layers": {id: list(names) for id, names in self.module_names.items()},
             "project_sha256": self.info.project_sha256,
         }
+
+    def preparation(self, state: Mapping[str, torch.Tensor]) -> Preparation:
+        """Return how the data is prepared for a network with these weights."""
+        return trained_preparation(self.project, self.dataset, state, self.analysis)
 
 
 def load_job(spec: WorkerSpec) -> TrainingJob:

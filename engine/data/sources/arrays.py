@@ -109,7 +109,7 @@ class ArrayFile(Source):
         refuse_too_large(needed, f"The arrays of {path}", "Use fewer samples or smaller ones.")
         arrays, notes, lengths = [], [], []
         for given, header in zip(outline.inputs, wanted, strict=True):
-            array = _parts(header.read())
+            array = in_channels(header.read())
             real = _lengths(path, header, headers[timed[header.name]]) if header.name in timed else None
             if real is not None:
                 array = np.ascontiguousarray(array[:, : int(real.max())])  # no sequence needs the rest
@@ -177,7 +177,7 @@ def _channel_axis(axes: int) -> int:
     return 2 if axes == 3 else 1
 
 
-def _parts(array: Array) -> Array:
+def in_channels(array: Array) -> Array:
     """Return complex numbers as twice the channels, each real part before its imaginary part; others unchanged."""
     if array.dtype.kind != "c":
         return array

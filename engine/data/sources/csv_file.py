@@ -174,11 +174,30 @@ def read_columns(path: Path, without: Sequence[str] = (), *, skips_gaps: bool = 
     return Columns(table.names, numbers, found, tuple(first_rows), start, (*table.notes(), *notes))
 
 
+def read_cells(path: Path, names: Sequence[str]) -> tuple[dict[str, list[str]], list[int]]:
+    """Return the cells of those columns that the table has, as they stand in the file, and the line of each row.
+
+    Raises `UserError`.
+    """
+    table = _Table(path, (), skips_gaps=False, least_columns=1)
+    places = [(name, place) for name, place in zip(table.names, table.places, strict=True) if name in names]
+    cells: dict[str, list[str]] = {name: [] for name, _ in places}
+    lines = []
+    for line, row in table.rows():
+        lines.append(line)
+        for name, place in places:
+            cells[name].append(row[place])
+    if not lines:
+        raise table.no_rows()
+    return cells, lines
+
+
 class _Table:
     """Table in a file, read once for numbers, and again where there are texts or errors."""
 
-    def __init__(self, path: Path, without: Sequence[str], *, skips_gaps: bool) -> None:
+    def __init__(self, path: Path, without: Sequence[str], *, skips_gaps: bool, least_columns: int = 2) -> None:
         self.path = path
+        self.least_columns = least_columns
         self.skips_gaps = skips_gaps
         self.most_rows = lines = self._lines()
         self.delimiter = self._sniff()
@@ -265,7 +284,7 @@ class _Table:
         if not header:
             raise UserError(f"{self.path} is empty. Expected {EXPECTED}.")
         names = tuple(cell.strip() for cell in header)
-        if len(names) == 1:
+        if len(names) < self.least_columns:
             raise UserError(
                 f"{self.path} has one column only, {quoted(names[0])}. Expected at least two, separated by comma, "
                 "semicolon or tab: inputs and a response."
@@ -303,7 +322,7 @@ class _Table:
                     f"{self.path} has no column {quoted(name)} to leave out.{hint} Its columns are: {names}."
                 )
         kept = tuple(place for place, name in enumerate(header) if name and name not in without)
-        if len(kept) < 2:
+        if len(kept) < self.least_columns:
             raise UserError(
                 f"{plural(len(kept), 'column')} of {self.path} would be left. Expected at least two: inputs and a "
                 "response. Leave out fewer columns, and give those without a name one in the header line."
@@ -312,13 +331,13 @@ class _Table:
 
     def pieces(self) -> Iterator[list[tuple[str, ...]]]:
         """Yield rows in pieces, as tuples of the cells that are read."""
-        rows, done = self._read_rows(), 0
+        rows, done = self.rows(), 0
         while piece := list(islice(rows, max(1, min(PIECE_ROWS, PIECE_CELLS // self.width)))):
             done += len(piece)
             report(done, self.most_rows, "rows")
             yield [row for _, row in piece]
 
-    def _read_rows(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+    def rows(self) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield the line number on which each row ends, and its cells that are read.
 
         Raises `UserError` for rows without as many cells as the header.
@@ -384,7 +403,7 @@ class _Table:
         if numbers.shape[1:] != (len(self.names),) or not np.isfinite(numbers).all():
             return None
         columns = {name: numbers[:, i] for i, name in enumerate(self.names)}
-        rows = tuple(row for _, row in islice(self._read_rows(), SAMPLE_ROWS))
+        rows = tuple(row for _, row in islice(self.rows(), SAMPLE_ROWS))
         return Columns(self.names, columns, {}, rows, len(numbers), self.notes())
 
     def is_text(self, name: str, found: _Gathered, rows: int) -> bool:
@@ -429,7 +448,7 @@ class _Table:
 
     def _line(self, row: int) -> int:
         """Return the line number of a row in the file."""
-        return next(islice(self._read_rows(), row, None))[0]
+        return next(islice(self.rows(), row, None))[0]
 
     def texts(self, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the cells of some columns as texts, stripped of blanks; equal texts share memory."""

@@ -225,7 +225,7 @@ class Images(Source):
         sizes = [len(files) for files in listing.files.values()]
         type = image(1 if channels == "grey" else 3, height, width)
         return Outline(
-            inputs=(InputInfo("image", type, span=declaration.Images.span, reads="image"),),
+            inputs=(InputInfo("image", type, span=declaration.Images.span),),
             targets=(np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),),
             wanted=classes_of(*listing.files, name="class"),
             notes=(*listing.notes(), *notes),

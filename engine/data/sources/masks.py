@@ -75,7 +75,7 @@ class Masks(Source):
             notes.append(f"{format_percent(share, 1)} of the pixels of the masks do not count.")
         type = image(1 if channels == "grey" else 3, height, width)
         return Outline(
-            inputs=(InputInfo("image", type, span=declaration.Images.span, reads="image"),),
+            inputs=(InputInfo("image", type, span=declaration.Images.span),),
             targets=(numbers,),
             wanted=(TargetInfo("mask", image(len(names), height, width), "classes", names),),
             notes=tuple(notes),

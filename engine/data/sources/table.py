@@ -15,7 +15,7 @@ import numpy as np
 from engine.core.errors import UserError, did_you_mean
 from engine.core.fields import quoted
 from engine.core.types import features
-from engine.data.columns import Cells, encode, fit_categories, notes_on
+from engine.data.columns import LARGEST, Cells, encode, fit_categories, notes_on
 from engine.data.sources.csv_file import EXPECTED, LARGEST_EXACT, Columns, as_number, read_columns
 from engine.data.sources.source import Array, Column, Outline, Samples, Source, file_stamp, listed
 from engine.data.sources.targets import as_classes, is_whole_and_few, rounding_note, texts_as_classes
@@ -24,7 +24,6 @@ from engine.project.dataset_info import InputInfo, TargetInfo, classes_of, numbe
 from engine.project.preparation import ColumnPreparation
 
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
-LARGEST = float(np.finfo(np.float32).max)
 
 
 class Table(Source):
@@ -82,7 +81,7 @@ class Table(Source):
         notes = [note for column in prepared for note in notes_on(column, cells[column.name])]
         return replace(
             outline,
-            inputs=(InputInfo("features", features(len(names)), names, prepared=tuple(prepared), reads="columns"),),
+            inputs=(InputInfo("features", features(len(names)), names, prepared=tuple(prepared)),),
             notes=(*outline.notes, *notes),
         )
 

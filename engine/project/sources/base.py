@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from engine.core.errors import FieldError
 from engine.core.records import Record
 from engine.core.types import TensorType
+from engine.project.preparation import Reads
 
 if TYPE_CHECKING:
     from engine.project.data import DataOptions
@@ -138,6 +139,8 @@ class SourceType:
     """Whether each sample is an image file, which the Data tab checks one by one."""
     span: ClassVar[tuple[float, float] | None] = None
     """Smallest and largest number of an input, where the files define it."""
+    reads: ClassVar[Reads] = "array"
+    """What a new sample is given as: a row of columns, an image file, or an array."""
     bytes_per_number: ClassVar[int] = 8
     """Memory per number of an input: as read, and as trained with in single precision."""
 

@@ -1,10 +1,7 @@
 """CSV tables with a header."""
 
-from collections.abc import Iterator, Sequence
-
 from engine.core.fields import Choice, Text
 from engine.core.records import Record
-from engine.core.types import TensorType
 from engine.project.sources.base import Guess, Peek, SourceType
 
 
@@ -43,6 +40,7 @@ class Table(SourceType):
     uses = ("path", "response", "task")
     suffixes, files = (".csv", ".tsv", ".txt"), "Tables"
     reader = "engine.data.sources.table:Table"
+    reads = "columns"
     bytes_per_number = 16  # read and kept in double precision
 
     def guess(self, peek: Peek) -> Guess | None:
@@ -59,8 +57,3 @@ class Table(SourceType):
         shown = ", ".join(name[:40] for name in names[:4]) + (" and more" if count > 4 else "")
         how = {",": "commas", ";": "semicolons", "\t": "tabs"}[separator]
         return Guess(self.key, 0.9, f"The first line names {count:,} columns, separated by {how}: {shown}")
-
-    def preparation(self, type: TensorType, columns: Sequence[str]) -> Iterator[str]:
-        """Yield how columns of texts are encoded."""
-        if any("=" in name for name in columns):
-            yield "A column such as 'facing=west' is 1 where the table has that text in that column, else 0."

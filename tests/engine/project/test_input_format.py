@@ -8,6 +8,7 @@ from engine.network.network import Network
 from engine.project.data import DataOptions
 from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.input_format import InputFormat, Range, input_formats
+from engine.project.preparing import preparation_of
 from tests.builders import chain, layer
 
 SAMPLES = {"training": 9}
@@ -15,7 +16,8 @@ SAMPLES = {"training": 9}
 
 def one(network: Network, data: DataOptions, info: InputInfo | None, ranges: Range | None = None) -> InputFormat:
     facts = DatasetInfo((info,), SAMPLES, classes_of("a", "b")) if info else None
-    (given,) = input_formats(network, data, facts, {network.inputs[0].id: ranges} if ranges else {})
+    record = preparation_of(network, data, facts).for_onnx(())
+    (given,) = input_formats(record, {network.inputs[0].name: ranges} if ranges else {})
     return given
 
 

@@ -1,0 +1,265 @@
+"""Apply the preparation of a trained network: raw rows, files and arrays to its inputs, and its outputs to answers.
+
+Both are functions of the record alone (`engine.project.preparation`); training encodes its samples by the same code.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.core.errors import UserError, did_you_mean
+from engine.core.fields import quoted
+from engine.data.columns import Cells, encode, parse
+from engine.data.sources.array_files import headers
+from engine.data.sources.arrays import in_channels
+from engine.data.sources.csv_file import read_cells
+from engine.data.sources.images import BadPictureError, strictly
+from engine.data.sources.images import read as read_image
+from engine.data.sources.source import Array, Arrays, listed, refuse_too_large
+from engine.data.sources.targets import refuse_strange
+from engine.project.preparation import InputPreparation, Preparation, TargetPreparation
+from engine.project.sources.base import is_hidden
+from engine.project.sources.images import IMAGE_SUFFIXES, is_image
+
+Row = Mapping[str, object]
+Raw = Path | Array | Mapping[str, Array] | Sequence[Row] | Sequence[Path] | Sequence[Array]
+
+
+def prepare(record: Preparation, raw: Raw) -> Arrays:
+    """Return the inputs of the network in its order, samples first, in the dtype of the record.
+
+    | raw                                  | for                                                        |
+    |--------------------------------------|------------------------------------------------------------|
+    | rows: mappings from column to value  | columns; other columns, such as the response, are ignored  |
+    | a path of a CSV file                 | the same                                                   |
+    | paths of pictures, or of their folder| images                                                     |
+    | a mapping from input to array        | arrays, samples first, as they were trained on             |
+    | a path of a .npz file or folder      | the same                                                   |
+    | an array, or one array per input     | the same, in the order of the network                      |
+
+    Raises `UserError` for what does not fit: it names row, column and value, and what was expected.
+    """
+    reads: set[str] = {given.reads for given in record.inputs}
+    if isinstance(raw, Path):
+        return _read(record, raw, reads)
+    if isinstance(raw, np.ndarray):
+        return _arrays(record, [raw])
+    if isinstance(raw, Mapping):
+        return _arrays(record, _in_order(record, raw))
+    if not len(raw):
+        raise UserError("There is nothing to prepare: expected at least one row, file or array.")
+    first = raw[0]
+    if isinstance(first, Path):
+        return (_images(record, [Path(str(path)) for path in raw]),)
+    if isinstance(first, np.ndarray):
+        return _arrays(record, [np.asarray(array) for array in raw])
+    if reads != {"columns"}:
+        raise UserError(f"The network does not take rows of columns. Expected {_expected(record)}.")
+    rows = [row for row in raw if isinstance(row, Mapping)]
+    places = [f"row {number + 1:,}" for number in range(len(rows))]
+    return _columns(record, {name: [row.get(name, ...) for row in rows] for name in _names(record)}, places)
+
+
+def _expected(record: Preparation) -> str:
+    if record.inputs[0].reads == "columns":
+        return f"rows with the columns {listed(list(_names(record)), 8)}"
+    if record.inputs[0].reads == "image":
+        return "pictures, such as PNG or JPEG"
+    shapes = "; ".join(f"'{given.source or given.name}' {_shape(given)}" for given in record.inputs)
+    return f"arrays: {shapes}"
+
+
+def _shape(given: InputPreparation | TargetPreparation) -> str:
+    sizes = zip(given.axes, given.sizes, strict=True)
+    return " × ".join(("N", *(axis if size is None else f"{size:,}" for axis, size in sizes)))
+
+
+def _names(record: Preparation) -> tuple[str, ...]:
+    """Return the columns that the inputs are made of."""
+    return tuple(column.name for given in record.inputs for column in given.columns)
+
+
+def _read(record: Preparation, path: Path, reads: set[str]) -> Arrays:
+    if reads == {"columns"}:
+        names = _names(record)
+        cells, lines = read_cells(path, names)
+        missing = [name for name in names if name not in cells]
+        if missing:
+            hint = did_you_mean(missing[0], cells)
+            raise UserError(f"{path} has no column {quoted(missing[0])}.{hint} Expected {_expected(record)}.")
+        return _columns(record, {name: cells[name] for name in names}, [f"line {line:,} of {path}" for line in lines])
+    if "image" in reads:
+        files = [path]
+        if path.is_dir():
+            files = sorted(entry for entry in path.iterdir() if is_image(entry.name) and not is_hidden(entry.name))
+        if not files:
+            raise UserError(f"{path} holds no pictures. Expected files with {', '.join(IMAGE_SUFFIXES)}.")
+        return (_images(record, files),)
+    known = headers(path)
+    wanted = {given.source or given.name for given in record.inputs}
+    return _arrays(record, _in_order(record, {name: header.read() for name, header in known.items() if name in wanted}))
+
+
+def _columns(record: Preparation, cells: Mapping[str, Sequence[object]], places: Sequence[str]) -> Arrays:
+    """Return inputs made of columns. `cells` holds ... where a row lacks the column; `places` name the rows."""
+    parsed: dict[str, Cells] = {}
+    for column in (column for given in record.inputs for column in given.columns):
+        if ... in (given := cells[column.name]):
+            raise UserError(
+                f"{places[list(given).index(...)].capitalize()} has no column {quoted(column.name)}. "
+                f"Expected {_expected(record)}."
+            )
+        parsed[column.name] = parse(column, given, places)
+    return tuple(encode(given.columns, parsed).astype(given.dtype) for given in record.inputs)
+
+
+def _images(record: Preparation, files: Sequence[Path]) -> Array:
+    """Return pictures (N, C, H, W), decoded and resized as those of the training."""
+    if len(record.inputs) != 1 or record.inputs[0].reads != "image":
+        raise UserError(f"The network does not take pictures. Expected {_expected(record)}.")
+    given = record.inputs[0]
+    channels, height, width = (size or 0 for size in given.sizes)
+    count = len(files)
+    refuse_too_large(4 * count * channels * height * width, f"{count:,} pictures", "Prepare fewer at once.")
+    out = np.empty((count, channels, height, width), given.dtype)
+    with strictly():
+        for place, file in enumerate(files):
+            try:
+                out[place] = read_image(file, "grey" if channels == 1 else "rgb", height, width)
+            except BadPictureError as error:
+                raise UserError(f"{file} cannot be used: {error}. Expected a picture, such as PNG or JPEG.") from None
+    return out
+
+
+def _in_order(record: Preparation, arrays: Mapping[str, Array]) -> list[Array]:
+    """Return the arrays in the order of the network's inputs, by their name in the data or in the network."""
+    found = []
+    for given in record.inputs:
+        name = next((name for name in (given.source, given.name) if name in arrays), None)
+        if name is None:
+            raise UserError(
+                f"There is no array {quoted(given.source or given.name)}.{did_you_mean(given.name, arrays)} "
+                f"Expected {_expected(record)}."
+            )
+        found.append(np.asarray(arrays[name]))
+    return found
+
+
+def _arrays(record: Preparation, arrays: Sequence[Array]) -> Arrays:
+    if len(arrays) != len(record.inputs):
+        raise UserError(f"The network takes {len(record.inputs)} inputs, received {len(arrays)}. {_expected(record)}.")
+    made = tuple(_array(given, array) for given, array in zip(record.inputs, arrays, strict=True))
+    if len({len(array) for array in made}) > 1:
+        counts = ", ".join(f"{len(array):,}" for array in made)
+        raise UserError(f"The arrays differ in their number of samples (the first axis): {counts}.")
+    return made
+
+
+def _array(given: InputPreparation, array: Array) -> Array:
+    what = f"Array '{given.source or given.name}'"
+    if array.dtype.kind not in "biufc":
+        raise UserError(f"{what} holds {array.dtype}; expected numbers of {given.dtype}.")
+    array = in_channels(array)
+    array = array[:, np.newaxis] if array.ndim == 1 and given.sizes == (1,) else array
+    sizes = zip(array.shape[1:], given.sizes, strict=False)
+    if array.ndim != len(given.sizes) + 1 or any(size not in (None, has) for has, size in sizes):
+        received = " × ".join(f"{size:,}" for size in array.shape)
+        raise UserError(f"{what} has the shape {received}; expected {_shape(given)}, samples first.")
+    refuse_strange(array, what)
+    if given.content == "indices" and array.size:
+        low, high = array.min(), array.max()
+        limit = given.vocabulary or np.inf
+        if not np.array_equal(array, np.rint(array)) or low < 0 or high >= limit:
+            upper = f" to {given.vocabulary - 1:,}" if given.vocabulary else ""
+            raise UserError(f"{what} holds {low} to {high}; expected whole numbers from 0{upper}.")
+    return array.astype(given.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The answers of one output for a batch of samples.
+
+    `values` holds, by the task of the target:
+    `classes`     class numbers (N), or one per step, pixel or voxel (N, T), (N, H, W), (N, D, H, W)
+    `numbers`     the numbers in the units of the data, in the shape of the output
+    `labels`      truth values, in the shape of the output
+    `transcripts` one list of class numbers per sample
+    `probabilities` has the shape of the output, with a channel per class; None for numbers.
+    """
+
+    target: TargetPreparation
+    values: Array | list[list[int]]
+    probabilities: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def sample(self, number: int) -> Any:
+        """Return the answer for one sample as JSON: `{"class": "cat", "probabilities": {"cat": 0.9, ...}}`, a number
+        or numbers by name, the labels that are true, names of classes per step or pixel, or a transcript."""
+        classes, value = self.target.classes, self.values[number]
+        if self.target.task == "transcripts":
+            return [classes[place] for place in value]
+        assert isinstance(value, np.ndarray | np.generic)
+        if self.target.task == "numbers":
+            names, numbers = self.target.columns, value.tolist()
+            if len(names) > 1:
+                return dict(zip(names, numbers, strict=True))
+            return numbers[0] if value.shape == (1,) else numbers
+        assert self.probabilities is not None
+        if value.ndim > (1 if self.target.task == "labels" else 0):
+            return value.tolist()
+        each = dict(zip(classes, self.probabilities[number].tolist(), strict=True))
+        if self.target.task == "labels":
+            chosen = [name for name, is_true in zip(classes, value.tolist(), strict=True) if is_true]
+            return {"labels": chosen, "probabilities": each}
+        return {"class": classes[int(value)], "probabilities": each}
+
+
+def present(record: Preparation, outputs: Sequence[Array]) -> tuple[Answers, ...]:
+    """Return what the outputs of the network say, one per target. `outputs` are in the order of the network.
+
+    Raises `UserError` where they do not have the shape of the record.
+    """
+    if len(outputs) < len(record.targets):
+        raise UserError(f"Expected {len(record.targets)} outputs of the network, received {len(outputs)}.")
+    return tuple(_present(target, np.asarray(output)) for target, output in zip(record.targets, outputs, strict=False))
+
+
+def _present(target: TargetPreparation, output: Array) -> Answers:
+    sizes = zip(output.shape[1:], target.sizes, strict=False)
+    if output.ndim != len(target.sizes) + 1 or any(size not in (None, has) for has, size in sizes):
+        received = " × ".join(f"{size:,}" for size in output.shape)
+        raise UserError(f"The output '{target.name}' has the shape {received}; expected {_shape(target)}.")
+    if target.task == "numbers":
+        return Answers(target, output)
+    axis = target.axes.index("C") + 1
+    probabilities = _activated(output.astype(np.float64), target.activation, axis)
+    if target.task == "labels":
+        return Answers(target, probabilities >= target.threshold, probabilities)
+    if target.task == "classes" and output.shape[axis] == 1 and len(target.classes) == 2:
+        is_second = np.take(probabilities, 0, axis) >= target.threshold
+        return Answers(target, is_second.astype(np.int64), np.concatenate([1 - probabilities, probabilities], axis))
+    best = probabilities.argmax(axis)
+    if target.task == "classes":
+        return Answers(target, best, probabilities)
+    return Answers(target, [_transcript(steps, target) for steps in best.tolist()], probabilities)
+
+
+def _activated(scores: Array, activation: str, axis: int) -> Array:
+    if activation == "sigmoid":
+        return np.asarray(0.5 * (1 + np.tanh(0.5 * scores)))  # exp of large scores would overflow
+    if activation != "softmax":
+        return scores
+    raised = np.exp(scores - scores.max(axis, keepdims=True))
+    return np.asarray(raised / raised.sum(axis, keepdims=True))
+
+
+def _transcript(steps: Sequence[int], target: TargetPreparation) -> list[int]:
+    """Return the classes of the most probable alignment (best path decoding of CTC): without repeats and blanks."""
+    blank, first = (0, 1) if target.blank == "first" else (len(target.classes), 0)
+    changes = [step for place, step in enumerate(steps) if not place or step != steps[place - 1]]
+    return [step - first for step in changes if step != blank]

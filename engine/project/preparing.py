@@ -1,0 +1,125 @@
+"""Write down how the data of a project is prepared for its network, for `preparation.json` and the exports."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.core.types import Symbol, TensorType
+from engine.layers.attention import Embedding
+from engine.layers.base import LayerType
+from engine.layers.inputs import InputLayer
+from engine.layers.normalisation import InverseNorm
+from engine.layers.reshape_layouts import OneHot
+from engine.network.analysis import Analysis, analyse, folded
+from engine.network.network import Layer, Network
+from engine.project.bindings import Wanted, match_inputs, wanted_of
+from engine.project.data import DataOptions
+from engine.project.dataset_info import DatasetInfo, InputInfo
+from engine.project.preparation import (
+    ColumnPreparation,
+    InputPreparation,
+    Normalization,
+    Preparation,
+    TargetPreparation,
+)
+
+
+@dataclass(frozen=True)
+class FittedNumbers:
+    """Shift and scale of a normalisation, empty where they are too many to repeat; `is_double` where the input has to
+    be float64 for them."""
+
+    shift: tuple[float, ...] = ()
+    scale: tuple[float, ...] = ()
+    is_double: bool = False
+
+
+def preparation_of(
+    network: Network,
+    data: DataOptions,
+    facts: DatasetInfo | None,
+    fitted: Mapping[str, FittedNumbers] | None = None,
+    *,
+    analysis: Analysis | None = None,
+    blank: str = "first",
+) -> Preparation:
+    """Return the preparation of the data for a network.
+
+    `fitted` holds the numbers of the normalisations by the layer's id, from the weights. Without `facts` the record
+    says what the network takes, as far as network and data source tell, and has no targets. `blank` is the option
+    `ctc_blank`.
+    """
+    known = analysis or analyse(network)
+    matched = match_inputs(network, facts) if facts is not None else {}
+    limits = [
+        type.vocabulary if isinstance(type, Embedding) else type.classes
+        for type in (layer.type for layer in network.layers.values())
+        if isinstance(type, Embedding | OneHot)
+    ]
+    inputs = tuple(
+        _input(layer, data, matched.get(layer.id), (fitted or {}).get(layer.id), min(limits, default=0))
+        for layer in network.inputs
+    )
+    wanted = wanted_of(network, known, facts, is_padded=False) if facts is not None else ()
+    targets = tuple(_target(network, one, fitted or {}, blank) for one in wanted)
+    return Preparation(kind=data.source, inputs=inputs, targets=targets)
+
+
+def _input(
+    layer: Layer, data: DataOptions, info: InputInfo | None, fitted: FittedNumbers | None, vocabulary: int
+) -> InputPreparation:
+    type, numbers = layer.type.output(), fitted or FittedNumbers()
+    is_index = type.kind == "index"
+    declared = data.source_type
+    span = info.span if info is not None else declared.span if declared is not None else None
+    lengths = info.lengths if info is not None else None
+    if info is not None and type.is_open and lengths is None and info.type.has("T"):
+        steps = info.type["T"]
+        lengths = (steps, steps) if isinstance(steps, int) else None
+    return InputPreparation(
+        name=layer.name,
+        source=info.name if info is not None and info.name != layer.name else "",
+        reads=declared.reads if declared is not None else "array",
+        axes=type.axes,
+        sizes=_sizes(type),
+        content="indices" if is_index else "numbers",
+        dtype="int64" if is_index else "float64" if numbers.is_double else "float32",
+        columns=(info.prepared or tuple(ColumnPreparation(name=name) for name in info.columns)) if info else (),
+        span=span or (),
+        lengths=lengths or (),
+        vocabulary=vocabulary if is_index else 0,
+        normalization=_normalization(layer.type, numbers),
+    )
+
+
+def _normalization(type: LayerType, numbers: FittedNumbers) -> Normalization | None:
+    if not isinstance(type, InputLayer) or type.normalization_kind == "none" or type.output().kind == "index":
+        return None
+    return Normalization(method=type.normalization_kind, shift=numbers.shift, scale=numbers.scale)
+
+
+def _target(network: Network, one: Wanted, fitted: Mapping[str, FittedNumbers], blank: str) -> TargetPreparation:
+    end = network.layers[one.port.layer]
+    inverse, numbers = end.effective_type, fitted.get(end.id)
+    scaled = None
+    if isinstance(inverse, InverseNorm) and inverse.is_fitted and numbers is not None:
+        scaled = Normalization(method=inverse.kind, shift=numbers.shift, scale=numbers.scale)
+    names = tuple(one.facts.name.split(", ")) if one.facts.task == "numbers" and one.facts.per == "sample" else ()
+    remains = one.folds and not folded(network, {one.port: one.folds})
+    activation = one.folds if remains else ""
+    assert activation in ("", "softmax", "sigmoid")
+    return TargetPreparation(
+        name=one.name,
+        source=one.facts.name if one.facts.name != one.name else "",
+        task=one.facts.task,
+        axes=one.type.axes,
+        sizes=_sizes(one.type),
+        classes=one.facts.classes,
+        activation=activation,  # type: ignore[arg-type]
+        blank="last" if blank == "last" else "first",
+        columns=names if len(names) == one.facts.outputs else (),
+        normalization=scaled,
+    )
+
+
+def _sizes(type: TensorType) -> tuple[int | None, ...]:
+    return tuple(None if isinstance(size, Symbol) else size for size in type.sizes)
