@@ -18,13 +18,14 @@ _NOT_FAMILIES = {"addons", "base", "catalog", "names", "placeholder", "reference
 
 @cache
 def built_in() -> dict[str, type[LayerType]]:
-    """Return Netwright's own layer types by key, in the order of families and then of declaration."""
+    """Return Netwright's own layer types by key, in the order of families, then of modules, then of declaration."""
     for found in pkgutil.iter_modules(engine.layers.__path__):
         if found.name not in _NOT_FAMILIES:
             importlib.import_module(f"engine.layers.{found.name}")
     importlib.import_module("engine.network.block")  # blocks hold a network, so they are declared beside it
     ours = {key: type for key, type in REGISTRY.items() if type.__module__.startswith("engine.")}
-    return in_order(ours)
+    # Not the order of the registry, which is that of the imports.
+    return in_order(dict(sorted(ours.items(), key=lambda item: item[1].__module__)))
 
 
 def in_order(types: Mapping[str, type[LayerType]]) -> dict[str, type[LayerType]]:

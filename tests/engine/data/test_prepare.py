@@ -9,7 +9,7 @@ from PIL import Image
 
 from engine.core.errors import UserError
 from engine.data.load import LoadedData, load
-from engine.data.prepare import Raw, prepare, present
+from engine.data.prepare import Raw, Row, prepare, present
 from engine.network import edits
 from engine.network.network import Network
 from engine.project.data import DataOptions
@@ -92,7 +92,7 @@ def test_gaps_take_the_values_of_the_record() -> None:
         ColumnPreparation(name="n", missing=7.5),
         ColumnPreparation(name="c", kind="category", categories=("a", "b"), missing="b"),
     )
-    rows: Raw = [{"n": None, "c": "a"}, {"n": "NA", "c": ""}, {"n": np.float32(1), "c": "?"}]
+    rows: list[Row] = [{"n": None, "c": "a"}, {"n": "NA", "c": ""}, {"n": np.float32(1), "c": "?"}]
     assert prepare(record, rows)[0].tolist() == [[7.5, 1, 0], [7.5, 0, 1], [1, 0, 1]]
 
 

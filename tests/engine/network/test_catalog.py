@@ -117,3 +117,10 @@ def test_the_catalog_needs_the_standard_library_only():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_order_of_the_catalog_is_not_that_of_the_imports() -> None:
+    """The palette, the schema and docs/layers.md follow it; a process that imports one layer type first has it too."""
+    code = "import engine.layers.utility; from engine.network.catalog import catalog; print(*catalog())"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert printed == list(catalog())
