@@ -22,7 +22,8 @@ from engine.project.project import Project, set_option
 from engine.project.schema import schema
 from engine.project.sources import catalog
 from engine.project.sources.base import Guess, Peek, SourceType
-from engine.project.sources.catalog import SOURCES, SourceOptions, guesses, source_choice
+from engine.project.sources.catalog import SOURCES, SourceOptions, source_choice
+from engine.project.sources.guess import guesses
 
 
 class ToyOptions(Record):
