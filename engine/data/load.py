@@ -50,6 +50,7 @@ from engine.data.sources.source import (
     refuse_too_large,
     unreadable,
 )
+from engine.data.sources.windows import Windows
 from engine.data.split import Division, Rule
 from engine.placement.choose import Placement
 from engine.placement.inventory import DeviceInventory
@@ -90,6 +91,8 @@ class Split:
         The result is an array, or `Rows` of `engine.data.normalization`.
         """
         array, lengths = self.inputs[number], self.lengths[number] if self.lengths else None
+        if isinstance(array, LazyArray) and isinstance(array.stored, Windows):
+            return array.stored.compact(array.numbers)[0]
         if lengths is None:
             return array
         if isinstance(array, LazyArray):
@@ -151,8 +154,17 @@ class Opened:
         """Sizes, types and notes, as far as they are known before samples are read."""
         known = self.outline
         notes = (*known.notes, *self.division.notes)
-        samples = self.division.samples
-        return DatasetInfo(known.inputs, samples, known.sized, notes, known.resident_because, known.warnings)
+        held = known.raw.bytes if known.raw is not None and known.gathers else 0
+        return DatasetInfo(
+            known.inputs,
+            self.division.samples,
+            known.sized,
+            notes,
+            known.resident_because,
+            known.warnings,
+            held,
+            known.forecast,
+        )
 
     @property
     def numbers(self) -> dict[str, Array]:
@@ -218,6 +230,8 @@ def load(options: DataOptions, base: Path, *, is_streamed: bool = False, cache_b
     """Load all samples; streamed ones stay on disk, and up to `cache_bytes` of them are cached once decoded. Raises
     `UserError`."""
     opened = _open(options, base)
+    if opened.outline.gathers:
+        return _streamed(opened, 0)
     if is_streamed and not opened.outline.resident_because:
         return _streamed(opened, cache_bytes)
 
@@ -322,6 +336,9 @@ def _divide(options: DataOptions, outline: Outline) -> Division:
     """Divide the samples into splits by the options."""
     rule = Rule("random", options.validation_share, options.test_share, options.split_seed)
     first = outline.wanted[0]
+    if outline.in_time is not None:
+        rule = replace(rule, kind="in-time")
+        return Division(rule, outline.groups, in_time=outline.in_time)
     return Division(rule, outline.groups, first.classes if first.is_one_class else ())
 
 
@@ -370,8 +387,10 @@ def record(options: DataOptions, base: Path, versions: Mapping[str, str]) -> Dat
                 places.append(DataPlace.look(name, path, suffixes))
             except OSError as error:
                 raise unreadable(path, error) from None
-    codes = split_codes(options, base)
-    return DataRecord(options.source, tuple(places), "random", codes, versions, round(time.time(), 3))
+    division = _open(options, base).division
+    return DataRecord(
+        options.source, tuple(places), division.rule.kind, division.codes, versions, round(time.time(), 3)
+    )
 
 
 def choose_loading(project: Project, facts: DatasetInfo, placement: Placement, inventory: DeviceInventory) -> Loading:

@@ -7,6 +7,7 @@ from engine.project.sources.arrays import ArrayOptions, Arrays
 from engine.project.sources.base import SourceType
 from engine.project.sources.digits import Digits
 from engine.project.sources.images import ImageOptions, Images
+from engine.project.sources.series import SequenceOptions, Sequences, Series, SeriesOptions, StepOptions
 from engine.project.sources.shared import SharedOptions
 from engine.project.sources.table import Table, TableOptions
 
@@ -16,6 +17,8 @@ SOURCES: dict[str, SourceType] = {
         Digits(),
         Images(),
         Table(),
+        Series(),
+        Sequences(),
         Arrays(),
     )
 }
@@ -42,6 +45,9 @@ class SourceOptions(
     SharedOptions,
     ArrayOptions,
     TableOptions,
+    StepOptions,
+    SeriesOptions,
+    SequenceOptions,
     ImageOptions,
 ):
     """The options of all sources together, so that a value survives a look at another source. The order of the bases is
