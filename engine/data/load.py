@@ -50,7 +50,6 @@ from engine.data.sources.source import (
     refuse_too_large,
     unreadable,
 )
-from engine.data.sources.windows import Windows
 from engine.data.split import Division, Rule
 from engine.placement.choose import Placement
 from engine.placement.inventory import DeviceInventory
@@ -91,8 +90,6 @@ class Split:
         The result is an array, or `Rows` of `engine.data.normalization`.
         """
         array, lengths = self.inputs[number], self.lengths[number] if self.lengths else None
-        if isinstance(array, LazyArray) and isinstance(array.stored, Windows):
-            return array.stored.compact(array.numbers)[0]
         if lengths is None:
             return array
         if isinstance(array, LazyArray):
@@ -154,17 +151,8 @@ class Opened:
         """Sizes, types and notes, as far as they are known before samples are read."""
         known = self.outline
         notes = (*known.notes, *self.division.notes)
-        held = known.raw.bytes if known.raw is not None and known.gathers else 0
-        return DatasetInfo(
-            known.inputs,
-            self.division.samples,
-            known.sized,
-            notes,
-            known.resident_because,
-            known.warnings,
-            held,
-            known.forecast,
-        )
+        samples = self.division.samples
+        return DatasetInfo(known.inputs, samples, known.sized, notes, known.resident_because, known.warnings)
 
     @property
     def numbers(self) -> dict[str, Array]:
@@ -223,15 +211,13 @@ _OUTLINES, _FITTED, _SAMPLES = _Kept(), _Kept(), _Kept()
 
 def facts(options: DataOptions, base: Path) -> DatasetInfo:
     """Return sizes, types and notes, read as cheaply as the source allows. Raises `UserError`."""
-    return _open(options, base).facts
+    return open_source(options, base).facts
 
 
 def load(options: DataOptions, base: Path, *, is_streamed: bool = False, cache_bytes: int = 0) -> LoadedData:
     """Load all samples; streamed ones stay on disk, and up to `cache_bytes` of them are cached once decoded. Raises
     `UserError`."""
-    opened = _open(options, base)
-    if opened.outline.gathers:
-        return _streamed(opened, 0)
+    opened = open_source(options, base)
     if is_streamed and not opened.outline.resident_because:
         return _streamed(opened, cache_bytes)
 
@@ -283,7 +269,7 @@ def preview(
 ) -> dict[str, Any]:
     """Return a preview for the Data tab, in the shape that `engine.data.preview` describes; its entry `loading`
     describes how a run with these options and one worker loads the data. Raises `UserError`."""
-    opened = _open(options, base)
+    opened = open_source(options, base)
     how = loading(options, training or TrainingOptions(), opened.facts, free_bytes=free_memory())
     is_large = (
         how.held_bytes > KEPT_BYTES and not opened.outline.resident_because and not opened.declared.reads_single_samples
@@ -308,7 +294,8 @@ def _some(opened: Opened, chosen: Array) -> Samples:
     return Samples(tuple(LazyArray(given, chosen)[:] for given in found.inputs), found.notes, lengths)
 
 
-def _open(options: DataOptions, base: Path) -> Opened:
+def open_source(options: DataOptions, base: Path) -> Opened:
+    """Return the source that the options name, with its outline. Raises `UserError` for data that cannot be used."""
     declared = options.source_type
     if declared is None:
         raise UserError("The project has no data yet. Choose a data source.")
@@ -336,9 +323,6 @@ def _divide(options: DataOptions, outline: Outline) -> Division:
     """Divide the samples into splits by the options."""
     rule = Rule("random", options.validation_share, options.test_share, options.split_seed)
     first = outline.wanted[0]
-    if outline.in_time is not None:
-        rule = replace(rule, kind="in-time")
-        return Division(rule, outline.groups, in_time=outline.in_time)
     return Division(rule, outline.groups, first.classes if first.is_one_class else ())
 
 
@@ -370,7 +354,7 @@ def untrained_classes(outline: Outline, training: Array) -> list[str]:
 
 def split_codes(options: DataOptions, base: Path) -> bytes:
     """Return the split of each sample, as `DataRecord.parts` holds it. Raises `UserError`."""
-    return _open(options, base).division.codes
+    return open_source(options, base).division.codes
 
 
 def record(options: DataOptions, base: Path, versions: Mapping[str, str]) -> DataRecord:
@@ -387,10 +371,8 @@ def record(options: DataOptions, base: Path, versions: Mapping[str, str]) -> Dat
                 places.append(DataPlace.look(name, path, suffixes))
             except OSError as error:
                 raise unreadable(path, error) from None
-    division = _open(options, base).division
-    return DataRecord(
-        options.source, tuple(places), division.rule.kind, division.codes, versions, round(time.time(), 3)
-    )
+    codes = split_codes(options, base)
+    return DataRecord(options.source, tuple(places), "random", codes, versions, round(time.time(), 3))
 
 
 def choose_loading(project: Project, facts: DatasetInfo, placement: Placement, inventory: DeviceInventory) -> Loading:

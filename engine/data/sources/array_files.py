@@ -30,7 +30,7 @@ from engine.data.sources.containers.matlab_file import matlab_arrays
 from engine.data.sources.containers.numpy_files import npy_arrays, npz_arrays
 from engine.data.sources.containers.safetensors_file import safetensors_arrays
 from engine.data.sources.containers.stored import MOST_ARRAYS, StoredArray, joined
-from engine.data.sources.source import Array, file_stamp, unreadable
+from engine.data.sources.source import Array, BadSampleError, file_stamp, unreadable
 
 EXPECTED = (
     "a .npz file, as numpy.savez(path, x=..., y=...) writes it, a folder of .npy files, a safetensors, HDF5 or MATLAB "
@@ -164,7 +164,8 @@ class ArrayReader:
         self._touched = 0
 
     def read(self, chosen: Array, out: Array) -> None:
-        """Read the chosen samples into `out`. Raises `UserError` for a cut-off file or values not finite in float32."""
+        """Read the chosen samples into `out`. Raises `UserError` for a cut-off file, `BadSampleError` for values not
+        finite in float32."""
         values = self._place.take(chosen)
         self._touched += max(values.nbytes, mmap.PAGESIZE * len(chosen))  # several threads: it need not be exact
         if self._touched > MOST_TOUCHED:
@@ -181,7 +182,9 @@ class ArrayReader:
             out[np.arange(out.shape[1]) >= self._lengths[chosen][:, np.newaxis]] = 0
         if out.dtype.kind == "f" and not np.isfinite(out).all():
             bad = chosen[~np.isfinite(out).reshape(len(out), -1).all(1)]
-            raise UserError(
+            raise BadSampleError(
                 f"{self._place.what}: sample {int(bad[0]):,} holds numbers that are not finite in single precision. "
-                "Expected finite numbers. Replace them, or leave the sample out."
+                "Expected finite numbers. Replace them, or leave the sample out.",
+                str(bad[0]),
+                "it holds numbers that are not finite",
             )

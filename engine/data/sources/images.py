@@ -23,6 +23,7 @@ from engine.core.types import image
 from engine.data.sources.source import (
     MOST_CLASSES,
     Array,
+    BadSampleError,
     Outline,
     Readers,
     Samples,
@@ -266,14 +267,15 @@ class ImageReader:
         _be_strict()
 
     def read(self, chosen: Array, out: Array) -> None:
-        """Decode the chosen images into `out`. Raises `UserError` naming the file that cannot be decoded."""
+        """Decode the chosen images into `out`. Raises `BadSampleError` for the first that cannot be decoded."""
         channels = "grey" if self.shape[1] == 1 else "rgb"
         for place, number in enumerate(chosen.tolist()):
             name = self.names[number]
             try:
                 numbers = read(self.folder / name, channels, *self.shape[2:])
             except BadPictureError as error:
-                raise bad_pictures([(name, str(error))], len(self.names), self.folder) from None
+                message = str(bad_pictures([(name, str(error))], len(self.names), self.folder))
+                raise BadSampleError(message, name, str(error)) from None
             is_rounded = self.kind == np.uint8 and numbers.dtype != np.uint8
             out[place] = np.rint(numbers) if is_rounded else numbers
 

@@ -13,13 +13,24 @@ import psutil
 
 from engine.core.errors import UserError, did_you_mean
 from engine.project.data import DataOptions
-from engine.project.dataset_info import Forecast, InputInfo, TargetInfo
+from engine.project.dataset_info import InputInfo, TargetInfo
 
 CGROUP = Path("/sys/fs/cgroup")
 Array = np.ndarray[Any, np.dtype[Any]]
 Arrays = tuple[Array, ...]
 MOST_CLASSES = 10_000
 MOST_LOOKED_AT = 1_000_000
+
+
+class BadSampleError(UserError):
+    """Error of one sample that cannot be read or used, where the others may be whole.
+
+    `sample` is its file, or its number from 0; `reason` says in a few words what is wrong.
+    """
+
+    def __init__(self, message: str, sample: str, reason: str) -> None:
+        super().__init__(message)
+        self.sample, self.reason = sample, reason
 
 
 def locate(text: str, base: Path) -> Path:
@@ -112,16 +123,6 @@ class Raw(Protocol):
         """Memory in bytes, about."""
 
 
-class InTime(Protocol):
-    """Division of samples in the order of time."""
-
-    def numbers(self, validation_share: float, test_share: float) -> dict[str, Array]:
-        """Return the indices of the samples of each split, ascending. Raises `UserError` without any to train."""
-
-    def notes(self, validation_share: float, test_share: float) -> list[str]:
-        """Return notes on samples between the splits, and on splits without samples."""
-
-
 @dataclass(frozen=True)
 class Column:
     """Description of a column of a table, or of an array of a file, for display."""
@@ -142,8 +143,7 @@ class Outline:
     integers (int64; the smallest signed type for maps), numbers and labels float32. A source that has to read all data
     for its outline stores it in `samples`, or in `raw` where it is encoded once it is fitted. `columns` and the first
     `rows` are filled in for tables. `resident_because` is the reason why the samples can only be held in memory; empty
-    where they can be read one by one. `gathers`: samples share memory in `raw`, from which readers gather each batch.
-    `in_time` divides the samples of a source whose splits follow from time.
+    where they can be read one by one.
     """
 
     inputs: tuple[InputInfo, ...]
@@ -157,9 +157,6 @@ class Outline:
     resident_because: str = ""
     warnings: tuple[str, ...] = ()
     """Findings that the user should do something about, one line each."""
-    gathers: bool = False
-    forecast: Forecast | None = None
-    in_time: "InTime | None" = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.targets[0])

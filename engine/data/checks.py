@@ -1,0 +1,435 @@
+"""Checks of data before training: what may be wrong with it, what a training does about it, and the edit that helps.
+
+The window and `netwright-engine data check` show the same findings. Nothing is changed here.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from engine.core.errors import UserError, plural
+from engine.core.progress import report
+from engine.data.image_check import findings as image_findings
+from engine.data.load import Opened, open_source
+from engine.data.scan import Scan, scan
+from engine.data.sources.source import Array
+from engine.data.target_checks import doubtful_labels, tells_class, tells_number
+from engine.project.data import DataOptions
+from engine.project.dataset_info import SPLITS, TargetInfo
+
+MOST_NAMED = 200
+"""Number of samples or columns that a finding names; all are counted."""
+FEW = 10
+"""Fewer training samples than this are few for a class."""
+ALIKE = 0.02
+"""Largest difference of two small versions of an image that count as the same picture, of the range of all values."""
+LEAK_SAMPLES = 100_000
+LEAST_COLUMNS = 4
+"""Number of columns from which on rows that are equal to 4 digits are no accident."""
+
+Severity = Literal["error", "warning", "note"]
+Item = tuple[str, str]
+"""A sample, column or class, and what was found about it."""
+
+
+@dataclass(frozen=True)
+class Fix:
+    """An edit of the data options that helps: the label of its button, and the values to set."""
+
+    label: str
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One kind of thing that was found.
+
+    severity: `error` where training would end with an error, `warning` where results suffer. title: what was found,
+    with the number. outcome: what a training does about it. items: at most `MOST_NAMED` of `count`.
+    """
+
+    kind: str
+    severity: Severity
+    title: str
+    outcome: str
+    count: int = 0
+    items: tuple[Item, ...] = ()
+    fix: Fix | None = None
+
+
+@dataclass(frozen=True)
+class DataCheck:
+    """Result of a check: number of samples, of those that were checked, findings, and what was checked without any."""
+
+    samples: int = 0
+    checked: int = 0
+    findings: tuple[Finding, ...] = ()
+    passed: tuple[str, ...] = field(default=())
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether training would end with an error."""
+        return any(finding.severity == "error" for finding in self.findings)
+
+    def write(self) -> dict[str, Any]:
+        """Return the result as JSON."""
+        return asdict(self)
+
+
+PASSED = {
+    "unreadable": "Every sample can be read.",
+    "duplicates": "No sample is there twice.",
+    "near_duplicates": "No two samples are nearly the same.",
+    "split_duplicates": "No sample stands in two splits.",
+    "contradictions": "Equal samples have equal targets.",
+    "few_samples": f"Each class has at least {FEW} training samples.",
+    "constant": "No column has one value only.",
+    "leak": "No column gives the target away.",
+    "labels": "No label is contradicted by similar samples.",
+}
+"""What is said of the checks that found nothing."""
+
+
+def check_data(options: DataOptions, base: Path, *, labels: bool = False, files: bool = True) -> DataCheck:
+    """Check all data; with `labels` also whether similar samples contradict labels, which takes longer. `files=False`
+    leaves the check of single image files to the caller. Reports its progress."""
+    try:
+        opened = open_source(options, base)
+        of_files = list(_file_findings(opened, base)) if files and opened.declared.has_image_files else []
+        found = scan(opened)
+    except UserError as error:
+        return DataCheck(findings=(_refused(options, base, error),))
+    checks: dict[str, Callable[[], Iterator[Finding]]] = {
+        "unreadable": lambda: _unreadable(opened, found),
+        "duplicates": lambda: _duplicates(opened, found),
+        "near_duplicates": lambda: _near_duplicates(opened, found),
+        "few_samples": lambda: _few_samples(opened),
+        "constant": lambda: _constant(opened, found),
+        "leak": lambda: _leaks(opened, found),
+    }
+    is_told = {"contradictions", "split_duplicates", *checks}
+    if labels and _classes(opened) is not None and found.signatures is not None:
+        checks["labels"] = lambda: _doubtful(opened, found)
+        is_told.add("labels")
+    if opened.outline.inputs[0].type.layout != "features":
+        is_told -= {"constant", "leak"}
+    if found.near is None:
+        is_told.discard("near_duplicates")
+    if _classes(opened) is None:
+        is_told.discard("few_samples")
+    every = [*of_files, *(finding for check in checks.values() for finding in check())]
+    kinds = {finding.kind for finding in every}
+    order = {"error": 0, "warning": 1, "note": 2}
+    return DataCheck(
+        samples=len(opened.outline),
+        checked=len(found.places) + len(found.bad),
+        findings=tuple(sorted(every, key=lambda finding: order[finding.severity])),
+        passed=tuple(text for kind, text in PASSED.items() if kind in is_told - kinds),
+    )
+
+
+def _refused(options: DataOptions, base: Path, error: UserError) -> Finding:
+    """Return the finding for data that cannot be opened; where rows without gaps can be, with that as the edit."""
+    fix = None
+    if options.source == "table" and options.missing_values == "refuse":
+        try:
+            open_source(options.replace(missing_values="leave-out"), base)
+            fix = Fix("Leave out rows with gaps", {"missing_values": "leave-out"})
+        except UserError:
+            pass
+    return Finding("refused", "error", str(error), "Training does not begin.", fix=fix)
+
+
+def _file_findings(opened: Opened, base: Path) -> Iterator[Finding]:
+    """Yield what is wrong with single image files: damaged, of another size, with or without colours."""
+    last: dict[str, Any] = {}
+    for last in image_findings(opened.options, base):
+        report(last["checked"], last["total"], "files")
+    counts, size = last["counts"], last["size"]
+    is_grey = last["channels"] == "grey"
+    for kind, title, outcome in (
+        ("resized", f"of another size than {size}", f"Each is resized to {size}, that of the first image."),
+        (
+            "converted",
+            "with colours" if is_grey else "without colours",
+            "Each is taken as " + ("grey." if is_grey else "colours, with three equal channels."),
+        ),
+    ):
+        if counts[kind]:
+            items = tuple((name, what if kind == "resized" else "") for name, what in last[kind])
+            yield Finding(kind, "note", f"{plural(counts[kind], 'file')} {title}", outcome, counts[kind], items)
+
+
+def _finding(
+    kind: str, severity: Severity, title: str, outcome: str, items: Sequence[Item], fix: Fix | None = None
+) -> Finding:
+    return Finding(kind, severity, title, outcome, len(items), tuple(items[:MOST_NAMED]), fix)
+
+
+def _kept(count: int, what: str) -> str:
+    """Return what a training does about samples or columns that stay: `They are kept: ...`."""
+    return f"{'It is' if count == 1 else 'They are'} kept{what}"
+
+
+def _without_files(opened: Opened, names: Sequence[str]) -> Fix | None:
+    """Return the edit that leaves files out, where samples are files that can be."""
+    if not opened.declared.has_image_files or not names:
+        return None
+    excluded = tuple(dict.fromkeys((*opened.options.excluded_files, *names)))
+    label = f"Leave {'it' if len(names) == 1 else f'all {len(names):,}'} out"
+    return Fix(label, {"excluded_files": list(excluded)})
+
+
+# ---- samples ----
+
+
+def _unreadable(opened: Opened, found: Scan) -> Iterator[Finding]:
+    if not found.bad:
+        return
+    items = [(sample if found.names else found.name(index), reason) for index, sample, reason in found.bad]
+    fix = _without_files(opened, [sample for _, sample, _ in found.bad])
+    count = plural(len(items), "sample")
+    yield _finding("unreadable", "error", f"{count} cannot be used", "Training ends with an error.", items, fix)
+
+
+def _groups(hashes: Array) -> Iterator[Array]:
+    """Yield the rows of each group of equal numbers, ascending; without those that are there once."""
+    order = np.argsort(hashes, kind="stable")
+    edges = np.flatnonzero(np.diff(hashes[order])) + 1
+    starts, ends = np.concatenate(([0], edges)), np.concatenate((edges, [len(order)]))
+    for start, end in zip(starts[ends - starts > 1].tolist(), ends[ends - starts > 1].tolist(), strict=True):
+        yield np.sort(order[start:end])
+
+
+def _splits_of(opened: Opened) -> Array:
+    """Return the index of the split of each sample of the source (N); -1 for samples that are in none."""
+    splits = np.full(len(opened.outline), -1, np.int8)
+    for index, name in enumerate(SPLITS):
+        splits[opened.numbers[name]] = index
+    return splits
+
+
+def _of_other_targets(opened: Opened, places: Array) -> Array:
+    """Return which samples (N) have other targets than the first; targets of more than one value do not count."""
+    other = np.zeros(len(places), bool)
+    for info, target in zip(opened.outline.wanted, opened.outline.targets, strict=True):
+        if info.per == "sample" and info.task != "transcripts":
+            values = target[places].reshape(len(places), -1)
+            other |= ~((values == values[0]) | (values != values) & (values[0] != values[0])).all(1)
+    return other
+
+
+def _labels(opened: Opened, place: int, first: int) -> str:
+    """Return the classes of two samples, where each has one: `; cat and dog`."""
+    if (classes := _classes(opened)) is None:
+        return ""
+    info, target = classes
+    return f"; {info.classes[target[place]]} and {info.classes[target[first]]}"
+
+
+def _duplicates(opened: Opened, found: Scan) -> Iterator[Finding]:
+    """Yield samples whose inputs are equal: within a split, over several, and with different targets."""
+    splits = _splits_of(opened)
+    within: list[Item] = []
+    across: list[Item] = []
+    contradicting: list[Item] = []
+    names: list[list[str]] = [[], []]
+    for rows in _groups(found.hashes):
+        places = found.places[rows]
+        places = places[np.argsort(splits[places], kind="stable")]  # the training sample is the one that stays
+        first = found.name(int(places[0]))
+        other = _of_other_targets(opened, places)
+        contradicting += [
+            (found.name(place), f"the inputs of {first}{_labels(opened, place, int(places[0]))}")
+            for place in places[other].tolist()
+        ]
+        places = places[~other]
+        for place in places[1:].tolist():
+            is_across = splits[place] != splits[places[0]]
+            text = f"{SPLITS[splits[place]]}; the same as {first}, {SPLITS[splits[places[0]]]}" if is_across else ""
+            (across if is_across else within).append((found.name(place), text or f"the same as {first}"))
+            names[int(is_across)].append(found.name(place))
+    if across:
+        yield _finding(
+            "split_duplicates",
+            "warning",
+            f"{plural(len(across), 'sample')} of validation or test {'is' if len(across) == 1 else 'are'} in another "
+            "split, too",
+            _kept(len(across), ": results on that split look better than they are."),
+            across,
+            _without_files(opened, names[1]),
+        )
+    if within:
+        yield _finding(
+            "duplicates",
+            "warning",
+            f"{plural(len(within), 'sample')} equal{'s' if len(within) == 1 else ''} an earlier one of the same split",
+            _kept(len(within), ". What is there twice counts twice."),
+            within,
+            _without_files(opened, names[0]),
+        )
+    if contradicting:
+        yield _finding(
+            "contradictions",
+            "warning",
+            f"{plural(len(contradicting), 'sample')} with the inputs of another one and other targets",
+            _kept(len(contradicting), ": no network can learn both."),
+            contradicting,
+            _without_files(opened, [name for name, _ in contradicting]),
+        )
+
+
+def _near_duplicates(opened: Opened, found: Scan) -> Iterator[Finding]:
+    """Yield vectors that are equal to about 4 digits, and images that look the same; equal ones are not among them."""
+    first = opened.outline.inputs[0]
+    is_image = first.type.layout == "image"
+    if found.near is None or (is_image and found.signatures is None):
+        return
+    if not is_image and (found.low is None or found.high is None or (found.low < found.high).sum() < LEAST_COLUMNS):
+        return
+    items = []
+    span = 1.0
+    if is_image:
+        assert found.signatures is not None
+        span = float(found.signatures.max() - found.signatures.min()) or 1.0
+    for rows in _groups(found.near):
+        for row in rows[1:].tolist():
+            if found.hashes[row] == found.hashes[rows[0]]:
+                continue
+            if is_image:
+                assert found.signatures is not None
+                if np.abs(found.signatures[row] - found.signatures[rows[0]]).max() > ALIKE * span:
+                    continue
+            items.append((found.name(int(found.places[row])), f"like {found.name(int(found.places[rows[0]]))}"))
+    if items:
+        how = "look the same as another one" if is_image else "equal another one to 4 digits"
+        fix = _without_files(opened, [name for name, _ in items])
+        title = f"{plural(len(items), 'sample')} that {how}"
+        yield _finding("near_duplicates", "note", title, _kept(len(items), "."), items, fix)
+
+
+# ---- classes ----
+
+
+def _classes(opened: Opened) -> tuple[TargetInfo, Array] | None:
+    """Return the first target, if it is one class per sample."""
+    info = opened.outline.wanted[0]
+    return (info, opened.outline.targets[0]) if info.is_one_class else None
+
+
+def _few_samples(opened: Opened) -> Iterator[Finding]:
+    if (classes := _classes(opened)) is None:
+        return
+    info, target = classes
+    counts = np.bincount(target[opened.numbers["training"]], minlength=len(info.classes)).tolist()
+    few = [
+        (name, plural(count, "training sample"))
+        for name, count in zip(info.classes, counts, strict=True)
+        if count < FEW
+    ]
+    if few:
+        noun = "class" if len(few) == 1 else "classes"
+        yield _finding(
+            "few_samples",
+            "warning",
+            f"{len(few):,} {noun} with fewer than {FEW} training samples",
+            _kept(len(few), ": the network hardly learns so few, and results on them say little."),
+            few,
+        )
+
+
+def _doubtful(opened: Opened, found: Scan) -> Iterator[Finding]:
+    """Yield samples whose class no similar sample has."""
+    assert found.signatures is not None
+    info, target = opened.outline.wanted[0], opened.outline.targets[0]
+    own = target[found.places]
+    items = [
+        (
+            found.name(int(found.places[doubt.row])),
+            f"labelled {info.classes[own[doubt.row]]}; {doubt.agreeing} of {doubt.asked} similar samples are "
+            f"{info.classes[doubt.other]}",
+        )
+        for doubt in doubtful_labels(found.signatures, own, len(info.classes))
+    ]
+    if items:
+        yield _finding(
+            "labels",
+            "warning",
+            f"{plural(len(items), 'label')} that similar samples contradict",
+            _kept(len(items), ". Look at each: similar samples may be wrong, too."),
+            items,
+            _without_files(opened, [name for name, _ in items]),
+        )
+
+
+# ---- columns ----
+
+
+def _without_columns(opened: Opened, names: Sequence[str]) -> Fix | None:
+    """Return the edit that leaves columns out, where the source has that option and columns are left."""
+    if not opened.options.is_visible("left_out") or not names:
+        return None
+    inputs = {column.name for column in opened.outline.columns if column.role == "input"}
+    if not inputs - set(names):
+        return None
+    every = tuple(dict.fromkeys((*opened.options.columns_left_out, *names)))
+    return Fix(f"Leave {'it' if len(names) == 1 else f'all {len(names):,}'} out", {"left_out": ", ".join(every)})
+
+
+def _column_blocks(opened: Opened) -> list[tuple[str, slice]]:
+    """Return the name of each column of the first input, and the places of the numbers that it became."""
+    first = opened.outline.inputs[0]
+    if first.prepared:
+        blocks, start = [], 0
+        for column in first.prepared:
+            blocks.append((column.name, slice(start, start + len(column.names))))
+            start += len(column.names)
+        return blocks
+    count = first.type.channels
+    names = first.columns or tuple(f"{first.name}[{place}]" for place in range(count))
+    return [(name, slice(place, place + 1)) for place, name in enumerate(names)]
+
+
+def _constant(opened: Opened, found: Scan) -> Iterator[Finding]:
+    if found.low is None or found.high is None:
+        return
+    is_flat = found.low == found.high
+    items = [
+        (name, f"always {found.low[where][0]:g}" if where.stop - where.start == 1 else "the same in every row")
+        for name, where in _column_blocks(opened)
+        if is_flat[where].all()
+    ]
+    if items:
+        fix = _without_columns(opened, [name for name, _ in items])
+        title = f"{plural(len(items), 'column')} with one value only"
+        yield _finding(
+            "constant", "warning", title, _kept(len(items), ": the network learns nothing from it."), items, fix
+        )
+
+
+def _leaks(opened: Opened, found: Scan) -> Iterator[Finding]:
+    """Yield columns that determine a target alone: each value has one class, or they order the numbers alike."""
+    values = found.signatures
+    if found.low is None or values is None or values.shape[1] != len(found.low):
+        return  # no vectors, or too many numbers to keep
+    rows = np.linspace(0, len(values) - 1, min(len(values), LEAK_SAMPLES)).round().astype(np.int64)
+    values = values[rows]
+    items = []
+    for info, target in zip(opened.outline.wanted, opened.outline.targets, strict=True):
+        if info.per != "sample" or info.task not in ("classes", "numbers"):
+            continue
+        wanted = target[found.places[rows]]
+        columns = wanted[:, np.newaxis] if wanted.ndim == 1 else wanted
+        for name, where in _column_blocks(opened):
+            block = values[:, where]
+            tell = tells_class if info.task == "classes" else tells_number
+            if any((how := tell(block, columns[:, place])) for place in range(columns.shape[1])):
+                items.append((name, how.format(target=info.name)))
+    if items:
+        fix = _without_columns(opened, list(dict.fromkeys(name for name, _ in items)))
+        title = f"{plural(len(items), 'column')} that {'gives' if len(items) == 1 else 'give'} the target away"
+        outcome = _kept(len(items), ". Where it is not known when the network is used, the results are worth nothing.")
+        yield _finding("leak", "warning", title, outcome, items, fix)
