@@ -16,6 +16,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "projects": {
         "new": ("new", "start from a copy of an example or a template"),
         "templates": ("new", "list examples and templates"),
+        "data": ("data", "describe data, or check it before training"),
         "check": ("check", "show problems, sizes, parameters, FLOPs and memory of projects"),
         "options": ("options", "list the options of a project, with defaults"),
         "compare": ("compare", "show the differences between two projects"),
@@ -50,7 +51,6 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "this program": {
         "help": ("program", "show this list, or the help of a command"),
-        "schema": ("schema", "print the JSON Schema of an output or a file"),
         "completion": ("program", "print a script that completes commands in bash or zsh"),
     },
 }
@@ -70,13 +70,13 @@ EXAMPLES = {
     "templates": ("templates",),
     "help": ("help", "help queue add"),
     "completion": ("completion bash",),
-    "schema": ("schema", "schema train", "schema result"),
     "options": ("options", "options learn_rate", "options ValidationPatience", "options training.loss"),
     "check": (
         "check digits.netwright",
         "check digits.netwright --set training.mini_batch_size=64 --json",
         "check digits.netwright networks/resnet18.netwright --format github",
     ),
+    "data": ("data inspect digits.netwright", "data check digits.netwright --labels"),
     "compare": ("compare digits.netwright networks/resnet18.netwright",),
     "draw": ("draw digits.netwright -o digits.svg", "draw digits.netwright -o digits.png --theme dark --scale 3"),
     "train": (

@@ -13,7 +13,6 @@ import socket
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +31,7 @@ Answer = dict[str, Any]
 IDLE_S = 0.2
 QUICK_S = 1.0
 """Data that is read within this time is read again rather than kept by a process without what a run needs."""
-TOLD_S = 0.1
-"""Least time between two reports of progress, in seconds."""
+NICENESS = 15
 OVERHEAD_BYTES = 2**28
 """Memory that is allowed beside the limit, for modules that a request imports."""
 
@@ -59,20 +57,6 @@ def answer(request: Mapping[str, Any]) -> Answer:
 # ---- the process ----
 
 
-@dataclass
-class _Throttle:
-    """Sends progress lines of a request, at most one every `TOLD_S` seconds."""
-
-    send: Callable[[Answer], None]
-    id: Any
-    last: float = 0.0
-
-    def __call__(self, done: int, total: int, unit: str) -> None:
-        if time.monotonic() - self.last >= TOLD_S:
-            self.last = time.monotonic()
-            self.send({"id": self.id, "progress": {"done": done, "total": total, "unit": unit}})
-
-
 def serve_jobs(connection: socket.socket, parent: int, limit_bytes: int, warm_up: Callable[[], object] | None) -> int:
     """Answer the requests that come through `connection`, one after the other, until it is closed or memory is over the
     limit. Returns the exit code.
@@ -88,6 +72,10 @@ def serve_jobs(connection: socket.socket, parent: int, limit_bytes: int, warm_up
     def send(message: Answer) -> None:
         connection.sendall((json.dumps(message) + "\n").encode())
 
+    def tell(done: int, total: int, unit: str) -> None:
+        send({"id": request.get("id"), "progress": {"done": done, "total": total, "unit": unit}})
+
+    request: dict[str, Any] = {}
     buffer, spent_s = b"", 0.0
     while True:
         if warm_up is not None and spent_s > QUICK_S and not select.select([connection], [], [], IDLE_S)[0]:
@@ -100,7 +88,7 @@ def serve_jobs(connection: socket.socket, parent: int, limit_bytes: int, warm_up
             request = json.loads(line)
             started = time.monotonic()
             try:
-                with progress.listening(_Throttle(send, request.get("id"))):
+                with progress.listening(progress.Throttle(tell)):
                     message = answer_within(request, limit_bytes)
                 send(message)
             except (BrokenPipeError, ConnectionResetError):
@@ -165,14 +153,6 @@ def _facts(values: dict[str, Any]) -> Answer:
     return facts(DataOptions.read(values["data"], "data"), Path(values["base"])).write()
 
 
-def _guess(values: dict[str, Any]) -> Answer:
-    from engine.project.sources.guess import guesses, not_understood
-
-    path = Path(values["path"])
-    found = guesses(path)
-    return {"guesses": [asdict(guess) for guess in found], "refusal": "" if found else not_understood(path)}
-
-
 def _preview(values: dict[str, Any]) -> Answer:
     from engine.data.load import preview
 
@@ -191,6 +171,16 @@ def _preview(values: dict[str, Any]) -> Answer:
 def _data_changes(values: dict[str, Any]) -> Answer:
     """Return what has changed in the data of a run since it was recorded, a sentence per file or folder."""
     return {"changes": list(changes_since(Path(values["run_dir"])))}
+
+
+def _check_data(values: dict[str, Any]) -> Answer:
+    """Check data before training, at a low priority: a training goes first."""
+    from engine.data.checks import check_data
+
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
+    options = DataOptions.read(values["data"], "data")
+    return check_data(options, Path(values["base"]), labels=bool(values.get("labels")), files=False).write()
 
 
 # ---- devices and runs ----
@@ -290,8 +280,8 @@ def _coordinate(prepared: Callable[[], RunFolder], values: Mapping[str, Any], wr
 
 HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {
     "facts": _facts,
-    "guess": _guess,
     "preview": _preview,
+    "check_data": _check_data,
     "data_changes": _data_changes,
     "inventory": _inventory,
     "train": _train,

@@ -7,7 +7,6 @@ import contextlib
 import io
 import os
 import sys
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
 STYLES: Mapping[str, str] = {
     "finished": "green",
-    "ok": "green",
-    "yes": "green",
     "requirement met": "green",
     "running": "cyan",
     "trains": "cyan",
@@ -140,24 +137,19 @@ class Display:
         self._live.update(Group(*texts), refresh=True)
 
     def show_progress(self, position: str, share: float, speed: Sequence[str], metrics: str) -> None:
-        """Show the lines of `progress_lines`."""
-        self.show(*self.progress_lines(position, share, speed, metrics))
-
-    def progress_lines(self, position: str, share: float, speed: Sequence[str], metrics: str) -> "list[Text | str]":
-        """Return a bar between position and speed, and metrics below. Nothing is cut: what does not fit takes lines of
-        its own."""
+        """Show a bar between position and speed, which are never cut: where they do not fit they take lines of their
+        own."""
         from rich.text import Text
 
-        width = self._console.width
-        below = textwrap.wrap(metrics, width)
         whole = "  ".join(speed)
-        room = width - len(position) - len(whole) - 4
+        room = self._console.width - len(position) - len(whole) - 4
         if room < SHORTEST_BAR:
-            return [*textwrap.wrap(position, width), *([whole] if len(whole) <= width else speed), *below]
+            self.show(position, *([whole] if len(whole) <= self._console.width else speed), metrics)
+            return
         filled = round(room * min(1.0, max(0.0, share)))
         full, rest = ("━", "─") if self._is_utf8 else ("#", ".")
         bar = Text.assemble(position, "  ", (full * filled, "cyan"), (rest * (room - filled), "dim"), "  ", whole)
-        return [bar, *below]
+        self.show(bar, metrics)
 
     def close(self) -> None:
         """Remove the lines that are under way."""

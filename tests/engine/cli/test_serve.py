@@ -93,7 +93,7 @@ Make = Callable[..., Client]
 @pytest.fixture
 def serving(monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     made: list[Client] = []
-    monkeypatch.setattr(jobs, "TOLD_S", 0.0)
+    monkeypatch.setattr(progress, "TOLD_S", 0.0)
     for name, handler in {"facts": who, "preview": stop, "crash": crash, "eat": eat, "count": count}.items():
         monkeypatch.setitem(HANDLERS, name, handler)
 

@@ -1,0 +1,212 @@
+"""Command `data inspect | check`: describe data, and check it before training."""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from engine.cli.commands import Commands
+from engine.cli.common import add_json, failure, print_json, read_project
+from engine.cli.terminal import is_terminal, print_table
+from engine.core import progress
+from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
+from engine.core.fields import printable
+from engine.core.text import format_percent
+from engine.project.data import DataOptions
+from engine.project.dataset_info import SPLITS, DatasetInfo
+from engine.project.file import SUFFIX
+from engine.project.project import Project, set_option
+from engine.project.sources.catalog import guesses
+from engine.runs.folder import origin
+
+MOST_SHOWN = 5
+"""Number of samples that are printed per finding; --json has more."""
+MOST_CLASSES = 30
+REACH = 24
+
+
+def register(commands: Commands) -> None:
+    """Add the command `data`."""
+    text = "Describe data, or check it before training. The Data tab of the window shows the same."
+    command = commands.add_parser("data", description=text)
+    command.set_defaults(run=partial(_help, command))
+    subcommands = command.add_subparsers(dest="way", metavar="WHAT")
+    for name, function, text in (
+        (
+            "inspect",
+            _inspect,
+            "show source, samples per split, inputs, targets, columns and classes of a project's data, or of a file or "
+            "folder, whose kind is then guessed",
+        ),
+        (
+            "check",
+            _check,
+            "look for samples that cannot be read, duplicates, also across splits, classes with few samples, constant "
+            "columns and columns that give the target away. Exits 2 if training would end with an error",
+        ),
+    ):
+        subcommand = subcommands.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
+        where = "a project (*.netwright), or a file or folder of data"
+        subcommand.add_argument("path", type=Path, metavar="PROJECT|FILE|FOLDER", help=where)
+        subcommand.add_argument(
+            "--set",
+            dest="settings",
+            action="append",
+            default=[],
+            metavar="data.OPTION=VALUE",
+            help="another value for an option, such as data.response=price; may be given several times",
+        )
+        if name == "check":
+            told = "look for labels that similar samples contradict, too, which takes longer"
+            subcommand.add_argument("--labels", action="store_true", help=told)
+        add_json(subcommand)
+        subcommand.set_defaults(run=function)
+
+
+def _help(command: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
+    """Print the list of subcommands."""
+    command.print_help()
+    return EXIT_DONE
+
+
+@dataclass(frozen=True)
+class _Data:
+    """Data that the command line names. `reason`: why it was taken as this kind; empty for a project."""
+
+    options: DataOptions
+    base: Path
+    reason: str = ""
+
+
+def _named(arguments: argparse.Namespace) -> _Data:
+    """Return the data of a project, or of a file or folder as the likeliest source reads it. Raises `UserError`."""
+    path: Path = arguments.path
+    if path.suffix == SUFFIX and not path.is_dir():
+        project, notices = read_project(path, arguments.settings)
+        for notice in notices:
+            print(f"note: {notice}", file=sys.stderr)
+        if project.data.source == "none":
+            raise UserError(f"{path} has no data yet. Choose a source, as with --set data.source=digits.")
+        return _Data(project.data, origin(path).base)
+    found = guesses(path.absolute())
+    if not found:
+        raise UserError(
+            f"{path} is no data that is known here. Expected a project (*{SUFFIX}), a folder of images with one "
+            "subfolder per class, a table, or arrays; docs/data.md lists all kinds."
+        )
+    options = DataOptions(source=found[0].source, path=str(path.absolute())).replace(**found[0].options)
+    project = Project(data=options)
+    for setting in arguments.settings:
+        project = set_option(project, setting)
+    return _Data(project.data, Path.cwd(), found[0].reason)
+
+
+@contextmanager
+def _told(doing: str) -> Iterator[None]:
+    """Context that shows progress on a terminal."""
+    if not is_terminal(sys.stderr):
+        yield
+        return
+
+    def show(done: int, total: int, unit: str) -> None:
+        share = f" {format_percent(min(1.0, done / total))}" if total else ""
+        print(f"\r{doing}:{share} {done:,} {unit}".ljust(REACH * 2), end="", file=sys.stderr, flush=True)
+
+    with progress.listening(progress.Throttle(show)):
+        yield
+    print("\r".ljust(REACH * 2) + "\r", end="", file=sys.stderr, flush=True)
+
+
+def _inspect(arguments: argparse.Namespace) -> int:
+    """Describe the data."""
+    from engine.data.load import facts, preview
+
+    data = _named(arguments)
+    with _told("reading"), tempfile.TemporaryDirectory() as folder:
+        info = facts(data.options, data.base)
+        look = preview(data.options, data.base, Path(folder), 1)
+    if arguments.json:
+        kept = {name: look[name] for name in ("classes", "counted", "columns", "rows", "loading")}
+        notes = list(dict.fromkeys((*info.notes, *look["notes"])))
+        described = {**info.write(), "notes": notes}
+        told = {"path": str(arguments.path.absolute()), "data": data.options.write(), "reason": data.reason}
+        print_json(arguments, {**told, "facts": described, **kept})
+        return EXIT_DONE
+    _print_facts(data, info, look)
+    return EXIT_DONE
+
+
+def _print_facts(data: _Data, info: DatasetInfo, look: dict[str, Any]) -> None:
+    declared = data.options.source_type
+    assert declared is not None
+    print(f"source: {data.options.source}, {declared.note}")
+    if data.reason:
+        print(f"taken as that because: {printable(data.reason)}")
+    sizes = ", ".join(f"{split} {info.samples.get(split, 0):,}" for split in SPLITS)
+    print(f"samples: {sum(info.samples.values()):,} ({sizes})")
+    for given in info.inputs:
+        print(f"input {printable(given.name)}: {given.type.layout}, {given.short()}")
+    for target in info.targets:
+        print(f"target {printable(target.name)}: {target.spoken()}")
+    print(look["loading"])
+    if look["columns"]:
+        heads = ("column", "role", "kind", "low", "mean", "high")
+        cells = [[_cell(column[name if name != "column" else "name"]) for name in heads] for column in look["columns"]]
+        print_table([heads, *cells], right=(3, 4, 5))
+    if look["classes"]:
+        rows = [(c["name"], *(f"{c.get(split, 0):,}" for split in SPLITS)) for c in look["classes"]]
+        print_table([(f"class ({look['counted']})", *SPLITS), *rows[:MOST_CLASSES]], right=(1, 2, 3))
+        if len(rows) > MOST_CLASSES:
+            print(f"and {len(rows) - MOST_CLASSES:,} more classes")
+    for note in dict.fromkeys((*info.notes, *look["notes"])):
+        print(f"note: {printable(note)}")
+    for warning in info.warnings:
+        print(f"warning: {printable(warning)}")
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return "" if value is None else printable(str(value))
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    """Check the data and print the findings. Return 2 if training would end with an error."""
+    from engine.data.checks import check_data
+
+    data = _named(arguments)
+    with _told("checking"):
+        result = check_data(data.options, data.base, labels=arguments.labels)
+    code = EXIT_INPUT if result.has_errors else EXIT_DONE
+    if arguments.json:
+        told = {"path": str(arguments.path.absolute()), **result.write()}
+        errors = [finding.title for finding in result.findings if finding.severity == "error"]
+        print_json(arguments, {**told, **(failure("invalid_data", "; ".join(errors)) if errors else {})})
+        return code
+    for finding in result.findings:
+        print(f"{finding.severity}: {printable(finding.title)}. {finding.outcome}".replace("..", "."))
+        for name, what in finding.items[:MOST_SHOWN]:
+            print(f"  {printable(name)}{f': {printable(what)}' if what else ''}")
+        if finding.count > MOST_SHOWN:
+            print(f"  and {finding.count - MOST_SHOWN:,} more")
+        if finding.fix is not None:
+            settings = " ".join(f"--set data.{name}={_value(value)}" for name, value in finding.fix.options.items())
+            print(f"  {finding.fix.label}: {printable(settings)}")
+    for text in result.passed:
+        print(f"ok: {text}")
+    if result.samples:
+        part = "" if result.checked == result.samples else f" of {result.samples:,}, evenly spaced"
+        print(f"{plural(result.checked, 'sample')}{part} checked.")
+    return code
+
+
+def _value(value: object) -> str:
+    text = ";".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+    if len(text) > 60:
+        text = f"{text[:60]}..."
+    return f"'{text}'" if any(mark in text for mark in " ;'") else text

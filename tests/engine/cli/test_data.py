@@ -1,0 +1,60 @@
+"""`data inspect` and `data check`: of a project, a file and a folder, in words and as JSON."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.cli.main import main
+from engine.project.data import DataOptions
+from engine.project.file import save
+from engine.project.project import Project
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "small.csv"
+    path.write_text("a,b,y\n" + "".join(f"{i},{i * i % 17},{'x' if i % 3 else 'z'}\n" for i in range(60)))
+    return path
+
+
+def test_a_file_is_described_with_the_reason_for_its_kind(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["data", "inspect", str(table)]) == 0
+    out = capsys.readouterr().out
+    assert "source: table" in out
+    assert "taken as that because: The first line names 3 columns" in out
+    assert "samples: 60 (training 42, validation 9, test 9)" in out
+    assert "target y: 2 classes" in out
+
+
+def test_a_project_as_json_with_another_value(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = table.with_name("p.netwright")
+    save(Project(data=DataOptions(source="table", path="small.csv")), path)
+    assert main(["data", "inspect", str(path), "--json", "--set", "data.response=b"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["command"] == "data inspect"
+    assert told["facts"]["targets"][0]["name"] == "b"
+    assert told["data"]["response"] == "b"
+    assert [column["name"] for column in told["columns"]] == ["a", "b", "y"]
+
+
+def test_a_check_says_what_it_found_and_exits_2_for_errors(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["data", "check", str(table)]) == 0
+    assert "ok: Every sample can be read." in capsys.readouterr().out
+    with table.open("a") as file:
+        file.write("3,,x\n")
+    assert main(["data", "check", str(table), "--json"]) == 2
+    told = json.loads(capsys.readouterr().out)
+    assert told["error"]["code"] == "invalid_data"
+    (finding,) = told["findings"]
+    assert finding["fix"]["options"] == {"missing_values": "leave-out"}
+    assert main(["data", "check", str(table), "--set", "data.missing_values=leave-out"]) == 0
+
+
+def test_what_is_no_data_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.bin").write_bytes(b"\0\1")
+    assert main(["data", "inspect", str(tmp_path / "a.bin")]) == 2
+    assert "is no data that is known here" in capsys.readouterr().err
+    save(Project(), tmp_path / "p.netwright")
+    assert main(["data", "check", str(tmp_path / "p.netwright")]) == 2
+    assert "has no data yet" in capsys.readouterr().err
