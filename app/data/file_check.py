@@ -137,33 +137,33 @@ class FileCheck(QFrame):
 
     def _group(self, kind: str, title: str, named: list[tuple[str, str]], hidden: int) -> QWidget:
         """Make the list of one kind of finding: a title, and a row per file."""
-        group, column = _column()
+        group, column = finding_column()
         actions = []
         if kind == "damaged" and len(named) > 1:
             names = [name for name, _ in named]
             actions = [(f"Leave {'these' if hidden else 'all'} {len(named):,} out", lambda: self._leave_out(names))]
-        column.addLayout(_row(_label(title, "error" if kind == "damaged" else ""), actions))
+        column.addLayout(finding_row(finding_label(title, "error" if kind == "damaged" else ""), actions))
         shown = named if kind in self._is_whole else named[: MOST_SHOWN.get(kind, FEW_SHOWN)]
         for name, what in shown:
             reason = "" if kind == "converted" else what
-            column.addLayout(_row(_file(name, reason), self._actions(name)))
+            column.addLayout(finding_row(named_finding(name, reason), self._actions(name)))
         if len(named) > len(shown):
             more = f"Show {len(named) - len(shown):,} more"
-            column.addLayout(_row(QWidget(), [(more, lambda: self._unfold(kind))]))
+            column.addLayout(finding_row(QWidget(), [(more, lambda: self._unfold(kind))]))
         elif hidden:
-            column.addWidget(_label(f"and {hidden:,} more", "muted"))
+            column.addWidget(finding_label(f"and {hidden:,} more", "muted"))
         return group
 
     def _left_out(self, names: list[str]) -> QWidget:
-        group, column = _column()
-        title = _label(f"{plural(len(names), 'file')} left out of the data", "")
-        column.addLayout(_row(title, [("Include again", lambda: self.excluded.emit(()))]))
+        group, column = finding_column()
+        title = finding_label(f"{plural(len(names), 'file')} left out of the data", "")
+        column.addLayout(finding_row(title, [("Include again", lambda: self.excluded.emit(()))]))
         shown = names if "left out" in self._is_whole else names[:FEW_SHOWN]
         for name in shown:
-            column.addLayout(_row(_file(name, ""), [("Show", partial(self._reveal, name))]))
+            column.addLayout(finding_row(named_finding(name, ""), [("Show", partial(self._reveal, name))]))
         if len(names) > len(shown):
             more = f"Show {len(names) - len(shown):,} more"
-            column.addLayout(_row(QWidget(), [(more, lambda: self._unfold("left out"))]))
+            column.addLayout(finding_row(QWidget(), [(more, lambda: self._unfold("left out"))]))
         return group
 
     def _actions(self, name: str) -> list[tuple[str, Callable[[], None]]]:
@@ -189,7 +189,8 @@ def _damaged(count: int) -> str:
     return f"{plural(count, 'file')} cannot be used: training ends with an error unless you leave {it} out"
 
 
-def _column() -> tuple[QWidget, QVBoxLayout]:
+def finding_column() -> tuple[QWidget, QVBoxLayout]:
+    """Return a widget for one kind of finding, and its column."""
     group = QWidget()
     column = QVBoxLayout(group)
     column.setContentsMargins(0, 4, 0, 0)
@@ -197,7 +198,8 @@ def _column() -> tuple[QWidget, QVBoxLayout]:
     return group, column
 
 
-def _label(text: str, role: str) -> QLabel:
+def finding_label(text: str, role: str) -> QLabel:
+    """Return a text of a finding."""
     label = QLabel(text)
     label.setWordWrap(True)
     if role:
@@ -205,8 +207,8 @@ def _label(text: str, role: str) -> QLabel:
     return label
 
 
-def _file(name: str, reason: str) -> QWidget:
-    """Return the name of a file, and beside it what was found."""
+def named_finding(name: str, reason: str) -> QWidget:
+    """Return the name of a file or sample, and beside it what was found."""
     both = QWidget()
     row = QHBoxLayout(both)
     row.setContentsMargins(0, 0, 0, 0)
@@ -219,7 +221,7 @@ def _file(name: str, reason: str) -> QWidget:
     return both
 
 
-def _row(content: QWidget, actions: list[tuple[str, Callable[[], None]]]) -> QHBoxLayout:
+def finding_row(content: QWidget, actions: list[tuple[str, Callable[[], None]]]) -> QHBoxLayout:
     """Return a row with links at its end."""
     row = QHBoxLayout()
     row.setContentsMargins(0, 0, 0, 0)

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.data.data_checks import DataChecks
 from app.data.file_check import FileCheck
 from app.data.tiles import Masked, Picture, Sparkline, Tile, Tiles, class_colour
 from app.widgets import ElidedLabel
@@ -37,8 +38,10 @@ LONGEST_LARGE, LONGEST_FIGURE, LARGE_HEIGHT = 10, 13, 32
 class Preview(QWidget):
     """Shows one answer of the engine; its content is made anew for each."""
 
-    def __init__(self) -> None:
+    def __init__(self, checks: DataChecks | None = None) -> None:
+        """Show the card `checks` among the others."""
         super().__init__()
+        self._checks = checks
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         self._area = QScrollArea()
@@ -64,6 +67,8 @@ class Preview(QWidget):
             column.addWidget(_muted(note))
         column.addWidget(self.files)  # out of the old content, which is deleted
         self.files.setVisible(has_files)
+        if self._checks is not None:
+            column.addWidget(self._checks)
         if answer.get("pictures"):
             self.tiles = pictures(answer["pictures"])
             column.addWidget(_card("Samples", self.tiles, self.bar))
