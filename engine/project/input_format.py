@@ -129,11 +129,7 @@ def _preparation(
     """Yield a sentence on each thing that is done to the data, before the network and in it."""
     if record.kind in SOURCES:
         yield from SOURCES[record.kind].preparation(type, given.column_names)
-    if any("=" in name for name in given.column_names):
-        yield (
-            "A column such as 'facing=west' is 1 where the table has that text in that column, else 0; a text that no "
-            "training row has is 0 in all."
-        )
+    yield from _columns(given)
     if type.is_open:
         yield f"T is any number of steps, the same for all sequences of a batch{_steps(lengths)}."
     if given.content == "numbers":
@@ -142,6 +138,37 @@ def _preparation(
             "The network does not normalise this input."
             if method == "none"
             else f"The network normalises this input itself ({method}): feed the numbers of the data as they are."
+        )
+
+
+def _columns(given: InputPreparation) -> Iterator[str]:
+    """Yield how cells of a table become numbers."""
+    if any("=" in name for name in given.column_names):
+        yield (
+            "A column such as 'facing=west' is 1 where the table has that text in that column, else 0; a text that no "
+            "training row has is 0 in all."
+        )
+    for column in given.columns:
+        if column.kind == "category" and column.encoding == "index":
+            named = [f"{place} {category}" for place, category in enumerate(column.categories, 1)]
+            more = len(named) - MOST_COLUMNS
+            yield (
+                f"The index of '{column.name}' is {', '.join(named[:MOST_COLUMNS])}"
+                f"{f' and {more:,} more' if more > 0 else ''}; 0 for any other text."
+            )
+        if column.kind == "date":
+            since = f", counted from {column.origin}" if "elapsed days" in column.parts else ""
+            yield f"The date '{column.name}' becomes {', '.join(column.parts)}{since}; Monday is day 1."
+    gaps = [
+        f"'{column.name}' {spelled(column.missing) if isinstance(column.missing, float) else column.missing}"
+        for column in given.columns
+        if column.missing is not None
+    ]
+    if gaps:
+        more = len(gaps) - MOST_COLUMNS
+        yield (
+            f"Missing values are {', '.join(gaps[:MOST_COLUMNS])}{f' and {more:,} more' if more > 0 else ''}, from the "
+            "training rows."
         )
 
 

@@ -13,6 +13,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
@@ -33,6 +34,8 @@ MOST_VALUES = 2**31
 AXES = "CTDHW"
 Reads = Literal["columns", "image", "array"]
 DATE_PARTS = ("year", "month", "day of week", "hour", "elapsed days")
+DATE_FORMS = ("2024-01-31", "2024/01/31", "31.01.2024", "31/01/2024", "01/31/2024", "31-Jan-2024", "Jan 31, 2024")
+"""Forms in which dates are written, each by an example; a time may follow."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +44,8 @@ class ColumnPreparation:
 
     `number`: the number itself. `category`: with the encoding `one-hot` one number per category, 1 where the cell is
     that category, all 0 for a category that the training split did not have; with `index` a whole number from 1, and 0
-    for such a category. `date`: one number per item of `parts`, of which `elapsed days` count from `origin`.
+    for such a category. `date`: one number per item of `parts`, of which `elapsed days` count from `origin`; hours
+    have fractions and Monday is day 1.
     """
 
     name: str
@@ -49,10 +53,13 @@ class ColumnPreparation:
     categories: tuple[str, ...] = ()
     encoding: Literal["one-hot", "index"] = "one-hot"
     parts: tuple[str, ...] = ()
+    form: str = "2024-01-31"
+    """How dates are written, one of `DATE_FORMS`."""
     origin: str = ""
     """Date in ISO form from which `elapsed days` are counted."""
     missing: float | str | None = None
-    """Value of an empty cell, fitted on the training split; None where such a cell is refused."""
+    """Value of an empty cell, fitted on the training split, for a date in ISO form; None where such a cell is
+    refused."""
 
     def write(self) -> dict[str, Any]:
         """Return the column as JSON; values equal to their default are left out."""
@@ -333,6 +340,24 @@ def _check_column(column: ColumnPreparation, where: str) -> None:
         raise _ShapeError(f"{where}.categories: two are the same")
     if strange := [part for part in column.parts if part not in DATE_PARTS]:
         raise _ShapeError(f"{where}.parts: there is no part {quoted(strange[0])}")
+    if column.kind == "date":
+        _check_dates(column, where)
     wanted = float if column.kind == "number" else str
     if column.missing is not None and not isinstance(column.missing, wanted):
         raise _ShapeError(f"{where}.missing: {quoted(column.missing)} is no {column.kind}")
+
+
+def _check_dates(column: ColumnPreparation, where: str) -> None:
+    if column.form not in DATE_FORMS:
+        raise _ShapeError(f"{where}.form: expected one of {', '.join(DATE_FORMS)}, received {quoted(column.form)}")
+    if "elapsed days" in column.parts:
+        _check_date(column.origin, f"{where}.origin")
+    if column.missing is not None:
+        _check_date(column.missing, f"{where}.missing")
+
+
+def _check_date(value: object, where: str) -> None:
+    with contextlib.suppress(ValueError):
+        if isinstance(value, str) and datetime.fromisoformat(value).tzinfo is None:
+            return
+    raise _ShapeError(f"{where}: expected a date such as 2024-01-31, received {quoted(value)}")

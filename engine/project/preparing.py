@@ -44,9 +44,9 @@ def preparation_of(
 ) -> Preparation:
     """Return the preparation of the data for a network.
 
-    `fitted` holds the numbers of the normalisations by the layer's id, from the weights. Without `facts` the record
-    says what the network takes, as far as network and data source tell, and has no targets. `blank` is the option
-    `ctc_blank`.
+    `fitted` holds the numbers of the normalisations by the layer's id, from the weights. Without `facts`, or where the
+    network has errors, the record says what the network takes, as far as it is known, and has no targets.
+    `blank` is the option `ctc_blank`.
     """
     known = analysis or analyse(network)
     matched = match_inputs(network, facts) if facts is not None else {}
@@ -59,8 +59,8 @@ def preparation_of(
         _input(layer, data, matched.get(layer.id), (fitted or {}).get(layer.id), min(limits, default=0))
         for layer in network.inputs
     )
-    wanted = wanted_of(network, known, facts, is_padded=False) if facts is not None else ()
-    targets = tuple(_target(network, one, fitted or {}, blank) for one in wanted)
+    wanted = wanted_of(network, known, facts, is_padded=False) if facts is not None and not known.has_errors else ()
+    targets = tuple(_target(network, one, fitted or {}, blank) for one in wanted if one.type.has("C"))
     return Preparation(kind=data.source, inputs=inputs, targets=targets)
 
 

@@ -7,9 +7,10 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -37,11 +38,12 @@ THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
 """Numbers with commas, and those of them in which each comma stands before three digits."""
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "<na>", "#n/a", "#na", "?"})
 """Markers of missing values, in lower case."""
-WAYS_OUT = "Fill the gap, leave out the rows with missing values, or leave the column out."
+WAYS_OUT = "Fill the gap, leave out or impute missing values (data.missing_values), or leave the column out."
 EXPECTED = "a CSV table: UTF-8 text with a header line and the same number of cells in each line"
 
 
 csv.field_size_limit(ROW_LIMIT)  # a header is one cell for each separator but its own
+Gaps = Literal["refuse", "leave-out", "keep"]
 Cell = tuple[int, str]
 """A row's index, and the text of a cell in it."""
 
@@ -58,6 +60,7 @@ class _Gathered:
     first_text: Cell = (0, "")
     first_gap: Cell = (0, "")
     first_thousands: Cell | None = None
+    first_infinite: Cell | None = None
     first_unlike: Cell | None = None
     """First number that has commas elsewhere than before three digits, or none although it is 1,000 or more."""
 
@@ -106,6 +109,8 @@ class _Gathered:
                 if not self.empties or (self.first_gap[1] and not cell):  # an empty cell is a gap among texts, too
                     self.first_gap = start + i, cell
                 self.empties += 1
+            if cell and self.first_infinite is None and _is_number(cell):
+                self.first_infinite = start + i, cell
 
 
 def is_missing(cell: str) -> bool:
@@ -137,18 +142,31 @@ class Columns:
     rows: int
     notes: tuple[str, ...] = ()
 
+    def only(self, rows: Array, note: str) -> "Columns":
+        """Return some of the rows, by a mask (N), with one more note."""
+        places = np.flatnonzero(rows).tolist()
+        return Columns(
+            self.names,
+            {name: numbers[rows] for name, numbers in self.numbers.items()},
+            {name: tuple(cells[place] for place in places) for name, cells in self.texts.items()},
+            tuple(self.first_rows[place] for place in places if place < len(self.first_rows)),
+            len(places),
+            (*self.notes, note),
+        )
+
     @property
     def bytes(self) -> int:
         """Memory in bytes, about: equal texts share theirs."""
         return sum(numbers.nbytes for numbers in self.numbers.values()) + 8 * self.rows * len(self.texts)
 
 
-def read_columns(path: Path, without: Sequence[str] = (), *, skips_gaps: bool = False) -> Columns:
-    """Read the whole table except the columns `without`, and with `skips_gaps` except rows with missing values.
+def read_columns(path: Path, without: Sequence[str] = (), gaps: Gaps = "refuse") -> Columns:
+    """Read the whole table except the columns `without`. `gaps` says what becomes of missing values: an error, rows
+    left out, or (`keep`) NaN among numbers and empty texts.
 
     Raises `UserError`, which names the column and the line.
     """
-    table = _Table(path, without, skips_gaps=skips_gaps)
+    table = _Table(path, without, gaps)
     if (quick := table.all_numbers()) is not None:
         return quick
     gathered = {name: _Gathered() for name in table.names}
@@ -165,7 +183,7 @@ def read_columns(path: Path, without: Sequence[str] = (), *, skips_gaps: bool = 
     found = table.texts(texts)
     grouped = [name for name in texts if gathered[name].has_thousands]
     numbers = {name: np.concatenate(gathered[name].pieces) for name in table.names if name not in texts}
-    numbers |= {name: np.array([as_number(cell) for cell in found.pop(name)]) for name in grouped}
+    numbers |= {name: np.array([as_number(cell) if cell else math.nan for cell in found.pop(name)]) for name in grouped}
     notes = [
         f"Column '{name}': commas are taken as thousands separators, as in {quoted(example[1].strip())}."
         for name in grouped
@@ -179,7 +197,7 @@ def read_cells(path: Path, names: Sequence[str]) -> tuple[dict[str, list[str]], 
 
     Raises `UserError`.
     """
-    table = _Table(path, (), skips_gaps=False, least_columns=1)
+    table = _Table(path, (), least_columns=1)
     places = [(name, place) for name, place in zip(table.names, table.places, strict=True) if name in names]
     cells: dict[str, list[str]] = {name: [] for name, _ in places}
     lines = []
@@ -195,10 +213,10 @@ def read_cells(path: Path, names: Sequence[str]) -> tuple[dict[str, list[str]], 
 class _Table:
     """Table in a file, read once for numbers, and again where there are texts or errors."""
 
-    def __init__(self, path: Path, without: Sequence[str], *, skips_gaps: bool, least_columns: int = 2) -> None:
+    def __init__(self, path: Path, without: Sequence[str], missing: Gaps = "refuse", *, least_columns: int = 2) -> None:
         self.path = path
         self.least_columns = least_columns
-        self.skips_gaps = skips_gaps
+        self.missing = missing
         self.most_rows = lines = self._lines()
         self.delimiter = self._sniff()
         header = self._header()
@@ -353,8 +371,10 @@ class _Table:
                     "Correct the line. Cells that hold the separator stand in double quotes."
                 )
             cells = tuple(row) if takes_all else tuple(row[place] for place in self.places)
-            if self.skips_gaps and any(is_missing(cell) for cell in cells):
+            if self.missing == "leave-out" and any(is_missing(cell) for cell in cells):
                 self.gaps += 1
+            elif self.missing == "keep":
+                yield line, tuple("" if is_missing(cell) else cell for cell in cells)
             else:
                 yield line, cells
 
@@ -408,7 +428,13 @@ class _Table:
 
     def is_text(self, name: str, found: _Gathered, rows: int) -> bool:
         """Return whether a column holds texts. Raises `UserError` for gaps, and for a few texts among numbers."""
-        if found.empties and (found.texts == 0 or not found.first_gap[1]):
+        if self.missing == "keep":
+            rows -= found.empties
+            if not rows:
+                raise UserError(f"Column '{name}' of {self.path} has no value in any row. Leave the column out.")
+            if found.first_infinite and found.texts * 2 < rows:
+                raise self._gap(name, replace(found, first_gap=found.first_infinite))
+        elif found.empties and (found.texts == 0 or not found.first_gap[1]):
             raise self._gap(name, found)
         if found.has_thousands:
             self._refuse_unlike(name, found)

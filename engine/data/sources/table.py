@@ -6,23 +6,23 @@ elsewhere, in sorted order; the categories are those of the training rows, and a
 """
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from engine.core.errors import UserError, did_you_mean
+from engine.core.errors import UserError, did_you_mean, plural
 from engine.core.fields import quoted
 from engine.core.types import features
-from engine.data.columns import LARGEST, Cells, encode, fit_categories, notes_on
-from engine.data.sources.csv_file import EXPECTED, LARGEST_EXACT, Columns, as_number, read_columns
+from engine.data.columns import Cells, encode, fit_column, inputs_of, notes_on, refuse_huge
+from engine.data.sources.csv_file import EXPECTED, LARGEST_EXACT, Columns, Gaps, as_number, read_columns
 from engine.data.sources.source import Array, Column, Outline, Samples, Source, file_stamp, listed
 from engine.data.sources.targets import as_classes, is_whole_and_few, rounding_note, texts_as_classes
 from engine.project.data import DataOptions
-from engine.project.dataset_info import InputInfo, TargetInfo, classes_of, numbers_of
-from engine.project.preparation import ColumnPreparation
+from engine.project.dataset_info import TargetInfo, classes_of, numbers_of
 
+GAPS: Mapping[str, Gaps] = {"refuse": "refuse", "leave-out": "leave-out", "impute": "keep"}
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 
 
@@ -37,9 +37,10 @@ class Table(Source):
         """Return the outline with all samples: the type of a column is known only when it has been read."""
         if options.response in (left_out := options.columns_left_out) and options.response:
             raise UserError(f"Column '{options.response}' is the response and is left out, too. Choose one of them.")
-        columns = read_columns(path, left_out, skips_gaps=options.missing_values == "leave-out")
+        columns = read_columns(path, left_out, GAPS[options.missing_values])
         _refuse_decimal_commas(columns, path)
         responses = _responses(options.response, columns, path)
+        columns = _answered(columns, responses, path)
         targets, wanted = _targets(options.task, responses, columns, path)
         notes = list(columns.notes)
         notes += [
@@ -66,29 +67,33 @@ class Table(Source):
         columns = outline.raw
         assert isinstance(columns, Columns)
         responses = _responses(options.response, columns, path)
-        prepared = []
-        for name in columns.names:
-            what = f"Column '{name}' of {path}"
-            if name in responses:
-                continue
-            if name in columns.texts:
-                prepared.append(fit_categories(name, columns.texts[name], training, what))
-            else:
-                _refuse_huge(columns.numbers[name], what)
-                prepared.append(ColumnPreparation(name=name))
-        names = tuple(name for column in prepared for name in column.names)
         cells = _cells(columns)
-        notes = [note for column in prepared for note in notes_on(column, cells[column.name])]
-        return replace(
-            outline,
-            inputs=(InputInfo("features", features(len(names)), names, prepared=tuple(prepared)),),
-            notes=(*outline.notes, *notes),
-        )
+        prepared = [
+            fit_column(name, cells[name], training, options, f"Column '{name}' of {path}")
+            for name in columns.names
+            if name not in responses
+        ]
+        notes = [note for column in prepared for note in notes_on(column, cells[column.name], options)]
+        return replace(outline, inputs=inputs_of(prepared), notes=(*outline.notes, *notes))
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """Return the inputs, one row per sample."""
         assert isinstance(outline.raw, Columns)
         return Samples(tuple(encode(given.prepared, _cells(outline.raw, chosen)) for given in outline.inputs))
+
+
+def _answered(columns: Columns, responses: Sequence[str], path: Path) -> Columns:
+    """Return the rows that have all responses. Raises `UserError` where there are none."""
+    has_all = np.ones(columns.rows, bool)
+    for name in responses:
+        texts = columns.texts.get(name)
+        has_all &= ~np.isnan(columns.numbers[name]) if texts is None else np.array([bool(text) for text in texts])
+    if has_all.all():
+        return columns
+    if not has_all.any():
+        raise UserError(f"Each row of {path} lacks a response. Choose another response.")
+    missing = plural(int((~has_all).sum()), "row")
+    return columns.only(has_all, f"Left out because a response is missing: {missing}.")
 
 
 def _cells(columns: Columns, chosen: Array | None = None) -> dict[str, Cells]:
@@ -102,9 +107,10 @@ def _cells(columns: Columns, chosen: Array | None = None) -> dict[str, Cells]:
 def _refuse_decimal_commas(columns: Columns, path: Path) -> None:
     """Refuse columns of numbers with decimal commas, which would silently become categories."""
     for name, cells in columns.texts.items():
-        if all(DECIMAL_COMMA.fullmatch(cell.strip()) for cell in cells):
+        if all(DECIMAL_COMMA.fullmatch(cell) for cell in cells if cell):
+            first = next(filter(None, cells))
             raise UserError(
-                f"Column '{name}' of {path} holds numbers with a decimal comma, such as {quoted(cells[0].strip())}. "
+                f"Column '{name}' of {path} holds numbers with a decimal comma, such as {quoted(first)}. "
                 "Expected a decimal point, as in 0.5. Write the table again with decimal points."
             )
 
@@ -159,25 +165,23 @@ def _target(task: str, name: str, columns: Columns, path: Path) -> tuple[Array, 
                 "precision. To take them as classes, write them as texts, such as id_1."
             )
         return as_classes(numbers, what)
-    _refuse_huge(numbers, what)
+    refuse_huge(numbers, what)
     return numbers.astype(np.float32)[:, np.newaxis], ()
-
-
-def _refuse_huge(numbers: Array, what: str) -> None:
-    """Raise `UserError` for numbers beyond the range of float32."""
-    if (largest := float(np.abs(numbers).max())) > LARGEST:
-        raise UserError(f"{what} holds {largest:.3g}; expected numbers up to {LARGEST:.3g}. Use another unit.")
 
 
 def _column(name: str, responses: tuple[str, ...], columns: Columns) -> Column:
     role = "response" if name in responses else "input"
     if name in columns.texts:
-        different = len(set(columns.texts[name]))
-        return Column(name, role, "text" if different == 1 else f"text, {different:,} different")
+        different = len({text for text in columns.texts[name] if text})
+        gaps = sum(not text for text in columns.texts[name])
+        kind = "text" if different == 1 else f"text, {different:,} different"
+        return Column(name, role, f"{kind}, {gaps:,} missing" if gaps else kind)
     numbers = columns.numbers[name]
-    return Column(name, role, "number", float(numbers.min()), float(numbers.mean()), float(numbers.max()))
+    known = numbers[~np.isnan(numbers)]
+    kind = f"number, {len(numbers) - len(known):,} missing" if len(known) < len(numbers) else "number"
+    return Column(name, role, kind, float(known.min()), float(known.mean()), float(known.max()))
 
 
 def _row(cells: tuple[str, ...], columns: Columns) -> tuple[str | float, ...]:
     pairs = zip(columns.names, cells, strict=True)
-    return tuple(cell.strip() if name in columns.texts else as_number(cell) for name, cell in pairs)
+    return tuple(cell.strip() if name in columns.texts or not cell.strip() else as_number(cell) for name, cell in pairs)

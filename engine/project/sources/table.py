@@ -10,14 +10,59 @@ class TableOptions(Record):
 
     missing_values = Choice(
         "refuse",
-        options=("refuse", "leave-out"),
+        options=("refuse", "leave-out", "impute"),
         notes={
             "refuse": "A table with a cell that is empty, or holds no number among numbers, is an error that names it",
             "leave-out": "Rows are left out in which a cell is empty, NA, N/A, NaN, null or ?",
+            "impute": "Such cells of inputs get a value fitted on the training rows; rows without a response are left "
+            "out",
         },
         group="Source",
-        help="How rows with missing values are handled. Default refuse. MATLAB: rmmissing removes such rows; torch"
-        " has no tables",
+        help="How rows with missing values are handled. Default refuse. MATLAB: rmmissing removes such rows,"
+        " fillmissing fills them; torch has no tables",
+    )
+    impute_numbers = Choice(
+        "mean",
+        options=("mean", "median"),
+        group="Source",
+        help="Value of missing numbers, of the training rows. Default mean. Dates get the median. scikit-learn: "
+        "SimpleImputer",
+        visible_when=lambda options: options.missing_values == "impute",
+    )
+    impute_texts = Choice(
+        "most-frequent",
+        options=("most-frequent", "category"),
+        notes={
+            "most-frequent": "The most frequent category of the training rows",
+            "category": "A category of its own, (missing)",
+        },
+        group="Source",
+        help="Category of missing texts. Default most-frequent",
+        visible_when=lambda options: options.missing_values == "impute",
+    )
+    category_encoding = Choice(
+        "one-hot",
+        options=("one-hot", "indices"),
+        notes={
+            "one-hot": "One number of 0 or 1 per category, with the numbers in one vector",
+            "indices": "Each column of texts is an input of its own, of one index for an embedding; 0 is any category "
+            "that training does not have",
+        },
+        group="Source",
+        help="How columns of texts become inputs. Default one-hot. MATLAB: CategoricalInputEncoding",
+    )
+    dates = Choice(
+        "texts",
+        options=("texts", "calendar", "elapsed", "all"),
+        notes={
+            "texts": "Categories, as other texts",
+            "calendar": "Year, month, day of the week (Monday is 1), and the hour where the column has times",
+            "elapsed": "Days since the first date of the training rows, with fractions",
+            "all": "Both",
+        },
+        label="Dates",
+        group="Source",
+        help="Numbers that columns of dates become, such as 2024-01-31, 31.01.2024 or 31-Jan-2024 23:59. Default texts",
     )
     left_out = Text(
         "",

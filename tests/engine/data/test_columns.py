@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.core.errors import UserError
-from engine.core.types import features, sequence
+from engine.core.types import features, sequence, tokens
 from engine.data.load import facts, load, preview, untrained_classes
 from engine.data.sources.source import Outline
 from engine.project.check import check
@@ -94,3 +94,159 @@ def test_classes_and_labels_that_training_lacks(info: Task, target: np.ndarray, 
     (warning,) = untrained_classes(outline, np.array([0, 1]))
     assert f"has the {missing}, " in warning
     assert untrained_classes(outline, np.arange(3)) == []
+
+
+GAPS = "a,kind,y\n" + "".join(f"{a},{kind},{y}\n" for a, kind, y in [
+    (1, "x", 0.5), ("", "x", 1.5), (4, "NA", 2.5), (10, "z", "?"), (6, "z", 3.5), ("N/A", "x", 4.5), (1, "x", 5.5)
+])  # fmt: skip
+WHOLE = OPTIONS.replace(validation_share=0.0, test_share=0.0)
+IMPUTE = WHOLE.replace(missing_values="impute")
+
+
+def inputs(folder: Path, options: DataOptions, text: str = GAPS) -> list[list[float]]:
+    (folder / "t.csv").write_text(text)
+    numbers: list[list[float]] = load(options, folder).split("training").inputs[0].tolist()
+    return numbers
+
+
+def test_missing_values_are_imputed_by_what_the_training_rows_have(tmp_path: Path) -> None:
+    assert inputs(tmp_path, IMPUTE) == [[1, 1, 0], [3, 1, 0], [4, 1, 0], [6, 0, 1], [3, 1, 0], [1, 1, 0]]
+    assert facts(IMPUTE, tmp_path).notes == (
+        "Left out because a response is missing: 1 row.",
+        "Column 'a': 2 missing values taken as 3, the mean of the training rows.",
+        "Column 'kind' holds texts: encoded as 2 inputs of 0 or 1 (x, z).",
+        "Column 'kind': 1 missing value taken as x, the most frequent of the training rows.",
+    )
+    median = IMPUTE.replace(impute_numbers="median", impute_texts="category")
+    assert inputs(tmp_path, median)[1:3] == [[2.5, 0, 1, 0], [4, 1, 0, 0]]
+    found = facts(median, tmp_path)
+    assert found.inputs[0].columns == ("a", "kind=(missing)", "kind=x", "kind=z")
+    assert [column.missing for column in found.inputs[0].prepared] == [2.5, "(missing)"]
+    look = preview(IMPUTE, tmp_path, tmp_path / "look", 3)
+    assert [column["kind"] for column in look["columns"]] == [
+        "number, 2 missing",
+        "text, 2 different, 1 missing",
+        "number",
+    ]
+    assert look["rows"][1] == ["", "x", 1.5]
+
+
+def test_values_for_gaps_are_fitted_on_training_rows_alone(tmp_path: Path) -> None:
+    options = OPTIONS.replace(missing_values="impute")
+    rows = [[str(row), "red" if row % 3 else "blue"] for row in range(40)]
+    (tmp_path / "t.csv").write_text("a,c,y\n" + "".join(f"{a},{c},{n}.5\n" for n, (a, c) in enumerate(rows)))
+    data = load(options, tmp_path)
+    kept = data.numbers["training"]
+    for row in data.numbers["validation"]:
+        rows[row] = ["1e6", "blue"]
+    rows[data.numbers["test"][0]] = ["", ""]
+    (tmp_path / "t.csv").write_text("a,c,y\n" + "".join(f"{a},{c},{n}.5\n" for n, (a, c) in enumerate(rows)))
+    after = load(options, tmp_path)
+    assert after.facts.inputs == data.facts.inputs
+    assert after.facts.inputs[0].prepared[0].missing == float(np.mean(kept))
+    assert after.split("test").inputs[0][0].tolist() == [np.float32(np.mean(kept)), 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,y\n,1.5\nNA,2.5\n", "Column 'a' of T has no value in any row. Leave the column out."),
+        ("a,y\n1,\n2,\n", "Column 'y' of T has no value in any row."),
+        ("a,y\n1,1.5\n,2.5\ninf,3.5\n", "Column 'a' of T, line 4: expected a finite number, received \"inf\"."),
+        ("a,y\n1,1.5\n,2.5\n2,3.5\noops,4.5\n", "Column 'a' of T, line 5: expected a number, received \"oops\"."),
+    ],
+)
+def test_what_cannot_be_imputed_is_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(UserError) as error:
+        inputs(tmp_path, IMPUTE, text)
+    assert str(error.value).replace(str(tmp_path / "t.csv"), "T").startswith(message)
+
+
+def test_numbers_with_thousands_and_gaps(tmp_path: Path) -> None:
+    assert inputs(tmp_path, IMPUTE, 'a,y\n"1,000",1.5\n,2.5\n"3,000",3.5\n') == [[1000], [2000], [3000]]
+
+
+DATES = {
+    "2024-01-31": ["2024-01-31", "2024-02-01", "2024-02-02"],
+    "2024/01/31": ["2024/1/31", "2024/2/1", "2024/02/02"],
+    "31.01.2024": ["31.1.2024", "01.02.2024", "2.2.2024"],
+    "31/01/2024": ["31/01/2024", "1/2/2024", "02-02-2024"],
+    "01/31/2024": ["1/31/2024", "2/1/2024", "02/02/2024"],
+    "31-Jan-2024": ["31-Jan-2024", "1 February 2024", "02-feb-2024"],
+    "Jan 31, 2024": ["Jan 31, 2024", "February 1, 2024", "Feb. 2 2024"],
+}
+
+
+@pytest.mark.parametrize("form", DATES)
+def test_dates_become_numbers_in_any_common_form(tmp_path: Path, form: str) -> None:
+    text = "d,y\n" + "".join(f'"{text}",{row}.5\n' for row, text in enumerate(DATES[form]))
+    assert inputs(tmp_path, WHOLE.replace(dates="all"), text) == [[2024, 1, 3, 0], [2024, 2, 4, 1], [2024, 2, 5, 2]]
+    (column,) = facts(WHOLE.replace(dates="all"), tmp_path).inputs[0].prepared
+    assert (column.kind, column.form, column.origin) == ("date", form, "2024-01-31")
+    assert inputs(tmp_path, WHOLE.replace(dates="elapsed"), text) == [[0], [1], [2]]
+    assert inputs(tmp_path, WHOLE, text)[0] in ([0, 0, 1], [0, 1, 0], [1, 0, 0]), "texts by default"
+
+
+def test_times_give_hours_and_fractions_of_days(tmp_path: Path) -> None:
+    text = "d,y\n2024-01-31T12:00:00+02:00,1.5\n2024-02-01 06:30,2.5\n2024-02-01T06:30:00Z,3.5\n"
+    assert inputs(tmp_path, WHOLE.replace(dates="calendar"), text) == [[2024, 1, 3, 10], *[[2024, 2, 4, 6.5]] * 2]
+    matlab = 'd,y\n31-Jan-2024 23:59:59,1.5\n"31-Jan-2024 12:00 PM",2.5\n"31-Jan-2024 12:00 AM",3.5\n'
+    assert inputs(tmp_path, WHOLE.replace(dates="elapsed"), matlab)[1:] == [[0.5], [0]]
+
+
+def test_a_missing_date_is_the_median_of_the_training_rows(tmp_path: Path) -> None:
+    text = "d,y\n1.1.2024,1.5\n,2.5\n5.1.2024,3.5\n2.1.2024,4.5\n"
+    assert inputs(tmp_path, IMPUTE.replace(dates="elapsed"), text) == [[0], [1], [4], [1]]
+    assert facts(IMPUTE.replace(dates="elapsed"), tmp_path).notes[-1] == (
+        "Column 'd': 1 missing value taken as 2024-01-02T00:00:00, the median of the training rows."
+    )
+
+
+@pytest.mark.parametrize(
+    ("dates", "message"),
+    [
+        (["03/04/2024", "05/06/2024"], 'holds dates such as "03/04/2024", in which day and month cannot be told apart'),
+        (["13/04/2024", "31/02/2024"], "at most 50 can be"),
+    ],
+)
+def test_dates_that_cannot_be_read_are_named(tmp_path: Path, dates: list[str], message: str) -> None:
+    texts = [*dates, *(f"x{row}" for row in range(60) if message.startswith("at most"))]
+    with pytest.raises(UserError, match=message):
+        inputs(tmp_path, WHOLE.replace(dates="all"), "d,y\n" + "".join(f"{t},{n}.5\n" for n, t in enumerate(texts)))
+
+
+def test_a_date_of_another_form_outside_training_is_named(tmp_path: Path) -> None:
+    options = OPTIONS.replace(dates="all")
+    texts = [f"{day}.1.2024" for day in range(1, 31)]
+    (tmp_path / "t.csv").write_text("d,y\n" + "".join(f"{text},{row}.5\n" for row, text in enumerate(texts)))
+    place = load(options, tmp_path).numbers["validation"][0]
+    texts[place] = "May 1, 2024"
+    (tmp_path / "t.csv").write_text("d,y\n" + "".join(f'"{text}",{row}.5\n' for row, text in enumerate(texts)))
+    with pytest.raises(UserError, match=rf"row {place + 1}: expected a date such as 31\.01\.2024, .* \"May 1, 2024\""):
+        load(options, tmp_path)
+
+
+def test_many_dates_as_texts_say_the_way_out(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"They are dates: have them taken as such \(data\.dates=all\)"):
+        inputs(tmp_path, WHOLE, "d,y\n" + "".join(f"{1900 + row}-01-01,{row}.5\n" for row in range(60)))
+
+
+def test_categories_as_indices_are_inputs_of_their_own(tmp_path: Path) -> None:
+    options = OPTIONS.replace(category_encoding="indices")
+    colours = ["red", "blue"] * 20
+    write(tmp_path, colours)
+    colours[load(options, tmp_path).numbers["validation"][0]] = "green"
+    write(tmp_path, colours)
+    data = load(options, tmp_path)
+    assert [(given.name, given.type, given.columns) for given in data.facts.inputs] == [
+        ("features", features(1), ("a",)),
+        ("colour", tokens(1), ("colour",)),
+    ]
+    training, validation = data.split("training"), data.split("validation")
+    assert training.inputs[1].dtype == np.int64
+    rows = data.numbers["training"]
+    assert training.inputs[1][:, 0].tolist() == [1 if colours[row] == "blue" else 2 for row in rows]
+    assert validation.inputs[1][0].tolist() == [0]
+    assert "An embedding needs a vocabulary of 3." in data.facts.notes[0]
+    assert data.facts.notes[1].endswith("Its index is 0 in 1 row of the other splits.")
+    assert data.largest(1) == 2

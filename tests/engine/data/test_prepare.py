@@ -1,5 +1,6 @@
 """New rows, files and arrays become what training got; outputs become answers."""
 
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -192,3 +193,29 @@ def test_labels_numbers_pixels_and_transcripts() -> None:
 def test_outputs_of_another_shape_are_refused() -> None:
     with pytest.raises(UserError, match=r"The output 'y' has the shape 1 × 2; expected N × 3"):
         answers([[1.0, 2.0]], task="classes", sizes=(3,))
+
+
+def test_gaps_dates_and_indices_become_what_training_got(tmp_path: Path) -> None:
+    rows = [("1", "x", "31.01.2024 12:00", 0.5), ("NA", "", "", 1.5), ("4", "y", "02.02.2024 00:30", 2.5)]
+    header = "n,c,d,y\n"
+    (tmp_path / "t.csv").write_text(header + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    options = WHOLE.replace(
+        source="table", path="t.csv", missing_values="impute", dates="all", category_encoding="indices"
+    )
+    data = load(options, tmp_path)
+    network = chain(layer("feature_input", channels=6))
+    network, _ = edits.add_layer(network, layer("sequence_input", content="indices", length=1))
+    record = record_of(network, options, data)
+    expected = data.split("training").inputs
+    later = [2024, 2, 5, 0.5, 2 + 0.5 / 24]
+    np.testing.assert_allclose(expected[0], [[1, 2024, 1, 3, 12, 0.5], [2.5, *later], [4, *later]], rtol=1e-6)
+    assert expected[1].tolist() == [[1], [1], [2]]
+    typed: list[Row] = [{"n": n, "c": c, "d": d} for n, c, d, _ in rows]
+    typed[2] = {"n": 4, "c": "y", "d": datetime(2024, 2, 2, 0, 30)}
+    typed[1] = {"n": None, "c": None, "d": None}
+    for raw in (tmp_path / "t.csv", typed):
+        for made, array in zip(prepare(record, raw), expected, strict=True):
+            np.testing.assert_array_equal(made, array)
+    assert prepare(record, [{"n": 1, "c": "new", "d": date(2024, 1, 31)}])[1].tolist() == [[0]]
+    with pytest.raises(UserError, match=r"Column 'd', row 1: expected a date such as 31\.01\.2024, received \"soon\""):
+        prepare(record, [{"n": 1, "c": "x", "d": "soon"}])

@@ -8,6 +8,7 @@ from engine.network.network import Network
 from engine.project.data import DataOptions
 from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.input_format import InputFormat, Range, input_formats
+from engine.project.preparation import ColumnPreparation
 from engine.project.preparing import preparation_of
 from tests.builders import chain, layer
 
@@ -85,3 +86,26 @@ def test_large_numbers_are_told_apart() -> None:
     assert demo_batch(given, 4, 16) == "torch.empty(4, 2).uniform_(1.7e+09, 1.70000004e+09)"
     double = replace(given, dtype="float64")
     assert demo_batch(double, 4, 16) == "torch.empty(4, 2, dtype=torch.float64).uniform_(1700000000, 1700000039)"
+
+
+def test_gaps_dates_and_indices_of_columns_are_described() -> None:
+    columns = (
+        ColumnPreparation(name="a", missing=1.5),
+        ColumnPreparation(
+            name="d", kind="date", parts=("year", "elapsed days"), origin="2024-01-31", missing="2024-02-01"
+        ),
+    )
+    town = ColumnPreparation(name="town", kind="category", categories=("Bonn", "Ulm"), encoding="index")
+    info = InputInfo("features", features(3), ("a", "d: year", "d: elapsed days"), prepared=columns)
+    data = DataOptions(source="table", path="t.csv")
+    given = one(chain(layer("feature_input", channels=3, normalization="none")), data, info)
+    assert given.lines()[1:3] == (
+        "The date 'd' becomes year, elapsed days, counted from 2024-01-31; Monday is day 1.",
+        "Missing values are 'a' 1.5, 'd' 2024-02-01, from the training rows.",
+    )
+    index = one(
+        chain(layer("sequence_input", content="indices", length=1)),
+        data,
+        InputInfo("town", tokens(1), ("town",), prepared=(town,)),
+    )
+    assert index.lines()[1] == "The index of 'town' is 1 Bonn, 2 Ulm; 0 for any other text."

@@ -217,3 +217,10 @@ def test_pixels_and_the_softmax_of_the_network() -> None:
     record = preparation_of(network, DataOptions(source="images", path="x", masks="m"), facts)
     assert (record.inputs[0].reads, record.inputs[0].span) == ("image", (0.0, 255.0))
     assert record.targets[0].activation == "", "the network gives probabilities"
+
+
+def test_a_network_with_errors_has_inputs_and_no_targets() -> None:
+    network = chain(layer("image_input", size=4), layer("conv2d", kernel=9, padding=0))
+    facts = DatasetInfo((InputInfo("image", image(1, 4, 4)),), {"training": 9}, numbers_of())
+    record = preparation_of(network, DataOptions(source="arrays", path="x"), facts)
+    assert (len(record.inputs), record.targets) == (1, ())

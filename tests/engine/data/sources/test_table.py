@@ -262,8 +262,8 @@ def test_rows_with_gaps_and_columns_are_left_out_on_request(tmp_path):
     assert inputs == [[2, 1, 0], [6, 0, 1], [7, 1, 0]], "a missing text is no category"
     assert found.notes[1] == "Left out because a value is missing: 3 rows."
     assert refused(tmp_path, GAPS) == (
-        "Column 'a' of T, line 3: expected a number, received \"NA\". Fill the gap, leave out the rows with missing "
-        "values, or leave the column out."
+        "Column 'a' of T, line 3: expected a number, received \"NA\". Fill the gap, leave out or impute missing "
+        "values (data.missing_values), or leave the column out."
     )
 
 
