@@ -225,10 +225,13 @@ class Training(QObject):
         monitor.show_run(folder)
         if outcome is not None:
             monitor.show_replay(outcome)
+        else:
+            self._show_state_of(folder)
         self.run_shown.emit()
         self._follower.received.connect(monitor.take)
         self._follower.received.connect(self.received)
         self._follower.received.connect(self._take_state)
+        self._follower.caught_up.connect(lambda: self._show_state_of(folder))
         self._follower.silence_changed.connect(monitor.facts.show_silence)
         self._follower.ended.connect(self._on_ended)
         self._follower.start()
@@ -241,10 +244,23 @@ class Training(QObject):
             self._follower.deleteLater()
             self._follower = None
 
+    def _show_state_of(self, folder: "RunFolder") -> None:
+        """Show the state of a run by its folder, whatever its earlier events say while they are read."""
+        from engine.runs.events import ENDS
+
+        follower = self._follower
+        if follower is None or follower.folder != folder or self._lifecycle.shown is Phase.REPLAYING:
+            return
+        state = folder.state()
+        if state in ENDS:
+            return  # its last events follow
+        self.monitor.facts.show_live(state, is_catching_up=follower.is_catching_up)
+        self._take(Step.HALTED if state == "paused" else Step.WENT_ON)
+
     def _take_state(self, event: object) -> None:
         from engine.runs.events import StateChanged
 
-        if isinstance(event, StateChanged):
+        if isinstance(event, StateChanged) and self._follower is not None and not self._follower.is_catching_up:
             self._take(Step.HALTED if event.state == "paused" else Step.WENT_ON)
 
     def _on_ended(self, outcome: "Outcome") -> None:
@@ -318,7 +334,7 @@ class Training(QObject):
         from app.runs.change_run import ask_for_more
 
         if self.is_running:
-            self._shell.hint("Another run is under way. Stop it first, or resume this one later.")
+            self._shell.hint("Another run is in progress. Stop it first, or resume this one later.")
             return
         try:
             settings = settings or ask_for_more(self._shell.dialog_parent, folder)

@@ -14,7 +14,8 @@ PROPERTY = "keyboard"
 _MARKED = (QAbstractButton, QSlider, QTabBar)
 """The kinds of widgets whose ring the style sheet draws; a field shows its focus however it came."""
 _POINTING = (QEvent.Type.MouseButtonPress, QEvent.Type.TouchBegin, QEvent.Type.TabletPress)
-_MODIFIERS = (Qt.Key.Key_Shift, Qt.Key.Key_Control, Qt.Key.Key_Alt, Qt.Key.Key_AltGr, Qt.Key.Key_Meta)
+_ALONE = (Qt.Key.Key_Shift, Qt.Key.Key_Control, Qt.Key.Key_Alt, Qt.Key.Key_AltGr, Qt.Key.Key_Meta, Qt.Key.Key_Escape)
+_SHORTCUT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 
 
 def has_ring(widget: QWidget) -> bool:
@@ -46,7 +47,7 @@ class FocusRing(QObject):
         """Notice keys and pointers before a window gets them: events of widgets would be too many to look at."""
         if event.type() in _POINTING:
             self._use(is_keyboard=False)
-        elif isinstance(event, QKeyEvent) and event.key() not in _MODIFIERS:
+        elif isinstance(event, QKeyEvent) and not _is_shortcut(event):
             self._use(is_keyboard=True)
         return False
 
@@ -56,6 +57,12 @@ class FocusRing(QObject):
             focused = QApplication.focusWidget()
             if focused is not None:
                 _mark(focused, is_marked=is_keyboard)
+
+
+def _is_shortcut(event: QKeyEvent) -> bool:
+    """Return whether a key is used beside a pointer as well: it says nothing of how the focus moves."""
+    is_function_key = Qt.Key.Key_F1 <= event.key() <= Qt.Key.Key_F35
+    return event.key() in _ALONE or is_function_key or bool(event.modifiers() & _SHORTCUT)
 
 
 def _mark(widget: QWidget, *, is_marked: bool) -> None:

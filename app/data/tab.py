@@ -70,7 +70,7 @@ class DataTab(QWidget):
         self.preview.files.excluded.connect(self._on_excluded)
         self.empty = self._make_empty()
         self.message = QLabel()
-        self.way_out = QPushButton()
+        self.way_out = QPushButton(CANCEL)
         self.message_page = self._make_message()
         self.pages = QStackedWidget()
         for page in (self.empty, self.message_page, self.preview):

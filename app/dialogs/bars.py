@@ -170,7 +170,7 @@ class Bars(QWidget):
             track = QRectF(frame.left() + _KIND, y + (_ROW - _BAR) / 2, room, _BAR)
             if bar.refusal:
                 words = painter.fontMetrics().elidedText(
-                    f"not here: {bar.refusal}", Qt.TextElideMode.ElideRight, int(room + _VALUE)
+                    f"not available: {bar.refusal}", Qt.TextElideMode.ElideRight, int(room + _VALUE)
                 )
                 painter.drawText(QRectF(track.left(), y, room + _VALUE, _ROW), middle, words)
                 continue

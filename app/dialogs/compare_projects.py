@@ -167,7 +167,7 @@ class CompareDialog(QDialog):
         self.summary.setText(summary.upper())
         self.summary.setVisible(bool(self._found))
         only_moved = not self._found and compare(before, after, with_layout=True)
-        note = "\nOnly the places of layers on the canvas differ." if only_moved else ""
+        note = "\nOnly positions of layers on the canvas differ." if only_moved else ""
         self.equal.setText(f"The two projects are equal.{note}")
         self.stack.setCurrentWidget(self.list if self._found else self.equal)
         self._dress()

@@ -30,7 +30,7 @@ from engine.placement.inventory import DeviceInventory
 _STATES = {"ok": ("✓", "good"), "failed": ("✕", "error"), "none": ("–", "muted")}
 _EXPECTED = ("driver", "build", "capability", "peer access", "rendezvous")
 """The checks in their order, listed before they are done."""
-_LOOKING = "Looking at the devices of this machine…"
+_LOOKING = "Detecting the devices of this machine…"
 
 
 class DevicesDialog(QDialog):

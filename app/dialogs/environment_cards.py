@@ -38,7 +38,7 @@ def card_texts(
 ) -> dict[str, CardText]:
     """Return a text for each environment. Without an inventory nothing but the cluster is refused."""
     if inventory is None:
-        looking = CardText("looking for devices…")
+        looking = CardText("detecting devices…")
         notes = EnvironmentOptions.fields["target"].notes  # type: ignore[attr-defined]  # it is a Choice
         texts = {target: CardText(str(notes[target])) for target in TARGETS}
         cluster = CardText(refusal("parallel", DeviceInventory(1)) or "", True)
@@ -223,7 +223,7 @@ class EnvironmentCards(QWidget):
             super().keyPressEvent(event)
 
 
-_LOOKING = "Looking for the devices of this machine…"
+_LOOKING = "Detecting the devices of this machine…"
 
 
 class PlacementText(QWidget):

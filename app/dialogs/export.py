@@ -225,7 +225,7 @@ class ExportDialog(QDialog):
         force = self._ask_to_replace(Path(target))
         if force is None:
             self._remove_copy()
-            self._say("Nothing was written.", "help")
+            self._say("No file was written.", "help")
             return
         format = FORMATS[self.formats.checkedId()][0]
         arguments = ["export", str(source), "--format", format, "-o", target, "--json", *force]

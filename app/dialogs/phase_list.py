@@ -20,7 +20,7 @@ _SCHEDULE = Choice("none", options=TrainingOptions.schedule_chain.schedules, not
 _LENGTH = Int(0, low=0, high=1_000_000_000)
 _UNIT = Choice("epochs", options=UNITS)
 _FACTOR = Float(1.0, above=0.0, high=1e6)
-_HEADINGS = ("Schedule", "Lasts; 0: the rest", "", "Times")
+_HEADINGS = ("Schedule", "Length; 0: the rest", "", "Times")
 _WIDTHS = (136, 112, 124, 76)
 
 
@@ -99,8 +99,8 @@ class _PhaseRow:
         self.factor = NumberEditor(_FACTOR, 1.0, lambda text: self._typed("factor", _FACTOR, text))
         self.remove_button = QToolButton()
         self.remove_button.setIcon(theme.icon("close"))
-        self.remove_button.setToolTip("Take this schedule out of the chain")
-        self.remove_button.setAccessibleName(f"Take schedule {number + 1} out of the chain")
+        self.remove_button.setToolTip("Remove this schedule")
+        self.remove_button.setAccessibleName(f"Remove schedule {number + 1}")
         self.remove_button.clicked.connect(lambda: owner.take_away(number))
         self.own = QLabel()
         theme.mark(self.own, "role", "help")

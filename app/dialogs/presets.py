@@ -30,7 +30,7 @@ class PresetsLink(QPushButton):
     def __init__(self, presets: Presets, now: Callable[[], TrainingOptions], parent: QWidget) -> None:
         """`now` returns the current options."""
         super().__init__("Presets…", parent)
-        self.setToolTip("Training options under a name")
+        self.setToolTip("Saved sets of training options")
         self.setAutoDefault(False)  # Enter in a field must not open the menu
         theme.mark(self, "role", "link")
         self.presets, self._now = presets, now
@@ -100,7 +100,9 @@ class PresetsLink(QPushButton):
 
     def _ask_and_save(self) -> None:
         options = self._now()
-        name, is_given = QInputDialog.getText(self.window(), "Save as preset", "Name (an existing one is replaced):")
+        name, is_given = QInputDialog.getText(
+            self.window(), "Save as preset", "Name (an existing preset of this name is replaced):"
+        )
         if is_given:
             self._try(lambda: self.presets.save(name, options))
 

@@ -142,7 +142,9 @@ class BatchFinder(TrialLink):
     chosen = Signal(int)
     _largest = 0
     label = "Find the largest mini-batch…"
-    hint = "Tries mini-batches in a process of its own until memory is full: half of it on the CPU, all of a GPU"
+    hint = (
+        "Tries larger and larger mini-batches in a separate process, up to half of the CPU's memory or all of a GPU's"
+    )
 
     def command(self, path: Path) -> list[str]:
         """Return the command that tries mini-batches."""
@@ -170,7 +172,7 @@ class EnvironmentAdvisor(TrialLink):
 
     chosen = Signal(str, str)
 
-    label = "Which is best here?"
+    label = "Compare environments…"
     hint = (
         "Predicts the memory per worker (beside about 200 MiB for its process) and the time per step for each "
         "environment and strategy, by running 20 steps"

@@ -85,7 +85,7 @@ class ComparePage(QWidget):
         self.back.clicked.connect(self.back_requested)
         theme.mark(self.title, "role", "title")
         self.along = QComboBox()
-        self.along.setAccessibleName("Lower axis of the curves")
+        self.along.setAccessibleName("Horizontal axis of the curves")
         for key in get_args(Along):
             self.along.addItem(ALONG[key], key)
         self.along.currentIndexChanged.connect(self.show_all)
@@ -144,7 +144,7 @@ class ComparePage(QWidget):
         column.setSpacing(4)
         head = QHBoxLayout()
         head.setContentsMargins(8, 0, 4, 0)
-        self.only_different = QCheckBox("Only what differs")
+        self.only_different = QCheckBox("Differences only")
         self.only_different.setChecked(True)
         self.only_different.toggled.connect(self._fill)
         self.networks = QPushButton("Compare networks…")
@@ -153,7 +153,7 @@ class ComparePage(QWidget):
         head.addStretch(1)
         head.addWidget(self.networks)
         column.addLayout(head)
-        self.table.setAccessibleName("Figures and options of the runs")
+        self.table.setAccessibleName("Results and options of the runs")
         self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
         self.table.setShowGrid(False)
         self.table.setWordWrap(False)
@@ -176,7 +176,7 @@ class ComparePage(QWidget):
         self.title.setText(f"{len(self.runs)} runs compared")
         is_two = len(self.runs) == 2
         self.networks.setEnabled(is_two)
-        self.networks.setToolTip("Layer by layer, on the canvas" if is_two else "Of two runs at a time")
+        self.networks.setToolTip("Layer by layer, on the canvas" if is_two else "Compares two runs at a time")
         self.x_axis.part = None
         self.whole.hide()
         self.traces.show_runs([RunFolder(run.path) for run in self.runs])

@@ -18,7 +18,7 @@ from engine.runs.notes import write_notes
 from engine.runs.summary import RunSummary, summary_from
 
 LOOK_MS = 1000
-GONE = "The process that reads the runs has ended. It is started anew when this tab is seen again."
+GONE = "The list is not updated: the process that reads the runs has ended. It restarts when this tab is opened again."
 
 
 class RunHistory(QObject):

@@ -61,7 +61,7 @@ class RunCommands(QObject):
         if not self._open_copy(RunFolder(run.path).project, origin):
             return False
         shell.show_tab("design")
-        shell.hint(f"This is the project of {run.title}, as a copy. Save it to keep it.")
+        shell.hint(f"Opened a copy of the project of {run.title}. Save it to keep it.")
         return True
 
     def use_options(self, run: RunSummary) -> None:
@@ -71,10 +71,10 @@ class RunCommands(QObject):
             return
         project = shell.editor.project
         if theirs.training == project.training:
-            shell.hint("The open project has the same training options already.")
+            shell.hint("The open project already has these training options.")
             return
-        shell.editor.apply("Use options of a run", replace(project, training=theirs.training))
-        shell.hint(f"The training options are those of {run.title}. Ctrl+Z takes that back.")
+        shell.editor.apply("Reuse options of a run", replace(project, training=theirs.training))
+        shell.hint(f"Copied the training options of {run.title}. Ctrl+Z undoes it.")
 
     def _project_of(self, run: RunSummary) -> Project | None:
         try:
@@ -111,10 +111,10 @@ class RunCommands(QObject):
     def delete(self, runs: list[RunSummary]) -> None:
         """Move runs to the trash, after asking. One that is at work is refused."""
         if alive := [run for run in runs if run.is_alive]:
-            which = alive[0].title if len(alive) == 1 else f"{len(alive):,} of them"
-            self._shell.show_error("Runs under way cannot be deleted", f"{which} is under way. Stop it first.")
+            which = f"{alive[0].title} is" if len(alive) == 1 else f"{len(alive):,} of them are"
+            self._shell.show_error("A run in progress cannot be deleted", f"{which} in progress. Stop it first.")
             return
         what = runs[0].title if len(runs) == 1 else plural(len(runs), "run")
-        text = "Its curves, weights and notes go with it. The desktop's trash restores them until it is emptied."
+        text = "Curves, weights and notes are moved too. The desktop's trash can restore them until it is emptied."
         if messages.ask(self._shell.dialog_parent, f"Move {what} to the trash?", text, "Move to trash"):
             self._tab.history.delete([run.path for run in runs])

@@ -13,7 +13,16 @@ from engine.core.text import format_ago, format_duration, format_percent
 from engine.project.options.metrics import in_a_line, is_share
 from engine.project.project import SECTIONS
 from engine.runs.options import in_order, shown
-from engine.runs.query import OPTION, Order, matching, option_names, order_by, score_names
+from engine.runs.query import (
+    OPTION,
+    Order,
+    UnknownName,
+    matching,
+    option_names,
+    order_by,
+    score_names,
+    unknown_name,
+)
 from engine.runs.summary import DAMAGED, RunSummary
 
 Index = QModelIndex | QPersistentModelIndex
@@ -166,6 +175,11 @@ class RunsModel(QAbstractTableModel):
         self._all = runs
         self._letters = letters_of(runs[::-1])
         self._refresh()
+
+    @property
+    def unknown(self) -> UnknownName | None:
+        """The first name of the query that no run has."""
+        return unknown_name(self._all, self._query)
 
     def look_for(self, query: str) -> None:
         """Show the runs that match a query, see `engine.runs.query`."""

@@ -25,7 +25,8 @@ from app.experiments.history import RunHistory
 from app.experiments.runs_model import RunsModel, state_in_words
 from app.experiments.runs_table import RunsTable
 from app.widgets import Divider
-from designer import theme
+from designer import markup, theme
+from designer.forms.row import sentence
 from designer.panels.parts import SearchField
 from engine.core.errors import UserError, plural
 from engine.core.files import write_atomically
@@ -41,19 +42,19 @@ MOST_COMPARED = 8
 STATES = ("running", "paused", "finished", "stopped", "failed", "lost")
 RESUMABLE = ("stopped", "failed", "lost", "finished")
 SEARCH_HELP = (
-    "Words, and conditions of which all must hold:\n"
+    "Words and conditions, all of which must match:\n"
     "digits state:failed tag:paper accuracy>0.9\n"
     "validation.loss<0.2 epochs>=5 training.max_epochs=30"
 )
 ROWS = (
     ("show", "Show curves", "In the Train tab (Return)"),
-    ("compare", "Compare", f"Curves in one picture, options side by side: of 2 to {MOST_COMPARED} runs"),
+    ("compare", "Compare", f"Plot the curves of 2 to {MOST_COMPARED} runs together, with their options side by side"),
     ("resume", "Resume", "Resume from the last checkpoint; a complete run gets more epochs"),
-    ("rename", "Rename…", "Give the run a name of your own (F2)"),
-    ("project", "Open project", "As it was when this run was started, as a copy without a file"),
-    ("options", "Reuse options", "Copy the training options of this run into the open project; it can be undone"),
+    ("rename", "Rename…", "Change the name of the run (F2)"),
+    ("project", "Open project", "Open an unsaved copy of the project as it was when this run started"),
+    ("options", "Reuse options", "Copy the training options of this run into the open project; can be undone"),
     ("export", "Export network…", "As ONNX or PyTorch, with the best or the last weights of this run"),
-    ("folder", "Open folder", "Where the run keeps its files"),
+    ("folder", "Open folder", "Show the folder with the files of the run"),
     ("delete", "Move to trash…", "Move the selected runs to the trash, from where the desktop restores them (Del)"),
 )
 
@@ -137,6 +138,8 @@ class ExperimentsTab(QWidget):
         column.setContentsMargins(16, 12, 16, 16)
         column.setSpacing(12)
         column.addWidget(self._make_bar())
+        self.refusal = self._make_refusal()
+        column.addWidget(self.refusal)
         self.body = QStackedWidget()
         card = QFrame()
         theme.mark(card, "role", "card")
@@ -186,6 +189,24 @@ class ExperimentsTab(QWidget):
         row.addWidget(self.table_button)
         return self._bar
 
+    def _make_refusal(self) -> QWidget:
+        """Make the line under the search that names what no run has, with the condition that was probably meant."""
+        line = QWidget()
+        row = QHBoxLayout(line)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        self.refused, self.suggested = QLabel(), QPushButton()
+        theme.mark(self.refused, "role", "error")
+        theme.mark(self.suggested, "role", "link")
+        theme.mark(self.suggested, "flush", True)
+        self.suggested.setAccessibleName("Use the suggested condition")
+        self.suggested.clicked.connect(self._take_suggestion)
+        row.addWidget(self.refused)
+        row.addWidget(self.suggested)
+        row.addStretch(1)
+        line.hide()
+        return line
+
     def _make_message(self) -> QWidget:
         page = QWidget()
         column = QVBoxLayout(page)
@@ -203,7 +224,7 @@ class ExperimentsTab(QWidget):
     def _connect(self) -> None:
         self.only_project.setChecked(True)
         self.history.changed.connect(self._show_runs)
-        self.history.refused.connect(lambda why: self.failed.emit("The runs", why))
+        self.history.refused.connect(lambda why: self.failed.emit("Runs", why))
         self.search.textChanged.connect(self._look_for)
         self.state.currentIndexChanged.connect(self._look_for)
         self.only_project.toggled.connect(self._show_runs)
@@ -251,7 +272,18 @@ class ExperimentsTab(QWidget):
         self.model.look_for(f"{self.search.text()} state:{state}" if state else self.search.text())
         self._on_shown()
 
+    def _take_suggestion(self) -> None:
+        if (unknown := self.model.unknown) is not None:
+            self.search.setText(self.search.text().replace(unknown.word, unknown.suggestion, 1))
+
     def _on_shown(self) -> None:
+        unknown = self.model.unknown if self.model.num_all else None
+        self.refusal.setVisible(unknown is not None)
+        if unknown is not None:
+            self.refused.setText(f"{sentence(unknown.message)}.")
+            self.refused.setToolTip(unknown.hint)
+            self.suggested.setText(markup.without_mnemonic(f"Use {unknown.suggestion}"))
+            self.suggested.setVisible(bool(unknown.suggestion))
         shown, total = self.model.rowCount(), self.model.num_all
         self.count.setText(f"{shown:,} of {plural(total, 'run')}" if shown != total else plural(total, "run"))
         self.count.setVisible(bool(total))
@@ -268,7 +300,7 @@ class ExperimentsTab(QWidget):
             others = plural(len(self.history.runs), "run")
             words = (
                 "No runs of this project yet",
-                f"In the same folder: {others} of other projects.",
+                f"The folder has {others} of other projects.",
                 "Show all runs",
             )
         elif self.history.is_read:

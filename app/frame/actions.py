@@ -309,7 +309,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("run.stop_after_epoch", "Stop after this epoch", "Run", lambda w: w.training.stop(after_epoch=True),
            enabled_when=lambda s: s.is_running),
     Action("run.queue", "Queue another run", "Run", lambda w: w.training.queue(),
-           help="Train the project as it is now: after the run under way, or at once where there is none",
+           help="Train the project as it is now: after the current run, or at once if there is none",
            keywords="schedule later next"),
     Action("run.pause", "Pause", "Run", lambda w: w.training.request("pause"),
            enabled_when=lambda s: s.is_running and not s.is_paused),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QMenu, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.plots.confusion_chart import ConfusionCard
 from app.plots.curve_card import CurveCard
@@ -27,6 +27,8 @@ from engine.runs.events import Best, Event, Points, Progress, Requested, Resumed
 
 FIRST = "accuracy"
 """What stands above until a run says what its main metric is."""
+METRIC = "metric"
+"""The main metric, whichever it is."""
 CONFUSION = "confusion_matrix"
 """Name of the confusion matrix among the plots; a run has it after its end, if it classifies."""
 COLUMNS = 2
@@ -56,16 +58,17 @@ class Board(QWidget):
         self.log_plots: set[str] = set()
         """Quantities with a logarithmic vertical axis, by name."""
         self._chosen: list[str] = []
+        self.hidden: set[str] = set()
+        """Which of the two plots that every run has are hidden: `METRIC`, `LOSS`."""
         self._cards: dict[str, CurveCard] = {}
         self._confusions: dict[str, Confusion] = {}
         self._confusion_card: ConfusionCard | None = None
-        self._is_revealing = False
+        self._is_revealing = self._measures_loss_alone = False
         self._arranged = 0
         for name in (self._main, LOSS, *OFFERED):
             self._plot_data(name)
         self._make()
-        self.main_card = self._add_card(self._main)
-        self.loss_card = self._add_card(LOSS)
+        self.main_card, self.loss_card = self._add_card(self._main), self._add_card(LOSS)
         self._arrange()
 
     def _make(self) -> None:
@@ -84,8 +87,14 @@ class Board(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(area)
+        self.nothing = QLabel("All plots are hidden. Plots, below, shows them again.")
+        theme.mark(self.nothing, "role", "muted")
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        column.addWidget(self.nothing, 1)
         self.choice = QPushButton("Plots")
-        self.choice.setToolTip("Show or hide plots: learn rate, speed, memory, step time, other metrics")
+        self.choice.setToolTip(
+            "Show or hide plots: accuracy, loss, learn rate, speed, memory, step time, other metrics"
+        )
         menu = QMenu(self.choice)
         theme.mark(menu, "role", "choices")
         menu.aboutToShow.connect(self._fill_menu)
@@ -171,7 +180,7 @@ class Board(QWidget):
 
     def _set_main(self, name: str) -> None:
         """The main metric of the run is this one."""
-        self.main_card.setHidden(name == LOSS)  # what a run says that measures nothing else
+        self._measures_loss_alone = name == LOSS
         if name in (self._main, LOSS):
             self._arrange()
             return
@@ -285,7 +294,12 @@ class Board(QWidget):
         return tuple(self._chosen)
 
     def choose(self, name: str, is_shown: bool) -> None:
-        """Show a quantity beside main metric and loss, or no more."""
+        """Show a quantity, or no more."""
+        if name in (METRIC, LOSS):
+            (self.hidden.discard if is_shown else self.hidden.add)(name)
+            self._arrange()
+            self.choices_changed.emit()
+            return
         if is_shown == (name in self._chosen):
             return
         if is_shown:
@@ -320,21 +334,32 @@ class Board(QWidget):
         menu.clear()
         metrics = sorted(name for name in self.plot_data if name not in (self._main, LOSS, *OFFERED))
         tables = [CONFUSION] if self._confusions else []
+        for name, card in self._first_cards().items():
+            self._add_entry(name, card.title, name not in self.hidden)
+        menu.addSeparator()
         for name in (*metrics, "", *OFFERED, "", *tables):
             if not name:
                 menu.addSeparator()
                 continue
             title = self.plot_data[name].title if name in self.plot_data else "Confusion matrix"
-            action = menu.addAction(markup.without_mnemonic(title))
-            action.setCheckable(True)
-            action.setChecked(name in self._cards or name in self._chosen)
-            action.toggled.connect(lambda is_on, name=name: self.choose(name, is_on))
+            self._add_entry(name, title, name in self._cards or name in self._chosen)
+
+    def _add_entry(self, name: str, title: str, is_shown: bool) -> None:
+        action = self.choice.menu().addAction(markup.without_mnemonic(title))
+        action.setCheckable(True)
+        action.setChecked(is_shown)
+        action.toggled.connect(lambda is_on: self.choose(name, is_on))
+
+    def _first_cards(self) -> dict[str, CurveCard]:
+        """Main metric and loss; the loss alone where a run measures nothing else."""
+        return {LOSS: self.loss_card} if self._measures_loss_alone else {METRIC: self.main_card, LOSS: self.loss_card}
 
     def _add_card(self, name: str) -> CurveCard:
-        card = CurveCard(data=self.plot_data[name], can_close=name not in (self._main, LOSS))
+        key = METRIC if name == self._main else name
+        card = CurveCard(data=self.plot_data[name])
         card.part_changed.connect(self._on_part_changed)
         card.log_changed.connect(lambda is_log: self._on_log_changed(card, is_log))
-        card.closed.connect(lambda: self.choose(name, False))
+        card.closed.connect(lambda: self.choose(key, False))
         self._cards[name] = card
         return card
 
@@ -364,8 +389,13 @@ class Board(QWidget):
         in a row of its own."""
         first, second, *others = self._cards.values()
         columns = self._arranged = self._columns
+        shown = [card for name, card in self._first_cards().items() if name not in self.hidden]
         for row, card in enumerate((first, second)):
             self._grid.addWidget(card, row, 0, 1, COLUMNS)
+            card.setVisible(card in shown)
+        has_cards = bool(shown or others or self._confusion_card is not None)
+        self._area.setVisible(has_cards)
+        self.nothing.setVisible(not has_cards)
         for number, other in enumerate(others):
             row, column = divmod(number, columns)
             is_alone = columns == 1 or (number == len(others) - 1 and column == 0)

@@ -4,9 +4,9 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 
 from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
-from PySide6.QtCore import QPointF, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
+from PySide6.QtCore import QPointF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from app.plots.axes import figure
 from app.plots.card import PlotCard
@@ -22,6 +22,10 @@ REDRAW_MS = 33
 FIGURES = ("validation", "test")
 """The splits whose newest figures a card shows in large type."""
 SAMPLE, GAP, LEAST_WORD = 20, 8, 36
+HEAD_MARGINS, LEGEND_AT = 64, 2
+"""Pixels of a card's head that hold nothing, and the place of the legend in it."""
+SLACK = 24
+"""Pixels more than it needs that a legend must find to go up again: figures change their width."""
 
 
 class Sample(QWidget):
@@ -74,13 +78,27 @@ class Legend(QWidget):
         self.setAccessibleName("Curves: " + ", ".join(self.names))
         self.setToolTip(self.accessibleName())
 
+    @property
+    def whole_width(self) -> int:
+        """The width at which no name is elided."""
+        self.ensurePolished()
+        words = self.findChildren(ElidedLabel)
+        texts = sum(
+            word.fontMetrics().horizontalAdvance(word.text()) + 2 for word in words if word.text() in self.names
+        )
+        return texts + len(self.names) * (SAMPLE + 2 * GAP + GAP // 2)
+
+    def minimumSizeHint(self) -> QSize:
+        """Ask for no width: the card decides where the legend has room."""
+        return QSize(0, super().minimumSizeHint().height())
+
 
 class CurveCard(PlotCard):
     """One quantity of a run: title, legend, newest figure, plot.
 
     Old points are thinned, never dropped; drawing is limited to one picture every 33 ms. `part_changed` tells that
     another part of the run is in view, `log_changed` that a logarithmic axis was asked for or given up, `closed` that
-    the card is to go, where it can be closed.
+    the card is to go.
     """
 
     part_changed = Signal()
@@ -94,7 +112,6 @@ class CurveCard(PlotCard):
         *,
         token: str = "accent",
         data: PlotData | None = None,
-        can_close: bool = False,
     ) -> None:
         """`token` is the palette's colour of the training curve: "accent", or "loss" for losses. A card of a `data`
         has its title and colour from there."""
@@ -107,7 +124,7 @@ class CurveCard(PlotCard):
         self.plot.part_changed.connect(self.part_changed)
         self._redraw = QTimer(self, singleShot=True, interval=REDRAW_MS)
         self._redraw.timeout.connect(self.flush)
-        self._close = self._make_close() if can_close else None
+        self._close = self._make_close()
         self._arrange()
         theme.changed.connect(self._restyle)
         self.flush()
@@ -158,16 +175,41 @@ class CurveCard(PlotCard):
         samples = self._run_plot.samples()
         self._legend.show_samples({} if list(samples) == [VALUE] else samples)
         self._show_figure()
+        self._place_legend()
 
     def shutdown(self) -> None:
         """Stops drawing for good, before the window goes."""
         self._redraw.stop()
         theme.changed.disconnect(self._restyle)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Find a place for the legend."""
+        super().resizeEvent(event)
+        self._place_legend()
+
+    def _place_legend(self) -> None:
+        """Put the legend beside the title, or on a line below where a name would be cut."""
+        others = [self._title, *(part for pair in self._figures for part in pair), self._log, self._close]
+        taken = sum(part.sizeHint().width() + self.head.spacing() for part in others if not part.isHidden())
+        room = self.width() - HEAD_MARGINS - taken
+        is_below = self._below.indexOf(self._legend) >= 0
+        fits = self._legend.whole_width + (SLACK if is_below else 0) <= room
+        if fits == is_below:
+            (self._below if is_below else self.head).removeWidget(self._legend)
+            if fits:
+                self.head.insertWidget(LEGEND_AT, self._legend)
+            else:
+                self._below.insertWidget(0, self._legend)
+
     def _arrange(self) -> None:
         self.head.addSpacing(16)
         self.head.addWidget(self._legend)
         self.head.addStretch(1)
+        self._below = QHBoxLayout()
+        self._below.addStretch(1)
+        column = self.layout()
+        assert isinstance(column, QVBoxLayout)
+        column.insertLayout(1, self._below)
         for value, split in self._figures:
             theme.mark(value, "role", "large")
             theme.mark(split, "role", "muted")
@@ -182,8 +224,7 @@ class CurveCard(PlotCard):
             split.hide()
         self.head.addSpacing(8)
         self.head.addWidget(self._log)
-        if self._close is not None:
-            self.head.addWidget(self._close)
+        self.head.addWidget(self._close)
 
     def _make_log(self) -> QPushButton:
         button = QPushButton("log")
@@ -204,8 +245,7 @@ class CurveCard(PlotCard):
         return button
 
     def _restyle(self) -> None:
-        if self._close is not None:
-            self._close.setIcon(theme.icon("close", "muted"))
+        self._close.setIcon(theme.icon("close", "muted"))
         self.flush()
         self._legend.update()
 
@@ -213,7 +253,7 @@ class CurveCard(PlotCard):
     def as_picture(self, scale: float = 1.0) -> Iterator[None]:
         """In here there is no button either."""
         self.flush()
-        shown = [button for button in (self._log, self._close) if button is not None and not button.isHidden()]
+        shown = [button for button in (self._log, self._close) if not button.isHidden()]
         for button in shown:
             button.hide()
         try:

@@ -42,7 +42,7 @@ class ChangeRun(QDialog):
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         form = QFormLayout()
-        form.addRow("Learning &rate", self.rate)
+        form.addRow("Learn &rate", self.rate)
         form.addRow("&Epochs", self.epochs)
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 18, 20, 16)

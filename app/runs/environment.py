@@ -57,6 +57,6 @@ class ExecutionEnvironment(QObject):
                 text += f" · {count} workers" if count > 1 else ""
                 tip = f"{placement.sentence}\n{batch_text(placement, project.environment, options, samples)}"
             except UserError as error:
-                text += " · not here"
+                text += " · not available"
                 tip = str(error)
         self.described.emit(text, tip)

@@ -187,7 +187,7 @@ class FactsPanel(QWidget):
 
     def _reset(self, name: str) -> None:
         self._started, self._last_progress, self._lines = None, None, []
-        self._is_replay = False
+        self._is_replay = self._is_catching_up = False
         self._silence = self._offered = ""
         self._show_offer("")
         for watchable in WATCHABLE:
@@ -250,6 +250,12 @@ class FactsPanel(QWidget):
         self.progress.set("Elapsed", "" if seconds is None else format_duration(seconds))
         self.progress.setVisible(iterations is not None)
 
+    def show_live(self, state: str, *, is_catching_up: bool) -> None:
+        """Show the state of a run that is alive. While its earlier events are read, they change no state."""
+        self._is_catching_up = is_catching_up
+        if self._state != "stopping":  # our own request is on its way
+            self._set_state(state)
+
     def show_stopping(self, *, after_epoch: bool) -> None:
         """Show that the run was asked to stop."""
         if after_epoch:
@@ -297,7 +303,7 @@ class FactsPanel(QWidget):
                 self._on_started(event)
             case StateChanged():
                 is_stopping = self._state == "stopping" and event.state in ("starting", "running")
-                if not (self._is_replay or is_stopping):  # our own request is on its way
+                if not (self._is_replay or self._is_catching_up or is_stopping):  # our own request is on its way
                     self._set_state(event.state)
             case Progress():
                 self._last_progress = (event, time.monotonic())
@@ -328,7 +334,7 @@ class FactsPanel(QWidget):
                 self.add_line("Failed", event.cause)
                 self._offered = event.offer
             case Ended():
-                if not self._is_replay:
+                if not (self._is_replay or self._is_catching_up):
                     self._state = event.state  # of a run that was resumed, what follows counts again
                 self.step_time.show_advice(str(event.result.get("held_back_by") or ""))
 

@@ -38,7 +38,7 @@ def line_of(event: Event) -> str:
         case Started():
             return f"Training on {event.hardware}: {event.parameters:,} parameters, {event.iterations:,} iterations"
         case StateChanged():
-            return f"The run is {event.state}" + (f": {event.reason}" if event.reason else "")
+            return f"Run {event.state}" + (f": {event.reason}" if event.reason else "")
         case Message():
             return f"{event.severity.capitalize()}: {event.text}"
         case Requested():
@@ -48,11 +48,11 @@ def line_of(event: Event) -> str:
         case Checkpointed():
             return f"Checkpoint after iteration {event.iteration:,}, in {event.seconds:.2f} s"
         case Resumed():
-            return f"Continues after iteration {event.iteration:,}: {event.explanation}"
+            return f"Resumed after iteration {event.iteration:,}: {event.explanation}"
         case Failed():
             return f"Failed: {event.cause}" + (f"\n{event.detail}" if event.detail else "")
         case Ended():
-            text = f"The run has {'ended: ' if event.state == 'failed' else ''}{event.state}: {event.reason}"
+            text = f"Run {event.state}: {event.reason}"
             return f"{text}\n{event.result.get('held_back_by', '')}".rstrip()
     return ""
 

@@ -17,9 +17,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.plots.board import Board
+from app.plots.board import METRIC, Board
 from app.plots.curve_card import CurveCard
 from app.plots.curve_export import export_of
+from app.plots.quantities import LOSS
 from app.plots.timeline import Along
 from app.runs.facts_panel import FactsPanel
 from app.runs.log_panel import LogPanel
@@ -34,7 +35,7 @@ from engine.runs.folder import RunFolder
 START_SMOOTHING = 0.6
 ALONG: dict[Along, str] = {"iterations": "Iterations", "epochs": "Epochs", "time": "Time"}
 SMOOTHING, X_UNIT, LOG_X = "train/smoothing", "train/x_unit", "train/log_x"
-LOG_Y, PLOTS, MESSAGES = "train/log_y", "train/plots", "train/messages"
+LOG_Y, PLOTS, HIDDEN, MESSAGES = "train/log_y", "train/plots", "train/hidden_plots", "train/messages"
 """Keys of the settings."""
 NARROW = 700
 SIDE = 380
@@ -90,6 +91,9 @@ class Monitor(QWidget):
             self.board.set_log_y(name, True)
         for name in _names(settings.value(PLOTS)):
             self.board.choose(name, True)
+        for name in _names(settings.value(HIDDEN)):
+            if name in (METRIC, LOSS):
+                self.board.choose(name, False)
         self.log_button.setChecked(settings.value(MESSAGES) == "true")
         for changed in (self.smoothing.valueChanged, self.log_x.toggled, self.log_button.toggled):
             changed.connect(lambda _: self._keep_choices())
@@ -104,6 +108,7 @@ class Monitor(QWidget):
         settings.setValue(LOG_X, "true" if self.log_x.isChecked() else "false")
         settings.setValue(LOG_Y, ",".join(sorted(self.board.log_plots)))
         settings.setValue(PLOTS, ",".join(self.board.chosen))
+        settings.setValue(HIDDEN, ",".join(sorted(self.board.hidden)))
         settings.setValue(MESSAGES, "true" if self.log_button.isChecked() else "false")
 
     @property

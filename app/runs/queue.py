@@ -240,8 +240,8 @@ class QueuePanel(QWidget):
         self._mark.setFixedHeight(2)
         self._mark.hide()
         self.other_rows: list[QueueRow] = []
-        self.start = QPushButton("Train the queue")
-        self.start.setToolTip("Nothing trains the queue at the moment: train its runs in order")
+        self.start = QPushButton("Start queue")
+        self.start.setToolTip("The queue is not running: train its runs in order")
         self.clear = QPushButton("Clear ended runs")
         self.clear.setToolTip("Remove ended runs from the list; their folders stay")
         self.start.clicked.connect(controller.work)
@@ -330,7 +330,7 @@ class QueuePanel(QWidget):
             up.clicked.connect(lambda: controller.move_up(id))
             up.setEnabled(not is_first)
             if is_first:
-                up.setToolTip("It is the next one already")
+                up.setToolTip("Already the next one")
             row.add("play", "Train now").clicked.connect(lambda: controller.start_now(id))
         elif entry.run_dir:
             self._make_followed(row, controller.folder_of(entry))
@@ -383,7 +383,7 @@ class QueuePanel(QWidget):
 
 
 def _why(entry: Entry) -> str:
-    return "Waiting for the end of a run" if entry.after else "Waiting for its turn"
+    return "Waiting for another run to end" if entry.after else "Waiting for its turn"
 
 
 def _heading(text: str, above: int = 0) -> QLabel:

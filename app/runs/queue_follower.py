@@ -140,12 +140,14 @@ class QueueFollower(QObject):
         if self._view.phase.shows_run:
             others = [run for run in news if run != self._view.run_folder]
             if others:
-                self._shell.hint(f"{plural(len(others), 'more run')} of this project under way: see the Train tab.")
+                self._shell.hint(
+                    f"{plural(len(others), 'more run')} of this project in progress, listed in the Train tab."
+                )
         elif news:
             self._view.follow(runs[0])
             name = title_of(runs[0])
-            others_too = f", the newest of {len(runs):,} that are under way: the others are listed there"
-            self._shell.hint(f"The Train tab follows {name}{others_too if runs[1:] else ', which is under way'}.")
+            others_too = f", the newest of {len(runs):,} in progress; the others are listed below it"
+            self._shell.hint(f"The Train tab shows {name}{others_too if runs[1:] else ', which is in progress'}.")
 
     def _show_alive(self, runs: "Sequence[RunFolder]") -> None:
         self._alive = runs

@@ -29,7 +29,8 @@ GO_ON_MS = 4
 SILENCE_S = 1.0
 """Interval between looks whether the run's coordinator responds."""
 LOST = (
-    "The processes of this run are gone, as after a crash or a power cut. Resume continues it from its last checkpoint."
+    "The processes of this run ended without a result, as after a crash or a power cut. Resume continues from the last "
+    "checkpoint."
 )
 
 
@@ -50,10 +51,12 @@ class Outcome:
 
 
 class RunFollower(QObject):
-    """Emits `received` with each event, in order, and `ended` once with the `Outcome`. `silence_changed` tells why the
-    run's coordinator does not respond; empty once it responds again."""
+    """Emits `received` with each event, in order, `caught_up` once those were read that were there from the beginning,
+    and `ended` once with the `Outcome`. `silence_changed` tells why the run's coordinator does not respond; empty once
+    it responds again."""
 
     received = Signal(object)
+    caught_up = Signal()
     ended = Signal(object)
     silence_changed = Signal(str)
 
@@ -62,6 +65,7 @@ class RunFollower(QObject):
         self.folder = folder
         self.outcome: Outcome | None = None
         self.silence = ""
+        self.is_catching_up = True
         self._looked = -math.inf
         self._is_closed = False
         self._reader = EventReader(folder, limit_bytes=2**17)
@@ -124,6 +128,9 @@ class RunFollower(QObject):
             if time.monotonic() - began > budget_s:
                 self._go_on.start()
                 return
+        if self.is_catching_up:
+            self.is_catching_up = False
+            self.caught_up.emit()
         if state in ENDS:
             if self._ended is not None:
                 self._end(self._ended.state, self._ended.reason or self._cause)

@@ -111,7 +111,7 @@ class RunningList(QWidget):
         self._column.setContentsMargins(0, 0, 0, 8)
         self._column.setSpacing(8)
         heading = QLabel("TRAINING")
-        heading.setAccessibleName("Runs under way")
+        heading.setAccessibleName("Runs in progress")
         heading.setContentsMargins(0, 8, 0, 0)
         theme.mark(heading, "role", "section")
         self._column.addWidget(heading)

@@ -1,7 +1,7 @@
 """Legends over the canvas: of the tint by a figure, of health badges, and of pipeline stages."""
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
@@ -51,14 +51,36 @@ class _Scale(QWidget):
         painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
 
 
-class TintLegend(QFrame):
-    """Legend above the zoom chip, visible while layers are tinted."""
+class _Legend(QFrame):
+    """A card above the zoom chip. A network that was fitted is fitted again, beside it."""
 
     def __init__(self, view: CanvasView) -> None:
         super().__init__(view)
         self._view = view
-        self._scene = view.network_scene
         theme.mark(self, "role", "card")
+        view.corner.append(self)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Fit the network beside the legend."""
+        super().showEvent(event)
+        self._fit_again()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Give the network the room of the legend."""
+        super().hideEvent(event)
+        self._fit_again()
+
+    def _fit_again(self) -> None:
+        if self._view.refit is not None:
+            QTimer.singleShot(0, self._view, self._view.refit)  # once the legend has its place
+
+
+class TintLegend(_Legend):
+    """Legend above the zoom chip, visible while layers are tinted."""
+
+    def __init__(self, view: CanvasView) -> None:
+        super().__init__(view)
+        self._scene = view.network_scene
         self._make()
         view.overlays.zoom_chip.installEventFilter(self)
         self._scene.tint_changed.connect(self._on_tint_changed)
@@ -157,13 +179,11 @@ class _Sample(QWidget):
         painter.end()
 
 
-class HealthLegend(QFrame):
+class HealthLegend(_Legend):
     """Legend above the zoom chip, visible while health badges are shown."""
 
     def __init__(self, view: CanvasView) -> None:
         super().__init__(view)
-        self._view = view
-        theme.mark(self, "role", "card")
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 8, 12, 8)
         column.setSpacing(4)
@@ -238,13 +258,12 @@ class _Chip(QWidget):
         painter.end()
 
 
-class StageLegend(QFrame):
+class StageLegend(_Legend):
     """Legend above the zoom chip, visible while stages are shown."""
 
     def __init__(self, view: CanvasView) -> None:
         super().__init__(view)
-        self._view, self._stages = view, view.stages
-        theme.mark(self, "role", "card")
+        self._stages = view.stages
         self.setFixedWidth(_WIDTH)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 8, 8, 10)

@@ -249,6 +249,7 @@ class Overlays(QObject):
         self._view = view
         self._editor = editor
         self.zoom_chip = ZoomChip(view)
+        view.corner.append(self.zoom_chip)
         self.minimap = Minimap(view.network_scene, view)
         self.empty = EmptyState(view)
         self.breadcrumbs = Breadcrumbs(editor, view)

@@ -18,6 +18,7 @@ ZOOM_STEP = 1.25
 _DOTS = 24.0
 _LEAST_PITCH = 16.0
 _FIT_MARGIN = 24
+_CORNER_GAP = 12
 _SETTLE_MS = 120
 LEGIBLE = 0.6
 """The smallest zoom that the view chooses by itself: below it sizes and fields cannot be read."""
@@ -40,6 +41,8 @@ class Viewport(QGraphicsView):
         self._lowest = LOWEST_ZOOM
         self.refit: Callable[[], None] | None = None
         """Fits the network again when the view is resized; None once the user has zoomed or scrolled."""
+        self.corner: list[QWidget] = []
+        """What covers the lower left corner: a fitted network keeps clear of it."""
         self.setScene(scene)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -101,6 +104,7 @@ class Viewport(QGraphicsView):
     def fit(self) -> None:
         """Show the whole network, at most at 100 %; a deep one may need less than the smallest zoom."""
         self.fit_to(self._scene.content_box())
+        self._clear_corner()
         self.refit = self.fit
 
     def fit_legibly(self) -> None:
@@ -115,7 +119,21 @@ class Viewport(QGraphicsView):
             first = min(self._scene.editor.layout.positions.values(), key=lambda at: (at[1], at[0]), default=(0, 0))
             x = min(max(first[0] + NODE_WIDTH / 2, room.left()), room.right()) if room.width() > 0 else box.center().x()
             self.look_at(QPointF(x, room.top() if room.height() > 0 else box.center().y()))
+        self._clear_corner()
         self.refit = self.fit_legibly
+
+    def _clear_corner(self) -> None:
+        """Move the network to the right, as far as there is room, from under what covers the lower left corner."""
+        for widget in self.corner:
+            if widget.isHidden():
+                continue
+            area = widget.geometry().adjusted(0, -_CORNER_GAP, _CORNER_GAP, 0)
+            covered, visible = self.mapToScene(area).boundingRect(), self.visible_area()
+            positions = self._scene.nodes.index.positions
+            left = min((positions[id][0] for id in self._scene.nodes_in(covered)), default=covered.right())
+            room = visible.right() - self._scene.content_box().right() - _CORNER_GAP / self.zoom
+            if (step := min(covered.right() - left, room)) > 0:
+                self.look_at(visible.center() - QPointF(step, 0))
 
     def fit_to(self, box: QRectF) -> None:
         """Show a whole part of the canvas, at most at 100 %."""

@@ -152,9 +152,15 @@ def plural(count: int, word: str) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return ` Did you mean 'x'?` for the closest of the first 1000 known words of similar length, or an empty text."""
+    """Return ` Did you mean 'x'?` for the closest known word, or an empty text."""
+    closest = closest_word(word, known)
+    return f" Did you mean '{closest}'?" if closest else ""
+
+
+def closest_word(word: str, known: Iterable[str]) -> str:
+    """Return the closest of the first 1000 known words of similar length, or an empty text."""
     if not 0 < len(word) <= 64:
         return ""  # too long for a typing error, and slow to compare
     candidates = (name for name in known if 0.4 < len(name) / len(word) < 2.4)  # other lengths cannot match
     matches = difflib.get_close_matches(word, islice(candidates, 1000), n=1, cutoff=0.6)
-    return f" Did you mean '{matches[0]}'?" if matches else ""
+    return matches[0] if matches else ""

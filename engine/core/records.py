@@ -80,6 +80,14 @@ class Record:
         rule = self.fields[name].visible_when
         return rule is None or rule(self)
 
+    def without_hidden(self) -> Self:
+        """Return the record without the values of fields that do not apply: they would be back, unseen, once they
+        do."""
+        record = self
+        while hidden := [name for name in record.changed() if not record.is_visible(name)]:
+            record = record.replace(**{name: record.fields[name].default_for(record) for name in hidden})
+        return record
+
     def problems(self) -> list[FieldError]:
         """Return the errors across fields: values that are incompatible. Limits of a single field are checked by the
         field."""

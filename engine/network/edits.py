@@ -50,10 +50,10 @@ def rename(network: Network, id: str, name: str) -> Network:
 
 
 def set_fields(network: Network, id: str, values: Mapping[str, object]) -> Network:
-    """Return the network with other field values in one layer. Connections to ports that no longer exist are
-    removed."""
+    """Return the network with other field values in one layer. Values of fields that no longer apply are dropped, and
+    connections to ports that no longer exist removed."""
     layer = network.layers[id]
-    changed = replace(layer, type=layer.type.replace(**values))
+    changed = replace(layer, type=layer.type.replace(**values).without_hidden())
     before, after = layer.type, changed.type
     if (before.input_ports(), before.output_ports()) == (after.input_ports(), after.output_ports()):
         return network.with_layer(changed)

@@ -100,7 +100,7 @@ class TrainingLength:
     def all_done(self) -> str:
         """Return the reason for the end of a run that was not stopped early."""
         what = plural(self.epochs, "iteration" if self.is_full_batch else "epoch")
-        return f"{'all ' if self.epochs > 1 else ''}{what} done"
+        return f"{'all ' if self.epochs > 1 else ''}{what} completed"
 
 
 def batch_size(options: TrainingOptions, samples: int | None) -> int:

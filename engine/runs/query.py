@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, get_args
 
-from engine.core.errors import UserError, did_you_mean
+from engine.core.errors import UserError, closest_word, did_you_mean
 from engine.core.fields import path_part
 from engine.core.text import spreadsheet_cell
 from engine.project.options.metrics import METRICS, is_better_low
@@ -60,33 +60,54 @@ def matching(runs: Iterable[RunSummary], text: str) -> list[RunSummary]:
     return [run for run in runs if all(holds(run) for holds in conditions)]
 
 
-def refuse_unknown(runs: Sequence[RunSummary], text: str) -> None:
-    """Raise `UserError` if a condition names a state, metric or option that no run can have: it would match nothing.
+@dataclass(frozen=True)
+class UnknownName:
+    """A condition that no run can meet, because it names a state, metric or option that does not exist."""
 
-    For the command line; the window searches while a name is still being typed.
-    """
+    word: str
+    name: str
+    closest: str
+    """The closest name that exists, or nothing."""
+    hint: str
+    """Which names there are."""
+
+    @property
+    def message(self) -> str:
+        """Return what is wrong."""
+        return f"there is no state '{self.name}'" if self.word.startswith("state:") else f"no run has '{self.name}'"
+
+    @property
+    def suggestion(self) -> str:
+        """Return the condition with the closest name, or nothing."""
+        return self.word.replace(self.name, self.closest, 1) if self.closest else ""
+
+
+def unknown_name(runs: Sequence[RunSummary], text: str) -> UnknownName | None:
+    """Return the first condition of a query with a name that no run can have."""
     metrics = {name for run in runs for name in run.scores}
     names = {"loss", *METRICS, *COUNTS, *metrics, *(name.partition(".")[2] for name in metrics)}
+    splits = {f"{split}.{name}" for split in SPLIT_PRIORITY for name in ("loss", *METRICS)}
     options = {f"{section}.{name}" for section, record in SECTIONS.items() for name in record.fields}
     for word in text.split():
         name, colon, value = word.partition(":")
         if colon and value and name == "state" and value.casefold() not in STATES:
-            hint = did_you_mean(value.casefold(), STATES)
-            raise UserError(
-                f"--filter {word}: there is no state '{value}'.", hint=f"{hint} States are: {', '.join(STATES)}."
-            )
+            return UnknownName(word, value, closest_word(value.casefold(), STATES), f"States are: {', '.join(STATES)}.")
         match = _CONDITION.fullmatch(word)
         if match is None or (_number(match[3]) is None and "." not in match[1]):
             continue
-        splits = {f"{split}.{name}" for split in SPLIT_PRIORITY for name in ("loss", *METRICS)}
         known = {*names, *splits, *options, *(path for run in runs for path in run.options)}
         if match[1] not in known:
-            hint = did_you_mean(match[1], known)
-            raise UserError(
-                f"--filter {word}: no run has '{match[1]}'.",
-                hint=f"{hint} Metrics are: {', '.join(sorted(names))}; options are listed by `netwright-engine "
-                "options`.",
-            )
+            hint = f"Metrics are: {', '.join(sorted(names))}; options are listed by `netwright-engine options`."
+            return UnknownName(word, match[1], closest_word(match[1], known), hint)
+    return None
+
+
+def refuse_unknown(runs: Sequence[RunSummary], text: str) -> None:
+    """Raise `UserError` if a condition names a state, metric or option that no run can have: it would match nothing."""
+    unknown = unknown_name(runs, text)
+    if unknown is not None:
+        closest = f" Did you mean '{unknown.closest}'?" if unknown.closest else ""
+        raise UserError(f"--filter {unknown.word}: {unknown.message}.", hint=f"{closest} {unknown.hint}")
 
 
 def _condition(word: str) -> Condition:

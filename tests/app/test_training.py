@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.experiments.tab import ExperimentsTab
 from app.runs.change_run import ChangeRun
 from app.runs.monitor import Monitor
+from app.runs.phases import Phase
 from app.window import MainWindow
 from engine.core.files import write_json
 from engine.project.data import DataOptions
@@ -117,11 +118,11 @@ def test_a_run_that_has_ended_is_shown_as_ended_before_its_events_are_read(
     log.append(Resumed(iteration=5, after=4, reason="resumed on request"))
     for event in (StateChanged(state="running"), replace(PROGRESS, iteration=300, epoch=30)):
         log.append(event)
-    log.append(Ended(state="finished", reason="all 30 epochs done", result={}))
+    log.append(Ended(state="finished", reason="all 30 epochs completed", result={}))
     log.close()
     write_json(
         folder.result,
-        {"state": "finished", "reason": "all 30 epochs done", "epochs": 30, "iterations": 300, "seconds": 75.0},
+        {"state": "finished", "reason": "all 30 epochs completed", "epochs": 30, "iterations": 300, "seconds": 75.0},
     )
     update_info(folder, state="finished")
     window.open_path(one)
@@ -130,7 +131,7 @@ def test_a_run_that_has_ended_is_shown_as_ended_before_its_events_are_read(
     window.training.received.connect(lambda _: seen.append((facts.status.text(), facts.buttons.stop.isVisible())))
     assert not seen
     assert facts.status.text() == "✓ Finished"
-    assert facts.reason.text() == "All 30 epochs done"
+    assert facts.reason.text() == "All 30 epochs completed"
     assert facts.progress.text("Iteration") == "300"
     assert not window.training.is_running
     assert window.training.phase.can_resume
@@ -138,6 +139,31 @@ def test_a_run_that_has_ended_is_shown_as_ended_before_its_events_are_read(
     assert set(seen) == {("✓ Finished", False)}
     qtbot.waitUntil(lambda: facts.progress.text("Iteration") == "300 of 300")
     assert facts.left.text() == ""
+
+
+def test_a_paused_run_is_shown_as_paused_before_its_events_are_read(
+    qtbot: QtBot, window: MainWindow, one: Path
+) -> None:
+    folder = run_of(one, "a")
+    log = EventLog(folder)
+    for event in (StateChanged(state="starting"), STARTED, StateChanged(state="running"), PROGRESS):
+        log.append(event)
+    log.append(StateChanged(state="paused", reason="pause was requested"))
+    update_info(folder, state="paused")
+    lock = take_lock(folder)
+    assert lock is not None
+    with contextlib.closing(log):
+        window.open_path(one)
+        window.show_tab("train")
+        facts, seen = monitor_of(window).facts, []
+        window.training.received.connect(lambda _: seen.append((facts.status.text(), window.training.phase)))
+        assert facts.status.text() == "II Paused"
+        qtbot.waitUntil(lambda: len(seen) == 5)
+        assert set(seen) == {("II Paused", Phase.PAUSED)}
+        log.append(StateChanged(state="running"))
+        qtbot.waitUntil(lambda: facts.status.text() == "● Training")
+        assert window.training.phase is Phase.RUNNING
+    os.close(lock)
 
 
 def test_a_run_that_goes_on_stays_in_the_train_tab(qtbot: QtBot, window: MainWindow, one: Path, other: Path) -> None:
@@ -230,7 +256,7 @@ def test_the_next_window_follows_the_newest_run_that_is_alive_and_lists_the_othe
     alive.append(run_of(one, "late"))
     locks.append(take_lock(alive[2]))
     window.training.queue_follower.find_alive()
-    assert window.status.hints.text() == "1 more run of this project under way: see the Train tab."
+    assert window.status.hints.text() == "1 more run of this project in progress, listed in the Train tab."
     assert window.training.run_folder == alive[0]
     del alive[2]
     window.training.queue_follower.find_alive()

@@ -21,6 +21,13 @@ def test_only_the_keyboard_makes_a_ring(qapp: QApplication, qtbot) -> None:
     qtbot.waitUntil(first.hasFocus)
     plain = first.grab().toImage()
     assert not has_ring(first)
+    for key, modifier in (
+        (Qt.Key.Key_F5, Qt.KeyboardModifier.NoModifier),
+        (Qt.Key.Key_T, Qt.KeyboardModifier.ControlModifier),
+        (Qt.Key.Key_Escape, Qt.KeyboardModifier.NoModifier),
+    ):
+        QTest.keyClick(window, key, modifier)
+        assert not has_ring(first), "a shortcut beside the pointer"
     QTest.keyClick(window, Qt.Key.Key_Tab)
     qtbot.waitUntil(second.hasFocus)
     assert has_ring(second)

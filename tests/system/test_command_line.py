@@ -179,7 +179,7 @@ def test_a_notice_leaves_standard_output_to_the_result(project: Path, tmp_path: 
     done = engine("train", project, "--json", *settings, "--run-dir", tmp_path / "run")
 
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["reason"] == "1 epoch done"
+    assert json.loads(done.stdout)["reason"] == "1 epoch completed"
     assert "note: The file comes from a newer version" in done.stderr
     assert "warning: training.warmup_iterations: The run has" in done.stderr
 

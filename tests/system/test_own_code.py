@@ -77,7 +77,10 @@ def test_nothing_of_it_runs_before_it_is_trusted_and_then_it_can_end_the_run(tmp
     assert engine("resume", run).returncode == 2
     done = engine("resume", run, "--trust", "--json")
     assert done.returncode == 0, done.stderr
-    assert (json.loads(done.stdout)["reason"], (run / "own.txt").read_text()[:6]) == ("all 3 epochs done", "18 30 ")
+    assert (json.loads(done.stdout)["reason"], (run / "own.txt").read_text()[:6]) == (
+        "all 3 epochs completed",
+        "18 30 ",
+    )
     (copy,) = frozen_code(RunFolder(run)).values()
     assert copy.read_text() == (path.parent / "own.py").read_text()
 

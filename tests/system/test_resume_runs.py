@@ -33,7 +33,7 @@ def test_a_lost_run_goes_on_to_the_same_end(tmp_path: Path) -> None:
         pids = run.workers
     assert run.folder.state() == "lost"
     shutil.copytree(run.folder.path, tmp_path / "alone")
-    assert engine("resume", run.folder.path).startswith("finished: all 4 epochs done")
+    assert engine("resume", run.folder.path).startswith("finished: all 4 epochs completed")
     same = Done(run.folder, [])
     assert same.losses == whole.losses
     assert same.curve("validation", "loss") == whole.curve("validation", "loss")

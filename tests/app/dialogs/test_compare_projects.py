@@ -75,7 +75,7 @@ def test_layers_that_only_moved_are_shown_on_demand(make_dialog) -> None:
     before, _ = projects()
     after = replace(before, layout=before.layout.moved({"id2": (300.0, 300.0)}))
     dialog = make_dialog(before, after)
-    assert "Only the places of layers" in dialog.equal.text()
+    assert "Only positions of layers" in dialog.equal.text()
     dialog.with_layout.click()
     assert rows(dialog) == ["fc_1 moved: 0, 60 → 300, 300"]
     assert dialog.stack.currentWidget() is dialog.list

@@ -95,7 +95,7 @@ def test_files_that_would_be_replaced_are_asked_about(qtbot, tmp_path: Path, mon
     dialog.formats.button(1).click()
     (tmp_path / "net.py").write_text("mine")
     (tmp_path / "net.safetensors").write_text("mine")
-    assert export(qtbot, dialog) == "Nothing was written."
+    assert export(qtbot, dialog) == "No file was written."
     assert asked == ["Replace net.py and net.safetensors?"]
     assert (tmp_path / "net.safetensors").read_text() == "mine"
     assert "Wrote" in export(qtbot, dialog)

@@ -147,8 +147,8 @@ def test_options_that_this_data_does_not_ask_for_are_left_out_until_searched_for
 
 def test_the_inventory_may_come_later(qtbot, shown) -> None:
     dialog = shown(inventory=None)
-    assert dialog.cards.cards["gpu"].text_shown.text == "looking for devices…"
-    assert "Looking" in dialog.sentence.text()
+    assert dialog.cards.cards["gpu"].text_shown.text == "detecting devices…"
+    assert "Detecting" in dialog.sentence.text()
     qtbot.mouseClick(dialog.cards.cards["gpu"], Qt.MouseButton.LeftButton)
     assert dialog.buttons.ok.isEnabled()
     dialog.set_inventory(ONE_GPU)

@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app.dialogs.compare_projects import CompareDialog
 from app.dialogs.export import ExportDialog
+from app.experiments.compare import ComparePage
 from app.experiments.tab import ExperimentsTab
 from app.plots.traces import Curve
 from app.window import MainWindow
@@ -93,6 +94,17 @@ def test_runs_are_listed_with_what_they_reached_and_changed(tab: ExperimentsTab)
     assert tab.count.text() == "3 runs"
     tab.only_project.setChecked(False)
     assert names(tab) == ["other", "c", "b", "a"]
+
+
+def test_a_name_that_no_run_has_is_said_under_the_search(tab: ExperimentsTab) -> None:
+    assert tab.refusal.isHidden()
+    tab.search.setText("state:failed acuracy>0.5")
+    assert (tab.refused.text(), tab.suggested.text()) == ("No run has 'acuracy'.", "Use accuracy>0.5")
+    tab.suggested.click()
+    assert tab.search.text() == "state:failed accuracy>0.5"
+    assert tab.refusal.isHidden()
+    tab.search.setText("state:bogus")
+    assert (tab.refused.text(), tab.suggested.isHidden()) == ("There is no state 'bogus'.", True)
 
 
 def test_finding_sorting_and_nothing_found(tab: ExperimentsTab) -> None:
@@ -241,7 +253,7 @@ def test_a_run_at_work_is_not_deleted(qtbot: QtBot, window: MainWindow, project:
 
     def read(box: QWidget) -> None:
         assert isinstance(box, QMessageBox)
-        assert box.text() == "Runs under way cannot be deleted"
+        assert box.text() == "A run in progress cannot be deleted"
 
     with Modal(read):
         tab.row_actions["delete"].trigger()
@@ -277,16 +289,9 @@ def test_the_table_leaves_as_csv(tab: ExperimentsTab, tmp_path: Path) -> None:
     assert QGuiApplication.clipboard().text().splitlines()[1].startswith("b,one,failed,")
 
 
-def test_runs_are_compared(
-    qtbot: QtBot,
-    window: MainWindow,
-    tab: ExperimentsTab,
-    runs: list[RunFolder],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:
-    target = tmp_path / "exported"
-    target.mkdir()
+@pytest.fixture
+def compared(qtbot: QtBot, tab: ExperimentsTab, runs: list[RunFolder]) -> ComparePage:
+    """Two runs side by side, chosen in the table."""
     log_curves(runs[0], epochs=3, steps_per_epoch=4, seconds=30)
     log_curves(runs[1], epochs=2, steps_per_epoch=8, seconds=10)
     tab.table.selectRow(0)
@@ -297,13 +302,22 @@ def test_runs_are_compared(
     assert page is not None
     qtbot.waitUntil(lambda: page.traces.is_read)
     assert tab.pages.currentWidget() is page
-    labels = cells(page.table, 0)
+    return page
+
+
+def test_compared_runs_differ_in_some_rows(compared: ComparePage) -> None:
+    labels = cells(compared.table, 0)
     assert {"State", "Validation loss", "Max epochs"} <= set(labels)
     assert "Environment" not in labels
     row = labels.index("Max epochs")
-    assert [cells(page.table, at)[row] for at in (1, 2)] == ["60", "30"]
-    page.only_different.setChecked(False)
-    assert "Environment" in cells(page.table, 0)
+    assert [cells(compared.table, at)[row] for at in (1, 2)] == ["60", "30"]
+    compared.only_different.setChecked(False)
+    assert "Environment" in cells(compared.table, 0)
+    assert sorted(set(nameless(compared))) == []
+
+
+def test_compared_runs_show_the_quantity_and_the_axis_that_are_chosen(compared: ComparePage) -> None:
+    page = compared
     page.traces.traces[0].curves |= {"recall": Curve(), "f-score": Curve()}
     page.quantity.showPopup()
     before = page.quantity.count()
@@ -319,14 +333,20 @@ def test_runs_are_compared(
     QApplication.processEvents()
     assert page.loss_curves.along == "time"
     assert [number for number, _, _ in page.plots[1].readings(5.0)] == [0, 1]
-    assert sorted(set(nameless(page))) == []
-
     assert page.whole.isHidden()
     page.x_axis.part = (1.0, 5.0)
     page.plots[0].part_changed.emit()
     assert not page.whole.isHidden(), "both plots show the part"
     page.whole.click()
     assert page.x_axis.part is None
+
+
+def test_compared_curves_are_exported(
+    compared: ComparePage, runs: list[RunFolder], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    page, target = compared, tmp_path / "exported"
+    target.mkdir()
+    page.quantity.setCurrentIndex(page.quantity.findData("accuracy"))
     for kind in ("png", "svg"):
         monkeypatch.setattr(
             "app.plots.curve_export.QFileDialog.getSaveFileName", lambda *_, k=kind: (str(target / f"c.{k}"), "")
@@ -345,14 +365,16 @@ def test_runs_are_compared(
         for split in ("training", "validation")
     }
 
+
+def test_networks_of_compared_runs_open_beside_each_other(tab: ExperimentsTab, compared: ComparePage) -> None:
     def read(dialog: QWidget) -> None:
         assert isinstance(dialog, CompareDialog)
         assert "equal" not in dialog.summary.text()
 
     with Modal(read):
-        page.networks.click()
-    page.back.click()
-    assert tab.pages.currentWidget() is not page
+        compared.networks.click()
+    compared.back.click()
+    assert tab.pages.currentWidget() is not compared
 
 
 def shown_columns(tab: ExperimentsTab) -> list[str]:

@@ -302,7 +302,7 @@ def test_a_program_that_forgets_its_cards_leaves_cleanly() -> None:
     assert ended.returncode == 0, ended.stderr
 
 
-def test_the_legend_names_what_is_drawn(card: CurveCard) -> None:
+def test_the_legend_names_what_is_drawn(qtbot, card: CurveCard) -> None:
     card.set_smoothing(0.6)
     card.append("training", 1, 1, [2.0, 1.0])
     card.append("validation", 2, 1, [1.5])
@@ -310,8 +310,21 @@ def test_the_legend_names_what_is_drawn(card: CurveCard) -> None:
     legend = card._legend
     assert legend.names == ["training", "smoothed", "validation"]
     assert "validation" in legend.toolTip()
-    words = [label for label in legend.findChildren(ElidedLabel) if label.text() == "validation"]
+    above = legend.y()
     card.resize(280, 300)
-    QApplication.processEvents()
-    assert words[0].width() < words[0].sizeHint().width(), "in a narrow card words are elided"
-    assert words[0].elide == Qt.TextElideMode.ElideRight, "names of curves differ at their beginning"
+    qtbot.waitUntil(lambda: legend.y() > above)  # a line of its own in a narrow card
+
+
+@pytest.mark.parametrize("width", [480, 560, 700, 1000])
+def test_the_names_in_a_legend_are_whole_at_every_width(qtbot, width: int) -> None:
+    card = CurveCard("Loss", token="loss")
+    qtbot.addWidget(card)
+    card.resize(width, 260)
+    card.show()
+    for split in ("training", "validation", "test"):
+        card.append(split, 1, 1, [0.5, 0.0289])
+    card.set_smoothing(0.6)
+    card.flush()
+    qtbot.waitUntil(lambda: not any(word.is_elided for word in card._legend.findChildren(ElidedLabel)))
+    assert card.width() == width, "nothing widens the card"
+    card.shutdown()

@@ -24,17 +24,17 @@ def panel(qtbot) -> LogPanel:
     ("event", "words"),
     [
         (STARTED, "Training on AMD EPYC, 2 workers with 1 thread each: 12,650 parameters, 30,000 iterations"),
-        (StateChanged(state="paused", reason="pause was requested"), "The run is paused: pause was requested"),
+        (StateChanged(state="paused", reason="pause was requested"), "Run paused: pause was requested"),
         (Message(severity="note", text="Computing with 1 thread."), "Note: Computing with 1 thread."),
         (Requested(what="rate", iteration=700, value=0.0075), "Requested: rate 0.0075, at iteration 700"),
         (Checkpointed(iteration=840, epoch=9, seconds=0.012), "Checkpoint after iteration 840, in 0.01 s"),
-        (Resumed(iteration=300, after=9, reason="worker 1 died"), "Continues after iteration 300: worker 1 died"),
+        (Resumed(iteration=300, after=9, reason="worker 1 died"), "Resumed after iteration 300: worker 1 died"),
         (
             Resumed(iteration=300, after=9, reason="Worker 1 died.", repeated=76),
-            "Continues after iteration 300: Worker 1 died. 76 iterations are repeated.",
+            "Resumed after iteration 300: Worker 1 died. 76 iterations are repeated.",
         ),
         (Failed(cause="out of memory", detail="here"), "Failed: out of memory\nhere"),
-        (Ended(state="finished", reason="all epochs are done", result={}), "The run has finished: all epochs are done"),
+        (Ended(state="finished", reason="all epochs are done", result={}), "Run finished: all epochs are done"),
         (EpochEnded(epoch=1, iteration=10), ""),
     ],
 )

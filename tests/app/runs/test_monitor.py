@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from app.plots.run_plot import RunPlot
 from app.plots.timeline import Along
-from app.runs.monitor import LOG_X, LOG_Y, MESSAGES, PLOTS, SMOOTHING, X_UNIT, Monitor
+from app.runs.monitor import HIDDEN, LOG_X, LOG_Y, MESSAGES, PLOTS, SMOOTHING, X_UNIT, Monitor
 from app.runs.run_follower import Outcome
 from engine.runs.events import Best, Message, Points, Requested, Resumed
 from engine.runs.folder import RunFolder
@@ -140,7 +140,7 @@ def test_other_metrics_and_what_reports_tell_are_shown_when_chosen(monitor: Moni
     board._fill_menu()
     offered = [action.text() for action in board.choice.menu().actions() if action.text()]
     reported = ["Learn rate", "Samples per second", "Memory, MiB", "Utilisation", "Step time"]
-    assert offered == ["F-score", *reported, "Gradient norm"]
+    assert offered == ["Accuracy", "Loss", "F-score", *reported, "Gradient norm"]
     for action in board.choice.menu().actions():
         if action.text() in ("F-score", "Learn rate"):
             action.trigger()
@@ -311,6 +311,7 @@ def test_choices_last_over_restarts(qtbot, tmp_path: Path) -> None:
     first.board.set_log_y("loss", True)
     first.board.choose("memory", True)
     first.board.choose("f-score", True)
+    first.loss_card._close.click()
     first.log_button.setChecked(True)
     first.shutdown()
     second = Monitor(settings=QSettings(settings.fileName(), QSettings.Format.IniFormat))
@@ -320,15 +321,40 @@ def test_choices_last_over_restarts(qtbot, tmp_path: Path) -> None:
     assert second.board.x_axis.is_log
     assert second.loss_card.data.is_log
     assert list(second.board.shown) == ["accuracy", "loss", "memory"]
+    assert [card.isHidden() for card in second.board.cards] == [False, True, False]
     assert second.board.chosen == ("memory", "f-score"), "a run that measures it shows it again"
     assert not second.log.isHidden()
     second.shutdown()
 
 
+def test_accuracy_and_loss_can_be_hidden_and_are_brought_back_by_the_menu(qtbot) -> None:
+    monitor = Monitor()
+    qtbot.addWidget(monitor)
+    board = monitor.board
+    monitor.take(STARTED)
+    for card in board.cards:
+        card._close.click()
+    assert [card.isHidden() for card in board.cards] == [True, True]
+    assert not board.nothing.isHidden()
+    board._fill_menu()
+    entries = board.choice.menu().actions()
+    assert [(entry.text(), entry.isChecked()) for entry in entries[:2]] == [("Accuracy", False), ("Loss", False)]
+    entries[1].trigger()
+    assert [card.isHidden() for card in board.cards] == [True, False]
+    assert board.nothing.isHidden()
+    monitor.take(replace(STARTED, metric="rmse"))
+    board._fill_menu()
+    board.choice.menu().actions()[0].trigger()
+    assert [(card.title, card.isHidden()) for card in board.cards] == [("RMSE", False), ("Loss", False)]
+    monitor.take(replace(STARTED, metric="loss"))
+    assert [card.isHidden() for card in board.cards] == [True, False], "nothing else is measured"
+    monitor.shutdown()
+
+
 @pytest.mark.parametrize("value", ["", "x", "-1", "1e9", "loss,,;", "\x00"])
 def test_damaged_choices_are_left_aside(qtbot, tmp_path: Path, value: str) -> None:
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-    for key in (SMOOTHING, X_UNIT, LOG_X, LOG_Y, PLOTS, MESSAGES):
+    for key in (SMOOTHING, X_UNIT, LOG_X, LOG_Y, PLOTS, HIDDEN, MESSAGES):
         settings.setValue(key, value)
     monitor = Monitor(settings=settings)
     qtbot.addWidget(monitor)
@@ -344,4 +370,4 @@ def test_the_list_of_plots_keeps_its_order(monitor: Monitor) -> None:
         monitor.take(points("validation", 1, metric))
     monitor.board._fill_menu()
     offered = [action.text() for action in monitor.board.choice.menu().actions() if action.text()]
-    assert offered[:3] == ["F-score", "Precision", "Recall"]
+    assert offered[:5] == ["Accuracy", "Loss", "F-score", "Precision", "Recall"]

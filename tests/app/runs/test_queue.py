@@ -135,7 +135,7 @@ def test_the_first_entry_says_why_it_cannot_be_moved_up(keeper: QueueController,
     keeper.queue.add("{}", "one")
     keeper.look()
     up = next(button for button in panel.rows[1].findChildren(QToolButton) if not button.isEnabled())
-    assert up.toolTip() == "It is the next one already"
+    assert up.toolTip() == "Already the next one"
 
 
 def test_a_click_on_a_run_under_way_follows_it(

@@ -1,13 +1,16 @@
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QNativeGestureEvent, QPointingDevice, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
+from designer.canvas.legends import StageLegend
 from designer.canvas.text_fields import RenameField
 from designer.canvas.view import CanvasView
 from designer.canvas.viewport import LEGIBLE
 from engine.layers.base import LayerType
+from engine.network.arrangement import arrange
 from engine.network.network import Network
+from engine.project.project import Project
 from tests.builders import chain, layer
 from tests.designer.mouse import NONE, Hand
 
@@ -354,3 +357,23 @@ def test_a_small_network_is_shown_whole(make_hand):
     view = make_hand(tower(4)).view
     view.fit_legibly()
     assert view.visible_area().contains(view.network_scene.content_box())
+
+
+def test_a_fitted_network_keeps_clear_of_the_zoom_chip_and_the_legends(qtbot):
+    network = tower(13)
+    hand = Hand(qtbot, Project(network, arrange(network)))
+    view = hand.view
+    view.resize(560, 720)
+    view.fit()
+
+    def covers(widget: QWidget) -> bool:
+        return bool(view.network_scene.nodes_in(view.mapToScene(widget.geometry()).boundingRect()))
+
+    assert not covers(view.overlays.zoom_chip)
+    view.stages.show(True)
+    legend = StageLegend(view)
+    legend.show()
+    qtbot.waitUntil(lambda: not covers(legend))
+    assert view.visible_area().contains(view.network_scene.content_box()), "and is still whole"
+    view.stages.show(False)
+    qtbot.waitUntil(lambda: abs(view.visible_area().center().x() - view.network_scene.content_box().center().x()) < 2)

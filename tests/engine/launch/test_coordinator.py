@@ -22,7 +22,7 @@ from engine.launch import worker_attempt
 from engine.launch import coordinator
 from engine.launch.channel import ReportPipe
 
-OUTCOME = {"state": "finished", "reason": "1 epoch done", "epochs": 1, "iterations": 1,
+OUTCOME = {"state": "finished", "reason": "1 epoch completed", "epochs": 1, "iterations": 1,
            "loss": 0.5, "metrics": {"accuracy": 0.5},
            "validation": None, "test": None, "kept": "last", "samples_per_second": 1.0, "seconds": 1.0,
            "time_shares": {}}
@@ -86,7 +86,7 @@ def end(folder: Path, *workers: list[str], patience_s: float = 30) -> dict[str, 
 def test_a_run_is_complete_when_the_first_worker_says_so(tmp_path: Path, first: list[str], second: list[str]) -> None:
     """Whatever becomes of the others, which have nothing left to do for it, and of the connections."""
     result = end(tmp_path / "run", first, second)
-    assert (result["state"], result["reason"], result["loss"]) == ("finished", "1 epoch done", 0.5)
+    assert (result["state"], result["reason"], result["loss"]) == ("finished", "1 epoch completed", 0.5)
 
 
 def test_a_worker_that_is_done_may_be_silent(tmp_path: Path) -> None:

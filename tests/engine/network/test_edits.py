@@ -22,6 +22,14 @@ def test_a_new_layer_gets_the_next_free_name_and_an_id_of_its_own():
     assert first.id != second.id
 
 
+def test_values_of_fields_that_no_longer_apply_are_dropped():
+    network, resized = edits.add_layer(Network.empty(), layer("resize2d", by="scale", scale=3.0))
+    network = edits.set_fields(network, resized.id, {"by": "size"})
+    assert network.layers[resized.id].type.write() == {"by": "size"}
+    again = edits.set_fields(network, resized.id, {"by": "scale"})
+    assert again.layers[resized.id].type == layer("resize2d", by="scale")
+
+
 def test_adding_under_a_taken_name_is_refused():
     network, _ = edits.add_layer(Network.empty(), layer("relu"), "a")
     with pytest.raises(UserError, match="already a layer 'a'"):

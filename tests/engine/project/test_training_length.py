@@ -9,7 +9,7 @@ from engine.project.training import TrainingOptions, batch_size, training_length
 def test_an_epoch_has_its_batches(last: str, steps: int) -> None:
     length = training_length(TrainingOptions(mini_batch_size=10, max_epochs=4, last_batch=last), 25)
     assert (length.batch, length.steps_per_epoch, length.total_steps) == (10, steps, 4 * steps)
-    assert length.all_done == "all 4 epochs done"
+    assert length.all_done == "all 4 epochs completed"
 
 
 @pytest.mark.parametrize("solver", ["lbfgs", "lm"])
@@ -18,8 +18,8 @@ def test_a_full_batch_solver_takes_all_samples_and_counts_iterations(solver: str
     options = TrainingOptions(solver=solver, mini_batch_size=10, max_epochs=4, last_batch="discard")
     length = training_length(options, 25)
     assert (length.batch, length.steps_per_epoch, length.total_steps) == (25, 1, 1000)
-    assert length.all_done == "all 1,000 iterations done"
-    assert training_length(options.replace(max_iterations=1), 25).all_done == "1 iteration done"
+    assert length.all_done == "all 1,000 iterations completed"
+    assert training_length(options.replace(max_iterations=1), 25).all_done == "1 iteration completed"
     assert (batch_size(options, 25), batch_size(options, None)) == (25, 10)
     assert not any(options.is_visible(name) for name in ("mini_batch_size", "max_epochs", "shuffle", "last_batch"))
 

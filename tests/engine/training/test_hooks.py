@@ -54,7 +54,7 @@ def on_step(run):
     assert run.learn_rate == 0.1 / run.step
     assert run.is_first and run.elapsed_s > 0 and run.network.weight.shape == (3, 2)
 def on_end(run):
-    assert (run.reason, run.epochs) == ("all 2 epochs done", 2)
+    assert (run.reason, run.epochs) == ("all 2 epochs completed", 2)
     assert run.validation.keys() == run.test.keys() == {"loss", "accuracy"}
 """
     outcome, seen = train(tmp_path, text)

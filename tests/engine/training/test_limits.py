@@ -80,7 +80,7 @@ def test_the_time_limit_ends_the_run_at_the_step_that_it_falls_into() -> None:
 
 def test_a_limit_that_is_not_reached_ends_nothing() -> None:
     outcome = train(epochs=2, max_time=1.0, max_time_unit="hours", target_metric="loss", target_value=1e-12)
-    assert (outcome.state, outcome.reason) == ("finished", "all 2 epochs done")
+    assert (outcome.state, outcome.reason) == ("finished", "all 2 epochs completed")
 
 
 def test_a_target_ends_the_run_at_the_first_validation_that_reaches_it() -> None:

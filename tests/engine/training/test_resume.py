@@ -177,7 +177,7 @@ def test_a_finished_run_goes_on_with_more_epochs(tmp_path: Path) -> None:
     os.close(lock_of(short.folder))
     resumed = train(short.folder, checkpoint=last)
     assert resumed.curve("training") == {step: x for step, x in whole.curve("training").items() if step > last}
-    assert resumed.outcome["reason"] == "all 3 epochs done"
+    assert resumed.outcome["reason"] == "all 3 epochs completed"
     assert same_weights(resumed, whole, "last")
 
 

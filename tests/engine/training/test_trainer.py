@@ -89,7 +89,7 @@ def test_validation_comes_before_the_first_step_in_between_and_at_the_end() -> N
     listener = Listener()
     outcome = train(listener, validation_frequency=5)
     assert listener.validated == [0, 5, 10, 12]
-    assert (outcome.state, outcome.reason) == ("finished", "all 4 epochs done")
+    assert (outcome.state, outcome.reason) == ("finished", "all 4 epochs completed")
     assert outcome.seconds > 0
 
 
@@ -123,11 +123,11 @@ def test_a_stop_after_the_epoch_lets_it_end() -> None:
 @pytest.mark.parametrize("asked", [PendingRequests({"stop": 1}), PendingRequests({"stop_after_epoch": 1})])
 def test_a_request_that_comes_with_the_last_step_stops_nothing(asked: PendingRequests) -> None:
     outcome = train(Listener(asked, at=12))
-    assert (outcome.state, outcome.reason, outcome.epochs) == ("finished", "all 4 epochs done", 4)
+    assert (outcome.state, outcome.reason, outcome.epochs) == ("finished", "all 4 epochs completed", 4)
 
 
 def test_one_epoch_is_said_in_the_singular() -> None:
-    assert train(Listener(), epochs=1).reason == "1 epoch done"
+    assert train(Listener(), epochs=1).reason == "1 epoch completed"
 
 
 def test_a_loss_that_is_no_number_names_its_iteration_and_the_way_out() -> None:
