@@ -15,6 +15,7 @@ from typing import Any
 
 from engine.core.errors import UserError
 from engine.data.sources.images import BadPictureError, image_names, read_mask, shape_of, strictly
+from engine.data.sources.joined import split_folders
 from engine.data.sources.masks import pairs_of
 from engine.data.sources.source import locate
 from engine.project.data import DataOptions
@@ -41,10 +42,15 @@ def findings(options: DataOptions, base: Path, pause_s: float = PAUSE_S) -> Iter
     """
     folder = locate(options.path, base)
     masks = locate(options.masks, base) if options.masks else None
-    if masks is not None:
-        files = pairs_of(folder, masks, options.excluded_files)[0]
-    else:
-        files = [(name, "") for name in image_names(folder, options.excluded_files)]
+    insides = [f"{name}/" for name in split_folders(folder).values()] if options.split == "folders" else [""]
+    files: list[tuple[str, str]] = []
+    for inside in insides:
+        excluded = [name.removeprefix(inside) for name in options.excluded_files if name.startswith(inside)]
+        if masks is not None:
+            pairs = pairs_of(folder / inside, masks / inside, excluded)[0]
+        else:
+            pairs = [(name, "") for name in image_names(folder / inside, excluded)]
+        files += [(inside + name, inside + mask if mask else "") for name, mask in pairs]
     report = _Report(options, len(files))
     with strictly(), ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
         said = time.monotonic()

@@ -25,6 +25,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,6 +38,7 @@ from engine.core.fields import FilePath
 from engine.data.prefetch import LazyArray, LazySteps, SampleCache, aligned_array, num_threads
 from engine.data.preview import Change, describe
 from engine.data.reader_processes import ReaderProcesses
+from engine.data.sources.joined import Joined, parts_of
 from engine.data.sources.source import (
     Array,
     Arrays,
@@ -302,8 +304,9 @@ def open_source(options: DataOptions, base: Path) -> Opened:
     problems = options.problems()
     if problems:
         raise FieldErrors(problems)
-    source = reader_of(declared, options, base)
     path = locate(options.path, base) if options.path else base
+    parts = parts_of(options, path, base, partial(reader_of, declared, base=base))
+    source = parts[0].source if len(parts) == 1 else Joined(parts, resizes=declared.has_image_files)
     key: Hashable = (options.reading, str(path), source.stamp(path))
     outline = _OUTLINES.get(key, lambda: source.outline(options, path), lambda outline: outline.bytes)
     division = _divide(options, outline)
@@ -321,9 +324,12 @@ def open_source(options: DataOptions, base: Path) -> Opened:
 
 def _divide(options: DataOptions, outline: Outline) -> Division:
     """Divide the samples into splits by the options."""
-    rule = Rule("random", options.validation_share, options.test_share, options.split_seed)
+    kind = "random" if options.split == "folders" else options.split
+    shares = options.validation_share, options.test_share
+    rule = Rule(kind, *shares, options.split_seed, options.folds, options.fold, options.split_gap)
     first = outline.wanted[0]
-    return Division(rule, outline.groups, first.classes if first.is_one_class else ())
+    names = first.classes if first.is_one_class else ()
+    return Division(rule, outline.groups, names, outline.split_keys, outline.given)
 
 
 def untrained_classes(outline: Outline, training: Array) -> list[str]:
@@ -372,7 +378,7 @@ def record(options: DataOptions, base: Path, versions: Mapping[str, str]) -> Dat
             except OSError as error:
                 raise unreadable(path, error) from None
     codes = split_codes(options, base)
-    return DataRecord(options.source, tuple(places), "random", codes, versions, round(time.time(), 3))
+    return DataRecord(options.source, tuple(places), options.split, codes, versions, round(time.time(), 3))
 
 
 def choose_loading(project: Project, facts: DatasetInfo, placement: Placement, inventory: DeviceInventory) -> Loading:

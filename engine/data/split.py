@@ -25,18 +25,10 @@ from engine.core.errors import UserError, plural
 from engine.core.fields import quoted
 from engine.core.text import format_percent
 from engine.data.sources.source import Array, listed
+from engine.data.split_keys import SPLIT_NAMES
 from engine.project.dataset_info import SPLITS
 
 Counts = tuple[int, int, int]
-SPLIT_NAMES: Mapping[str, str] = {
-    "train": "training",
-    "training": "training",
-    "val": "validation",
-    "valid": "validation",
-    "validation": "validation",
-    "test": "test",
-}
-"""Names of splits in columns and folders, in lower case, and the split that each means."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.errors import UserError
+from engine.core.errors import UserError, did_you_mean
 from engine.core.fields import quoted
 from engine.core.types import TensorType, features, image, sequence, tokens, volume
 from engine.data.sources.array_files import EXPECTED, ArrayReader, stamp
@@ -34,6 +34,7 @@ from engine.data.sources.array_files import headers as read_headers
 from engine.data.sources.containers.stored import StoredArray
 from engine.data.sources.source import Array, Column, Outline, Readers, Samples, Source, refuse_too_large
 from engine.data.sources.targets import LENGTHS, NUMBERS, Beside, Target, read_target, refuse_strange, target_names
+from engine.data.split_keys import keys_of, part_of_name
 from engine.project.data import DataOptions
 from engine.project.dataset_info import InputInfo
 
@@ -49,15 +50,29 @@ AS_NUMBERS = (
 class ArrayFile(Source):
     """Inputs and targets from files of arrays."""
 
+    part = ""
+    """Split whose arrays are read, of a file that holds `x_train`, `x_test` and so on; empty: all arrays."""
+
     def stamp(self, path: Path) -> Hashable:
         """Return size and time of the file, or of all files of a folder."""
         return stamp(path)
 
+    def named_parts(self, options: DataOptions, path: Path) -> dict[str, Source]:
+        """Return the sources of arrays such as `x_train` and `y_train`, `x_test` and `y_test`."""
+        found = dict.fromkeys(part_of_name(name)[1] for name in self._headers(options, path))
+        parts: dict[str, Source] = {}
+        for split in filter(None, found):
+            part = ArrayFile()
+            part.part = split
+            parts[split] = part
+        return parts
+
     def outline(self, options: DataOptions, path: Path) -> Outline:
         """Return the outline, from the headers of the arrays and the targets."""
-        headers, names, timed = _roles(options, path)
+        headers, names, timed = self._roles(options, path)
+        dividing = headers.pop(options.dividing_column, None)
         inputs = {name: header for name, header in headers.items() if name not in (*names, *timed.values())}
-        samples = _count(headers, path)
+        samples = _count(headers if dividing is None else {**headers, dividing.name: dividing}, path)
         types = {name: _type(header, path, options.integer_arrays) for name, header in inputs.items()}
         found = {name: _lengths(path, headers[name], headers[given]) for name, given in timed.items()}
         padded = {name: lengths for name, lengths in found.items() if lengths is not None}
@@ -78,20 +93,21 @@ class ArrayFile(Source):
                 *(_spoken(name, *span) for name, span in spans.items()),
                 *(note for name, type in types.items() for note in _doubts(inputs[name], type)),
             ),
-            columns=tuple(
-                _column(header, types.get(header.name), is_lengths=header.name in timed.values())
-                for header in headers.values()
+            columns=(
+                *(_column(h, name, types.get(name), is_lengths=name in timed.values()) for name, h in headers.items()),
+                *([Column(dividing.name, "split", _kind(dividing))] if dividing else []),
             ),
             resident_because=next((why for header in inputs.values() if (why := _only_whole(header))), ""),
+            split_keys=None if dividing is None else keys_of(options.split, dividing.read(), dividing.what),
         )
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """Return readers of the arrays in the file, which check that samples are finite as they are read."""
-        headers, _, timed = _roles(options, path)
+        headers, _, timed = self._roles(options, path)
         inputs, notes, lengths = [], [], []
         for given in outline.inputs:
             header = headers[given.name]
-            real = _lengths(path, header, headers[timed[header.name]]) if header.name in timed else None
+            real = _lengths(path, header, headers[timed[given.name]]) if given.name in timed else None
             largest = 0
             if given.type.kind == "index":
                 low, largest = _span_of_indices(header, real)
@@ -102,7 +118,7 @@ class ArrayFile(Source):
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """Return the arrays as stored, checked to be finite only."""
-        headers, _, timed = _roles(options, path)
+        headers, _, timed = self._roles(options, path)
         wanted = [headers[given.name] for given in outline.inputs]
         needed = sum(header.bytes // header.dtype.itemsize * (8 if header.is_complex else 4) for header in wanted)
         needed += sum(header.bytes * (2 if header.is_complex else 1) for header in wanted)
@@ -110,7 +126,7 @@ class ArrayFile(Source):
         arrays, notes, lengths = [], [], []
         for given, header in zip(outline.inputs, wanted, strict=True):
             array = in_channels(header.read())
-            real = _lengths(path, header, headers[timed[header.name]]) if header.name in timed else None
+            real = _lengths(path, header, headers[timed[given.name]]) if given.name in timed else None
             if real is not None:
                 array = np.ascontiguousarray(array[:, : int(real.max())])  # no sequence needs the rest
                 array[np.arange(array.shape[1]) >= real[:, np.newaxis]] = 0
@@ -121,6 +137,41 @@ class ArrayFile(Source):
             array = array[:, np.newaxis] if array.ndim == 1 else array
             arrays.append(array if chosen is None else array[chosen])
         return Samples(tuple(arrays), tuple(notes), tuple(lengths) if any(n is not None for n in lengths) else ())
+
+    @staticmethod
+    def _headers(options: DataOptions, path: Path) -> dict[str, StoredArray]:
+        return read_headers(path, is_by_python=options.matlab_axes == "python")
+
+    def _roles(self, options: DataOptions, path: Path) -> tuple[dict[str, StoredArray], dict[str, str], dict[str, str]]:
+        """Return the arrays, the target's name per array of targets, and the array of lengths per array of sequences.
+
+        Labels that are not the target are no inputs either; the first of them is the target where none is named.
+        """
+        headers = self._headers(options, path)
+        if self.part:
+            parts = {name: part_of_name(name) for name in headers}
+            headers = {parts[name][0]: header for name, header in headers.items() if parts[name][1] == self.part}
+        if (dividing := options.dividing_column) and dividing not in headers:
+            hint = did_you_mean(dividing, headers)
+            raise UserError(f"{path} has no array {quoted(dividing)} to divide the data by (data.split_column).{hint}")
+        label = next((name for name, header in headers.items() if header.is_label), "")
+        names = target_names(options.response or label, list(headers), str(path))
+        headers = {name: header for name, header in headers.items() if name in names or not header.is_label}
+        pairs = {name: f"{name}{LENGTHS}" for name in headers}
+        timed = {
+            name: lengths
+            for name, lengths in pairs.items()
+            if lengths in headers
+            and lengths not in names
+            and headers[lengths].dtype.kind in "iu"
+            and len(headers[lengths].shape) == 1
+            and (name in names or _is_sequence(headers[name], options.integer_arrays))
+            and len(headers[name].shape) > 1
+        }
+        if not headers.keys() - names.keys() - set(timed.values()) - {dividing}:
+            one = next(iter(names))
+            raise UserError(f"{path} holds the responses {quoted(one)} and no input. Expected {EXPECTED}.")
+        return headers, names, timed
 
 
 def _count(headers: Mapping[str, StoredArray], path: Path) -> int:
@@ -229,32 +280,6 @@ def _vocabulary(low: int, high: int, name: str, path: Path) -> str:
     return f"The largest index in '{name}' is {high:,}: an embedding needs a vocabulary of at least {high + 1:,}."
 
 
-def _roles(options: DataOptions, path: Path) -> tuple[dict[str, StoredArray], dict[str, str], dict[str, str]]:
-    """Return the arrays, the target's name per array of targets, and the array of lengths per array of sequences.
-
-    Labels that are not the target are no inputs either; the first of them is the target where none is named.
-    """
-    headers = read_headers(path, is_by_python=options.matlab_axes == "python")
-    label = next((name for name, header in headers.items() if header.is_label), "")
-    names = target_names(options.response or label, list(headers), str(path))
-    headers = {name: header for name, header in headers.items() if name in names or not header.is_label}
-    pairs = {name: f"{name}{LENGTHS}" for name in headers}
-    timed = {
-        name: lengths
-        for name, lengths in pairs.items()
-        if lengths in headers
-        and lengths not in names
-        and headers[lengths].dtype.kind in "iu"
-        and len(headers[lengths].shape) == 1
-        and (name in names or _is_sequence(headers[name], options.integer_arrays))
-        and len(headers[name].shape) > 1
-    }
-    if not headers.keys() - names.keys() - set(timed.values()):
-        one = next(iter(names))
-        raise UserError(f"{path} holds the responses {quoted(one)} and no input. Expected {EXPECTED}.")
-    return headers, names, timed
-
-
 def _is_sequence(header: StoredArray, integer_arrays: str) -> bool:
     has_indices = len(header.shape) == 2 and header.dtype.kind in "iu" and integer_arrays == "indices"
     return len(header.shape) == 3 or has_indices
@@ -303,8 +328,11 @@ def _spoken(name: str, shortest: int, longest: int) -> str:
     )
 
 
-def _column(header: StoredArray, type: TensorType | None, *, is_lengths: bool = False) -> Column:
-    numbers = "text" if header.dtype.kind in "US" else str(header.dtype)
-    kind = f"{numbers}, {' × '.join(map(str, header.shape))}"
+def _column(header: StoredArray, name: str, type: TensorType | None, *, is_lengths: bool = False) -> Column:
     role = "lengths" if is_lengths else "input" if type else "response"
-    return Column(header.name, role, f"{type.layout}: {kind}" if type else kind)
+    return Column(name, role, f"{type.layout}: {_kind(header)}" if type else _kind(header))
+
+
+def _kind(header: StoredArray) -> str:
+    """Return dtype and shape: `float32, 100 × 3`."""
+    return f"{'text' if header.dtype.kind in 'US' else header.dtype}, {' × '.join(map(str, header.shape))}"

@@ -32,6 +32,7 @@ from engine.data.sources.source import (
     refuse_too_large,
     unreadable,
 )
+from engine.data.split_keys import groups_of_names
 from engine.project.data import DataOptions
 from engine.project.dataset_info import InputInfo, classes_of
 from engine.project.sources import images as declaration
@@ -230,6 +231,7 @@ class Images(Source):
             targets=(np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),),
             wanted=classes_of(*listing.files, name="class"),
             notes=(*listing.notes(), *notes),
+            split_keys=file_groups(options, listing.names()),
         )
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
@@ -338,6 +340,12 @@ def _be_strict() -> None:
 def image_names(folder: Path, excluded: Collection[str] = ()) -> list[str]:
     """Return the names of the image files, `class/file`, in order. Raises `UserError`."""
     return _list(folder, excluded).names()
+
+
+def file_groups(options: DataOptions, names: Sequence[str]) -> Array | None:
+    """Return the group of each file where the split goes by groups. Raises `UserError`."""
+    has_groups = options.is_visible("group_pattern") and options.group_pattern
+    return groups_of_names(names, options.group_pattern) if has_groups else None
 
 
 def excluded_note(count: int) -> list[str]:

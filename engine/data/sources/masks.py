@@ -21,6 +21,7 @@ from engine.data.sources.images import (
     BadPictureError,
     bad_pictures,
     excluded_note,
+    file_groups,
     first_whole,
     is_picture,
     read_images,
@@ -79,6 +80,7 @@ class Masks(Source):
             targets=(numbers,),
             wanted=(TargetInfo("mask", image(len(names), height, width), "classes", names),),
             notes=tuple(notes),
+            split_keys=file_groups(options, [name for name, _ in pairs]),
         )
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -157,6 +157,10 @@ class Outline:
     resident_because: str = ""
     warnings: tuple[str, ...] = ()
     """Findings that the user should do something about, one line each."""
+    split_keys: Array | None = None
+    """Key of each sample (N) that the split goes by, see `engine.data.split.Division`; None without."""
+    given: Mapping[str, int] = field(default_factory=dict)
+    """Numbers of samples in splits with data of their own, which follow the other samples in this order."""
 
     def __len__(self) -> int:
         return len(self.targets[0])
@@ -280,3 +284,8 @@ class Source(Protocol):
         Raises `UserError` for data that cannot be used.
         """
         raise AssertionError(f"{type(self).__name__} is held in memory, since resident_because says so.")
+
+    def named_parts(self, options: DataOptions, path: Path) -> Mapping[str, "Source"]:
+        """Return the sources of the splits that names inside a file tell apart, such as arrays `x_train` and `x_test`;
+        none where there are no such names. Raises `UserError`."""
+        return {}

@@ -19,6 +19,7 @@ from engine.data.columns import Cells, encode, fit_column, inputs_of, notes_on, 
 from engine.data.sources.csv_file import EXPECTED, LARGEST_EXACT, Columns, Gaps, as_number, read_columns
 from engine.data.sources.source import Array, Column, Outline, Samples, Source, file_stamp, listed
 from engine.data.sources.targets import as_classes, is_whole_and_few, rounding_note, texts_as_classes
+from engine.data.split_keys import keys_of
 from engine.project.data import DataOptions
 from engine.project.dataset_info import TargetInfo, classes_of, numbers_of
 
@@ -37,10 +38,12 @@ class Table(Source):
         """Return the outline with all samples: the type of a column is known only when it has been read."""
         if options.response in (left_out := options.columns_left_out) and options.response:
             raise UserError(f"Column '{options.response}' is the response and is left out, too. Choose one of them.")
-        columns = read_columns(path, left_out, GAPS[options.missing_values])
+        shown, dividing = read_columns(path, left_out, GAPS[options.missing_values]), options.dividing_column
+        columns = _without(shown, dividing, path) if dividing else shown
         _refuse_decimal_commas(columns, path)
         responses = _responses(options.response, columns, path)
-        columns = _answered(columns, responses, path)
+        shown = _answered(shown, responses, path)
+        columns = _without(shown, dividing, path) if dividing else shown
         targets, wanted = _targets(options.task, responses, columns, path)
         notes = list(columns.notes)
         notes += [
@@ -56,9 +59,10 @@ class Table(Source):
             targets=targets,
             wanted=wanted,
             notes=tuple(notes),
-            columns=tuple(_column(name, responses, columns) for name in columns.names),
-            rows=tuple(_row(row, columns) for row in columns.first_rows),
+            columns=tuple(_column(name, responses, shown, dividing) for name in shown.names),
+            rows=tuple(_row(row, shown) for row in shown.first_rows),
             raw=columns,
+            split_keys=_keys(options, shown, dividing, path) if dividing else None,
             resident_because="a table is read whole, since what a column holds shows only then",
         )
 
@@ -102,6 +106,29 @@ def _cells(columns: Columns, chosen: Array | None = None) -> dict[str, Cells]:
         return {**columns.numbers, **columns.texts}
     texts = {name: [cells[row] for row in chosen.tolist()] for name, cells in columns.texts.items()}
     return {**{name: numbers[chosen] for name, numbers in columns.numbers.items()}, **texts}
+
+
+def _without(columns: Columns, name: str, path: Path) -> Columns:
+    """Return the columns without the one that divides the samples. Raises `UserError` where it is missing."""
+    if name not in columns.names:
+        hint = did_you_mean(name, columns.names)
+        raise UserError(f"{path} has no column {quoted(name)} to divide the data by (data.split_column).{hint}")
+    if len(columns.names) < 3:
+        raise UserError(
+            f"Column '{name}' of {path} divides the data; one column is left. Expected inputs and a response."
+        )
+    place = columns.names.index(name)
+    return replace(
+        columns,
+        names=columns.names[:place] + columns.names[place + 1 :],
+        numbers={other: values for other, values in columns.numbers.items() if other != name},
+        texts={other: cells for other, cells in columns.texts.items() if other != name},
+        first_rows=tuple(row[:place] + row[place + 1 :] for row in columns.first_rows),
+    )
+
+
+def _keys(options: DataOptions, columns: Columns, name: str, path: Path) -> Array:
+    return keys_of(options.split, _cells(columns)[name], f"Column '{name}' of {path}")
 
 
 def _refuse_decimal_commas(columns: Columns, path: Path) -> None:
@@ -169,8 +196,8 @@ def _target(task: str, name: str, columns: Columns, path: Path) -> tuple[Array, 
     return numbers.astype(np.float32)[:, np.newaxis], ()
 
 
-def _column(name: str, responses: tuple[str, ...], columns: Columns) -> Column:
-    role = "response" if name in responses else "input"
+def _column(name: str, responses: tuple[str, ...], columns: Columns, dividing: str) -> Column:
+    role = "response" if name in responses else "split" if name == dividing else "input"
     if name in columns.texts:
         different = len({text for text in columns.texts[name] if text})
         gaps = sum(not text for text in columns.texts[name])

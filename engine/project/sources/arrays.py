@@ -50,12 +50,13 @@ class Arrays(SourceType):
     inputs = "the other arrays of a file or of a folder of files ([formats of arrays](#formats-of-arrays))"
     targets = "`y`, or `y_NAME` for each output `NAME`, or the arrays that `response` names"
     options = ArrayOptions
-    uses = ("path", "response", "task", "ignored_value", "loading")
+    uses = ("path", "response", "task", "ignored_value", "loading", "split_column")
     takes = "both"
     suffixes = (".npz", ".npy", ".safetensors", ".h5", ".hdf5", ".hdf", ".mat")
     files = "Arrays"
     reader = "engine.data.sources.arrays:ArrayFile"
     can_stream = True
+    has_folders = True
     streamed = "arrays that lie in a file as in memory, read in place; HDF5 in chunks"
     resident = "targets; compressed `.npz` and `.gz`, arrays in Fortran order, `.mat` before version 7.3, as a whole"
 

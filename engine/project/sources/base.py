@@ -137,6 +137,8 @@ class SourceType:
     """Whether `samples` with chosen indices reads only these."""
     has_image_files: ClassVar[bool] = False
     """Whether each sample is an image file, which the Data tab checks one by one."""
+    has_folders: ClassVar[bool] = False
+    """Whether the data may lie in folders or arrays named train, val and test."""
     span: ClassVar[tuple[float, float] | None] = None
     """Smallest and largest number of an input, where the files define it."""
     reads: ClassVar[Reads] = "array"

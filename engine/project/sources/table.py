@@ -82,7 +82,7 @@ class Table(SourceType):
     inputs = "the other columns of a CSV file, as one vector"
     targets = "one or more columns (`response`: `price, kind`)"
     options = TableOptions
-    uses = ("path", "response", "task")
+    uses = ("path", "response", "task", "split_column")
     suffixes, files = (".csv", ".tsv", ".txt"), "Tables"
     reader = "engine.data.sources.table:Table"
     reads = "columns"

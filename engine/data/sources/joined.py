@@ -1,0 +1,401 @@
+"""Splits with data of their own, joined behind the training data as one source.
+
+The samples of validation and test follow those of the training data. They are read with what was fitted on the training
+split: the same sizes, columns and categories. Classes are those of the training data; another one is an error, as are
+inputs of another kind.
+"""
+
+import os
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from engine.core.errors import UserError
+from engine.core.fields import FilePath, quoted
+from engine.data.sources.source import (
+    Array,
+    Outline,
+    Readers,
+    SampleReader,
+    Samples,
+    Source,
+    listed,
+    locate,
+    refuse_too_large,
+    unreadable,
+)
+from engine.data.split_keys import SPLIT_NAMES
+from engine.project.data import DataOptions
+from engine.project.dataset_info import IGNORED, SPLITS, InputInfo, TargetInfo
+
+Info = TypeVar("Info", InputInfo, TargetInfo)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A source with its options and path, of the training data (`split` is empty) or of another split."""
+
+    split: str
+    source: Source
+    options: DataOptions
+    path: Path
+
+
+@dataclass(frozen=True)
+class _Outlines:
+    """The outlines of all parts."""
+
+    each: tuple[Outline, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Memory of all outlines, of which the targets are shared with the joined one."""
+        return sum(outline.bytes for outline in self.each)
+
+
+class Joined(Source):
+    """The training data and that of one or two other splits."""
+
+    def __init__(self, parts: Sequence[Part], *, resizes: bool) -> None:
+        """`resizes`: whether samples of any size become those of the inputs, as image files do."""
+        self._parts = tuple(parts)
+        self._resizes = resizes
+
+    def stamp(self, path: Path) -> Hashable:
+        """Return the stamps of all parts."""
+        return tuple((str(part.path), part.source.stamp(part.path)) for part in self._parts)
+
+    def outline(self, options: DataOptions, path: Path) -> Outline:
+        """Return the outline of the training data, with the targets of all parts."""
+        main, *others = self._parts
+        first = main.source.outline(main.options, main.path)
+        outlines, notes = [first], list(first.notes)
+        for part in others:
+            found = part.source.outline(_alike(part.options, first), part.path)
+            _refuse_other_inputs(first, found, part, resizes=self._resizes)
+            found = replace(found, targets=tuple(_targets(first, found, part)))
+            notes += [f"{part.path.name}: {note}" for note in found.notes if note not in first.notes]
+            outlines.append(found)
+        targets = zip(first.wanted, zip(*(outline.targets for outline in outlines), strict=True), strict=True)
+        return replace(
+            first,
+            inputs=_with_lengths([outline.inputs for outline in outlines]),
+            targets=tuple(
+                _joined(each, self._where, pads=info.type.has("T"), fill=IGNORED if info.classes else np.nan)
+                for info, each in targets
+            ),
+            wanted=_with_lengths([outline.wanted for outline in outlines]),
+            notes=tuple(notes),
+            samples=None,
+            raw=_Outlines(tuple(outlines)),
+            resident_because=next((why for outline in outlines if (why := outline.resident_because)), ""),
+            given={part.split: len(outline) for part, outline in zip(others, outlines[1:], strict=True)},
+        )
+
+    def fit(self, options: DataOptions, path: Path, outline: Outline, training: Array) -> Outline:
+        """Return the outline fitted on the training split, which is among the samples of the training data."""
+        main = self._parts[0]
+        first, *others = _outlines(outline)
+        fitted = main.source.fit(main.options, main.path, first, training)
+        each = (fitted, *(replace(other, inputs=fitted.inputs) for other in others))
+        inputs = outline.inputs if fitted.inputs is first.inputs else fitted.inputs
+        added = [note for note in fitted.notes if note not in first.notes]
+        notes, warnings = (*outline.notes, *added), (*outline.warnings, *fitted.warnings)
+        return replace(outline, inputs=inputs, notes=notes, warnings=warnings, raw=_Outlines(each))
+
+    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+        """Return the samples of all parts, sequences padded to the longest."""
+        outlines, found, places = _outlines(outline), [], []
+        for part, each, inside in zip(self._parts, outlines, _inside(outlines, chosen), strict=True):
+            if inside is None or len(inside[0]):
+                wanted = None if inside is None else inside[0]
+                found.append(part.source.samples(part.options, part.path, each, wanted))
+                places.append(None if inside is None else inside[1])
+        refuse_too_large(sum(part.bytes for part in found), "All samples", "Use fewer samples or smaller ones.")
+        order = None if chosen is None else np.argsort(np.concatenate([x for x in places if x is not None]))
+        each_input = zip(outline.inputs, zip(*(x.arrays for x in found), strict=True), strict=True)
+        arrays = [_in_order(_joined(each, self._where, pads=given.type.has("T")), order) for given, each in each_input]
+        lengths = _lengths([(x.lengths, x.arrays) for x in found])
+        notes = dict.fromkeys(note for each in found for note in each.notes)
+        return Samples(tuple(arrays), tuple(notes), tuple(x if x is None else _in_order(x, order) for x in lengths))
+
+    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
+        """Return readers of all parts, one behind the other."""
+        outlines = _outlines(outline)
+        parts = zip(self._parts, outlines, strict=True)
+        found = [part.source.readers(part.options, part.path, each) for part, each in parts]
+        each_input = zip(outline.inputs, zip(*(x.inputs for x in found), strict=True), strict=True)
+        inputs = tuple(JoinedReader(each, self._where, pads=given.type.has("T")) for given, each in each_input)
+        notes = dict.fromkeys(note for each in found for note in each.notes)
+        return Readers(inputs, tuple(notes), tuple(_lengths([(x.lengths, x.inputs) for x in found])))
+
+    @property
+    def _where(self) -> str:
+        return " and ".join(str(part.path) for part in self._parts)
+
+
+class JoinedReader:
+    """Reader of the same input of several parts, one behind the other; sequences are padded to the longest."""
+
+    largest: int
+
+    def __init__(self, parts: Sequence[SampleReader], where: str, *, pads: bool) -> None:
+        self._parts = tuple(parts)
+        ends = np.cumsum([part.shape[0] for part in parts])
+        self._starts = np.concatenate(([0], ends[:-1]))
+        self.shape = (int(ends[-1]), *_widest([part.shape[1:] for part in parts], where, pads=pads))
+        self.kind: np.dtype[np.generic] = np.result_type(*(part.kind for part in parts))
+        self.at_once = min(part.at_once for part in parts)
+        self.where = where
+        self.largest = max(part.largest for part in parts)
+        has_names = all(getattr(part, "names", None) is not None for part in parts)
+        self.names = tuple(name for part in parts for name in getattr(part, "names", ())) if has_names else None
+        """Names of the files of all samples, where each is one."""
+
+    def name_of(self, number: int) -> str:
+        """Return the name of a sample, for messages."""
+        place = int(np.searchsorted(self._starts, number, side="right")) - 1
+        inside = number - int(self._starts[place])
+        found: str = getattr(self._parts[place], "name_of", lambda index: f"sample {index + 1:,}")(inside)
+        return found
+
+    def read(self, chosen: Array, out: Array) -> None:
+        """Read the samples from their parts. Raises `UserError` as these do."""
+        number = np.searchsorted(self._starts, chosen, side="right") - 1
+        for place, part in enumerate(self._parts):
+            inside = np.flatnonzero(number == place)
+            if not len(inside):
+                continue
+            indices = chosen[inside] - self._starts[place]
+            if len(inside) == len(chosen) and part.shape[1:] == self.shape[1:]:
+                part.read(indices, out)
+                continue
+            room = np.zeros((len(inside), *part.shape[1:]), out.dtype)
+            part.read(indices, room)
+            _paste(out, inside, room)
+
+
+def _outlines(outline: Outline) -> tuple[Outline, ...]:
+    assert isinstance(outline.raw, _Outlines)
+    return outline.raw.each
+
+
+def _alike(options: DataOptions, first: Outline) -> DataOptions:
+    """Return options with which the targets are taken as those of the training data were."""
+    tasks = {info.task for info in first.wanted}
+    changes: dict[str, object] = {}
+    if options.is_visible("task") and options.task == "auto" and len(tasks) == 1:
+        changes["task"] = tasks.pop()
+    if options.is_visible("response") and not options.response:
+        changes["response"] = ", ".join(column.name for column in first.columns if column.role == "response")
+    return options.replace(**changes)
+
+
+def _refuse_other_inputs(first: Outline, other: Outline, part: Part, *, resizes: bool) -> None:
+    """Raise `UserError` for columns or inputs that differ from those of the training data, all of them named."""
+    what = f"The {part.split} data {part.path}"
+    here, there = ({c.name: c for c in outline.columns if c.role == "input"} for outline in (first, other))
+    if missing := [quoted(name) for name in here if name not in there]:
+        raise UserError(f"{what} lacks what the training data has: {listed(missing)}. Add it, or leave it out of both.")
+    kinds = {name: (here[name].kind.partition(",")[0], there[name].kind.partition(",")[0]) for name in here}
+    if first.inputs:
+        kinds = {}
+    if strange := [f"{quoted(name)} holds {b} instead of {a}" for name, (a, b) in kinds.items() if a != b]:
+        raise UserError(f"{what} differs from the training data: {listed(strange)}.")
+    types = {given.name: given for given in other.inputs}
+    if missing := [quoted(given.name) for given in first.inputs if given.name not in types]:
+        raise UserError(f"{what} lacks inputs of the training data: {listed(missing)}.")
+    differing = [
+        f"{quoted(given.name)} is {types[given.name].short()} instead of {given.short()}"
+        for given in first.inputs
+        if not resizes and not _fits(given.type.sizes, types[given.name].type.sizes)
+    ]
+    if differing:
+        raise UserError(f"{what} differs from the training data: {listed(differing)}. Expected the same sizes.")
+
+
+def _fits(one: Sequence[object], other: Sequence[object]) -> bool:
+    """Return whether sizes agree where both are known."""
+    pairs = zip(one, other, strict=False)
+    known = ((a, b) for a, b in pairs if isinstance(a, int) and isinstance(b, int))
+    return len(one) == len(other) and all(a == b for a, b in known)
+
+
+def _targets(first: Outline, other: Outline, part: Part) -> Iterator[Array]:
+    """Yield the targets of a part with the class numbers of the training data. Raises `UserError`."""
+    what = f"The {part.split} data {part.path}"
+    if len(other.wanted) != len(first.wanted):
+        raise UserError(f"{what} has {len(other.wanted):,} targets; the training data has {len(first.wanted):,}.")
+    for wanted, found, array in zip(first.wanted, other.wanted, other.targets, strict=True):
+        if wanted.task != found.task or wanted.type.axes != found.type.axes:
+            raise UserError(f"{what} has {found.spoken()} to predict; the training data has {wanted.spoken()}.")
+        if wanted.task in ("classes", "transcripts"):
+            array = _renumbered(wanted, found, array, what)
+        elif wanted.outputs != found.outputs:
+            raise UserError(f"{what} has {found.spoken()} to predict; the training data has {wanted.spoken()}.")
+        yield array
+
+
+def _renumbered(wanted: TargetInfo, found: TargetInfo, array: Array, what: str) -> Array:
+    numbers = {name: number for number, name in enumerate(wanted.classes)}
+    if unknown := [quoted(name) for name in found.classes if name not in numbers]:
+        known = listed([quoted(name) for name in wanted.classes])
+        raise UserError(
+            f"{what} has classes of '{wanted.name}' that the training data lacks: {listed(unknown)}. Expected some of "
+            f"{known}."
+        )
+    table = np.array([numbers[name] for name in found.classes], np.int64)
+    kind = np.int64 if array.dtype == np.int64 else np.int8 if len(numbers) <= np.iinfo(np.int8).max else np.int16
+    return np.where(array >= 0, table[np.maximum(array, 0)], array).astype(kind)
+
+
+def _inside(outlines: Sequence[Outline], chosen: Array | None) -> Iterator[tuple[Array, Array] | None]:
+    """Yield, per part, the chosen samples that are its own, and their places in `chosen`; None for all samples."""
+    start = 0
+    for outline in outlines:
+        if chosen is None:
+            yield None
+            continue
+        places = np.flatnonzero((chosen >= start) & (chosen < start + len(outline)))
+        yield chosen[places] - start, places
+        start += len(outline)
+
+
+def _in_order(array: Array, order: Array | None) -> Array:
+    return array if order is None else array[order]
+
+
+def _with_lengths(parts: Sequence[tuple[Info, ...]]) -> tuple[Info, ...]:
+    """Return the inputs or targets of the first part, with the shortest and longest sequences of all parts."""
+    result = []
+    for given in parts[0]:
+        alike = [one for each in parts for one in each if one.name == given.name and one.type.has("T")]
+        spans = [one.lengths or (one.type["T"], one.type["T"]) for one in alike]
+        known = [(low, high) for low, high in spans if isinstance(low, int) and isinstance(high, int)]
+        if len(set(known)) > 1:
+            lengths = min(low for low, _ in known), max(high for _, high in known)
+            given = replace(given, lengths=lengths, type=given.type.opened())
+        result.append(given)
+    return tuple(result) if any(a is not b for a, b in zip(result, parts[0], strict=True)) else parts[0]
+
+
+def _widest(shapes: Sequence[tuple[int, ...]], where: str, *, pads: bool) -> tuple[int, ...]:
+    """Return the shape of the samples; with `pads` they may differ in their first axis, and are as long as the
+    longest."""
+    if len(set(shapes)) == 1:
+        return shapes[0]
+    if not pads or not shapes[0] or len({shape[1:] for shape in shapes}) > 1:
+        sizes = " and ".join(" × ".join(map(str, shape)) for shape in shapes)
+        raise UserError(
+            f"The samples of {where} differ in their sizes: {sizes}. Expected the same sizes in all splits. An image "
+            "size (data.image_size) makes those of images the same."
+        )
+    return (max(shape[0] for shape in shapes), *shapes[0][1:])
+
+
+def _joined(arrays: Sequence[Array], where: str, *, pads: bool, fill: float = 0) -> Array:
+    """Return arrays one behind the other, sequences padded to the longest with `fill`."""
+    shape = _widest([array.shape[1:] for array in arrays], where, pads=pads)
+    if all(array.shape[1:] == shape for array in arrays):
+        return np.concatenate(arrays)
+    out = np.full((sum(map(len, arrays)), *shape), fill, np.result_type(*arrays))
+    start = 0
+    for array in arrays:
+        _paste(out, np.arange(start, start + len(array)), array)
+        start += len(array)
+    return out
+
+
+def _paste(out: Array, rows: Array, values: Array) -> None:
+    """Write samples into rows of a padded array."""
+    if values.shape[1:] == out.shape[1:]:
+        out[rows] = values
+    else:
+        out[rows, : values.shape[1]] = values
+
+
+def _lengths(parts: Sequence[tuple[tuple[Array | None, ...], Sequence[object]]]) -> list[Array | None]:
+    """Return the lengths of all samples per input, where any part has lengths or another number of steps."""
+    count = len(parts[0][1])
+    result: list[Array | None] = []
+    for number in range(count):
+        each, steps, has_any = [], set(), False
+        for lengths, arrays in parts:
+            shape: tuple[int, ...] = arrays[number].shape  # type: ignore[attr-defined]
+            given = lengths[number] if lengths else None
+            has_any = has_any or given is not None
+            steps.add(shape[1] if len(shape) > 1 else 0)
+            each.append(np.full(shape[0], shape[1] if len(shape) > 1 else 0, np.int64) if given is None else given)
+        result.append(np.concatenate(each) if has_any or len(steps) > 1 else None)
+    return result if any(x is not None for x in result) else []
+
+
+def parts_of(options: DataOptions, path: Path, base: Path, make: Callable[[DataOptions], Source]) -> list[Part]:
+    """Return the training data, and the data of other splits where the options name some.
+
+    path: of the options. make: returns the source of options. Raises `UserError` for folders that are missing.
+    """
+    if options.split == "folders":
+        return _parts_in(options, path, base, make)
+    plain = _plain(options)
+    others = [(name, getattr(options, f"{name}_path")) for name in SPLITS[1:] if options.is_visible(f"{name}_path")]
+    return [
+        Part("", make(options), options, path),
+        *(Part(name, make(plain), plain.replace(path=text), locate(text, base)) for name, text in others if text),
+    ]
+
+
+def _plain(options: DataOptions) -> DataOptions:
+    return options.replace(split="random", split_column="", group_pattern="", validation_path="", test_path="")
+
+
+def _parts_in(options: DataOptions, path: Path, base: Path, make: Callable[[DataOptions], Source]) -> list[Part]:
+    """Return the parts in folders, or arrays, that are named after the splits."""
+    plain, found = _plain(options), split_folders(path)
+    if named := {} if found else make(plain).named_parts(plain, path):
+        parts = {name: Part(name, source, plain, path) for name, source in named.items()}
+    else:
+        parts = {name: _part_in(name, plain, path / folder, folder, base, make) for name, folder in found.items()}
+    if "training" not in parts or len(parts) < 2:
+        there = f"found {', '.join([*found.values(), *named])}" if parts else "found none of them"
+        raise UserError(
+            f"{path} is to hold folders, or arrays, named train, val and test; {there}. Expected train and one or both "
+            "of the others. Choose another split (data.split), or name them so."
+        )
+    training = replace(parts["training"], split="")
+    return [training, *(parts[name] for name in SPLITS[1:] if name in parts)]
+
+
+def split_folders(path: Path) -> dict[str, str]:
+    """Return the name of the folder of each split in a folder. Raises `UserError` where two are of the same split."""
+    found: dict[str, str] = {}
+    try:
+        names = sorted(entry.name for entry in os.scandir(path) if entry.is_dir()) if path.is_dir() else []
+    except OSError as error:
+        raise unreadable(path, error) from None
+    for name in names:
+        split = SPLIT_NAMES.get(name.lower(), "")
+        if split in found:
+            raise UserError(f"{path} holds two folders of {split} data, {found[split]} and {name}. Rename one of them.")
+        if split:
+            found[split] = name
+    return found
+
+
+def _part_in(
+    name: str, plain: DataOptions, path: Path, folder: str, base: Path, make: Callable[[DataOptions], Source]
+) -> Part:
+    """Return the part in a folder; other folders that the options name, such as that of masks, have one of that name
+    as well."""
+    paths = {
+        option: str(locate(str(Path(text) / folder), base))
+        for option, field in plain.fields.items()
+        if isinstance(field, FilePath) and option != "path" and plain.is_visible(option)
+        if (text := getattr(plain, option))
+    }
+    inside = tuple(file.partition("/")[2] for file in plain.excluded_files if file.partition("/")[0] == folder)
+    options = plain.replace(path=str(path), excluded_files=inside, **paths)
+    return Part(name, make(options), options, path)

@@ -1,0 +1,114 @@
+"""What a split goes by, of each sample: names of splits, groups, or places in time, from columns or names of files."""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+
+from engine.core.errors import UserError, plural
+from engine.core.fields import quoted
+from engine.data.sources.source import Array, listed
+
+GROUP = "{group}"
+ANY = "*"
+SPLIT_NAMES: Mapping[str, str] = {
+    "train": "training",
+    "training": "training",
+    "val": "validation",
+    "valid": "validation",
+    "validation": "validation",
+    "test": "test",
+}
+"""Names of splits in columns and folders, in lower case, and the split that each means."""
+_PART = re.compile(rf"(.+?)_({'|'.join(SPLIT_NAMES)})(_lengths)?", re.IGNORECASE)
+
+
+def keys_of(kind: str, values: Array | Sequence[str], what: str) -> Array:
+    """Return the keys of samples from the values of a column: numbers (N) that sort in time for `ordered`, else the
+    values. `what` names the column in errors. Raises `UserError` for texts that are no times."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise UserError(f"{what} has the shape {array.shape}; expected one value per sample to divide the data by.")
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise UserError(
+            f"{what} divides the data and has gaps, the first for sample {int(np.isnan(array).argmax()):,}."
+        )
+    return _times(array, what) if kind == "ordered" and array.dtype.kind not in "iufb" else array
+
+
+def part_of_name(name: str) -> tuple[str, str]:
+    """Return the name of an array without its split, and the split: `x` and `training` for `x_train`, `x_lengths` for
+    `x_train_lengths`; an empty split where it has none."""
+    found = _PART.fullmatch(name)
+    return (found[1] + (found[3] or ""), SPLIT_NAMES[found[2].lower()]) if found else (name, "")
+
+
+def _times(texts: Array, what: str) -> Array:
+    """Return seconds since 1970 of texts in ISO 8601; without a time zone they are taken as UTC."""
+    different, places = np.unique(texts, return_inverse=True)
+    seconds = np.empty(len(different), np.float64)
+    for index, text in enumerate(different.tolist()):
+        try:
+            moment = datetime.fromisoformat(str(text).strip())
+        except ValueError:
+            raise UserError(
+                f"{what} holds {quoted(str(text))}, which is no time to order samples by. Expected numbers, or dates "
+                "and times as in 2024-12-31 or 2024-12-31T23:59:00."
+            ) from None
+        seconds[index] = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return np.asarray(seconds[places])
+
+
+def groups_of_names(names: Sequence[str], pattern: str) -> Array:
+    """Return the group of each file (N, texts), by a pattern such as `{group}_*`.
+
+    `{group}` and `*` stand for the shortest text up to what follows them. A pattern without `/` is that of a file's
+    name, others are those of the path below the folder of the data. Raises `UserError` for names that do not fit.
+    """
+    parts = _parsed(pattern)
+    is_of_name = "/" not in pattern
+    groups = [_group(name.rpartition("/")[2] if is_of_name else name, parts) for name in names]
+    if strange := [name for name, group in zip(names, groups, strict=True) if not group]:
+        raise UserError(
+            f"{len(strange):,} of {plural(len(names), 'file')} {'does' if len(strange) == 1 else 'do'} not fit the "
+            f"pattern {quoted(pattern)} of groups: {listed(strange)}. {GROUP} is the part that names the group, * is "
+            "any text."
+        )
+    return np.array(groups)
+
+
+def _parsed(pattern: str) -> list[str]:
+    """Return the pattern as texts, `{group}` and `*` among them. Raises `UserError` unless there is one group."""
+    if pattern.count(GROUP) != 1:
+        raise UserError(
+            f"The pattern {quoted(pattern)} of groups holds no {GROUP}, or several. Expected one, as {GROUP}_*."
+        )
+    parts = []
+    for place, text in enumerate(pattern.split(GROUP)):
+        parts += [GROUP] if place else []
+        for number, literal in enumerate(text.split(ANY)):
+            parts += [ANY] if number else []
+            parts += [literal] if literal else []
+    return parts
+
+
+def _group(name: str, parts: Sequence[str]) -> str:
+    """Return the group of a name, or an empty text where it does not fit. Takes linear time: nothing is tried twice."""
+    at, group, pending = 0, "", ""
+    for place, part in enumerate(parts, start=1):
+        if part in (GROUP, ANY):
+            pending = GROUP if GROUP in (part, pending) else ANY  # side by side, the group takes all
+            continue
+        first = at + (pending == GROUP)
+        if place == len(parts):
+            found = len(name) - len(part) if name.endswith(part) else -1
+        else:
+            found = name.find(part, first)
+        if found < first or (found > at and not pending):
+            return ""
+        group = name[at:found] if pending == GROUP else group
+        at, pending = found + len(part), ""
+    if pending == GROUP:
+        return name[at:]
+    return group if pending or at == len(name) else ""
