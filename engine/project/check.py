@@ -1,23 +1,22 @@
 """All checks of a project before training: its network, its options, and its data if known."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from engine.core.errors import UserError, plural
-from engine.core.types import TensorType, clash
 from engine.layers.base import LayerType
-from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
 from engine.network.analysis import NO_LAYERS, Analysis, analyse, frozen_parameters, type_at
 from engine.network.block import Block
 from engine.network.blocks import Path, analysis_in, network_in
 from engine.network.memory import Memory, StepOptions, all_known, optimizer_states, training_memory
-from engine.network.network import Layer, Network
-from engine.network.problems import Fix, Problem
+from engine.network.network import Network
+from engine.network.problems import Problem
 from engine.project import check_fixes, user_code
 from engine.project.bindings import in_order, match_inputs
 from engine.project.check_advice import advice
 from engine.project.check_augmentation import augmentation_problems
 from engine.project.check_fixes import with_channel_fix
+from engine.project.check_inputs import input_problems, missing_inputs
 from engine.project.check_lengths import length_problems, sequence_problems
 from engine.project.check_outputs import (
     idle_inputs,
@@ -82,6 +81,8 @@ def check(project: Project, facts: DatasetInfo | None = None, refusal: str = "")
     be read."""
     analysis = analyse(project.network)
     problems = [_with_channel_fix(project, analysis, problem) for problem in analysis.problems]
+    if analysis.problems == NO_LAYERS and facts is not None:
+        problems = [replace(problem, fix=missing_inputs(project, facts)) for problem in problems]
     problems += _option_problems(project)
     problems += stage_problems(project, analysis)
     if facts is not None:
@@ -230,28 +231,7 @@ def _option_problems(project: Project) -> Iterator[Problem]:
 def _data_problems(project: Project, analysis: Analysis, facts: DatasetInfo) -> Iterator[Problem]:
     network = project.network
     yield from (Problem("warning", "", "", DATA, warning) for warning in facts.warnings)
-    if network.inputs and len(network.inputs) != len(facts.inputs):
-        names = ", ".join(i.name for i in facts.inputs)
-        message = (
-            f"The data has {plural(len(facts.inputs), 'input')} ({names}), "
-            f"the network {plural(len(network.inputs), 'input layer')}. "
-            "Give the network one input layer for each."
-        )
-        yield Problem("error", "", "", DATA, message)
-    for id, given in match_inputs(network, facts).items():
-        layer = network.layers[id]
-        wanted = layer.type.output()
-        if not wanted.fits(given.type) or wanted.kind != given.type.kind:
-            message = f"The layer takes {wanted}; the data gives {given.type}.{_resizing(project, wanted, given.type)}"
-            fix = _input_fix(layer, given.type)
-            if wanted.layout == "features" and given.type.kind == "index":
-                message += " To take its whole numbers as numbers, set data.integer_arrays=numbers."
-                fix = check_fixes.data_option("Take as numbers", integer_arrays="numbers")
-            yield Problem("error", id, layer.name, "", message, fix)
-        elif given.lengths and not wanted.is_open:
-            shortest, longest = given.lengths
-            message = f"The layer takes {wanted}; the sequences of the data have {shortest:,} to {longest:,} steps."
-            yield Problem("error", id, layer.name, "length", message, _input_fix(layer, given.type))
+    yield from input_problems(project, analysis, facts)
     is_masked = project.training.sequence_padding == "masked"
     yield from length_problems(network, analysis, match_inputs(network, facts), is_masked=is_masked)
     yield from sequence_problems(project, facts)
@@ -284,35 +264,6 @@ def _warmup_problem(options: TrainingOptions, samples: int) -> Iterator[Problem]
             "the learn rate only rises."
         )
         yield Problem("warning", "", "", "training.warmup_iterations", message)
-
-
-def _resizing(project: Project, wanted: TensorType, given: TensorType) -> str:
-    """Return advice to resize the images to the size that a layer takes, where only their size does not fit."""
-    if not project.data.is_visible("image_size") or wanted.layout != "image" or given.layout != "image":
-        return ""
-    size = wanted["H"]
-    can_be = isinstance(size, int) and size == wanted["W"] and wanted["C"] == given["C"]
-    return f" Give the layer that size, or resize the images: data.image_size={size}." if can_be else ""
-
-
-def _input_fix(layer: Layer, given: TensorType) -> Fix | None:
-    """Return the edit that sets the input layer's sizes to those of the data, where its type can have them."""
-    values: dict[str, object] | None = None
-    sizes: Mapping[str, object] = dict(zip(given.axes, given.sizes, strict=True))
-    match layer.type, given.layout:
-        case ImageInput(), "image":
-            values = {"channels": sizes["C"], "size": [sizes["H"], sizes["W"]]}
-        case VolumeInput(), "volume":
-            values = {"channels": sizes["C"], "size": [sizes["D"], sizes["H"], sizes["W"]]}
-        case FeatureInput(), "features":
-            values = {"channels": sizes["C"]}
-        case SequenceInput() as type, "sequence":
-            length = sizes["T"] if clash(type.length or given["T"], given["T"]) else type.length
-            length = 0 if given.is_open else length
-            values = {"channels": sizes["C"], "content": "numbers", "length": length}
-        case SequenceInput(), "tokens":
-            values = {"content": "indices", "length": 0}
-    return check_fixes.fields(f"Set to {given.short()}", {layer.id: values}) if values else None
 
 
 def _output_problems(project: Project, analysis: Analysis, facts: DatasetInfo | None) -> Iterator[Problem]:

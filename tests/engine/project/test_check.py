@@ -180,11 +180,12 @@ def test_integers_for_a_layer_of_features_have_a_remedy() -> None:
     assert problem.fix.edit(made).data.integer_arrays == "numbers"
 
 
-def test_an_input_of_another_kind_offers_no_fix() -> None:
+def test_an_input_of_another_kind_is_replaced() -> None:
     problem = next(p for p in problems(project(classifier()), facts(features(4))) if p.severity == "error")
     assert problem.name == "image_1"
     assert problem.message.startswith("The layer takes an image of 1 × 6 × 6 (C × H × W); the data gives ")
-    assert problem.fix is None
+    assert problem.fix is not None
+    assert problem.fix.label == "Make it a feature input of 4"
 
 
 def test_the_number_of_classes_is_set_where_it_is_decided() -> None:

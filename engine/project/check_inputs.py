@@ -1,0 +1,162 @@
+"""Checks of the input layers against the inputs of the data, with fixes: sizes, types, counts."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from engine.core.errors import plural
+from engine.core.types import TensorType, clash
+from engine.layers.base import LayerType
+from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
+from engine.network import edits
+from engine.network.analysis import Analysis, analyse
+from engine.network.network import Layer
+from engine.network.problems import Fix, Problem
+from engine.project import check_fixes
+from engine.project.bindings import match_inputs
+from engine.project.check_outputs import output_count_problem, output_problems
+from engine.project.dataset_info import DatasetInfo, InputInfo
+from engine.project.project import Project
+
+ROW = 120.0
+"""Vertical distance of input layers that are added."""
+_COUNTS = ("outputs", "filters")
+
+
+def input_problems(project: Project, analysis: Analysis, facts: DatasetInfo) -> Iterator[Problem]:
+    """Return what differs between the input layers and the inputs of the data; each problem sets the layer from the
+    data. Where several things differ, a note sets all of them, and the numbers of outputs, at once."""
+    found = [*_differences(project, facts)]
+    yield from found
+    if found and len(found) + len(_output_counts(project, analysis, facts)) > 1:
+        message = "Several sizes of the network differ from the data. All inputs and outputs can be set at once."
+        detail = "Sets type and size of each input layer, and the number of outputs, from the data."
+        fix = Fix("Fit the network to the data", lambda project: fitted(project, facts), detail)
+        yield Problem("note", "", "", "data", message, fix)
+
+
+def _differences(project: Project, facts: DatasetInfo) -> Iterator[Problem]:
+    network = project.network
+    if network.inputs and len(network.inputs) != len(facts.inputs):
+        names = ", ".join(i.name for i in facts.inputs)
+        message = (
+            f"The data has {plural(len(facts.inputs), 'input')} ({names}), "
+            f"the network {plural(len(network.inputs), 'input layer')}. "
+            "Give the network one input layer for each."
+        )
+        yield Problem("error", "", "", "data", message, missing_inputs(project, facts))
+    for id, given in match_inputs(network, facts).items():
+        layer = network.layers[id]
+        wanted = layer.type.output()
+        if not wanted.fits(given.type) or wanted.kind != given.type.kind:
+            message = f"The layer takes {wanted}; the data gives {given.type}.{_resizing(project, wanted, given.type)}"
+            fix = _input_fix(layer, given.type)
+            if wanted.layout == "features" and given.type.kind == "index":
+                message += " To take its whole numbers as numbers, set data.integer_arrays=numbers."
+                fix = check_fixes.data_option("Take as numbers", integer_arrays="numbers")
+            yield Problem("error", id, layer.name, "", message, fix)
+        elif given.lengths and not wanted.is_open:
+            shortest, longest = given.lengths
+            message = f"The layer takes {wanted}; the sequences of the data have {shortest:,} to {longest:,} steps."
+            yield Problem("error", id, layer.name, "length", message, _input_fix(layer, given.type))
+
+
+def _resizing(project: Project, wanted: TensorType, given: TensorType) -> str:
+    """Return advice to resize the images to the size that a layer takes, where only their size does not fit."""
+    if not project.data.is_visible("image_size") or wanted.layout != "image" or given.layout != "image":
+        return ""
+    size = wanted["H"]
+    can_be = isinstance(size, int) and size == wanted["W"] and wanted["C"] == given["C"]
+    return f" Give the layer that size, or resize the images: data.image_size={size}." if can_be else ""
+
+
+def input_of(given: TensorType) -> tuple[type[LayerType], dict[str, object]] | None:
+    """Return the type of the input layer that takes data of this type, and its field values; None where there is
+    none."""
+    sizes: Mapping[str, object] = dict(zip(given.axes, given.sizes, strict=True))
+    if given.kind == "complex":
+        return None
+    match given.layout:
+        case "image":
+            return ImageInput, {"channels": sizes["C"], "size": [sizes["H"], sizes["W"]]}
+        case "volume":
+            return VolumeInput, {"channels": sizes["C"], "size": [sizes["D"], sizes["H"], sizes["W"]]}
+        case "features":
+            return FeatureInput, {"channels": sizes["C"]}
+        case "sequence":
+            length = 0 if given.is_open else sizes["T"]
+            return SequenceInput, {"channels": sizes["C"], "content": "numbers", "length": length}
+        case "tokens":
+            return SequenceInput, {"content": "indices", "length": 0}
+    return None
+
+
+def _input_fix(layer: Layer, given: TensorType) -> Fix | None:
+    """Return the edit that sets the input layer's sizes to those of the data, and its type where that differs."""
+    if (found := input_of(given)) is None:
+        return None
+    type, values = found
+    if isinstance(layer.type, type):
+        if isinstance(layer.type, SequenceInput) and given.layout == "sequence" and not given.is_open:
+            has_length = clash(layer.type.length or given["T"], given["T"])
+            values["length"] = given["T"] if has_length else layer.type.length
+        return check_fixes.fields(f"Set to {given.short()}", {layer.id: values})
+
+    def edit(project: Project) -> Project:
+        network = edits.replace_type(project.network, layer.id, type)
+        return replace(project, network=edits.set_fields(network, layer.id, values))
+
+    return Fix(f"Make it {_named(type, given)}", edit)
+
+
+def _named(type: type[LayerType], given: TensorType) -> str:
+    """Return `an image input of 3 × 8 × 9`."""
+    label = type.label[:1].lower() + type.label[1:]
+    return f"{'an' if label[0] in 'aeiou' else 'a'} {label} of {given.short()}"
+
+
+def missing_inputs(project: Project, facts: DatasetInfo) -> Fix | None:
+    """Return the edit that adds the input layers that the network lacks, below those that it has; None where it has
+    enough."""
+    have = len(project.network.inputs)
+    missing: list[tuple[InputInfo, type[LayerType], dict[str, object]]] = []
+    for given in facts.inputs[have:]:
+        if (found := input_of(given.type)) is None:
+            return None
+        missing.append((given, *found))
+    if not missing:
+        return None
+
+    def edit(project: Project) -> Project:
+        network, layout = project.network, project.layout
+        places = [layout.at(layer.id) for layer in network.inputs]
+        x, y = max(places, key=lambda at: at[1], default=(0.0, -ROW))
+        for _, type, values in missing:
+            network, layer = edits.add_layer(network, type(**values))
+            y += ROW
+            layout = layout.moved({layer.id: (x, y)})
+        return replace(project, network=network, layout=layout)
+
+    (first, kind, _), *others = missing
+    label = f"Add {plural(len(missing), 'input layer')}" if others else f"Add {_named(kind, first.type)}"
+    return Fix(label, edit)
+
+
+def _output_counts(project: Project, analysis: Analysis, facts: DatasetInfo) -> list[Problem]:
+    """Return the problems of outputs with another number of channels than their target, which a field sets."""
+    network = project.network
+    ports = network.output_ports
+    if any(port.layer not in analysis.shapes for port in ports) or output_count_problem(network, facts) is not None:
+        return []
+    return [p for p in output_problems(project, analysis, facts) if p.field in _COUNTS and p.fix is not None]
+
+
+def fitted(project: Project, facts: DatasetInfo) -> Project:
+    """Return the project with type and size of the input layers, and the numbers of outputs, set from the data, as far
+    as there are edits for that. The data stays as it is."""
+    for problem in _differences(project, facts):
+        if problem.fix is not None and (after := problem.fix.edit(project)).data == project.data:
+            project = after
+    for problem in _output_counts(project, analyse(project.network), facts):
+        if problem.fix is not None:
+            project = problem.fix.edit(project)
+    return project
