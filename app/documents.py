@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 
 from engine.core.errors import UserError
+from engine.core.fields import FilePath
 from engine.core.files import open_file, write_atomically
 from engine.core.folders import state_folder
 from engine.project.file import SUFFIX, Opened, dumps, load, loads, save
@@ -156,14 +157,23 @@ class Documents(QObject):
             return self._original
         return self.identity or new_identity()
 
+    def short(self, path: Path) -> str:
+        """Return a path relative to the project's folder if it lies inside, so that both can be moved together."""
+        if self.path is not None and path.is_relative_to(self.base):
+            return path.relative_to(self.base).as_posix()
+        return str(path)
+
     def _moved(self, project: Project, target: Path) -> Project:
         """Return the project with its relative paths made relative to the new folder."""
         project = moved_project(project, self.base, target.parent)
-        data = project.data
-        if not data.path or Path(data.path).is_absolute() or target.parent == self.base:
+        if target.parent == self.base:
             return project
-        where = os.path.relpath((self.base / data.path).resolve(), target.parent)
-        return replace(project, data=data.replace(path=Path(where).as_posix()))
+        data, moved = project.data, {}
+        for name, value in data.changed().items():
+            if isinstance(data.fields[name], FilePath) and not Path(value).is_absolute():
+                where = os.path.relpath((self.base / value).resolve(), target.parent)
+                moved[name] = Path(where).as_posix()
+        return replace(project, data=data.replace(**moved)) if moved else project
 
     def known(self) -> list[Path]:
         """Return the projects that were opened or saved recently, newest first, including those that no longer

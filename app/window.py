@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QSettings, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QPaintEvent, QShowEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QVBoxLayout, QWidget
 
 from app import documents, messages
 from app.data.dataset_tracker import DatasetTracker
+from app.data.guess import DataGuesser, dropped_path, is_project
 from app.frame.actions import WindowState
 from app.frame.canvas_overlays import LayerHealthOverlay, StagesOverlay
 from app.frame.commands import CanvasCommands, DialogCommands, ThemeCommands
@@ -72,6 +73,7 @@ class MainWindow(QMainWindow):
         self.server = server or EngineServer(self)
         self.notifier = Notifier(self, self.settings)
         self.dataset = DatasetTracker(self.editor, self.documents, self.server)
+        self.guesser = DataGuesser(self)
         self.user_code = UserCodeTracker(self.editor, self.documents, self)
         self.environment = ExecutionEnvironment(self, self.dataset)
         self.training = Training(self, self.dataset, self.user_code, self.notifier)
@@ -79,6 +81,7 @@ class MainWindow(QMainWindow):
         self.stages = StagesOverlay(self, self.design, self.environment)
         self.layer_health = LayerHealthOverlay(self, self.design, self.training)
         self.files = DocumentCommands(self)
+        self.files.data_chosen.connect(self.guesser.use)
         self.canvas_commands = CanvasCommands(self.design)
         self.dialogs = DialogCommands(self, self.design, self.dataset, self.user_code, self.environment, self.training)
         self.menus = Menus(self, self, self.documents)
@@ -89,6 +92,7 @@ class MainWindow(QMainWindow):
         self._connect_engine()
         self._connect_design()
         self._restore_size()
+        self.setAcceptDrops(True)
         self.show_start() if tab == "start" else self.show_tab(tab)
         if tab == "design":
             self.design.canvas.setFocus()  # else the first button of the bar had the keyboard
@@ -126,7 +130,7 @@ class MainWindow(QMainWindow):
     def _make_data_tab(self) -> QWidget:
         from app.data.tab import DataTab
 
-        tab = DataTab(self.editor, self.documents, self.server, self.dataset)
+        tab = DataTab(self, self.dataset, self.guesser)
         tab.augmentation_wanted.connect(lambda: self._augment(tab))
         return tab
 
@@ -367,6 +371,30 @@ class MainWindow(QMainWindow):
     def _on_engine_failed(self, message: str) -> None:
         self.status.show_engine("failed")
         self.hint(message)
+
+    # ---- files brought from outside ----
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take one file or folder: a project, or data of any kind."""
+        path = dropped_path(event.mimeData())
+        if path is not None:
+            self.hint("Drop it to open the project." if is_project(path) else "Drop it to use it as data.")
+            event.acceptProposedAction()
+        elif event.mimeData().hasUrls():
+            self.hint("Drop one file or one folder of this computer.")
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the project that was dropped, or use the data."""
+        path = dropped_path(event.mimeData())
+        if path is not None:
+            event.acceptProposedAction()
+            # Later: a question must not hold up the program that the file was dragged from.
+            QTimer.singleShot(0, self, lambda: self.bring(path))
+
+    def bring(self, path: Path) -> None:
+        """Open a project, after asking about unsaved work; anything else is taken for data, whose kind the engine
+        finds."""
+        self.files.open_asking(path) if is_project(path) else self.guesser.use(path)
 
     # ---- life ----
 

@@ -1,4 +1,4 @@
-"""Writes the example projects, and the generated data of three of them. The same bytes each time.
+"""Writes the example projects, and the generated data of four of them. The same bytes each time.
 
 Run by hand: `.venv/bin/python -m scripts.make_examples [projects|data ...]`. What the data is stands
 in resources/data/ATTRIBUTION.md.
@@ -7,6 +7,7 @@ in resources/data/ATTRIBUTION.md.
 import csv
 import io
 import sys
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,43 @@ def heating() -> Project:
     return draw.project(data, training)
 
 
+def power() -> Project:
+    """Forecasts a day from the two days before it, and from what is known of it."""
+    data = DataOptions(
+        source="series",
+        path="../data/power.csv",
+        response="demand_mw",
+        time_column="time",
+        known_columns="temperature, workday",
+        lags=48,
+        horizon=24,
+    )
+    draw = Drawing()
+    known = _facts(data)
+    sides = []
+    for given, aside in zip(known.inputs, (-ASIDE / 2, ASIDE / 2), strict=True):
+        steps, channels = given.type.sizes
+        last = draw.add(given.name, "sequence_input", row=0, aside=aside, channels=channels, length=steps)
+        sides.append(draw.add(f"flat_{given.name}", "flatten", last, row=1, aside=aside))
+    last = draw.add("join", "concatenation", *sides, row=2)
+    last = draw.add("fc_1", "fully_connected", last, row=3, outputs=64)
+    last = draw.add("tanh_1", "tanh", last, row=4)
+    last = draw.add("fc_2", "fully_connected", last, row=5, outputs=known.outputs)
+    draw.add("demand", "inverse_norm", last, row=6, numbers="fitted")
+    training = TrainingOptions(
+        solver="adam",
+        initial_learn_rate=0.003,
+        schedule="cosine",
+        normalize_targets=True,
+        metrics=("rmse", "mae"),
+        l2_regularization=0.001,
+        max_epochs=30,
+        mini_batch_size=32,
+        shuffle="every-epoch",
+    )
+    return draw.project(data, training)
+
+
 def shapes() -> Project:
     """Says of each pixel what it belongs to, with a small U-Net."""
     data = DataOptions(source="arrays", path="../data/shapes.npz", ignored_value=255)
@@ -151,7 +189,7 @@ def waves() -> Project:
     return draw.project(data, training)
 
 
-PROJECTS = {"digits": digits, "heating": heating, "shapes": shapes, "waves": waves}
+PROJECTS = {"digits": digits, "heating": heating, "power": power, "shapes": shapes, "waves": waves}
 
 
 def _facts(data: DataOptions) -> DatasetInfo:
@@ -193,6 +231,34 @@ def make_heating(rows: int = 800) -> list[list[Any]]:
         # What is gained beyond what is lost heats nothing: a soft floor at zero.
         needed = np.logaddexp(0.0, (lost - gained) / 4.0) * 4.0 * (1 + 0.04 * random.standard_normal())
         table.append([floor, share, wall_u, side, people, outside, sun, round(float(needed), 2)])
+    return table
+
+
+def make_power(days: int = 77) -> list[list[Any]]:
+    """Made-up demand of a town, hour by hour from winter to spring: people get up, work and cook, stay in bed at
+    weekends, and heat when it was cold for a while; and the weather that makes them."""
+    random = np.random.default_rng(4)
+    hours = np.arange(24 * days)
+    hour, day = hours % 24, hours // 24
+    weather = np.zeros(len(hours))
+    for now in range(1, len(hours)):
+        weather[now] = 0.985 * weather[now - 1] + 0.45 * random.standard_normal()
+    outside = 3.0 + 0.14 * day + 3.5 * np.sin(2 * np.pi * (hour - 9) / 24) + weather
+    felt = np.zeros(len(hours))  # walls keep warm
+    felt[0] = outside[0]
+    for now in range(1, len(hours)):
+        felt[now] = 0.9 * felt[now - 1] + 0.1 * outside[now]
+    workday = (day % 7 < 5) & ~np.isin(day, (38, 59))  # the first day is a Monday; two holidays
+    morning = np.exp(-0.5 * ((hour - np.where(workday, 8.0, 10.0)) / 2.0) ** 2)
+    noon = np.exp(-0.5 * ((hour - 13.0) / 3.0) ** 2)
+    evening = np.exp(-0.5 * ((hour - 19.0) / 2.5) ** 2)
+    people = np.where(workday, 16 * morning + 12 * noon + 18 * evening, 7 * morning + 9 * noon + 15 * evening)
+    demand = 38.0 + people + 0.9 * np.logaddexp(0.0, 16.0 - felt) + 0.7 * random.standard_normal(len(hours))
+    start = datetime(2024, 1, 15)
+    table: list[list[Any]] = [["time", "temperature", "workday", "demand_mw"]]
+    for now in range(len(hours)):
+        time = (start + timedelta(hours=now)).isoformat(sep=" ", timespec="minutes")
+        table.append([time, round(float(outside[now]), 1), int(workday[now]), round(float(demand[now]), 1)])
     return table
 
 
@@ -243,10 +309,13 @@ def make_shapes(count: int = 200, size: int = 24) -> dict[str, np.ndarray[Any, A
 
 
 def write_data() -> None:
-    """Write the table, the pictures and the sequences."""
+    """Write the tables, the pictures and the sequences."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(make_heating())
     write_atomically(DATA / "heating.csv", text.getvalue().encode())
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(make_power())
+    write_atomically(DATA / "power.csv", text.getvalue().encode())
     write_npz(DATA / "shapes.npz", make_shapes())
     write_npz(DATA / "waves.npz", make_waves())
 

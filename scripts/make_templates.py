@@ -405,6 +405,40 @@ def _conv1d_signals() -> Sketch:
     return sketch
 
 
+NUMBERS: Step = ("inverse_norm", {"numbers": "fitted"})
+"""The end of a forecast: numbers in the units of the data."""
+
+
+def _narx() -> Sketch:
+    """One step ahead from the last 24, trained as MATLAB's narxnet is in its open form."""
+    sketch = Sketch()
+    x = sketch.add("sequence_input", name="history", channels=2, length=24)
+    x = sketch.chain(x, "flatten", ("fully_connected", {"outputs": 32}), "tanh")
+    sketch.chain(x, ("fully_connected", {"outputs": 1}), NUMBERS)
+    return sketch
+
+
+def _lstm_forecaster() -> Sketch:
+    sketch = Sketch()
+    x = sketch.add("sequence_input", name="history", channels=2, length=48)
+    x = sketch.chain(x, ("lstm", {"hidden_units": 64, "output_mode": "last"}), ("dropout", {"probability": 0.1}))
+    sketch.chain(x, ("fully_connected", {"outputs": 24}), NUMBERS)
+    return sketch
+
+
+def _tcn_forecaster() -> Sketch:
+    """Causal convolutions whose dilation doubles from block to block: the last step sees 61 steps back."""
+    sketch = Sketch()
+    x = sketch.add("sequence_input", name="history", channels=2, length=48)
+    for number in range(4):
+        conv1d: Step = ("conv1d", {"filters": 32, "padding": "causal", "dilation": 2**number})
+        steps: list[Step] = [conv1d, "relu", ("spatial_dropout", {"probability": 0.1})] * 2
+        way: Sequence[Step] = () if number else (("conv1d", {"filters": 32, "kernel": 1}),)
+        x = sketch.block(f"dilation_{2**number}", _residual(*steps, way=way), x)
+    sketch.chain(x, "select_step", ("fully_connected", {"outputs": 24}), NUMBERS)
+    return sketch
+
+
 def _autoencoder() -> Sketch:
     sketch = Sketch()
     x = sketch.add("image_input", name="image", size=28, normalization="rescale-zero-one")
@@ -430,9 +464,9 @@ def _mlp() -> Sketch:
 MAKERS: dict[str, Callable[[], Sketch]] = {
     make.__name__.removeprefix("_"): make
     for make in (
-        _mlp, _autoencoder, _conv1d_signals, _lstm_classifier, _seq2seq, _gpt_small, _alexnet, _vgg16, _googlenet,
-        _resnet18, _resnet50, _resnet101, _squeezenet1_1, _mobilenet_v2, _densenet121, _efficientnet_b0, _vit_b_16,
-        _unet,
+        _mlp, _narx, _lstm_forecaster, _tcn_forecaster, _autoencoder, _conv1d_signals, _lstm_classifier, _seq2seq,
+        _gpt_small, _alexnet, _vgg16, _googlenet, _resnet18, _resnet50, _resnet101, _squeezenet1_1, _mobilenet_v2,
+        _densenet121, _efficientnet_b0, _vit_b_16, _unet,
     )
 }  # fmt: skip
 

@@ -1,10 +1,14 @@
 """The part of JSON Schema that our schema uses, so that tests can apply it without a further library."""
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
-ANNOTATIONS = {"$schema", "title", "description", "default", "if", "then"}
+from engine.cli.outputs import OUTPUTS
+from engine.cli.schema import document
+
+ANNOTATIONS = {"$schema", "$defs", "title", "description", "default", "if", "then"}
 TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
@@ -12,6 +16,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "integer": (int,),
     "number": (int, float),
     "boolean": (bool,),
+    "null": (type(None),),
 }
 
 
@@ -30,8 +35,11 @@ def violations(
             yield f"{where}: {keyword} {str(rule)[:80]} does not hold for {str(value)[:80]}"
     if isinstance(value, dict):
         for key, item in value.items():
+            rest = schema.get("additionalProperties", True)
             if key in schema.get("properties", {}):
                 yield from violations(item, schema["properties"][key], f"{where}.{key}", root)
+            elif isinstance(rest, dict):
+                yield from violations(item, rest, f"{where}.{key}", root)
     if isinstance(value, list) and "items" in schema:
         for index, item in enumerate(value):
             yield from violations(item, schema["items"], f"{where}[{index}]", root)
@@ -50,8 +58,8 @@ def _has_type(value: Any, name: str, _: Any) -> bool:
     return isinstance(value, TYPES[name]) and (name == "boolean" or not isinstance(value, bool))
 
 
-def _names_only_known(value: Any, allowed: bool, schema: dict[str, Any]) -> bool:
-    return allowed or not isinstance(value, dict) or set(value) <= set(schema.get("properties", {}))
+def _names_only_known(value: Any, allowed: bool | dict[str, Any], schema: dict[str, Any]) -> bool:
+    return allowed is not False or not isinstance(value, dict) or set(value) <= set(schema.get("properties", {}))
 
 
 def _is_number(value: Any) -> bool:
@@ -82,3 +90,15 @@ _RULES: dict[str, Any] = {
     "items": lambda value, rule, _: True,
     "allOf": lambda value, rule, _: True,
 }
+
+
+def checked_output(text: str) -> dict[str, Any]:
+    """Return the last object that a command printed with `--json`. Each has to follow the schema of its command, and
+    has no further key."""
+    told: dict[str, Any] = {}
+    for line in text.splitlines():
+        told = json.loads(line)
+        name = told["command"] if told["command"] in OUTPUTS else "output"
+        found = list(violations(told, document(name, is_closed=name != "output")))
+        assert not found, (found, told)
+    return told

@@ -3,17 +3,16 @@
 import shutil
 import tempfile
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
     QHBoxLayout,
     QLabel,
+    QMenu,
     QPushButton,
     QScrollArea,
     QStackedWidget,
@@ -23,17 +22,16 @@ from PySide6.QtWidgets import (
 
 from app.data.data_checks import DataChecks
 from app.data.dataset_tracker import CANCELLED, DatasetTracker, progress_text
+from app.data.guess import DataGuesser
 from app.data.preview import Preview, changes_of
-from app.documents import Documents
-from app.processes import EngineServer, OnError, OnResult
-from app.widgets import Divider
+from app.processes import OnError, OnResult
+from app.shell import Shell
+from app.widgets import Divider, Notice
 from designer import theme
-from designer.editor import Editor
 from designer.forms.form import Form
 from engine.project.check_augmentation import augmentation_problems
 from engine.project.data import DataOptions
 from engine.project.dataset_info import DatasetInfo
-from engine.project.sources.base import SourceType
 from engine.project.sources.catalog import SOURCES
 
 PREVIEW_SAMPLES = 40
@@ -48,9 +46,11 @@ class DataTab(QWidget):
     augmentation_wanted = Signal()
     """The user asks for the options of augmentation."""
 
-    def __init__(self, editor: Editor, documents: Documents, server: EngineServer, dataset: DatasetTracker) -> None:
+    def __init__(self, shell: Shell, dataset: DatasetTracker, guesser: DataGuesser) -> None:
         super().__init__()
-        self._editor, self._documents, self._server, self._dataset = editor, documents, server, dataset
+        editor = shell.editor
+        self._editor, self._documents, self._server, self._dataset = editor, shell.documents, shell.server, dataset
+        self._guesser = guesser
         self._shown: tuple[DataOptions, str] | None = None
         self._epoch = 0
         """The epoch whose augmentation is shown; 0 for the samples as they are."""
@@ -61,10 +61,9 @@ class DataTab(QWidget):
         """The request for samples that is not answered yet."""
         self._folder = tempfile.mkdtemp(prefix="netwright-preview-")
         self.destroyed.connect(lambda _=None, folder=self._folder: shutil.rmtree(folder, ignore_errors=True))
-        self.setAcceptDrops(True)
         self.form = Form(editor.project.data)
         self.form.changed.connect(self._on_edited)
-        self.checks = DataChecks(server)
+        self.checks = DataChecks(shell.server)
         self.checks.fix_wanted.connect(self._on_fix)
         self.preview = Preview(self.checks)
         self.preview.files.excluded.connect(self._on_excluded)
@@ -80,10 +79,21 @@ class DataTab(QWidget):
         row.setSpacing(0)
         row.addWidget(self._make_side())
         row.addWidget(Divider())
-        row.addWidget(self.pages, 1)
+        right = QVBoxLayout()
+        right.setSpacing(0)
+        self.notice = Notice()
+        self._above = QWidget()
+        margins = QVBoxLayout(self._above)
+        margins.setContentsMargins(16, 16, 16, 0)  # those of the cards below
+        margins.addWidget(self.notice)
+        right.addWidget(self._above)
+        right.addWidget(self.pages, 1)
+        row.addLayout(right, 1)
         editor.project_changed.connect(self._on_project_changed)
         dataset.changed.connect(self._on_info)
         dataset.progressed.connect(self._on_progress)
+        guesser.changed.connect(self._show_guess)
+        self._show_guess()
         self._on_info(dataset.info)
 
     def _make_side(self) -> QWidget:
@@ -102,7 +112,15 @@ class DataTab(QWidget):
         self.again = QPushButton("Reload")
         self.again.setToolTip("Look at the files anew")
         self.again.clicked.connect(self._read_again)
-        column.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
+        other = QPushButton("Choose other data…")
+        other.setMenu(QMenu(other))
+        self._fill_menu(other.menu())
+        self.other = other
+        buttons = QHBoxLayout()
+        buttons.addWidget(other)
+        buttons.addWidget(self.again)
+        buttons.addStretch(1)
+        column.addLayout(buttons)
         area = QScrollArea()
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
@@ -118,19 +136,30 @@ class DataTab(QWidget):
         title = QLabel("Choose the data the network learns from")
         theme.mark(title, "role", "title")
         column.addWidget(title, 0, Qt.AlignmentFlag.AlignHCenter)
-        hint = QLabel("Or drop a folder of images, a CSV file or a file of arrays here.")
+        hint = QLabel("Drop a file or a folder anywhere in the window, or choose one: Netwright finds out what it is.")
         theme.mark(hint, "role", "muted")
         column.addWidget(hint, 0, Qt.AlignmentFlag.AlignHCenter)
         row = QHBoxLayout()
         row.addStretch(1)
-        for source in SOURCES.values():
-            button = QPushButton(source.label if source.takes == "nothing" else f"{source.label}…")
-            button.clicked.connect(partial(self._choose, source))
+        for text, is_folder in (("Choose a file…", False), ("Choose a folder…", True)):
+            button = QPushButton(text)
+            button.clicked.connect(lambda _=False, is_folder=is_folder: self._choose(is_folder=is_folder))
             row.addWidget(button)
+        for source in SOURCES.values():
+            if source.takes == "nothing":
+                button = QPushButton(source.label)
+                button.clicked.connect(lambda _=False, key=source.key: self._use(source=key))
+                row.addWidget(button)
         row.addStretch(1)
         row.setSpacing(8)
         column.addSpacing(16)
         column.addLayout(row)
+        known = QLabel(f"Supported: {', '.join(s.noun for s in SOURCES.values() if s.takes != 'nothing')}.")
+        known.setWordWrap(True)
+        known.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        theme.mark(known, "role", "help")
+        column.addSpacing(16)
+        column.addWidget(known)
         column.addStretch(2)
         return page
 
@@ -157,53 +186,28 @@ class DataTab(QWidget):
 
     # ---- choosing ----
 
-    def _choose(self, source: SourceType) -> None:
+    def _choose(self, *, is_folder: bool) -> None:
         start = str(self._documents.folder)
-        if source.takes == "nothing":
-            self._use(source=source.key)
-            return
-        if source.takes == "folder":
-            name = QFileDialog.getExistingDirectory(self, f"Choose {source.wanted}", start)
+        if is_folder:
+            name = QFileDialog.getExistingDirectory(self, "Choose the folder of the data", start)
         else:
-            name, _ = QFileDialog.getOpenFileName(self, f"Choose {source.wanted}", start, source.pattern)
+            kinds = (source.pattern for source in SOURCES.values() if source.takes in ("file", "both"))
+            patterns = ";;".join(["All files (*)", *kinds])
+            name, _ = QFileDialog.getOpenFileName(self, "Choose the data", start, patterns)
         if name:
-            self._use(source=source.key, path=self._short(Path(name)))
+            self._guesser.use(Path(name))
 
-    def _short(self, path: Path) -> str:
-        """Return a path relative to the project's folder if it lies inside, so that both can be moved together."""
-        if self._documents.path is not None and path.is_relative_to(self._documents.base):
-            return path.relative_to(self._documents.base).as_posix()
-        return str(path)
+    def _fill_menu(self, menu: QMenu) -> None:
+        """Add the ways to choose data to a menu."""
+        menu.addAction("File…", lambda: self._choose(is_folder=False))
+        menu.addAction("Folder…", lambda: self._choose(is_folder=True))
+        for source in SOURCES.values():
+            if source.takes == "nothing":
+                menu.addAction(source.label, lambda key=source.key: self._use(source=key))
 
     def _use(self, **values: object) -> None:
         project = self._editor.project
         self._editor.apply("Choose data", replace(project, data=project.data.replace(**values)))
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accept one folder or file that can be data."""
-        if self._droppable(event) is not None:
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Use the folder or file that was dropped."""
-        dropped = self._droppable(event)
-        if dropped is not None:
-            source, path = dropped
-            self._use(source=source, path=self._short(path))
-            event.acceptProposedAction()
-
-    @staticmethod
-    def _droppable(event: QDropEvent) -> tuple[str, Path] | None:
-        urls = event.mimeData().urls()
-        if len(urls) != 1 or not urls[0].isLocalFile():
-            return None
-        path = Path(urls[0].toLocalFile())
-        if path.is_dir():
-            return ("arrays" if any(path.glob("*.npy")) else "images"), path
-        suffix = path.suffix.lower()
-        reads = (key for key, source in SOURCES.items() if suffix in source.suffixes and source.takes != "folder")
-        source = next(reads, None)
-        return (source, path) if source else None
 
     def _on_edited(self, field: str) -> None:
         project, record = self._editor.project, self.form.record
@@ -243,6 +247,20 @@ class DataTab(QWidget):
 
     # ---- showing ----
 
+    def _show_guess(self) -> None:
+        """Say what the data was taken as, while the project has it."""
+        brought = self._guesser.brought
+        if brought is None or brought.data != self._editor.project.data:
+            self.notice.say("", {})
+            self._above.hide()
+            return
+        self._above.show()
+        self.notice.say(brought.text, {**self._guesser.links(), "Another kind…": self._choose_kind})
+
+    def _choose_kind(self) -> None:
+        link = self.notice.links["Another kind…"]
+        self._guesser.kinds_menu(link).popup(link.mapToGlobal(link.rect().bottomLeft()))
+
     def _read_again(self) -> None:
         self._shown = None
         self.preview.files.shutdown()
@@ -253,6 +271,7 @@ class DataTab(QWidget):
     def _on_project_changed(self, _project: object = None) -> None:
         if self._editor.project.data != self.form.record:
             self.form.set_record(self._editor.project.data)
+            self._show_guess()
         changes, self._changes = self._changes, changes_of(self._editor.project)
         if self._shown is None or self._editor.project.data != self._shown[0]:
             self._on_info(self._dataset.info)
@@ -264,6 +283,7 @@ class DataTab(QWidget):
         if self._shown != (options, base):
             self._drop_request()
         self.again.setVisible(options.source != "none")
+        self.other.setVisible(options.source != "none")
         self.note.setText("" if options.source == "none" else f"{DataOptions.source.notes[options.source]}.")
         problems = options.problems()
         if options.source == "none":

@@ -21,6 +21,8 @@ class DocumentCommands(QObject):
 
     opened = Signal()
     """Another project is open."""
+    data_chosen = Signal(object)
+    """The path of a file that is no project."""
 
     def __init__(self, shell: Shell) -> None:
         super().__init__(shell.dialog_parent)
@@ -87,12 +89,13 @@ class DocumentCommands(QObject):
             self._show(Project())
 
     def open(self) -> None:
-        """Ask for a project, and open it."""
-        if self.may_leave():
-            start = str(self._shell.documents.folder)
-            name, _ = QFileDialog.getOpenFileName(self._shell.dialog_parent, "Open a project", start, FILTER)
-            if name:
-                self.open_path(Path(name))
+        """Ask for a project, and open it after asking about unsaved work. Another file is taken for data."""
+        start, filters = str(self._shell.documents.folder), f"{FILTER};;Data of any kind (*)"
+        name, _ = QFileDialog.getOpenFileName(self._shell.dialog_parent, "Open a project or data", start, filters)
+        if name and Path(name).suffix != SUFFIX:
+            self.data_chosen.emit(Path(name))
+        elif name:
+            self.open_asking(Path(name))
 
     def save(self) -> bool:
         """Save, asking for a file if there is none. Return whether it was saved."""

@@ -18,6 +18,7 @@ from app.widgets import ElidedLabel, ValueTable
 from designer import markup, theme
 from engine.core.files import number_in
 from engine.core.text import format_bytes, format_duration
+from engine.runs.baselines import comparisons, worse_than_baseline
 from engine.runs.events import (
     Best,
     Ended,
@@ -39,7 +40,7 @@ from engine.runs.summary import format_metric, title_of
 MOST_LINES = 8
 SECTION_GAP = 16
 """Pixels above a heading: more than between it and what it heads."""
-PROGRESS = ("Iteration", "Elapsed", "Learn rate", "Throughput", "Best", "Validation", "Test")
+PROGRESS = ("Iteration", "Elapsed", "Learn rate", "Throughput", "Best", "Validation", "Test", "Baselines")
 HARDWARE = ("Environment", "Workers", "Device", "Memory")
 DATA = ("Samples", "Batch")
 STATES = {
@@ -73,6 +74,8 @@ class FactsPanel(QWidget):
         self._state = self._silence = ""
         self._has_released = self._is_replay = self._is_preparing = False
         self._offer = self._offered = ""
+        self._worse = ""
+        """That a forecasting network is no better than a baseline; empty where it is."""
         self._lines: list[tuple[str, str]] = []
         self._added: list[QWidget] = []
         self.name = ElidedLabel()
@@ -188,7 +191,7 @@ class FactsPanel(QWidget):
     def _reset(self, name: str) -> None:
         self._started, self._last_progress, self._lines = None, None, []
         self._is_replay = self._is_catching_up = False
-        self._silence = self._offered = ""
+        self._silence = self._offered = self._worse = ""
         self._show_offer("")
         for watchable in WATCHABLE:
             self.buttons.more.show_watched(watchable, is_on=False)
@@ -292,7 +295,10 @@ class FactsPanel(QWidget):
         self._set_state(outcome.state)
         self.bar.setValue(1000 if outcome.state == "finished" else self.bar.value())
         self.left.clear()
-        self._set_reason(_capitalised(outcome.reason), "error" if outcome.state in ("failed", "lost") else "help")
+        if self._worse and outcome.state == "finished":
+            self._set_reason(self._worse, "warning")
+        else:
+            self._set_reason(_capitalised(outcome.reason), "error" if outcome.state in ("failed", "lost") else "help")
 
     # ---- events ----
 
@@ -337,6 +343,17 @@ class FactsPanel(QWidget):
                 if not (self._is_replay or self._is_catching_up):
                     self._state = event.state  # of a run that was resumed, what follows counts again
                 self.step_time.show_advice(str(event.result.get("held_back_by") or ""))
+                self._show_baselines(event.result)
+
+    def _show_baselines(self, result: Mapping[str, Any]) -> None:
+        """Show the forecasts that need no network, beside the metrics of one that forecasts."""
+        by_split = dict(comparisons(result))
+        text = by_split.get("test") or by_split.get("validation", "")
+        metric, others = text.partition(" ")[0], text.partition("; ")[2]
+        self.progress.set("Baselines", " · ".join(_whole(f"{metric} {name}") for name in others.split(", ") if name))
+        self._worse = worse_than_baseline(result)
+        if self._worse and self._state == "finished":
+            self._set_reason(self._worse, "warning")
 
     @property
     def _num_workers(self) -> int:

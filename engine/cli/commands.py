@@ -51,6 +51,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "this program": {
         "help": ("program", "show this list, or the help of a command"),
+        "schema": ("schema", "print the JSON Schema of an output or a file"),
         "completion": ("program", "print a script that completes commands in bash or zsh"),
     },
 }
@@ -70,6 +71,7 @@ EXAMPLES = {
     "templates": ("templates",),
     "help": ("help", "help queue add"),
     "completion": ("completion bash",),
+    "schema": ("schema", "schema train", "schema result"),
     "options": ("options", "options learn_rate", "options ValidationPatience", "options training.loss"),
     "check": (
         "check digits.netwright",

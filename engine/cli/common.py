@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ from engine.project.dataset_info import DatasetInfo
 from engine.project.file import load
 from engine.project.project import Project, set_option
 from engine.project.relevance import idle_settings, refuse_without_unit
+from engine.project.sources.guess import with_guessed_source
 from engine.runs.events import to_json
+from engine.runs.folder import origin
 
 
 def add_project(command: argparse.ArgumentParser, nargs: str | None = None) -> None:
@@ -69,7 +72,9 @@ def read_project(path: Path, settings: Sequence[str]) -> tuple[Project, tuple[st
         refused.hint = hints(errors)
         raise refused
     refuse_without_unit(project, settings)
-    return project, (*opened.notices, *idle_settings(project, settings))
+    data, guessed = with_guessed_source(project.data, origin(path).base)
+    project = replace(project, data=data)
+    return project, (*opened.notices, *filter(None, [guessed]), *idle_settings(project, settings))
 
 
 def facts_of(project: Project, base: Path) -> DatasetInfo | None:

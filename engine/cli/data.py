@@ -21,7 +21,7 @@ from engine.project.data import DataOptions
 from engine.project.dataset_info import SPLITS, DatasetInfo
 from engine.project.file import SUFFIX
 from engine.project.project import Project, set_option
-from engine.project.sources.catalog import guesses
+from engine.project.sources.guess import guesses, not_understood, with_guess
 from engine.runs.folder import origin
 
 MOST_SHOWN = 5
@@ -95,11 +95,8 @@ def _named(arguments: argparse.Namespace) -> _Data:
         return _Data(project.data, origin(path).base)
     found = guesses(path.absolute())
     if not found:
-        raise UserError(
-            f"{path} is no data that is known here. Expected a project (*{SUFFIX}), a folder of images with one "
-            "subfolder per class, a table, or arrays; docs/data.md lists all kinds."
-        )
-    options = DataOptions(source=found[0].source, path=str(path.absolute())).replace(**found[0].options)
+        raise UserError(not_understood(path))
+    options = with_guess(DataOptions(), found[0], path.absolute())
     project = Project(data=options)
     for setting in arguments.settings:
         project = set_option(project, setting)

@@ -1,11 +1,13 @@
 """`devices [--test]`: what can train here, whether it works, and how fast it is."""
 
 import argparse
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, print_json, table
+from engine.cli.terminal import is_terminal, print_table
 from engine.core.errors import EXIT_DONE
 from engine.placement.inventory import DeviceInventory
 
@@ -41,15 +43,32 @@ def run(arguments: argparse.Namespace) -> int:
         named = {"tested": lists["device"], "checks": lists["check"], "figures": lists["figure"]}
         print_json(arguments, {**inventory.write(), "environments": environments, **(named if arguments.test else {})})
         return EXIT_DONE
-    _print_inventory(inventory)
-    print()
-    print("\n".join(table([(name, "yes" if why is None else f"no: {why}") for name, why in environments.items()])))
+    can = [(name, "yes" if why is None else f"no: {why}") for name, why in environments.items()]
+    if is_terminal(sys.stdout):
+        print_table([("device", "model", "memory", "state"), *_device_rows(inventory)], right=(2,))
+        print(f"torch {inventory.torch_version}, workers joined by {', '.join(inventory.backends) or 'nothing'}\n")
+        print_table([("environment", "can run here"), *can])
+    else:
+        _print_inventory(inventory)
+        print()
+        print("\n".join(table(can)))
     if arguments.test:
         print()
     for report in reports:
         if words := _words(report):
             print(words, flush=True)
     return EXIT_DONE
+
+
+def _device_rows(inventory: DeviceInventory) -> Iterator[tuple[str, str, str, str]]:
+    """Yield a row per device: name, model, memory, and whether it can be used."""
+    memory = f"{inventory.memory_bytes / 2**30:.1f} GiB"
+    yield "cpu", f"{inventory.cpu_model}, {inventory.num_cores} cores", memory, "ok"
+    for device in inventory.devices:
+        state = f"refused: {device.refusal}" if device.refusal else "ok"
+        yield device.name, device.model, f"{device.memory_bytes / 2**30:.1f} GiB", state
+    if not inventory.devices:
+        yield "gpu", "none", "", inventory.no_devices_because
 
 
 def _print_inventory(inventory: DeviceInventory) -> None:

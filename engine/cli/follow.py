@@ -41,6 +41,62 @@ from engine.runs.summary import format_metric
 LINE_EVERY_S = 5.0
 
 
+class RunPosition:
+    """How far a run has come, from its events, in texts of a progress line."""
+
+    def __init__(self) -> None:
+        self._started: Started | None = None
+        self._latest: Progress | None = None
+        self._metrics: dict[str, str] = {}
+
+    def take(self, event: Event) -> None:
+        """Note what an event says."""
+        match event:
+            case Started():
+                self._started = event
+            case Requested(what="epochs") if self._started is not None:
+                steps = self._started.steps_per_epoch
+                self._started = replace(self._started, epochs=int(event.value), iterations=int(event.value) * steps)
+            case Progress():
+                self._latest = event
+            case Points() if event.split != "test":
+                metrics = metrics_text(event)
+                self._metrics[event.split] = metrics if event.split == "training" else f"{event.split}: {metrics}"
+
+    @property
+    def share(self) -> float:
+        """Share of the iterations that are done, 0 to 1."""
+        done, total = self._latest.iteration if self._latest else 0, self._started.iterations if self._started else 0
+        return done / total if total else 0.0
+
+    @property
+    def position(self) -> str:
+        """Epoch and iteration, such as `epoch 2/9  1,500/3,000`; empty before the first progress."""
+        if self._latest is None:
+            return ""
+        total = self._started.iterations if self._started else 0
+        epochs = self._started.epochs if self._started else 0
+        return f"epoch {self._latest.epoch}/{epochs}  {self._latest.iteration:,}/{total:,}"
+
+    @property
+    def speed(self) -> tuple[str, ...]:
+        """Samples per second and time left."""
+        if self._latest is None:
+            return ()
+        left = format_duration(self._latest.remaining_s)
+        return f"{self._latest.samples_per_second:,.0f} samples/s", f"{left} left"
+
+    @property
+    def metrics(self) -> str:
+        """Newest losses and metrics of training and validation."""
+        return "  ".join(self._metrics.values())
+
+
+def metrics_text(points: Points) -> str:
+    """Return the newest value of each curve."""
+    return ", ".join(format_metric(name, values[-1]) for name, values in points.values.items() if values)
+
+
 class ProgressPrinter:
     """Prints the events of a run: a progress bar on a terminal, else a line every `LINE_EVERY_S` seconds.
 
@@ -50,8 +106,7 @@ class ProgressPrinter:
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
         self._display = Display(self._stream) if not self._stream.closed and is_terminal(self._stream) else None
-        self._started: Started | None = None
-        self._last: dict[str, str] = {}
+        self._at = RunPosition()
         self._next_line = 0.0
 
     def __enter__(self) -> Self:
@@ -72,9 +127,9 @@ class ProgressPrinter:
 
     def __call__(self, event: Event) -> None:
         """Print an event."""
+        self._at.take(event)
         match event:
             case Started():
-                self._started = event
                 samples = ", ".join(f"{count:,} {part}" for part, count in event.samples.items() if count)
                 for sentence in (event.hardware, event.sentence, event.arithmetic):
                     if sentence:
@@ -83,11 +138,11 @@ class ProgressPrinter:
                     f"{event.parameters:,} parameters; samples: {samples}; "
                     f"{plural(event.epochs, 'epoch')}, {plural(event.iterations, 'iteration')}"
                 )
-            case Points():
-                self._points(event)
+            case Points(split="test"):
+                self.say(f"test: {metrics_text(event)}")
             case Progress():
-                self._progress(event)
-            case Best() | EpochEnded():
+                self._progress()
+            case Best() | EpochEnded() | Points():
                 pass
             case Message():
                 self.say(f"{event.severity}: {event.text}")
@@ -95,11 +150,7 @@ class ProgressPrinter:
                 self.say(f"failed: {event.cause}")
             case Resumed():
                 self.say(f"continues after iteration {event.iteration:,}: {event.explanation}")
-            case Requested(what="epochs") if self._started is not None:
-                steps = self._started.steps_per_epoch
-                self._started = replace(self._started, epochs=int(event.value), iterations=int(event.value) * steps)
-                self._requested(event)
-            case Requested(what="rate" | "watch_gradient_norm" | "watch_layers" | "release"):
+            case Requested(what="epochs" | "rate" | "watch_gradient_norm" | "watch_layers" | "release"):
                 self._requested(event)
             case Refused():
                 self.say(f"refused: {event.what}: {event.reason}")
@@ -113,27 +164,16 @@ class ProgressPrinter:
     def _requested(self, event: Requested) -> None:
         self.say(f"at iteration {event.iteration:,}: {done_text(event)}, as requested")
 
-    def _points(self, points: Points) -> None:
-        metrics = ", ".join(format_metric(name, values[-1]) for name, values in points.values.items() if values)
-        if points.split == "test":
-            self.say(f"test: {metrics}")
-        else:
-            self._last[points.split] = metrics if points.split == "training" else f"{points.split}: {metrics}"
-
-    def _progress(self, event: Progress) -> None:
+    def _progress(self) -> None:
         now = time.monotonic()
         if self._display is None and now < self._next_line:
             return
         self._next_line = now + LINE_EVERY_S
-        total = self._started.iterations if self._started else 0
-        epochs = self._started.epochs if self._started else 0
-        metrics = "  ".join(self._last.values())
-        position = f"epoch {event.epoch}/{epochs}  {event.iteration:,}/{total:,}"
-        speed = (f"{event.samples_per_second:,.0f} samples/s", f"{format_duration(event.remaining_s)} left")
+        at = self._at
         if self._display is not None:
-            self._display.show_progress(position, event.iteration / total if total else 0.0, speed, metrics)
+            self._display.show_progress(at.position, at.share, at.speed, at.metrics)
         else:
-            self.say("  ".join((position, metrics, *speed)))
+            self.say("  ".join((at.position, at.metrics, *at.speed)))
 
     def say(self, text: str) -> None:
         """Print a text on a new line, above the progress bar if it is shown."""

@@ -13,6 +13,7 @@ import socket
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,14 @@ def _facts(values: dict[str, Any]) -> Answer:
     return facts(DataOptions.read(values["data"], "data"), Path(values["base"])).write()
 
 
+def _guess(values: dict[str, Any]) -> Answer:
+    from engine.project.sources.guess import guesses, not_understood
+
+    path = Path(values["path"])
+    found = guesses(path)
+    return {"guesses": [asdict(guess) for guess in found], "refusal": "" if found else not_understood(path)}
+
+
 def _preview(values: dict[str, Any]) -> Answer:
     from engine.data.load import preview
 
@@ -280,6 +289,7 @@ def _coordinate(prepared: Callable[[], RunFolder], values: Mapping[str, Any], wr
 
 HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {
     "facts": _facts,
+    "guess": _guess,
     "preview": _preview,
     "check_data": _check_data,
     "data_changes": _data_changes,

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import shlex
 import shutil
 from pathlib import Path
@@ -11,8 +12,10 @@ from engine.cli.commands import Commands
 from engine.cli.common import add_json, print_json
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, UserError, did_you_mean
+from engine.project.data import DataOptions
 from engine.project.file import SUFFIX, load, save
 from engine.project.project import Project
+from engine.project.sources.guess import with_guessed_source
 from engine.runs.create import SHIPPED
 
 KINDS = ("examples", "templates")
@@ -45,6 +48,8 @@ def register(commands: Commands) -> None:
     command.add_argument("name", metavar="NAME", help="example or template, such as digits or resnet18")
     where = "folder for the copy; default: the current one; it is made if it does not exist"
     command.add_argument("folder", type=Path, nargs="?", default=Path(), metavar="DIR", help=where)
+    data = "file or folder with data to learn from; its kind is guessed, and said"
+    command.add_argument("--data", type=Path, metavar="PATH", help=data)
     add_json(command)
     command.set_defaults(run=run_new)
     text = "List the examples and templates that `netwright-engine new` copies."
@@ -63,21 +68,29 @@ def run_new(arguments: argparse.Namespace) -> int:
             hint=f"{did_you_mean(arguments.name, known)} `netwright-engine templates` lists them.",
         )
     kind = known[arguments.name]["kind"]
-    written = _copy(_path(f"{kind}s", arguments.name), arguments.folder)
+    written, guessed = _copy(_path(f"{kind}s", arguments.name), arguments.folder, arguments.data)
     if arguments.json:
-        print_json(arguments, {"path": str(written.absolute()), "name": arguments.name, "kind": kind})
+        answer = {"path": str(written.absolute()), "name": arguments.name, "kind": kind}
+        print_json(arguments, {**answer, "data": guessed} if guessed else answer)
         return EXIT_DONE
     print(f"wrote {written}")
+    if guessed:
+        print(guessed)
     following = "train" if kind == "example" else "check"
     print(f"next: netwright-engine {following} {shlex.quote(str(written))}")
     return EXIT_DONE
 
 
-def _copy(source: Path, folder: Path) -> Path:
-    """Copy a shipped project and its data file into a folder; return the path of the copy. Raises `UserError`."""
+def _copy(source: Path, folder: Path, own: Path | None = None) -> tuple[Path, str]:
+    """Copy a shipped project and its data file into a folder; with `own` data, set its source as guessed. Return the
+    path of the copy, and a sentence on the guess. Raises `UserError`."""
     project: Project = load(source).project
-    target, copies = folder / source.name, {}
-    if project.data.path:
+    target, copies, guessed = folder / source.name, {}, ""
+    if own is not None:
+        place = os.path.relpath(own, folder) if own.resolve().is_relative_to(folder.resolve()) else str(own.absolute())
+        options, guessed = with_guessed_source(DataOptions(path=place), folder.absolute())
+        project = project.with_section("data", options)
+    elif project.data.path:
         data = (source.parent / project.data.path).resolve()
         copies[data] = folder / data.name
         project = project.with_section("data", project.data.replace(path=data.name))
@@ -93,7 +106,7 @@ def _copy(source: Path, folder: Path) -> Path:
             f"Nothing can be written into {folder}: {error.strerror}.", hint="Name another folder."
         ) from None
     save(project, target)
-    return target
+    return target, guessed
 
 
 def run_templates(arguments: argparse.Namespace) -> int:

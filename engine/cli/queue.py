@@ -3,11 +3,12 @@
 import argparse
 import contextlib
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from engine.cli.commands import Commands
 from engine.cli.common import (
@@ -20,14 +21,20 @@ from engine.cli.common import (
     print_json,
     read_project,
 )
+from engine.cli.follow import LINE_EVERY_S, RunPosition
 from engine.cli.runs import result_text
-from engine.cli.terminal import print_table
+from engine.cli.terminal import Display, is_terminal, print_table
 from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, UserError, plural
+from engine.core.fields import printable
 from engine.project.environment import TARGETS
 from engine.project.file import dumps
-from engine.runs.folder import open_run, origin
+from engine.runs.folder import RunFolder, open_run, origin
+from engine.runs.log import EventReader
 from engine.runs.queue import Entry, Queue, start_entry, start_work
 from engine.runs.summary import read_summary
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 NO_ERROR: Mapping[str, Any] = {}
 WORDS = {"waiting": "waits", "starting": "starts", "running": "trains"}
@@ -144,14 +151,17 @@ def _run(arguments: argparse.Namespace) -> int:
         return EXIT_DONE
     from engine.launch.queue_runner import Worker
 
-    worker = Worker(queue, arguments.at_once, (lambda entry: None) if arguments.json else _say)
-    try:
-        ended = worker.run()
-    except KeyboardInterrupt:
-        print("stopping ...", flush=True, file=sys.stderr if arguments.json else sys.stdout)
-        worker.stop()
-        _tell(arguments, worker.run(), failure("stopped", "stopped on request"))
-        return EXIT_STOPPED
+    with QueueProgress(sys.stderr if arguments.json else sys.stdout) as progress:
+        watching = () if arguments.json else (progress.tell, progress.watch)
+        worker = Worker(queue, arguments.at_once, *watching)
+        try:
+            ended = worker.run()
+        except KeyboardInterrupt:
+            progress.say("stopping ...")
+            worker.stop()
+            stopped = worker.run()
+            _tell(arguments, stopped, failure("stopped", "stopped on request"))
+            return EXIT_STOPPED
     failed = [entry for entry in ended if entry.state in ("failed", "lost", "refused")]
     if not failed:
         _tell(arguments, ended)
@@ -167,14 +177,62 @@ def _tell(arguments: argparse.Namespace, entries: Sequence[Entry], error: Mappin
         print_json(arguments, {"entries": [_as_json(entry) for entry in entries], **error})
 
 
-def _say(entry: Entry) -> None:
-    """Print the state of an entry, and at its end what it has reached."""
-    reached = ""
-    if entry.is_over and entry.run_dir:
-        with contextlib.suppress(OSError):
-            reached = result_text(read_summary(Path(entry.run_dir)))
-    place = f" ({entry.run_dir})" if entry.run_dir else ""
-    print(f"{entry.id} {entry.title}: {': '.join(filter(None, (_state(entry), reached)))}{place}", flush=True)
+class QueueProgress:
+    """Prints a line per change of an entry. Of the runs that train it shows progress and metrics: on a terminal below
+    these lines, else as a line per run every `LINE_EVERY_S` seconds. As a context it removes what is below at the end.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._display = Display(stream) if is_terminal(stream) else None
+        self._runs: dict[str, tuple[EventReader, RunPosition]] = {}
+        self._next_line = time.monotonic() + LINE_EVERY_S
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._display is not None:
+            self._display.close()
+
+    def say(self, text: str) -> None:
+        """Print a line."""
+        if self._display is not None:
+            self._display.say(text)
+        else:
+            print(printable(text), flush=True, file=self._stream)
+
+    def tell(self, entry: Entry) -> None:
+        """Print the state of an entry, and at its end what it has reached."""
+        reached = ""
+        if entry.is_over and entry.run_dir:
+            with contextlib.suppress(OSError):
+                reached = result_text(read_summary(Path(entry.run_dir)))
+        place = f" ({entry.run_dir})" if entry.run_dir else ""
+        self.say(f"{entry.id} {entry.title}: {': '.join(filter(None, (_state(entry), reached)))}{place}")
+
+    def watch(self, entries: Sequence[Entry]) -> None:
+        """Show how far the runs of these entries have come."""
+        now = time.monotonic()
+        is_due = self._display is not None or now >= self._next_line
+        self._next_line = now + LINE_EVERY_S if is_due else self._next_line
+        lines: list[Text | str] = []
+        for entry in entries:
+            if not entry.run_dir or entry.is_over:
+                continue
+            folder = RunFolder(Path(entry.run_dir))
+            reader, at = self._runs.setdefault(entry.run_dir, (EventReader(folder), RunPosition()))
+            for event in reader.read():
+                at.take(event)
+            if not is_due or not at.position:
+                continue
+            position = printable(f"{entry.id} {entry.title}  {at.position}")
+            if self._display is None:
+                self.say("  ".join((position, at.metrics, *at.speed)))
+            else:
+                lines += self._display.progress_lines(position, at.share, at.speed, at.metrics)
+        if self._display is not None:
+            self._display.show(*lines)
 
 
 def _start(arguments: argparse.Namespace) -> int:

@@ -7,6 +7,7 @@ import contextlib
 import io
 import os
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 STYLES: Mapping[str, str] = {
     "finished": "green",
+    "ok": "green",
+    "yes": "green",
     "requirement met": "green",
     "running": "cyan",
     "trains": "cyan",
@@ -137,19 +140,24 @@ class Display:
         self._live.update(Group(*texts), refresh=True)
 
     def show_progress(self, position: str, share: float, speed: Sequence[str], metrics: str) -> None:
-        """Show a bar between position and speed, which are never cut: where they do not fit they take lines of their
-        own."""
+        """Show the lines of `progress_lines`."""
+        self.show(*self.progress_lines(position, share, speed, metrics))
+
+    def progress_lines(self, position: str, share: float, speed: Sequence[str], metrics: str) -> "list[Text | str]":
+        """Return a bar between position and speed, and metrics below. Nothing is cut: what does not fit takes lines of
+        its own."""
         from rich.text import Text
 
+        width = self._console.width
+        below = textwrap.wrap(metrics, width)
         whole = "  ".join(speed)
-        room = self._console.width - len(position) - len(whole) - 4
+        room = width - len(position) - len(whole) - 4
         if room < SHORTEST_BAR:
-            self.show(position, *([whole] if len(whole) <= self._console.width else speed), metrics)
-            return
+            return [*textwrap.wrap(position, width), *([whole] if len(whole) <= width else speed), *below]
         filled = round(room * min(1.0, max(0.0, share)))
         full, rest = ("━", "─") if self._is_utf8 else ("#", ".")
         bar = Text.assemble(position, "  ", (full * filled, "cyan"), (rest * (room - filled), "dim"), "  ", whole)
-        self.show(bar, metrics)
+        return [bar, *below]
 
     def close(self) -> None:
         """Remove the lines that are under way."""

@@ -24,6 +24,7 @@ from engine.core.text import format_duration
 from engine.project.bindings import in_order
 from engine.project.environment import TARGETS
 from engine.project.project import Project
+from engine.runs.baselines import comparisons, worse_than_baseline
 from engine.runs.folder import RunFolder, open_run, origin
 from engine.runs.summary import format_metric
 from engine.user_code import trust
@@ -135,6 +136,10 @@ def _summary(result: dict[str, Any]) -> None:
     for split in ("validation", "test"):
         if result.get(split):
             print(f"{split}: " + ", ".join(format_metric(name, float(v)) for name, v in result[split].items()))
+    for split, text in comparisons(result):
+        print(f"baselines, {split}: {text}")
+    if text := worse_than_baseline(result):
+        print(text)
     if result.get("held_back_by"):
         print(result["held_back_by"])
     print(f"run: {result['run_dir']}")

@@ -12,6 +12,7 @@ from engine.data.prefetch import LazyArray
 from engine.data.sequences import Padding, split_sequences
 from engine.data.sources.source import Array
 from engine.data.streaming import streamed
+from engine.data.windowed import are_windows, windowed
 from engine.network.analysis import Analysis
 from engine.network.network import Network
 from engine.project.bindings import Wanted, match_inputs
@@ -62,6 +63,8 @@ def make_dataset(
         arrays, targets, lengths = _split(options, arrays, targets, lengths, follows)
     kinds = [given.type.kind for _, given, _ in fed]
     padding = Padding.of(options)
+    if are_windows(arrays):
+        return windowed(arrays, targets, device)
     if any(isinstance(array, LazyArray) for array in arrays):
         return streamed(arrays, kinds, targets, device, lengths, padding, follows)
     return ResidentDataset.of(arrays, kinds, targets, device, lengths, padding, follows)

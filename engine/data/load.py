@@ -52,6 +52,7 @@ from engine.data.sources.source import (
     refuse_too_large,
     unreadable,
 )
+from engine.data.sources.windows import Windows
 from engine.data.split import Division, Rule
 from engine.placement.choose import Placement
 from engine.placement.inventory import DeviceInventory
@@ -92,6 +93,8 @@ class Split:
         The result is an array, or `Rows` of `engine.data.normalization`.
         """
         array, lengths = self.inputs[number], self.lengths[number] if self.lengths else None
+        if isinstance(array, LazyArray) and isinstance(array.stored, Windows):
+            return array.stored.compact(array.numbers)[0]
         if lengths is None:
             return array
         if isinstance(array, LazyArray):
@@ -153,8 +156,17 @@ class Opened:
         """Sizes, types and notes, as far as they are known before samples are read."""
         known = self.outline
         notes = (*known.notes, *self.division.notes)
-        samples = self.division.samples
-        return DatasetInfo(known.inputs, samples, known.sized, notes, known.resident_because, known.warnings)
+        held = known.raw.bytes if known.raw is not None and known.gathers else 0
+        return DatasetInfo(
+            known.inputs,
+            self.division.samples,
+            known.sized,
+            notes,
+            known.resident_because,
+            known.warnings,
+            held,
+            known.forecast,
+        )
 
     @property
     def numbers(self) -> dict[str, Array]:
@@ -220,6 +232,8 @@ def load(options: DataOptions, base: Path, *, is_streamed: bool = False, cache_b
     """Load all samples; streamed ones stay on disk, and up to `cache_bytes` of them are cached once decoded. Raises
     `UserError`."""
     opened = open_source(options, base)
+    if opened.outline.gathers:
+        return _streamed(opened, 0)
     if is_streamed and not opened.outline.resident_because:
         return _streamed(opened, cache_bytes)
 
@@ -328,6 +342,9 @@ def _divide(options: DataOptions, outline: Outline) -> Division:
     shares = options.validation_share, options.test_share
     rule = Rule(kind, *shares, options.split_seed, options.folds, options.fold, options.split_gap)
     first = outline.wanted[0]
+    if outline.in_time is not None:
+        rule = replace(rule, kind="in-time")
+        return Division(rule, outline.groups, in_time=outline.in_time)
     names = first.classes if first.is_one_class else ()
     return Division(rule, outline.groups, names, outline.split_keys, outline.given)
 
@@ -377,8 +394,9 @@ def record(options: DataOptions, base: Path, versions: Mapping[str, str]) -> Dat
                 places.append(DataPlace.look(name, path, suffixes))
             except OSError as error:
                 raise unreadable(path, error) from None
-    codes = split_codes(options, base)
-    return DataRecord(options.source, tuple(places), options.split, codes, versions, round(time.time(), 3))
+    division = open_source(options, base).division
+    kind = options.split if division.in_time is None else division.rule.kind
+    return DataRecord(options.source, tuple(places), kind, division.codes, versions, round(time.time(), 3))
 
 
 def choose_loading(project: Project, facts: DatasetInfo, placement: Placement, inventory: DeviceInventory) -> Loading:

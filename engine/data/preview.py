@@ -56,7 +56,8 @@ def describe(
     `columns`   [{"name", "role", "kind", "low", "mean", "high"}]; `role` is `input` or `response`, numbers or null
     `rows`      the first rows, one cell per column: texts or numbers
     `series`    [{"label", "split", "values"}]: at most 24; one list per channel, at most 200 steps and 6 channels;
-                where each step has a class also `steps`: its index, or -1
+                where each step has a class also `steps`: its index, or -1; for windows of time series also `channels`,
+                the name of each list, and `ahead`, by the name of each target the values of the steps to predict
     `notes`     findings, one line each
     """
     kind = _kind(outline.inputs[0])
@@ -86,6 +87,11 @@ def describe(
         if (steps := _found(outline, "step")) is not None:
             for shown, sample, target in zip(look["series"], _real(samples), steps[chosen], strict=True):
                 shown["steps"] = _classes_of_steps(sample, target)
+        if (forecast := outline.forecast) is not None:
+            for shown, index in zip(look["series"], chosen.tolist(), strict=True):
+                shown["channels"] = list(outline.inputs[0].columns[:MOST_CHANNELS])
+                ahead = outline.targets[0][index].reshape(forecast.horizon, len(forecast.targets))
+                shown["ahead"] = dict(zip(forecast.targets, _series(ahead), strict=False))
     elif not outline.rows:
         every = np.arange(len(outline))
         every = np.sort(_spread(outline, every, MOST_COUNTED)) if is_large else every

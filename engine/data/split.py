@@ -12,6 +12,8 @@ By groups, such as the patients of images: all samples of a group are in the sam
 each where the counts per class and split come closest to the shares (the smallest chi-square statistic).
 
 In order: training, validation, test, with a gap between them; samples of the gaps are in no split.
+
+In time: as the source of windows of time series says (`engine.data.sources.windows`).
 """
 
 import math
@@ -24,7 +26,7 @@ import numpy as np
 from engine.core.errors import UserError, plural
 from engine.core.fields import quoted
 from engine.core.text import format_percent
-from engine.data.sources.source import Array, listed
+from engine.data.sources.source import Array, InTime, listed
 from engine.data.split_keys import SPLIT_NAMES
 from engine.project.dataset_info import SPLITS
 
@@ -62,10 +64,14 @@ class Division:
     names: tuple[str, ...] = ()
     keys: Array | None = None
     given: Mapping[str, int] = field(default_factory=dict)
+    in_time: InTime | None = None
+    """Divides samples that overlap in time, for the rule `in-time`."""
 
     @cached_property
     def numbers(self) -> dict[str, Array]:
         """Sample indices of each split, ascending. Raises `UserError` where the rule cannot be followed."""
+        if self.in_time is not None:
+            return self.in_time.numbers(*self._shares)
         match self.rule.kind:
             case "column":
                 parts = self._named()
@@ -109,6 +115,8 @@ class Division:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on classes that cannot be divided, and on samples that are in no split or taken at random."""
+        if self.in_time is not None:
+            return tuple(self.in_time.notes(*self._shares))
         notes = []
         counts = zip(self.names, self.counts, strict=True) if self.names else ()
         alone = [quoted(name) for name, count in counts if count == (1, 0, 0)]

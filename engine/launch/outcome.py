@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, RunError
 from engine.core.text import format_percent
+from engine.runs.baselines import SPLITS, with_network
 from engine.runs.events import Best, EpochEnded, Event, Failed, Points, Progress, Started, State, to_json
 from engine.runs.folder import RunFolder
 from engine.runs.info import RunInfo
@@ -344,9 +345,16 @@ def result(folder: RunFolder, info: RunInfo, ending: AttemptOutcome, tally: Resu
         "project_sha256": info.project_sha256,
         "seconds": round(report["seconds"] if report is not None else tally.seconds, 3),
         **({"code": ending.failure.code} if ending.failure is not None else {}),
+        **_baselines(report, measured),
         **({"offer": ending.failure.offer} if ending.failure is not None and ending.failure.offer else {}),
     }
     return {key: to_json(value) for key, value in whole.items()}
+
+
+def _baselines(report: Mapping[str, Any] | None, measured: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entry `baselines` of a run that forecasts."""
+    told = (report or {}).get("baselines")
+    return {"baselines": with_network(told, {split: measured[split] for split in SPLITS})} if told else {}
 
 
 def short_result(whole: dict[str, Any]) -> dict[str, Any]:

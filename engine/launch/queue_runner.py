@@ -21,17 +21,25 @@ from engine.runs.queue import Entry, Queue, is_due, start_entry
 
 LOOK_S = 0.5
 Tell = Callable[[Entry], None]
+Watch = Callable[[Sequence[Entry]], None]
 _HERE = DeviceInventory(num_cores=1)
 
 
 class Worker:
-    """Runner of one queue. `tell` is called with an entry whenever its state has changed."""
+    """Runner of one queue. `tell` is called with an entry whenever its state has changed, `watch` at each look with the
+    entries that are trained."""
 
-    def __init__(self, queue: Queue, at_once: int = 0, tell: Tell = lambda entry: None) -> None:
+    def __init__(
+        self,
+        queue: Queue,
+        at_once: int = 0,
+        tell: Tell = lambda entry: None,
+        watch: Watch = lambda entries: None,
+    ) -> None:
         """Create a runner with `at_once` concurrent runs; 0: one per accelerator of this machine, at least one."""
         self._queue = queue
         self._at_once = at_once
-        self._tell = tell
+        self._tell, self._watch = tell, watch
         self._inventory: DeviceInventory | None = None
         self._processes: dict[int, tuple[subprocess.Popen[bytes], Room]] = {}
         self._known: dict[int, str] = {}
@@ -66,6 +74,7 @@ class Worker:
         entries = self._queue.entries()
         ended += self._told(entries)
         active = [entry for entry in entries if not (entry.is_waiting or entry.is_over) or entry.id in self._processes]
+        self._watch(active)
         busy = [entry for entry in active if not _has_made_room(entry)]
         if self._queue.is_to_be_left():
             return False

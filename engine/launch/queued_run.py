@@ -10,12 +10,14 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError
 from engine.launch.coordinator import coordinate, exit_code
 from engine.project.file import loads
 from engine.project.project import Project, set_option
+from engine.project.sources.guess import with_guessed_source
 from engine.runs.create import new_folder
 from engine.runs.folder import RunFolder, origin
 from engine.runs.queue import Claim, Queue
@@ -49,9 +51,9 @@ def _begun(queue: Queue, claim: Claim, devices: tuple[str, ...], settings: Seque
     from engine.launch.prepare import prepare
 
     entry = claim.entry
-    project = _project(queue.project_text(entry.id), settings)
     path = Path(entry.project_path) if entry.project_path else None
     source = origin(path) if path else None
+    project = _project(queue.project_text(entry.id), settings, source.base if source else Path.cwd())
     run_dir = new_folder(source.runs_beside if source else None, source.name if source else entry.title)
     claim.change(state="starting", run_dir=str(run_dir), devices=devices)
     if entry.trust:
@@ -69,11 +71,12 @@ def _begun(queue: Queue, claim: Claim, devices: tuple[str, ...], settings: Seque
     return folder
 
 
-def _project(text: str, settings: Sequence[str]) -> Project:
+def _project(text: str, settings: Sequence[str], base: Path) -> Project:
     project = loads(text).project
     for setting in settings:
         project = set_option(project, setting)
-    return project
+    data, _ = with_guessed_source(project.data, base)
+    return replace(project, data=data)
 
 
 def _print_into(folder: RunFolder) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError, code_of
+from engine.data.baseline import baselines
 from engine.hardware.accelerators import refusal_of
 from engine.launch.channel import ReportPipe, RequestPipe
 from engine.launch.outcome import OUT_OF_MEMORY
@@ -108,6 +109,8 @@ def _train(spec: WorkerSpec, reports: ReportPipe) -> tuple[Outcome, ProcessGroup
         evaluations = {"validation": outcome.validation, "test": outcome.test}
         tables = {name: evaluation.confusion for name, evaluation in evaluations.items() if evaluation is not None}
         write_confusions(Path(spec.folder), job.ordered_dataset.classes, tables)
+        if (found := baselines(job.data) if job.data is not None else None) is not None:
+            outcome = replace(outcome, baselines=found.write())
     return outcome, group
 
 

@@ -56,6 +56,8 @@ class Loading:
 
 def held_bytes(source: SourceType | None, facts: DatasetInfo) -> int:
     """Return the bytes for holding all samples: inputs as read and in single precision, and targets that are maps."""
+    if facts.held_bytes:
+        return facts.held_bytes
     numbers = sum(_numbers(given.type.sizes, given.lengths) for given in facts.inputs)
     maps = sum(_numbers(target.type.sizes[1:], None) for target in facts.targets if target.per in ("pixel", "voxel"))
     each = source.bytes_per_number if source is not None else SourceType.bytes_per_number

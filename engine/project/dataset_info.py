@@ -1,7 +1,7 @@
 """Facts about a data source without loading it: sizes of the splits, input types, targets."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from engine.core.types import Symbol, TensorType, features
@@ -103,12 +103,28 @@ def numbers_of(count: int = 1, name: str = "y") -> tuple[TargetInfo, ...]:
 
 
 @dataclass(frozen=True)
+class Forecast:
+    """Windows of time series: the columns `targets` are predicted `horizon` steps ahead from the last `lags` steps.
+
+    A window begins every `stride` steps. The target is one vector, step by step: all targets one step ahead, then two.
+    `season` is the period of the data in steps; 0 where it is not known.
+    """
+
+    targets: tuple[str, ...]
+    lags: int
+    horizon: int
+    stride: int = 1
+    season: int = 0
+
+
+@dataclass(frozen=True)
 class DatasetInfo:
     """Facts about the data that the window and `check` need.
 
     `samples` counts those of training, validation and test. There is at least one target. `notes` are messages of one
     line each (files left out, columns encoded). `resident_because` is the reason why the samples can only be held in
-    memory; empty where they can be read batch by batch.
+    memory; empty where they can be read batch by batch. `held_bytes` is the memory of all samples where they share it,
+    as windows of a series do; 0 where it follows from their sizes. `forecast` describes such windows.
     """
 
     inputs: tuple[InputInfo, ...]
@@ -118,6 +134,8 @@ class DatasetInfo:
     resident_because: str = ""
     warnings: tuple[str, ...] = ()
     """Findings that the user should do something about, one line each."""
+    held_bytes: int = 0
+    forecast: Forecast | None = None
 
     @property
     def task(self) -> Task:
@@ -162,6 +180,8 @@ class DatasetInfo:
             "notes": list(self.notes),
             "resident_because": self.resident_because,
             "warnings": list(self.warnings),
+            **({"held_bytes": self.held_bytes} if self.held_bytes else {}),
+            **({"forecast": asdict(self.forecast)} if self.forecast else {}),
         }
 
     @classmethod
@@ -190,7 +210,10 @@ class DatasetInfo:
             for t in data["targets"]
         )
         because, warnings = data.get("resident_because", ""), tuple(data.get("warnings", ()))
-        return cls(inputs, data["samples"], targets, tuple(data["notes"]), because, warnings)
+        told = data.get("forecast")
+        forecast = Forecast(**{**told, "targets": tuple(told["targets"])}) if told else None
+        held = data.get("held_bytes", 0)
+        return cls(inputs, data["samples"], targets, tuple(data["notes"]), because, warnings, held, forecast)
 
 
 def _short(type: TensorType, lengths: tuple[int, int] | None) -> str:

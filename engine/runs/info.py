@@ -23,7 +23,7 @@ class RunInfo:
     """What `run.json` holds. `PlacementRecord`'s keys stand beside the others in the file."""
 
     project_path: str | None = None
-    """The project's file, None for a project that has none."""
+    """The project's file; null in the file for a project that has none."""
     project_id: str = ""
     """The identity of the project, by which its runs are found; empty where its file has none."""
     number: int = 0
@@ -104,7 +104,7 @@ class RunInfo:
                 data[name] = [candidate.write() for candidate in self.candidates]
             elif name == "loading":
                 data[name] = self.loading.write()
-            elif name not in _RARE or value != _RARE[name]:
+            elif name not in RARE or value != RARE[name]:
                 data[name] = list(value) if isinstance(value, tuple) else value
         return {**data, **self.unknown}
 
@@ -118,7 +118,7 @@ class RunInfo:
 
 
 _NAMES = tuple(f.name for f in fields(RunInfo) if f.name != "unknown")
-_RARE: Mapping[str, Any] = {
+RARE: Mapping[str, Any] = {
     "project_id": "",
     "number": 0,
     "code": {},

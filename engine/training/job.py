@@ -231,8 +231,9 @@ def _fit_normalisation(job: TrainingJob, module: nn.Module) -> None:
     for id, source, number in fed_inputs(network, job.dataset):
         kind = getattr(network.layers[id].type, "normalization_kind", "none")
         if kind != "none":
-            axis = 1 if source.lengths is not None else source.type.dim("C")
-            shift, scale = fit(kind, training.real(number), axis)
+            values = training.real(number)
+            axis = min(source.type.dim("C"), len(values.shape) - 1)  # steps of sequences may stand one per row
+            shift, scale = fit(kind, values, axis)
             layer = module.get_submodule(job.module_names[id][0])
             layer.load_state_dict({"shift": torch.from_numpy(shift), "scale": torch.from_numpy(scale)})
     for output, id in fitted_outputs(network).items():

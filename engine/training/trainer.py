@@ -50,6 +50,8 @@ class Outcome:
     samples_per_second: float
     seconds: float
     time_shares: Mapping[str, float] = field(default_factory=dict)
+    baselines: Mapping[str, Any] = field(default_factory=dict)
+    """Errors of forecasts that need no network, for runs that forecast."""
 
 
 class NonFiniteLossError(RunError):

@@ -180,7 +180,7 @@ def test_recent_files_and_examples_can_be_opened_from_their_menus(window: MainWi
     save(load(DIGITS).project, path)
     window.open_path(path)
     window.menus.examples.aboutToShow.emit()
-    assert entries(window.menus.examples) == ["digits", "heating", "shapes", "waves"]
+    assert entries(window.menus.examples) == ["digits", "heating", "power", "shapes", "waves"]
     window.menus.examples.actions()[1].trigger()
     assert window.documents.title == "heating"
     window.menus.recent.aboutToShow.emit()

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from PIL import Image
 
+from engine.data.baseline import baselines
 from engine.data.load import facts, load
 from engine.data.preview import describe  # noqa: F401
 from engine.lowering import weights
@@ -159,6 +160,65 @@ def read_table(folder: Path, generator: random.Random) -> None:
     task = generator.choice(["auto", "auto", "classes", "numbers", "labels"])
     response = generator.choice(["", "", "y", "one", "one, y"])
     read_data(DataOptions(source="table", path="d.csv", task=task, response=response), folder)
+
+
+def _steps(folder: Path) -> list[bytes]:
+    """Tables with one row per time step: of one series, of several, and of sequences with a response each."""
+    generator = random.Random(0)
+    series = "\n".join(f"2024-03-{1 + i // 24:02} {i % 24:02}:00,{i % 2},{generator.random():.3f}" for i in range(60))
+    mixed = "\n".join(f"{i // 2},{'ab'[i % 2]},{generator.random():.3f},{i}" for i in range(40))
+    each = "\n".join(f"{i // 7},{i % 7},{generator.random():.3f},{'xy'[i // 7 % 2]}" for i in range(40))
+    return [f"time,id,y\n{series}\n".encode(), f"time,id,a,y\n{mixed}\n".encode(), f"id,time,a,y\n{each}\n".encode()]
+
+
+@reader("series", "d.csv", mutate.csv_file, _steps)
+def read_series(folder: Path, generator: random.Random) -> None:
+    options = DataOptions(
+        source="series",
+        path="d.csv",
+        time_column=generator.choice(["", "time", "time"]),
+        group_column=generator.choice(["", "id"]),
+        known_columns=generator.choice(["", "", "a"]),
+        response=generator.choice(["", "y", "a, y"]),
+        missing_cells=generator.choice(["refuse", "last-value"]),
+        split_overlap=generator.choice(["none", "inputs"]),
+        lags=generator.choice([1, 3, 3, 1000]),
+        horizon=generator.choice([1, 2]),
+        stride=generator.choice([1, 2, 999_999]),
+    )
+    read_data(options, folder)
+    baselines(load(options, folder))
+
+
+@reader("sequences", "d.csv", mutate.csv_file, _steps)
+def read_sequences(folder: Path, generator: random.Random) -> None:
+    options = DataOptions(
+        source="sequences",
+        path="d.csv",
+        id_column=generator.choice(["", "id", "id", "id"]),
+        time_column=generator.choice(["", "time"]),
+        response=generator.choice(["", "y", "y", "a, y"]),
+        task=generator.choice(["auto", "auto", "classes", "numbers"]),
+        response_per=generator.choice(["auto", "sequence", "step"]),
+        missing_cells=generator.choice(["refuse", "last-value"]),
+        fixed_length=generator.choice([0, 0, 4]),
+    )
+    read_data(options, folder)
+
+
+@reader("sequence file", "data/a/1.csv", mutate.csv_file, lambda folder: _sequence_files(folder))
+def read_sequence_files(folder: Path, generator: random.Random) -> None:
+    read_data(DataOptions(source="sequences", path="data", response=generator.choice(["", "", "y"])), folder)
+
+
+def _sequence_files(folder: Path) -> list[bytes]:
+    """Sequences in class folders, of which one file is hostile."""
+    files = [b"x,y\n" + b"".join(b"%d,%d\n" % (i, i * number) for i in range(9)) for number in range(4)]
+    for number, content in enumerate(files):
+        place = folder / "data" / "ab"[number % 2]
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{number}.csv").write_bytes(content)
+    return files[:1]
 
 
 def _arrays(folder: Path) -> list[bytes]:

@@ -61,6 +61,19 @@ def plain_autoencoder() -> nn.Module:
     return nn.Sequential(*(nn.Linear(a, b) for a, b in pairwise(widths)))
 
 
+def plain_narx() -> nn.Module:
+    return nn.Sequential(nn.Linear(24 * 2, 32), nn.Tanh(), nn.Linear(32, 1))
+
+
+def plain_lstm_forecaster() -> nn.Module:
+    return nn.ModuleList([nn.LSTM(2, 64), nn.Linear(64, 24)])
+
+
+def plain_tcn_forecaster() -> nn.Module:
+    convolutions = [nn.Conv1d(2 if n == 0 else 32, 32, 3) for n in range(8)]
+    return nn.ModuleList([*convolutions, nn.Conv1d(2, 32, 1), nn.Linear(32, 24)])
+
+
 def plain_conv1d_signals() -> nn.Module:
     rows = ((3, 128, 8), (128, 256, 5), (256, 128, 3))
     parts = [nn.Sequential(nn.Conv1d(a, b, k, bias=False), nn.BatchNorm1d(b)) for a, b, k in rows]
@@ -96,6 +109,9 @@ def plain_unet() -> nn.Module:
 PLAIN = {
     "mlp": plain_mlp,
     "autoencoder": plain_autoencoder,
+    "narx": plain_narx,
+    "lstm_forecaster": plain_lstm_forecaster,
+    "tcn_forecaster": plain_tcn_forecaster,
     "conv1d_signals": plain_conv1d_signals,
     "lstm_classifier": plain_lstm_classifier,
     "seq2seq": plain_seq2seq,

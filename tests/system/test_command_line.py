@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from engine.runs.events import Progress
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventReader
 from tests.builders import chain, layer
+from tests.json_schema import checked_output
 
 ROOT = Path(__file__).parents[2]
 SUMMARY_KEYS = {
@@ -91,7 +93,7 @@ def test_train_prints_one_object_and_keeps_the_promises_of_its_exit_codes(projec
     done = engine(*arguments, "--require", "accuracy>=0.8", "--require", "training.loss<1", "--junit", junit)
 
     assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    result = checked_output(done.stdout)
     assert set(result) == {*SUMMARY_KEYS, "requirements", "schema_version", "command"}
     assert result["state"] == "finished"
     test_accuracy, training_loss = result["test"]["accuracy"], result["loss"]
@@ -133,7 +135,7 @@ def test_a_requirement_that_does_not_hold_is_exit_4(project: Path, tmp_path: Pat
         "resume", tmp_path / "run", "--set", "training.max_epochs=2",
         "--require", "accuracy>1.5", "--require", "loss<100", "--junit", junit, "--json",
     )  # fmt: skip
-    told = json.loads(done.stdout)
+    told = checked_output(done.stdout)
     assert (done.returncode, told["epochs"], told["error"]["code"]) == (4, 2, "requirement_not_met")
     assert [requirement["passed"] for requirement in told["requirements"]] == [False, True]
     suite = ElementTree.parse(junit).getroot()
@@ -179,14 +181,14 @@ def test_a_notice_leaves_standard_output_to_the_result(project: Path, tmp_path: 
     done = engine("train", project, "--json", *settings, "--run-dir", tmp_path / "run")
 
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["reason"] == "1 epoch completed"
+    assert checked_output(done.stdout)["reason"] == "1 epoch completed"
     assert "note: The file comes from a newer version" in done.stderr
     assert "warning: training.warmup_iterations: The run has" in done.stderr
 
 
 def test_a_project_without_runs_has_an_empty_list(project: Path) -> None:
     done = engine("runs", project)
-    assert (done.returncode, done.stdout) == (0, f"There are no runs in {project.parent / 'runs'}.\n")
+    assert (done.returncode, done.stdout) == (0, f"There are no runs of {project}.\n")
 
 
 def test_a_run_folder_in_use_is_refused(project: Path, tmp_path: Path) -> None:
@@ -200,6 +202,7 @@ def test_a_run_folder_in_use_is_refused(project: Path, tmp_path: Path) -> None:
 
 
 def test_a_detached_run_is_followed_listed_stopped_and_exported(project: Path, tmp_path: Path) -> None:
+    project = Path(shutil.copy(project, tmp_path / "a.netwright"))
     started = engine(
         "train",
         project,
@@ -211,7 +214,7 @@ def test_a_detached_run_is_followed_listed_stopped_and_exported(project: Path, t
         tmp_path / "runs" / "a",
     )
     assert started.returncode == 0, started.stderr
-    run = json.loads(started.stdout)["run_dir"]
+    run = checked_output(started.stdout)["run_dir"]
     follower = subprocess.Popen(
         command("follow", run), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
     )
@@ -219,15 +222,16 @@ def test_a_detached_run_is_followed_listed_stopped_and_exported(project: Path, t
     while not any(isinstance(event, Progress) and event.iteration > 10 for event in reader.read()):
         assert RunFolder(Path(run)).state() in ("starting", "running")
 
+    (answer,) = checked_output(engine("set", run, "--rate-factor", "0.5", "--json").stdout)["requests"]
+    assert answer["request"] == "rate"
     stopped = engine("stop", run)
     followed, _ = follower.communicate(timeout=60)
 
     assert (stopped.returncode, stopped.stdout) == (0, "stopped\n")
     assert (follower.returncode, followed.splitlines()[-1]) == (130, "stopped")
-    listed = json.loads(engine("runs", tmp_path / "runs", "--json").stdout)["runs"]
+    listed = checked_output(engine("runs", tmp_path / "runs", "--json").stdout)["runs"]
     assert [(r["state"], r["environment"]) for r in listed] == [("stopped", "cpu")]
-    (tmp_path / "a.netwright").touch()
-    of_project = json.loads(engine("runs", tmp_path / "a.netwright", "--json").stdout)["runs"]
+    of_project = checked_output(engine("runs", tmp_path / "a.netwright", "--json").stdout)["runs"]
     assert of_project == listed, "runs lie beside their project"
     again = engine("stop", run)
     assert again.returncode == 2
@@ -281,7 +285,7 @@ def test_the_onnx_file_alone_gives_class_probabilities(project: Path, tmp_path: 
     done = engine("export", run, "--format", "onnx", "-o", target, "--json")
 
     assert done.returncode == 0, done.stderr
-    answer = json.loads(done.stdout)
+    answer = checked_output(done.stdout)
     assert answer["samples_kind"] == "real"
     assert answer["largest_difference"] < 1e-4
     model = onnx.load(target)
@@ -303,7 +307,7 @@ def test_a_table_leaves_with_the_names_of_its_columns(tmp_path: Path) -> None:
     assert engine("train", example, "--set", "training.max_epochs=2", "--run-dir", run).returncode == 0
     done = engine("export", run, "--format", "pytorch", "-o", target, "--json")
     assert done.returncode == 0, done.stderr
-    assert any("heat.safetensors" in note for note in json.loads(done.stdout)["notes"])
+    assert any("heat.safetensors" in note for note in checked_output(done.stdout)["notes"])
     script = "import torch, heat; print(len(heat.COLUMNS), heat.load()(torch.zeros(2, len(heat.COLUMNS))).shape[0])"
     alone = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
     assert alone.stdout == "10 2\n", alone.stderr
@@ -323,7 +327,7 @@ def test_export_says_what_it_cannot_do(project: Path, tmp_path: Path) -> None:
 
 
 def test_devices_gives_a_reason_for_each_environment_that_is_not_here() -> None:
-    answer = json.loads(engine("devices", "--json").stdout)
+    answer = checked_output(engine("devices", "--json").stdout)
 
     assert set(answer["environments"]) == {"auto", "cpu", "multi-cpu", "gpu", "multi-gpu", "parallel"}
     assert answer["environments"]["cpu"] is None
@@ -333,7 +337,7 @@ def test_devices_gives_a_reason_for_each_environment_that_is_not_here() -> None:
 
 def test_check_prints_the_contract(project: Path) -> None:
     done = engine("check", project, "--json")
-    answer = json.loads(done.stdout)
+    answer = checked_output(done.stdout)
 
     assert done.returncode == 0
     envelope = {"schema_version", "command", "path"}
@@ -364,10 +368,10 @@ def test_the_project_that_a_run_keeps_repeats_it_bit_for_bit(tmp_path: Path, wor
     where = ["--environment", "multi-cpu", "--workers", "2"] if workers == 2 else ["--environment", "cpu"]
     done = engine("train", path, *where, "--json")
     assert done.returncode == 0, done.stderr
-    first = RunFolder(Path(json.loads(done.stdout)["run_dir"]))
+    first = RunFolder(Path(checked_output(done.stdout)["run_dir"]))
     again = engine("train", first.project, "--json", cwd=first.path)
     assert again.returncode == 0, again.stderr
-    second = RunFolder(Path(json.loads(again.stdout)["run_dir"]))
+    second = RunFolder(Path(checked_output(again.stdout)["run_dir"]))
     assert second.path.parent == first.path.parent == tmp_path / "runs"
     assert second.project.read_bytes() == first.project.read_bytes()
     one, two = first.read_info(), second.read_info()
@@ -384,9 +388,9 @@ def test_the_project_that_a_run_keeps_repeats_it_bit_for_bit(tmp_path: Path, wor
 def test_largest_batch_and_advise_answer_in_json() -> None:
     """Both try the project for real, in processes of their own."""
     digits = str(ROOT / "resources" / "examples" / "digits.netwright")
-    answer = json.loads(engine("largest-batch", digits, "--json").stdout)
+    answer = checked_output(engine("largest-batch", digits, "--json").stdout)
     assert answer["largest"] == answer["tried"][-1]["batch"] > 1000  # all of the training split
-    answer = json.loads(engine("advise", digits, "--set", "training.mini_batch_size=64", "--json").stdout)
+    answer = checked_output(engine("advise", digits, "--set", "training.mini_batch_size=64", "--json").stdout)
     assert {way["name"] for way in answer["ways"]} >= {"cpu", "multi-cpu, data-parallel"}
     assert answer["advice"].startswith("Use ")
     refused = engine("largest-batch", digits, "--share", "2")

@@ -1,6 +1,5 @@
 """Code of the user's in real processes: nothing of it runs before it is trusted; then it trains and is exported."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +15,7 @@ from engine.project.training import TrainingOptions
 from engine.user_code.signature import read_signatures
 from tests import warm
 from tests.builders import add, layer
+from tests.json_schema import checked_output
 
 ROOT = Path(__file__).parents[2]
 CODE = """
@@ -78,7 +78,7 @@ def test_nothing_runs_before_it_is_trusted(tmp_path: Path, mark: Path) -> None:
     path = project(tmp_path / "stranger", mark)
     done = engine("check", path, "--json")
     assert done.returncode == 0
-    (problem,) = (p for p in json.loads(done.stdout)["problems"] if p["severity"] != "note")
+    (problem,) = (p for p in checked_output(done.stdout)["problems"] if p["severity"] != "note")
     assert (problem["severity"], problem["layer"]) == ("warning", "custom_1")
     assert "its folder is not trusted" in problem["message"]
     refused = [
@@ -101,7 +101,7 @@ def test_it_trains_on_two_workers_and_leaves_as_source_and_as_onnx(tmp_path: Pat
     workers = ["--environment", "multi-cpu", "--workers", "2"]
     done = engine("train", path, "--trust", *workers, "--run-dir", run, "--json")
     assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    result = checked_output(done.stdout)
     assert (result["state"], result["environment"]["resolved"]) == ("finished", "multi-cpu")
     assert mark.exists()
 
@@ -128,7 +128,7 @@ def test_it_trains_on_two_workers_and_leaves_as_source_and_as_onnx(tmp_path: Pat
 
     done = engine("export", run, "--format", "onnx", "-o", tmp_path / "net.onnx", "--trust", "--json")
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["largest_difference"] < 1e-4
+    assert checked_output(done.stdout)["largest_difference"] < 1e-4
 
 
 def test_what_goes_wrong_in_it_is_told_with_its_file_and_line(tmp_path: Path, mark: Path) -> None:

@@ -1,6 +1,5 @@
 """Hooks and training steps of the user's own, in real processes: trusted, obeyed, blamed, and exact on two workers."""
 
-import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from engine.project.file import save
 from engine.runs.folder import RunFolder, frozen_code
 from engine.user_code import trust
 from tests import warm
+from tests.json_schema import checked_output
 from tests.runs import train
 from tests.system.test_training import TWO, digits, mlp
 
@@ -71,13 +71,13 @@ def test_nothing_of_it_runs_before_it_is_trusted_and_then_it_can_end_the_run(tmp
     assert not run.exists()
     done = engine("train", path, "--run-dir", run, "--trust", "--environment", "cpu", "--json")
     assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    result = checked_output(done.stdout)
     assert (result["reason"], result["iterations"]) == ("ended by on_step of own.py", 12)
     assert (run / "own.txt").read_text() == "12 12 ended by on_step of own.py"
     assert engine("resume", run).returncode == 2
     done = engine("resume", run, "--trust", "--json")
     assert done.returncode == 0, done.stderr
-    assert (json.loads(done.stdout)["reason"], (run / "own.txt").read_text()[:6]) == (
+    assert (checked_output(done.stdout)["reason"], (run / "own.txt").read_text()[:6]) == (
         "all 3 epochs completed",
         "18 30 ",
     )

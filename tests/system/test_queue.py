@@ -1,7 +1,6 @@
 """The queue with real processes: one run after another, side by side, and a death in between."""
 
 import contextlib
-import json
 import signal
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from engine.project.training import TrainingOptions
 from engine.runs.folder import RunFolder
 from engine.runs.queue import Queue
 from tests.builders import chain, layer
+from tests.json_schema import checked_output
 
 PATIENCE_S = 60
 ROOT = Path(__file__).parents[2]
@@ -72,7 +72,7 @@ def test_projects_are_trained_in_their_order_with_their_settings(
     assert main(["queue", "move", "2"]) == 0
     capsys.readouterr()
     assert main(["queue", "list", "--json"]) == 0
-    listed = json.loads(capsys.readouterr().out)
+    listed = checked_output(capsys.readouterr().out)
     assert [entry["id"] for entry in listed["entries"]] == [2, 1]
     assert listed["is_worked"] is False
     assert main(["queue", "run", "--at-once", "1"]) == 3  # one is refused

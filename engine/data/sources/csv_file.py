@@ -105,11 +105,11 @@ class _Gathered:
         """Empty cells, and the numbers NaN and infinity."""
         for i in np.flatnonzero(~finite).tolist():
             cell = cells[i].strip()
-            if not cell or _is_number(cell):
+            if not cell or is_number(cell):
                 if not self.empties or (self.first_gap[1] and not cell):  # an empty cell is a gap among texts, too
                     self.first_gap = start + i, cell
                 self.empties += 1
-            if cell and self.first_infinite is None and _is_number(cell):
+            if cell and self.first_infinite is None and is_number(cell):
                 self.first_infinite = start + i, cell
 
 
@@ -123,7 +123,8 @@ def as_number(cell: str) -> float:
     return float(cell.replace(",", ""))
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Return whether a cell holds a number, NaN or infinity."""
     try:
         float(cell)
     except ValueError:
@@ -166,7 +167,7 @@ def read_columns(path: Path, without: Sequence[str] = (), gaps: Gaps = "refuse")
 
     Raises `UserError`, which names the column and the line.
     """
-    table = _Table(path, without, gaps)
+    table = CsvTable(path, without, gaps)
     if (quick := table.all_numbers()) is not None:
         return quick
     gathered = {name: _Gathered() for name in table.names}
@@ -197,7 +198,7 @@ def read_cells(path: Path, names: Sequence[str]) -> tuple[dict[str, list[str]], 
 
     Raises `UserError`.
     """
-    table = _Table(path, (), least_columns=1)
+    table = CsvTable(path, (), least_columns=1)
     places = [(name, place) for name, place in zip(table.names, table.places, strict=True) if name in names]
     cells: dict[str, list[str]] = {name: [] for name, _ in places}
     lines = []
@@ -210,10 +211,11 @@ def read_cells(path: Path, names: Sequence[str]) -> tuple[dict[str, list[str]], 
     return cells, lines
 
 
-class _Table:
+class CsvTable:
     """Table in a file, read once for numbers, and again where there are texts or errors."""
 
     def __init__(self, path: Path, without: Sequence[str], missing: Gaps = "refuse", *, least_columns: int = 2) -> None:
+        """Read the header and count the lines. `least_columns`: columns that must be left. Raises `UserError`."""
         self.path = path
         self.least_columns = least_columns
         self.missing = missing
@@ -307,7 +309,7 @@ class _Table:
                 f"{self.path} has one column only, {quoted(names[0])}. Expected at least two, separated by comma, "
                 "semicolon or tab: inputs and a response."
             )
-        if all(_is_number(name) for name in names):
+        if all(is_number(name) for name in names):
             raise UserError(
                 f"The first line of {self.path} holds numbers only. Expected the names of the columns. "
                 "Put a header line before the numbers."
@@ -341,9 +343,10 @@ class _Table:
                 )
         kept = tuple(place for place, name in enumerate(header) if name and name not in without)
         if len(kept) < self.least_columns:
+            expected = "two: inputs and a response" if self.least_columns == 2 else "one"
             raise UserError(
-                f"{plural(len(kept), 'column')} of {self.path} would be left. Expected at least two: inputs and a "
-                "response. Leave out fewer columns, and give those without a name one in the header line."
+                f"{plural(len(kept), 'column')} of {self.path} would be left. Expected at least {expected}. Leave out "
+                "fewer columns, and give those without a name one in the header line."
             )
         return kept
 
@@ -446,7 +449,7 @@ class _Table:
             way_out = "Write decimals with a point." if comma else "Correct the cell, or leave the column out."
             way_out = WAYS_OUT if is_missing(cell) else way_out
             raise UserError(
-                f"Column '{name}' of {self.path}, line {self._line(row):,}: expected a number, received "
+                f"Column '{name}' of {self.path}, line {self.line(row):,}: expected a number, received "
                 f"{quoted(cell)}.{more} {way_out}"
             )
         return found.texts > 0
@@ -457,7 +460,7 @@ class _Table:
         if found.first_unlike is not None:
             row, cell = found.first_unlike
             raise UserError(
-                f"Column '{name}' of {self.path}, line {self._line(row):,}: expected a thousands separator as in "
+                f"Column '{name}' of {self.path}, line {self.line(row):,}: expected a thousands separator as in "
                 f"{quoted(found.first_thousands[1].strip())}, received {quoted(cell.strip())}. Write all numbers "
                 "of the column alike, best without separators and with a decimal point."
             )
@@ -468,11 +471,11 @@ class _Table:
         more = f" It has {found.empties:,} such cells." if found.empties > 1 else ""
         expected = "a value" if found.texts else "a finite number"
         return UserError(
-            f"Column '{name}' of {self.path}, line {self._line(row):,}: expected {expected}, {received}.{more} "
+            f"Column '{name}' of {self.path}, line {self.line(row):,}: expected {expected}, {received}.{more} "
             f"{WAYS_OUT}"
         )
 
-    def _line(self, row: int) -> int:
+    def line(self, row: int) -> int:
         """Return the line number of a row in the file."""
         return next(islice(self.rows(), row, None))[0]
 

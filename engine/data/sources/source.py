@@ -13,7 +13,7 @@ import psutil
 
 from engine.core.errors import UserError, did_you_mean
 from engine.project.data import DataOptions
-from engine.project.dataset_info import InputInfo, TargetInfo
+from engine.project.dataset_info import Forecast, InputInfo, TargetInfo
 
 CGROUP = Path("/sys/fs/cgroup")
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -123,6 +123,16 @@ class Raw(Protocol):
         """Memory in bytes, about."""
 
 
+class InTime(Protocol):
+    """Division of samples in the order of time."""
+
+    def numbers(self, validation_share: float, test_share: float) -> dict[str, Array]:
+        """Return the indices of the samples of each split, ascending. Raises `UserError` without any to train."""
+
+    def notes(self, validation_share: float, test_share: float) -> list[str]:
+        """Return notes on samples between the splits, and on splits without samples."""
+
+
 @dataclass(frozen=True)
 class Column:
     """Description of a column of a table, or of an array of a file, for display."""
@@ -143,7 +153,8 @@ class Outline:
     integers (int64; the smallest signed type for maps), numbers and labels float32. A source that has to read all data
     for its outline stores it in `samples`, or in `raw` where it is encoded once it is fitted. `columns` and the first
     `rows` are filled in for tables. `resident_because` is the reason why the samples can only be held in memory; empty
-    where they can be read one by one.
+    where they can be read one by one. `gathers`: samples share memory in `raw`, from which readers gather each batch.
+    `in_time` divides the samples of a source whose splits follow from time.
     """
 
     inputs: tuple[InputInfo, ...]
@@ -161,6 +172,9 @@ class Outline:
     """Key of each sample (N) that the split goes by, see `engine.data.split.Division`; None without."""
     given: Mapping[str, int] = field(default_factory=dict)
     """Numbers of samples in splits with data of their own, which follow the other samples in this order."""
+    gathers: bool = False
+    forecast: Forecast | None = None
+    in_time: "InTime | None" = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.targets[0])

@@ -147,6 +147,12 @@ class SourceType:
     """Memory per number of an input: as read, and as trained with in single precision."""
 
     @property
+    def noun(self) -> str:
+        """The label within a sentence: `folder of images`, `CSV table`, `NumPy arrays`."""
+        first = self.label.split(" ")[0]
+        return self.label if any(c.isupper() for c in first[1:]) else self.label[:1].lower() + self.label[1:]
+
+    @property
     def pattern(self) -> str:
         """Pattern of the file dialog: `Tables (*.csv *.tsv)`."""
         return f"{self.files} ({' '.join(f'*{suffix}' for suffix in self.suffixes)})" if self.suffixes else ""

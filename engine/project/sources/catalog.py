@@ -1,15 +1,13 @@
 """All data sources. A new one is named here: its declaration in `SOURCES`, its options among the bases of
 `SourceOptions`."""
 
-from pathlib import Path
-
-from engine.core.errors import UserError
 from engine.core.fields import Choice
 from engine.core.records import Record
 from engine.project.sources.arrays import ArrayOptions, Arrays
-from engine.project.sources.base import Guess, Peek, SourceType
+from engine.project.sources.base import SourceType
 from engine.project.sources.digits import Digits
 from engine.project.sources.images import ImageOptions, Images
+from engine.project.sources.series import SequenceOptions, Sequences, Series, SeriesOptions, StepOptions
 from engine.project.sources.shared import SharedOptions
 from engine.project.sources.table import Table, TableOptions
 
@@ -19,6 +17,8 @@ SOURCES: dict[str, SourceType] = {
         Digits(),
         Images(),
         Table(),
+        Series(),
+        Sequences(),
         Arrays(),
     )
 }
@@ -45,6 +45,9 @@ class SourceOptions(
     SharedOptions,
     ArrayOptions,
     TableOptions,
+    StepOptions,
+    SeriesOptions,
+    SequenceOptions,
     ImageOptions,
 ):
     """The options of all sources together, so that a value survives a look at another source. The order of the bases is
@@ -60,15 +63,3 @@ class SourceOptions(
         if any(name in source.option_names for source in SOURCES.values()):
             return self.source_type is not None and name in self.source_type.option_names and super().is_visible(name)
         return super().is_visible(name)
-
-
-def guesses(path: Path) -> list[Guess]:
-    """Return the sources that can read a file or folder, the likeliest first. Raises `UserError` where it cannot be
-    looked at."""
-    peek = Peek(path)
-    try:
-        path.stat()
-        found = [guess for source in SOURCES.values() if (guess := source.guess(peek)) is not None]
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror or error}.") from None
-    return sorted(found, key=lambda guess: -guess.confidence)

@@ -31,8 +31,8 @@ class SharedOptions(Record):
         "",
         label="Response",
         group="Source",
-        help="Column to predict (table; empty: the last one), or name of the target array (arrays; empty: y, or "
-        "y_NAME for each output NAME). Several are separated by commas",
+        help="Column to predict (tables; empty: the last one, for files in class folders the folder), or name of the "
+        "target array (arrays; empty: y, or y_NAME for each output NAME). Several are separated by commas",
     )
     task = Choice(
         "auto",

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton
 
 from app.data.preview import Preview
@@ -155,32 +154,6 @@ def test_typing_in_the_form_is_an_edit(qtbot, window: MainWindow, server: FakeSe
     window.editor.undo()
     assert window.editor.project.data.split_seed == 0
     assert tab.form.record == window.editor.project.data
-
-
-@pytest.mark.parametrize(
-    ("name", "source"),
-    [
-        ("pictures", "images"),
-        ("numbers", "arrays"),
-        ("t.csv", "table"),
-        ("a.npz", "arrays"),
-        ("a.npy", "arrays"),
-        ("x.doc", "none"),
-    ],
-)
-def test_what_is_dropped_becomes_the_source(
-    window: MainWindow, tab: DataTab, tmp_path: Path, name: str, source: str
-) -> None:
-    path = tmp_path / name
-    path.mkdir() if "." not in name else path.write_text("")
-    if name == "numbers":
-        np.save(path / "x.npy", np.ones(3))
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(path))])
-    none = Qt.KeyboardModifier.NoModifier
-    tab.dropEvent(QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, none))
-    assert window.editor.project.data.source == source
-    assert window.editor.project.data.path == ("" if source == "none" else str(path))
 
 
 # ---- the real engine ----

@@ -57,7 +57,7 @@ def click(card: ProjectCard, at: QPoint | None = None) -> None:
 
 def test_nothing_recent_at_first_and_the_examples_as_pictures(qtbot, page: StartPage) -> None:
     assert page.nothing_recent.isVisible()
-    assert shown(page, "examples") == ["digits", "heating", "shapes", "waves"]
+    assert shown(page, "examples") == ["digits", "heating", "power", "shapes", "waves"]
     digits = card(page, "examples", "digits")
     qtbot.waitUntil(lambda: page.is_drawn)
     assert all(card.thumbnail and card.thumbnail.bars for grid in page.grids.values() for card in grid.cards)
@@ -203,7 +203,7 @@ def test_the_search_filters_cards_and_headings(page: StartPage) -> None:
     assert not page.grids["examples"].isVisible()
     assert page.nothing_found.isVisible()
     page.clear.click()
-    assert shown(page, "examples") == ["digits", "heating", "shapes", "waves"]
+    assert shown(page, "examples") == ["digits", "heating", "power", "shapes", "waves"]
     assert not page.nothing_found.isVisible()
     assert page.search.hasFocus()
 
@@ -376,7 +376,7 @@ def test_cards_share_the_width(qtbot) -> None:
     grid.show_entries(gallery.examples())
     with qtbot.waitExposed(grid):
         grid.show()
-    for width, rows in ((220, 4), (500, 2), (700, 2), (1400, 1)):
+    for width, rows in ((220, 5), (500, 3), (700, 2), (1400, 1)):
         grid.resize(width, grid.heightForWidth(width))
         assert len({card.y() for card in grid.cards}) == rows
         assert all(card.geometry().right() < width for card in grid.cards)

@@ -115,3 +115,13 @@ def test_problems_as_sarif(faulty: Path, project: Path, capsys: pytest.CaptureFi
     place = first["locations"][0]
     assert place["physicalLocation"]["artifactLocation"]["uri"].endswith("faulty%20net.netwright")
     assert place["logicalLocations"] == [{"fullyQualifiedName": "stage/add"}]
+
+
+def test_the_source_is_guessed_where_only_a_path_is_given(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project.parent / "own.csv").write_text("a,b,price\n" + "1,2,3.5\n" * 20)
+    assert main(["check", str(project), "--set", "data.path=own.csv"]) == EXIT_INPUT
+    out = capsys.readouterr().out
+    assert "data.source is table, guessed from data.path: The first line names 3 columns, separated by" in out
+    assert "The training split has 14 samples" in out
+    assert main(["check", str(project), "--set", "data.path=missing.csv"]) == EXIT_INPUT
+    assert "missing.csv cannot be read" in capsys.readouterr().err

@@ -54,7 +54,7 @@ def test_a_check_says_what_it_found_and_exits_2_for_errors(table: Path, capsys: 
 def test_what_is_no_data_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.bin").write_bytes(b"\0\1")
     assert main(["data", "inspect", str(tmp_path / "a.bin")]) == 2
-    assert "is no data that is known here" in capsys.readouterr().err
+    assert "nothing that Netwright reads as data" in capsys.readouterr().err
     save(Project(), tmp_path / "p.netwright")
     assert main(["data", "check", str(tmp_path / "p.netwright")]) == 2
     assert "has no data yet" in capsys.readouterr().err

@@ -50,3 +50,18 @@ def test_an_unknown_name_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -
     assert "There is no example or template 'resnet81'. Did you mean 'resnet18'?" in capsys.readouterr().err
     assert main(["new", "digits", "/dev/null/x"]) == 2
     assert "/dev/null/x" in capsys.readouterr().err
+
+
+def test_a_copy_can_have_data_of_its_own_whose_kind_is_guessed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "nets").mkdir()
+    (tmp_path / "nets" / "own.csv").write_text("a;b;price\n1;2;3\n")
+    (tmp_path / "notes.doc").write_text("nothing")
+    assert main(["new", "digits", str(tmp_path / "nets"), "--data", str(tmp_path / "nets" / "own.csv")]) == 0
+    reason = "The first line names 3 columns, separated by semicolons: a, b, price"
+    assert f"data.source is table, guessed from data.path: {reason}." in capsys.readouterr().out
+    data = load(tmp_path / "nets" / "digits.netwright").project.data
+    assert (data.source, data.path) == ("table", "own.csv")
+    assert main(["new", "waves", str(tmp_path / "nets"), "--data", str(tmp_path / "notes.doc")]) == 2
+    assert 'notes.doc is nothing that Netwright reads as data: the file ends in ".doc".' in capsys.readouterr().err

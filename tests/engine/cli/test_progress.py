@@ -8,10 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from engine.cli import devices, queue
 from engine.cli.common import table
 from engine.cli.follow import ProgressPrinter
+from engine.cli.main import main
+from engine.cli.queue import QueueProgress
 from engine.cli.terminal import print_table
+from engine.placement.inventory import Device, DeviceInventory
+from engine.runs.create import create
 from engine.runs.events import Ended, Event, Failed, Message, Points, Progress, Started, StateChanged
+from engine.runs.info import RunInfo
+from engine.runs.log import EventLog
+from engine.runs.queue import Entry
 
 
 class Terminal(io.StringIO):
@@ -157,3 +165,69 @@ def test_a_log_of_a_stranger_has_no_say_over_the_terminal() -> None:
     stream = io.StringIO()
     ProgressPrinter(stream)(Message(severity="note", text="one\x1b]0;owned\x07\ntwo"))
     assert stream.getvalue() == "note: one\\u001b]0;owned\\u0007\ntwo\n"
+
+
+class Narrow(Terminal):
+    """A terminal with an encoding."""
+
+    encoding = "utf-8"
+
+
+@pytest.mark.parametrize("width", [30, 60, 120])
+def test_a_queue_shows_the_progress_of_each_run_on_a_terminal(
+    tmp_path: Path, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("NO_COLOR", "1")
+    entries = []
+    for id in (1, 2):
+        log = EventLog(create(tmp_path / f"run_{id}", "{}", RunInfo()))
+        for event in RUN[:4]:
+            log.append(event)
+        log.close()
+        entries.append(Entry(id=id, title=f"net {id}", state="running", run_dir=str(tmp_path / f"run_{id}")))
+    terminal = Narrow()
+    with QueueProgress(terminal) as progress:
+        progress.tell(entries[0])
+        progress.watch([*entries, Entry(id=3, title="c", state="starting")])
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", terminal.getvalue())
+    assert shown.startswith("1 net 1: trains")
+    for part in ("1 net 1  epoch 1/3", "2 net 2  epoch 1/3", "12,346 samples/s", "1 m 1 s left", "loss 1.75"):
+        assert part in shown
+    assert "…" not in shown, "nothing is cut"
+    assert max(len(line.rstrip()) for line in re.split(r"[\r\n]+", shown.partition("\n")[2])) <= width
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", terminal.getvalue()), "no colour"
+
+
+def test_a_queue_prints_a_line_per_run_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue, "LINE_EVERY_S", 0.0)
+    log = EventLog(create(tmp_path / "run", "{}", RunInfo()))
+    for event in RUN[:4]:
+        log.append(event)
+    log.close()
+    stream = io.StringIO()
+    with QueueProgress(stream) as progress:
+        progress.watch([Entry(id=1, title="net", state="running", run_dir=str(tmp_path / "run"))])
+    assert stream.getvalue() == (
+        "1 net  epoch 1/3  1,500/3,000  loss 1.5, accuracy 50.0 %  validation: loss 1.75  12,346 samples/s  "
+        "1 m 1 s left\n"
+    )
+
+
+@pytest.mark.parametrize("width", [40, 100])
+def test_devices_are_a_table_within_the_width_of_a_terminal(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = Device("cuda:0", "NVIDIA H200 with a long name", 2**37, refusal="its driver is too old for this torch")
+    inventory = DeviceInventory(num_cores=8, cpu_model="A processor", memory_bytes=2**35, devices=(refused,))
+    monkeypatch.setattr("engine.hardware.devices.probe", lambda: inventory)
+    monkeypatch.setattr(devices, "is_terminal", lambda stream: True)
+    monkeypatch.setattr("engine.cli.terminal.is_terminal", lambda stream: True)
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert main(["devices"]) == 0
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in capsys.readouterr().out.splitlines()]
+    assert lines[0].split() == ["device", "model", "memory", "state"]
+    assert max(map(len, map(str.rstrip, lines))) <= max(width, 48)
+    words = " ".join(" ".join(lines).split())
+    assert all(word in words for word in ("processor", "32.0", "cuda:0", "driver", "environment", "multi-gpu"))

@@ -10,6 +10,7 @@ from engine.core.folders import data_folder
 from engine.runs.create import create
 from engine.runs.folder import open_run, update_info
 from engine.runs.info import RunInfo
+from tests.json_schema import checked_output
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def test_a_list_with_changes_filtered_and_sorted(runs: Path, capsys: pytest.Capt
     lines = said(capsys, "runs", runs).splitlines()
     assert [line.split()[0] for line in lines] == ["run", "run_3", "run_2", "run_1"]
     assert lines[1].endswith("cpu               3  1 m 5 s  loss 0.3333  max_epochs: 2 → 3")
-    found = json.loads(said(capsys, "runs", runs, "--filter", "state:finished", "--sort", "loss", "--json"))
+    found = checked_output(said(capsys, "runs", runs, "--filter", "state:finished", "--sort", "loss", "--json"))
     assert [Path(run["run_dir"]).name for run in found["runs"]] == ["run_3", "run_1"]
     assert found["runs"][0]["changes"] == [{"option": "training.max_epochs", "before": "2", "after": "3"}]
     table = said(capsys, "runs", runs, "--csv", "--sort", "run").splitlines()
@@ -97,7 +98,7 @@ def test_one_run_is_described(runs: Path, capsys: pytest.CaptureFixture[str]) ->
     assert dict(lines)["option"] == "training.max_epochs = 2"
     assert dict(lines)["trained"] == "2 epochs, 1 m 5 s"
     assert dict(lines)["next"] == f"netwright-engine resume {runs / 'run_2'}"
-    found = json.loads(said(capsys, "show", runs / "run_3", "--json"))
+    found = checked_output(said(capsys, "show", runs / "run_3", "--json"))
     assert (found["run_dir"], found["state"]) == (str(runs / "run_3"), "finished")
     assert "is not a run" in said(capsys, "show", runs, code=2)
 
@@ -119,6 +120,6 @@ def test_a_project_has_the_runs_beside_it_and_those_elsewhere_that_carry_its_ide
     made(own / "unsaved_other", 4.0, project_id="22222222-two")
     (tmp_path / "runs" / "damaged").mkdir()
     (tmp_path / "runs" / "damaged" / "run.json").write_text("{")
-    found = json.loads(said(capsys, "runs", path, "--json"))["runs"]
+    found = checked_output(said(capsys, "runs", path, "--json"))["runs"]
     assert {Path(run["run_dir"]).name for run in found} == {"beside", "before_it_was_saved", "damaged"}
     assert "There are no runs of" in said(capsys, "runs", path.rename(tmp_path / "b.netwright"), "--filter", "no")

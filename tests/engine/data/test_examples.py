@@ -15,7 +15,7 @@ from scripts import make_examples
 from scripts.make_digits import write_npz
 
 EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
-NAMES = ("digits", "heating", "shapes", "waves")
+NAMES = ("digits", "heating", "power", "shapes", "waves")
 
 
 def example(name: str) -> Project:
@@ -55,7 +55,7 @@ def test_the_data_is_small_and_says_where_it_comes_from():
     text = (make_examples.DATA / "ATTRIBUTION.md").read_text()
     assert [file.name for file in files if f"## {file.name}" not in text] == ["ATTRIBUTION.md"]
     assert "CC BY 4.0" in text
-    assert text.count("Generated, not measured") == 3
+    assert text.count("Generated, not measured") == 4
 
 
 def test_arrays_are_written_with_the_same_bytes_each_time(tmp_path):

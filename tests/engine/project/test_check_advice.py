@@ -118,7 +118,7 @@ def test_usual_networks_are_left_alone(network: Network) -> None:
     assert problems(project(network)) == []
 
 
-@pytest.mark.parametrize("name", ["digits", "heating", "waves"])
+@pytest.mark.parametrize("name", ["digits", "heating", "power", "waves"])
 def test_the_examples_are_left_alone(name: str) -> None:
     made = load(EXAMPLES / f"{name}.netwright").project
     assert problems(made) == []

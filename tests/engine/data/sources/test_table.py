@@ -68,7 +68,7 @@ def test_the_quick_way_and_the_long_way_agree(tmp_path, monkeypatch):
     random = np.random.default_rng(0).standard_normal((500, 4))
     text = "a,b,c,y\n" + "\n".join(",".join(map(repr, row.tolist())) for row in random)
     quick = table(tmp_path, text)
-    monkeypatch.setattr(csv_file._Table, "all_numbers", lambda self: None)
+    monkeypatch.setattr(csv_file.CsvTable, "all_numbers", lambda self: None)
     monkeypatch.setattr(csv_file, "PIECE_ROWS", 64)
     long = table(tmp_path, text + "\n")  # another file for the cache
     assert quick == long

@@ -22,7 +22,8 @@ from engine.project.project import Project, set_option
 from engine.project.schema import schema
 from engine.project.sources import catalog
 from engine.project.sources.base import Guess, Peek, SourceType
-from engine.project.sources.catalog import SOURCES, SourceOptions, guesses, source_choice
+from engine.project.sources.catalog import SOURCES, SourceOptions, source_choice
+from engine.project.sources.guess import guesses
 
 
 class ToyOptions(Record):
@@ -112,7 +113,7 @@ def test_an_option_is_shown_where_the_source_declares_it() -> None:
     assert "ignored_value" in shown["arrays"]
     assert "ignored_value" not in shown["images"]
     assert DataOptions(source="images", masks="masks").is_visible("ignored_value")
-    assert {key for key in SOURCES if "loading" in shown[key]} == {"images", "arrays"}
+    assert {key for key in SOURCES if "loading" in shown[key]} == {"images", "arrays", "sequences"}
     assert shown["digits"] == {"source", "validation_share", "test_share", "split_seed", "split"} & shown["digits"]
     assert {name for name in DataOptions.fields if DataOptions().is_visible(name)} == {"source"}
 

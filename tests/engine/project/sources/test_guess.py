@@ -8,7 +8,7 @@ import pytest
 from engine.core.errors import UserError
 from engine.project.sources import base
 from engine.project.sources.base import Peek
-from engine.project.sources.catalog import guesses
+from engine.project.sources.guess import guesses
 
 
 def files(folder: Path, *names: str) -> Path:

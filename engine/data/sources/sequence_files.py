@@ -1,0 +1,418 @@
+"""Sequences of different lengths from tables with one row per time step.
+
+One file per sequence, in a folder for each class (`walking/3.csv`) or listed in a table with their responses; or one
+long table, in which a column says which sequence a row belongs to. The columns of numbers are the channels of the one
+input, `sequence` (steps, channels). A response is one class or some numbers per sequence, or per step.
+
+The rows of all sequences are held once, without padding.
+"""
+
+import os
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from engine.core.errors import UserError, plural
+from engine.core.fields import quoted
+from engine.core.types import TensorType, features, sequence
+from engine.data.sources.csv_file import EXPECTED, CsvTable
+from engine.data.sources.long_table import LongTable, Roles, fill_missing, read_long_table, side_by_side
+from engine.data.sources.source import (
+    Array,
+    Column,
+    Outline,
+    Readers,
+    Samples,
+    Source,
+    file_stamp,
+    listed,
+    refuse_too_large,
+    unreadable,
+)
+from engine.data.sources.targets import as_classes, is_whole_and_few, texts_as_classes
+from engine.data.sources.windows import Windows, WindowSet
+from engine.project.data import DataOptions
+from engine.project.dataset_info import IGNORED, InputInfo, TargetInfo
+from engine.project.sources.series import FILE_NAMES
+
+SUFFIXES = (".csv", ".tsv", ".txt")
+MOST_FILES = 1_000_000
+PLACES = "a folder with one subfolder of CSV files per class, a table that lists files, or one long table"
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """All sequences one after the other: channels and rows (T, C), the first row and the length of each (N).
+
+    responses: values by name, per sequence (N) or per row (T): numbers, or texts.
+    """
+
+    channels: tuple[str, ...]
+    rows: Array
+    starts: Array
+    lengths: Array
+    responses: Mapping[str, "Array | tuple[str, ...]"]
+    columns: tuple[Column, ...]
+    first_rows: tuple[tuple[str, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Sequences(Source):
+    """Sequences in files, or in one long table."""
+
+    def stamp(self, path: Path) -> Hashable:
+        """Return a value that changes when the file does, or a file in the folder. Raises `UserError`."""
+        if not path.is_dir():
+            return file_stamp(path, EXPECTED)
+        return tuple((str(file), file_stamp(file, EXPECTED)) for file in _files(path))
+
+    def outline(self, options: DataOptions, path: Path) -> Outline:
+        """Return the outline, with the rows of all sequences."""
+        if path.is_dir():
+            found = _of_folder(path, options)
+        elif options.id_column:
+            found = _of_long_table(path, options)
+        else:
+            found = _of_list(path, options)
+        fixed = options.fixed_length
+        steps = fixed or int(found.lengths.max())
+        lengths = np.minimum(found.lengths, steps)
+        targets = [_target(name, values, found, lengths, steps, options) for name, values in found.responses.items()]
+        targets = _joined(targets)
+        spread = (int(lengths.min()), int(lengths.max()))
+        is_open = not fixed and spread[0] < spread[1]
+        type = sequence(steps, len(found.channels))
+        windows = Windows(found.rows, found.starts, steps, str(path), lengths)
+        return Outline(
+            inputs=(
+                InputInfo("sequence", _opened(type, is_open=is_open), found.channels, spread if is_open else None),
+            ),
+            targets=tuple(array for array, _ in targets),
+            wanted=tuple(
+                TargetInfo(i.name, _opened(i.type, is_open=is_open), i.task, i.classes, spread)
+                if is_open and i.type.has("T")
+                else i
+                for _, i in targets
+            ),
+            notes=(*found.notes, *_length_notes(found.lengths, fixed)),
+            columns=found.columns,
+            rows=found.first_rows,
+            raw=WindowSet((windows,)),
+        )
+
+    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+        """Return the sequences, padded with zeros at their ends. Raises `UserError` where memory is short."""
+        assert isinstance(outline.raw, WindowSet)
+        numbers = np.arange(len(outline)) if chosen is None else chosen
+        return Samples(outline.raw.samples(numbers).arrays, lengths=_lengths(outline, numbers))
+
+    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
+        """Return readers that pad sequences of the rows in memory."""
+        assert isinstance(outline.raw, WindowSet)
+        return Readers(outline.raw.windows, lengths=_lengths(outline, np.arange(len(outline))))
+
+
+def _lengths(outline: Outline, chosen: Array) -> tuple[Array | None, ...]:
+    """Return the lengths of sequences that differ in length."""
+    assert isinstance(outline.raw, WindowSet)
+    lengths = outline.raw.windows[0].lengths
+    return (lengths[chosen],) if outline.inputs[0].lengths and lengths is not None else ()
+
+
+def _opened(type: TensorType, *, is_open: bool) -> TensorType:
+    return type.opened() if is_open else type
+
+
+def _length_notes(lengths: Array, fixed: int) -> list[str]:
+    if not fixed:
+        return []
+    cut, padded = int((lengths > fixed).sum()), int((lengths < fixed).sum())
+    return [
+        f"To {fixed:,} steps: {plural(cut, 'longer sequence')} cut at the end, {plural(padded, 'shorter one')} padded "
+        "with zeros."
+    ]
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the tables in the folders inside a folder, or in itself where it has none inside, sorted."""
+    try:
+        inside = sorted(entry.path for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith("."))
+        found = [
+            Path(entry.path)
+            for place in (inside or [str(folder)])
+            for entry in sorted(os.scandir(place), key=lambda entry: entry.name)
+            if entry.name.lower().endswith(SUFFIXES) and not entry.name.startswith(".") and entry.is_file()
+        ]
+    except OSError as error:
+        raise unreadable(Path(error.filename or folder), error) from None
+    if not found:
+        raise UserError(f"{folder} has no tables ({', '.join(SUFFIXES)}) of sequences. Expected {PLACES}.")
+    if len(found) > MOST_FILES:
+        raise UserError(f"{folder} has {len(found):,} files; at most {MOST_FILES:,} are taken.")
+    return found
+
+
+def _of_folder(folder: Path, options: DataOptions) -> _Found:
+    """Read one file per sequence; the class is the folder unless the files have a response column."""
+    files = _files(folder)
+    found = _of_files(files, options, folder)
+    if options.response:
+        return found
+    classes = tuple(file.parent.name for file in files)
+    if files[0].parent == folder:
+        raise UserError(
+            f"{folder} has tables and no class folders. Put the sequences of each class into a folder of its own, or "
+            "name a column to predict (data.response)."
+        )
+    return _with(found, {"class": classes})
+
+
+def _with(found: _Found, responses: Mapping[str, "Array | tuple[str, ...]"]) -> _Found:
+    columns = (*found.columns, *(Column(name, "response", "per sequence") for name in responses))
+    return _Found(
+        found.channels,
+        found.rows,
+        found.starts,
+        found.lengths,
+        responses,
+        columns,
+        found.first_rows,
+        found.notes,
+    )
+
+
+def _of_list(path: Path, options: DataOptions) -> _Found:
+    """Read the files that a table lists, with a response each."""
+    names = CsvTable(path, (), least_columns=1).names
+    file_column = options.file_column or next((name for name in names if name.lower() in FILE_NAMES), "")
+    if not file_column:
+        raise UserError(
+            f"{path} has no column of files, and no column that tells sequences apart is named. For a long table name "
+            "that one (data.id_column), for a list of files data.file_column. Its columns are: "
+            f"{listed(list(names), 20)}."
+        )
+    left = [name for name in names if name != file_column and name not in options.columns_left_out]
+    wanted = _chosen(options.response, left, path) if options.response else tuple(left[-1:])
+    if not wanted:
+        raise UserError(f"{path} has no column of responses besides '{file_column}'.")
+    others = tuple(name for name in names if name not in (*wanted, file_column))
+    labels = wanted if options.task == "classes" else ()
+    table = read_long_table(
+        path,
+        Roles(labels=(file_column, *labels), either=() if labels else wanted, left_out=others),
+    )
+    places = table.labels[file_column]
+    files = [path.parent / name for name in places.names]
+    for number, file in enumerate(files):
+        if not file.is_file():
+            row = int((places.codes == number).argmax())
+            raise UserError(f"{path}, line {table.line(row):,}: there is no file {file}. Correct the list.")
+    if len(files) < len(table):
+        twice = int((np.bincount(places.codes) > 1).argmax())
+        raise UserError(f"{path} lists {quoted(places.names[twice])} twice. Leave one of the lines out.")
+    found = _of_files(files, options, path, has_responses=False)
+    return _with(found, {name: _values_of(table, name) for name in wanted})
+
+
+def _of_files(files: Sequence[Path], options: DataOptions, place: Path, *, has_responses: bool = True) -> _Found:
+    """Read one sequence per file. All files must have the same columns."""
+    pieces: list[Array] = []
+    responses: dict[str, list[Array]] = {}
+    labels: dict[str, list[str]] = {}
+    notes: dict[str, int] = {}
+    first: LongTable | None = None
+    channels: tuple[str, ...] = ()
+    for file in files:
+        table = read_long_table(file, _roles(options, has_responses=has_responses))
+        names, wanted = _parted(table, options, has_responses=has_responses)
+        if first is None:
+            first, channels = table, names
+        if names != channels:
+            raise UserError(
+                f"{file} has the columns {listed(list(names), 10)}; the first file, {first.path}, has "
+                f"{listed(list(channels), 10)}. Expected the same columns in all files."
+            )
+        for note in _fill(table, names, options):
+            notes[note] = notes.get(note, 0) + 1
+        pieces.append(side_by_side(table.numbers, names))
+        for name in wanted:
+            found = _values_of(table, name)
+            if isinstance(found, tuple):
+                labels.setdefault(name, []).extend(found)
+            else:
+                responses.setdefault(name, []).append(found)
+    assert first is not None
+    if both := responses.keys() & labels.keys():
+        raise UserError(
+            f"Column '{next(iter(both))}' holds numbers in some files of {place} and texts in others. Write it alike."
+        )
+    lengths = np.array([len(piece) for piece in pieces])
+    values: dict[str, Array | tuple[str, ...]] = {name: tuple(texts) for name, texts in labels.items()}
+    values |= {name: np.concatenate(arrays) for name, arrays in responses.items()}
+    rows = np.concatenate(pieces)
+    columns = _described(channels, rows, values)
+    said = tuple(f"{note} ({plural(count, 'file')})" if count > 1 else note for note, count in notes.items())
+    return _Found(channels, rows, np.cumsum(lengths) - lengths, lengths, values, columns, first.first_rows, said)
+
+
+def _of_long_table(path: Path, options: DataOptions) -> _Found:
+    table = read_long_table(path, _roles(options, group=options.id_column))
+    names, wanted = _parted(table, options)
+    notes = _fill(table, names, options)
+    lengths = np.diff(table.bounds)
+    responses = {name: _values_of(table, name) for name in wanted}
+    rows = side_by_side(table.numbers, names)
+    columns = _described(names, rows, responses)
+    return _Found(names, rows, table.bounds[:-1], lengths, responses, columns, table.first_rows, (*table.notes, *notes))
+
+
+def _roles(options: DataOptions, *, group: str = "", has_responses: bool = True) -> Roles:
+    """Return the roles of the columns of a table of steps."""
+    wanted = tuple(name.strip() for name in options.response.split(",") if name.strip()) if has_responses else ()
+    is_text = options.task == "classes"
+    return Roles(
+        time=options.time_column,
+        group=group,
+        labels=wanted if is_text else (),
+        either=() if is_text else wanted,
+        left_out=options.columns_left_out if has_responses else (),
+    )
+
+
+def _parted(
+    table: LongTable, options: DataOptions, *, has_responses: bool = True
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the channels and the responses of a table of steps. Raises `UserError` where there is no channel."""
+    numbers = tuple(table.numbers)
+    wanted: tuple[str, ...] = ()
+    if options.response and has_responses:
+        wanted = _chosen(options.response, [*numbers, *table.labels], table.path)
+    elif table.groups and has_responses:
+        wanted = numbers[-1:]
+    channels = tuple(name for name in numbers if name not in wanted)
+    if not channels:
+        raise UserError(f"{table.path} has no column of numbers for the input besides the response.")
+    return channels, wanted
+
+
+def _chosen(text: str, names: Sequence[str], path: Path) -> tuple[str, ...]:
+    """Return the columns that the option Response names. Raises `UserError`."""
+    chosen = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    for name in chosen:
+        if name not in names:
+            raise UserError(
+                f"{path} has no column {quoted(name)} to predict. Its columns are: {listed(list(names), 20)}."
+            )
+    return chosen
+
+
+def _fill(table: LongTable, names: Sequence[str], options: DataOptions) -> list[str]:
+    """Fill missing values of the channels where the options say so. Raises `UserError` for others."""
+    unfilled, notes = fill_missing(table, names, fills=options.missing_cells == "last-value")
+    if unfilled.any():
+        row = int(unfilled.argmax())
+        raise UserError(
+            f"{table.path}, line {table.line(row):,}: a value is missing{table.said(int(table.group_of[row]))} and the "
+            "sequence has none before it. Write it, or leave the row out."
+        )
+    return notes
+
+
+def _values_of(table: LongTable, name: str) -> "Array | tuple[str, ...]":
+    """Return a column as numbers or as texts; equal texts share memory."""
+    if name in table.labels:
+        labels = table.labels[name]
+        return tuple(labels.names[code] for code in labels.codes.tolist())
+    values = table.numbers[name]
+    if np.isnan(values).any():
+        row = int(np.isnan(values).argmax())
+        raise UserError(
+            f"Column '{name}' of {table.path}, line {table.line(row):,}: the response is missing. Write it, or leave "
+            "the row out."
+        )
+    return values
+
+
+def _described(
+    channels: Sequence[str], rows: Array, responses: Mapping[str, "Array | tuple[str, ...]"]
+) -> tuple[Column, ...]:
+    inputs = [
+        Column(name, "input", "number", float(values.min()), float(values.mean()), float(values.max()))
+        for name, values in zip(channels, rows.T, strict=True)
+    ]
+    return (
+        *inputs,
+        *(
+            Column(name, "response", "text" if isinstance(values, tuple) else "number")
+            for name, values in responses.items()
+        ),
+    )
+
+
+def _target(
+    name: str,
+    values: "Array | tuple[str, ...]",
+    found: _Found,
+    lengths: Array,
+    steps: int,
+    options: DataOptions,
+) -> tuple[Array, TargetInfo]:
+    """Return one response as a target: per sequence, or per step padded to `steps`."""
+    what = f"The response '{name}'"
+    if options.task in ("labels", "transcripts"):
+        raise UserError(f"Sequences in tables have no {options.task}: predict classes or numbers, or use NumPy arrays.")
+    per_row = len(values) == len(found.rows) and len(found.rows) > len(found.starts)
+    each = np.asarray(texts_as_classes(values, what)[0] if isinstance(values, tuple) else values)
+    if per_row and options.response_per != "step":
+        is_constant = bool((each == np.repeat(each[found.starts], found.lengths)).all())
+        if not is_constant and options.response_per == "sequence":
+            change = int((each != np.repeat(each[found.starts], found.lengths)).argmax())
+            place = int(np.searchsorted(found.starts, change, side="right")) - 1
+            raise UserError(
+                f"{what} changes within sequence {place:,} (from 0) and is to be one per sequence. Choose one per step."
+            )
+        if is_constant:
+            firsts = found.starts.tolist()
+            values = tuple(values[i] for i in firsts) if isinstance(values, tuple) else values[found.starts]
+            per_row = False
+    is_classes = isinstance(values, tuple) or options.task == "classes"
+    is_classes = is_classes or (options.task == "auto" and is_whole_and_few(np.asarray(values)))
+    if isinstance(values, tuple) and options.task == "numbers":
+        raise UserError(f"{what} holds texts, such as {quoted(values[0])}. Expected numbers, or predict classes.")
+    if is_classes:
+        numbers, classes = texts_as_classes(values, what) if isinstance(values, tuple) else as_classes(values, what)
+        if not per_row:
+            return numbers, TargetInfo(name, features(len(classes)), "classes", classes)
+        kind = np.dtype(np.int8 if len(classes) <= np.iinfo(np.int8).max else np.int16)
+        return _padded(numbers, found, lengths, steps, kind, IGNORED), TargetInfo(
+            name, sequence(steps, len(classes)), "classes", classes
+        )
+    numbers = np.asarray(values)[:, np.newaxis]
+    if not per_row:
+        return numbers.astype(np.float32), TargetInfo(name, features(1), "numbers")
+    padded = _padded(numbers, found, lengths, steps, np.dtype(np.float32), np.nan)
+    return padded, TargetInfo(name, sequence(steps, 1), "numbers")
+
+
+def _padded(values: Array, found: _Found, lengths: Array, steps: int, kind: np.dtype[np.generic], fill: float) -> Array:
+    """Return values per row (T, ...) as one padded sequence per sample (N, steps, ...)."""
+    shape = (len(lengths), steps, *values.shape[1:])
+    needed = len(lengths) * steps * kind.itemsize
+    refuse_too_large(needed, "The responses of all steps", "Choose a fixed sequence length (data.fixed_length).")
+    padded = np.full(shape, fill, kind)
+    for sample, start, length in zip(padded, found.starts.tolist(), lengths.tolist(), strict=True):
+        sample[:length] = values[start : start + length]
+    return padded
+
+
+def _joined(targets: list[tuple[Array, TargetInfo]]) -> list[tuple[Array, TargetInfo]]:
+    """Return several targets of numbers of one kind as one target; others as they are."""
+    infos = [info for _, info in targets]
+    alike = len({info.per for info in infos}) == 1 and all(info.task == "numbers" for info in infos)
+    if len(targets) < 2 or not alike:
+        return targets
+    array = np.concatenate([array for array, _ in targets], axis=-1)
+    type = infos[0].type.with_sizes(C=len(targets))
+    return [(array, TargetInfo(", ".join(info.name for info in infos), type, "numbers"))]

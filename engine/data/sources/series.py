@@ -1,0 +1,225 @@
+"""Time series for forecasting: windows of a long table, of one series or of several.
+
+A sample is a window of `lags` steps and what follows: the input `history` (lags, columns) holds the targets first, then
+the other columns, those known in advance last; the input `future` (horizon, columns), if any column is known in
+advance, those columns at the steps to predict; the target is one vector of all numbers to predict, step by step:
+`load` and `price` two steps ahead are load +1, price +1, load +2, price +2.
+
+The rows are held once, however many windows share them. No window crosses the end of a series, a gap in time, or a row
+without an earlier value to fill it with.
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from engine.core.errors import UserError, plural
+from engine.core.fields import quoted
+from engine.core.types import features, sequence
+from engine.data.sources.csv_file import EXPECTED
+from engine.data.sources.long_table import LongTable, Roles, fill_missing, read_long_table, shown, side_by_side
+from engine.data.sources.source import (
+    Array,
+    Column,
+    Outline,
+    Readers,
+    Samples,
+    Source,
+    file_stamp,
+    listed,
+    refuse_too_large,
+)
+from engine.data.sources.windows import TimeSplit, Windows, WindowSet
+from engine.project.data import DataOptions
+from engine.project.dataset_info import Forecast, InputInfo, TargetInfo
+
+LONGER = 1.5
+"""A step in time this many times the usual one is a gap."""
+
+
+class Series(Source):
+    """Windows of time series."""
+
+    def stamp(self, path: Path) -> Hashable:
+        """Return time, size and inode of the file. Raises `UserError`."""
+        return file_stamp(path, EXPECTED)
+
+    def outline(self, options: DataOptions, path: Path) -> Outline:
+        """Return the outline, and with it readers of the windows, since the file is read once."""
+        roles = Roles(time=options.time_column, group=options.group_column, left_out=options.columns_left_out)
+        table = read_long_table(path, roles)
+        columns = _Columns.of(table, options)
+        forecast = Forecast(columns.targets, options.lags, options.horizon, options.stride, options.season)
+        missing, notes = fill_missing(table, columns.names, fills=options.missing_cells == "last-value")
+        if count := int(missing.sum()):
+            notes.append(f"Left out since there is no earlier value to fill them with: {plural(count, 'row')}.")
+        gaps, gap_notes = _gaps(table, options.time_column)
+        bounds = _segments(table, missing | gaps, missing)
+        starts, short_notes = _starts(table, bounds, forecast)
+        rows = side_by_side(table.numbers, columns.names)
+        target = _targets(rows, starts, forecast)
+        windows = [Windows(rows, starts, forecast.lags, str(path), bounds=bounds[:, 0])]
+        inputs = [InputInfo("history", sequence(forecast.lags, len(columns.names)), columns.names)]
+        if columns.known:
+            ahead = rows[:, len(columns.names) - len(columns.known) :]
+            windows.append(Windows(ahead, starts + forecast.lags, forecast.horizon, str(path), bounds=bounds[:, 0]))
+            inputs.append(InputInfo("future", sequence(forecast.horizon, len(columns.known)), columns.known))
+        return Outline(
+            inputs=tuple(inputs),
+            targets=(target,),
+            wanted=(TargetInfo(", ".join(columns.targets), features(target.shape[1]), "numbers"),),
+            notes=(*table.notes, *notes, *gap_notes, *short_notes),
+            columns=columns.described(table, options),
+            rows=tuple(table.first_rows),
+            resident_because="the windows of a series share their steps, which are held once",
+            raw=WindowSet(tuple(windows)),
+            gathers=True,
+            forecast=forecast,
+            in_time=TimeSplit(
+                starts,
+                table.bounds,
+                forecast.lags,
+                forecast.horizon,
+                reaches_back=options.split_overlap == "inputs",
+            ),
+        )
+
+    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+        """Return the windows as arrays. Raises `UserError` where memory is short."""
+        assert isinstance(outline.raw, WindowSet)
+        return outline.raw.samples(np.arange(len(outline)) if chosen is None else chosen)
+
+    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
+        """Return readers that gather windows of the rows in memory."""
+        assert isinstance(outline.raw, WindowSet)
+        return Readers(outline.raw.windows)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Columns of numbers by role, all in the order of the history's channels."""
+
+    targets: tuple[str, ...]
+    past: tuple[str, ...]
+    known: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.targets, *self.past, *self.known)
+
+    @classmethod
+    def of(cls, table: LongTable, options: DataOptions) -> "_Columns":
+        """Return the roles that the options give. Raises `UserError` for a column that cannot have one."""
+        numbers = list(table.numbers)
+        if not numbers:
+            raise UserError(f"{table.path} has no column of numbers to forecast besides time and group.")
+        targets = _named(options.response, numbers, table, "to predict") or tuple(numbers[-1:])
+        known = _named(options.known_columns, numbers, table, "that is known in advance")
+        for name in known:
+            if name in targets:
+                raise UserError(
+                    f"Column '{name}' is to be predicted and known in advance (data.known_columns). Choose one."
+                )
+        past = tuple(name for name in numbers if name not in (*targets, *known))
+        return cls(targets, past, known)
+
+    def described(self, table: LongTable, options: DataOptions) -> tuple[Column, ...]:
+        """Return the columns for display, in the order of the file."""
+        described = []
+        for name in table.table.names:
+            if name in (options.time_column, options.group_column):
+                what = "time" if name == options.time_column else "group"
+                different = f"{len(table.groups):,} series" if what == "group" else "time"
+                described.append(Column(name, what, different))
+                continue
+            values = table.numbers[name]
+            role = "response" if name in self.targets else "input"
+            kind = "number, known in advance" if name in self.known else "number"
+            described.append(Column(name, role, kind, float(values.min()), float(values.mean()), float(values.max())))
+        return tuple(described)
+
+
+def _named(text: str, numbers: list[str], table: LongTable, what: str) -> tuple[str, ...]:
+    """Return the columns of numbers that an option names, separated by commas. Raises `UserError` for others."""
+    names = (text,) if text in numbers else tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in (names := tuple(filter(None, names))):
+        if name not in numbers:
+            because = "is no column of numbers" if name in table.table.names else "is not there"
+            raise UserError(
+                f"{table.path}: the column {quoted(name)} {what} {because}. Its columns of numbers are: "
+                f"{listed(numbers, 20)}."
+            )
+    return names
+
+
+def _gaps(table: LongTable, time: str) -> tuple[Array, list[str]]:
+    """Return the rows before which steps in time are left out (N), and a note that names the first."""
+    gaps = np.zeros(len(table), bool)
+    if table.times is None or len(table) < 2:
+        return gaps, []
+    steps = np.diff(table.times).astype(np.float64)
+    inside = np.ones(len(steps), bool)
+    inside[table.bounds[1:-1] - 1] = False
+    if not inside.any():
+        return gaps, []
+    usual = float(np.median(steps[inside]))
+    gaps[1:] = inside & (steps > LONGER * usual)
+    count = int(gaps.sum())
+    if not count:
+        return gaps, []
+    row = int(gaps.argmax())
+    which = table.said(int(table.group_of[row]))
+    return gaps, [
+        f"{plural(count, 'gap')} in '{time}', the first{which} before line {table.line(row):,}: "
+        f"{shown(table.times[row])} follows {shown(table.times[row - 1])}. No window crosses a gap."
+    ]
+
+
+def _segments(table: LongTable, breaks: Array, left_out: Array) -> Array:
+    """Return first row and end of each stretch of rows that windows may lie in (S, 2)."""
+    cut = breaks.copy()
+    cut[table.bounds[:-1]] = True
+    cut[1:] |= left_out[:-1]
+    first = np.flatnonzero(cut)
+    ends = np.append(first[1:], len(cut))
+    return np.stack([first, ends], axis=1)[~left_out[first]]
+
+
+def _starts(table: LongTable, segments: Array, forecast: Forecast) -> tuple[Array, list[str]]:
+    """Return the first row of each window, ascending, and a note on series that are too short for one.
+
+    Raises `UserError` where no series is long enough.
+    """
+    span = forecast.lags + forecast.horizon
+    sizes = segments[:, 1] - segments[:, 0]
+    counts = np.maximum(0, (sizes - span) // forecast.stride + 1)
+    needed = f"lags + horizon = {forecast.lags:,} + {forecast.horizon:,} = {span:,} steps"
+    if not counts.sum():
+        longest = int(sizes.max(initial=0))
+        raise UserError(
+            f"{table.path}: the longest stretch without a gap has {plural(longest, 'step')}; a window takes {needed}. "
+            "Choose fewer lags or a shorter horizon."
+        )
+    refuse_too_large(int(counts.sum()) * (8 + 8 * forecast.horizon * len(forecast.targets)), *_too_many(table))
+    total = np.cumsum(counts)
+    number = np.arange(int(total[-1])) - np.repeat(total - counts, counts)
+    starts = np.repeat(segments[:, 0], counts) + number * forecast.stride
+    short = np.flatnonzero(np.bincount(table.group_of[segments[:, 0]], counts, len(table.bounds) - 1) == 0)
+    if not len(short) or not table.groups:
+        return starts, []
+    names = listed([quoted(table.groups[place]) for place in short[:5].tolist()])
+    more = f" and {len(short) - 5:,} more" if len(short) > 5 else ""
+    return starts, [f"Left out because no stretch of them has {needed}: {plural(len(short), 'series')}, {names}{more}."]
+
+
+def _too_many(table: LongTable) -> tuple[str, str]:
+    return f"The numbers to predict of all windows of {table.path}", "Use a larger stride or a shorter horizon."
+
+
+def _targets(rows: Array, starts: Array, forecast: Forecast) -> Array:
+    """Return the numbers to predict (N, horizon · targets), step by step."""
+    count, horizon = len(forecast.targets), forecast.horizon
+    ahead = np.lib.stride_tricks.sliding_window_view(rows[:, :count], horizon, axis=0)[starts + forecast.lags]
+    return np.ascontiguousarray(ahead.transpose(0, 2, 1), np.float32).reshape(len(starts), horizon * count)

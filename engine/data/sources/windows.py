@@ -1,0 +1,158 @@
+"""Windows of rows of one array in memory: samples that share their steps, so that none is stored twice."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from engine.core.errors import UserError, plural
+from engine.data.sources.source import Array, Samples, refuse_too_large
+
+TASK_BYTES = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Reader of windows of `steps` rows each: an array (N, steps, C) of which only the rows (T, C) are held.
+
+    starts: first row of each window (N). With `lengths` (N) a window has only so many rows, and zeros behind them.
+    bounds: first row of each series, ascending; no window crosses one.
+    """
+
+    rows: Array
+    starts: Array
+    steps: int
+    where: str
+    lengths: Array | None = None
+    bounds: Array | None = None
+    largest: int = 0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the whole array, samples first."""
+        return (len(self.starts), self.steps, self.rows.shape[1])
+
+    @property
+    def kind(self) -> np.dtype[Any]:
+        """Dtype of the rows."""
+        return self.rows.dtype
+
+    @property
+    def at_once(self) -> int:
+        """Number of samples per task of a reader thread."""
+        return max(1, TASK_BYTES // (4 * prod(self.shape[1:])))
+
+    def read(self, chosen: Array, out: Array) -> None:
+        """Copy the windows with these indices into `out` (n, steps, C)."""
+        starts = self.starts[chosen]
+        if self.lengths is None:
+            out[...] = self._view[starts]
+            return
+        lengths = self.lengths[chosen]
+        for sample, start, length in zip(out, starts.tolist(), lengths.tolist(), strict=True):
+            sample[:length] = self.rows[start : start + length]
+            sample[length:] = 0
+
+    def held(self, chosen: Array) -> Array:
+        """Return whether each row (T) is in one of the windows with these indices."""
+        starts = self.starts[chosen]
+        ends = starts + (self.steps if self.lengths is None else self.lengths[chosen])
+        counts = (np.bincount(places, minlength=len(self.rows) + 1) for places in (starts, ends))
+        begun, ended = (np.cumsum(count[:-1]) for count in counts)
+        return np.asarray(begun > ended)
+
+    def compact(self, chosen: Array) -> tuple[Array, Array]:
+        """Return the rows (n, C) that the windows with these indices hold, each once, and where these windows begin in
+        them."""
+        held = self.held(chosen)
+        return self.rows[held], np.cumsum(held)[self.starts[chosen]] - 1
+
+    @cached_property
+    def _view(self) -> Array:
+        """All windows of the rows, (T - steps + 1, steps, C), without a copy."""
+        return np.lib.stride_tricks.sliding_window_view(self.rows, self.steps, axis=0).transpose(0, 2, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class WindowSet:
+    """Windows of each input, over the rows that a source read for its outline."""
+
+    windows: tuple[Windows, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Memory in bytes; rows that several inputs share count once."""
+        own = {id(w.rows.base if w.rows.base is not None else w.rows): w.rows.nbytes for w in self.windows}
+        return sum(own.values()) + sum(w.starts.nbytes for w in self.windows)
+
+    def samples(self, chosen: Array) -> Samples:
+        """Return the windows with these indices as arrays. Raises `UserError` where memory is short."""
+        arrays = []
+        for windows in self.windows:
+            shape = (len(chosen), *windows.shape[1:])
+            what = f"{len(chosen):,} samples of {windows.where}"
+            refuse_too_large(prod(shape) * windows.kind.itemsize, what, "Use fewer samples, or shorter ones.")
+            arrays.append(np.empty(shape, windows.kind))
+            windows.read(chosen, arrays[-1])
+        return Samples(tuple(arrays))
+
+
+@dataclass(frozen=True, eq=False)
+class TimeSplit:
+    """Split of windows in the order of time, each series by itself: the oldest rows train, the newest test.
+
+    starts: first row of each window (N), ascending. bounds: first row of each series, and the number of rows (S + 1).
+    A window is in a split if all its rows are; with `reaches_back` if the steps it predicts are, so that its lags may
+    lie in the split before. Windows across a border are in no split: no two splits share a step that is predicted.
+    """
+
+    starts: Array
+    bounds: Array
+    lags: int
+    horizon: int
+    reaches_back: bool = False
+
+    @property
+    def span(self) -> int:
+        """Number of rows of a window and of the steps that it predicts."""
+        return self.lags + self.horizon
+
+    def numbers(self, validation_share: float, test_share: float) -> dict[str, Array]:
+        """Return the indices of the windows of each split, ascending. Raises `UserError` without any to train."""
+        series = np.searchsorted(self.bounds, self.starts, side="right") - 1
+        first, sizes = self.bounds[:-1], np.diff(self.bounds)
+        kept = np.rint(sizes * (1.0 - validation_share - test_share)).astype(np.int64)
+        seen = np.maximum(kept, np.rint(sizes * (1.0 - test_share)).astype(np.int64))
+        begin = self.starts + (self.lags if self.reaches_back else 0)
+        end = self.starts + self.span
+        border, second = (first + kept)[series], (first + seen)[series]
+        parts = {
+            "training": np.flatnonzero(end <= border),
+            "validation": np.flatnonzero((begin >= border) & (end <= second) & (second > border)),
+            "test": np.flatnonzero(begin >= second) if test_share else np.empty(0, np.int64),
+        }
+        if not len(parts["training"]):
+            raise UserError(
+                f"No window fits into the training split: each takes lags + horizon = {self.span:,} steps, and the "
+                f"longest series has {int(kept.max()):,} to train on. Choose fewer lags, a shorter horizon, or smaller "
+                "splits for validation and test."
+            )
+        return parts
+
+    def notes(self, validation_share: float, test_share: float) -> list[str]:
+        """Return notes on windows across a border, and on splits without windows."""
+        parts = self.numbers(validation_share, test_share)
+        notes = []
+        if between := len(self.starts) - sum(map(len, parts.values())):
+            notes.append(f"In no split because they lie across a border between two: {plural(between, 'window')}.")
+        for name, share in (("validation", validation_share), ("test", test_share)):
+            if share and not len(parts[name]):
+                way_out = "" if self.reaches_back else ", or let lags reach back into the split before "
+                option = "" if self.reaches_back else "(data.split_overlap=inputs)"
+                notes.append(
+                    f"The {name} split has no window: each takes lags + horizon = {self.span:,} steps. Choose a larger "
+                    f"share or fewer lags{way_out}{option}."
+                )
+        return notes

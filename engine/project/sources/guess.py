@@ -1,0 +1,76 @@
+"""Guess which source reads a file or folder, and set its options."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from engine.core.errors import UserError
+from engine.core.fields import FilePath, Text, quoted
+from engine.core.list_fields import Texts
+from engine.project.sources.base import Guess, Peek
+from engine.project.sources.catalog import SOURCES, SourceOptions
+
+CLOSE = 0.25
+"""Guesses whose confidence is this close to that of the best are named beside it."""
+T = TypeVar("T", bound=SourceOptions)
+
+
+def guesses(path: Path) -> list[Guess]:
+    """Return the sources that can read a file or folder, the likeliest first. Raises `UserError` where it cannot be
+    looked at."""
+    peek = Peek(path)
+    try:
+        path.stat()
+        found = [guess for source in SOURCES.values() if (guess := source.guess(peek)) is not None]
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UserError(f"{path} cannot be read: {reason or error}.") from None
+    return sorted(found, key=lambda guess: -guess.confidence)
+
+
+def not_understood(path: Path) -> str:
+    """Return a sentence for a file or folder that no source reads, with what they do read."""
+    known = []
+    for source in SOURCES.values():
+        shown = f" ({', '.join(source.suffixes)})" if source.suffixes else ""
+        if source.takes != "nothing":
+            known.append(f"{source.label}{shown}")
+    what = "the folder holds none of them" if path.is_dir() else f"the file ends in {quoted(path.suffix)}"
+    if not path.is_dir() and not path.suffix:
+        what = "the file has no suffix"
+    listed = "; ".join(known)
+    return f"{path} is nothing that Netwright reads as data: {what}. It reads: {listed}."
+
+
+def with_guess(options: T, guess: Guess, path: Path, short: Callable[[Path], str] = str) -> T:
+    """Return the options with a guess about `path` applied. `short` shortens paths for the project. Names of columns
+    and files that were set for other data are cleared; choices and numbers stay."""
+    fields = options.fields
+    names = SOURCES[guess.source].option_names
+    cleared = {name: fields[name].default for name in names if isinstance(fields[name], Text | Texts)}
+    given = {"path": str(path), **guess.options}
+    values = {
+        name: short(Path(str(value))) if isinstance(fields[name], FilePath) and value else value
+        for name, value in given.items()
+    }
+    return options.replace(**{**cleared, **values, "source": guess.source})
+
+
+def with_guessed_source(options: T, base: Path) -> tuple[T, str]:
+    """Return the options with the source guessed where a path is set and no source, and a sentence that says so; else
+    unchanged, with an empty text. Raises `UserError` where no source reads the path."""
+    if options.source != "none" or not options.path:
+        return options, ""
+    path = base / Path(options.path).expanduser()
+    found = guesses(path)
+    if not found:
+        raise UserError(f"data.path: {not_understood(path)} Set data.source to say which it is.")
+    best, *others = found
+    text = f"data.source is {best.source}, guessed from data.path: {best.reason}."
+    if near := [guess.source for guess in others if best.confidence - guess.confidence < CLOSE]:
+        text += f" It could also be {' or '.join(near)}."
+
+    def short(given: Path) -> str:
+        return options.path if given == path else str(given)
+
+    return with_guess(options, best, path, short), text

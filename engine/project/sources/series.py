@@ -1,0 +1,248 @@
+"""Time series for forecasting, and sequences: tables with one row per time step."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from engine.core.errors import FieldError
+from engine.core.fields import Choice, Int, Text
+from engine.core.records import Record
+from engine.project.sources.base import Guess, Peek, SourceType
+
+if TYPE_CHECKING:
+    from engine.project.data import DataOptions
+
+MOST_LINES = 20
+TIME_NAMES = frozenset({"date", "datetime", "ds", "time", "timestamp"})
+ID_NAMES = frozenset({"id", "sequence", "sequence_id", "series", "series_id", "unit"})
+FILE_NAMES = frozenset({"file", "filename", "file_name", "path"})
+
+
+class StepOptions(Record):
+    """Options of tables with one row per time step."""
+
+    time_column = Text(
+        "",
+        label="Time column",
+        group="Source",
+        help="Column with the time of each row: numbers, or dates in ISO form. Rows must be in order. Windows of a "
+        "series do not cross gaps. Default none: rows follow each other evenly. MATLAB: the row times of a timetable",
+    )
+    missing_cells = Choice(
+        "refuse",
+        options=("refuse", "last-value"),
+        notes={
+            "refuse": "A missing value is an error that names its line",
+            "last-value": "Missing values are filled with the last one before them in the same series",
+        },
+        label="Missing values",
+        group="Source",
+        help="How missing values are handled. Default refuse. MATLAB: fillmissing(..., 'previous')",
+    )
+
+
+class SeriesOptions(Record):
+    """Options of time series alone."""
+
+    group_column = Text(
+        "",
+        label="Group column",
+        group="Source",
+        help="Column that tells several series apart, such as the number of a sensor. Default none: one series",
+    )
+    known_columns = Text(
+        "",
+        label="Known in advance",
+        group="Source",
+        help="Columns whose values are known for the steps to predict, such as the hour, holidays or a weather "
+        "forecast, separated by commas. They are a second input, 'future'. Default none",
+    )
+    lags = Int(
+        24,
+        low=1,
+        high=1_000_000,
+        unit="steps",
+        group="Source",
+        help="Steps of the past that a sample holds. Default 24. MATLAB: inputDelays and feedbackDelays of narxnet",
+    )
+    horizon = Int(
+        1,
+        low=1,
+        high=100_000,
+        unit="steps",
+        group="Source",
+        help="Steps that are predicted at once. Default 1",
+    )
+    stride = Int(
+        1,
+        low=1,
+        high=1_000_000,
+        unit="steps",
+        group="Source",
+        help="Steps from one window to the next. Default 1: a window begins at every step",
+    )
+    season = Int(
+        0,
+        low=0,
+        high=1_000_000,
+        zero="auto",
+        unit="steps",
+        group="Source",
+        help="Period of the series, for the seasonal baseline that the result is compared with, such as 24 for "
+        "hours of a day. Default auto: by the autocorrelation of the training rows",
+    )
+    split_overlap = Choice(
+        "none",
+        options=("none", "inputs"),
+        notes={
+            "none": "No step is in windows of two splits",
+            "inputs": "The lags of a validation or test window may lie in the split before; predicted steps never do",
+        },
+        label="Windows at borders",
+        group="Split",
+        help="What windows of two splits may share. The splits of a series follow each other in time: training, "
+        "validation, test. Default none. Choose inputs where the lags are long beside a split",
+    )
+
+
+class SequenceOptions(Record):
+    """Options of sequences alone."""
+
+    id_column = Text(
+        "",
+        label="Sequence column",
+        group="Source",
+        help="Column that says which sequence a row of a long table belongs to. Default none: each sequence has a file "
+        "of its own",
+    )
+    file_column = Text(
+        "",
+        label="File column",
+        group="Source",
+        help="Column of a table that names the CSV file of each sequence, relative to the table's folder. Default: the "
+        "column called file, filename or path",
+    )
+    fixed_length = Int(
+        0,
+        low=0,
+        high=10_000_000,
+        zero="as it is",
+        unit="steps",
+        label="Sequence length",
+        group="Source",
+        help="Length that every sequence is cut or padded to, at its end and with zeros. Default: sequences keep their "
+        "lengths. MATLAB: SequenceLength, a number",
+    )
+    response_per = Choice(
+        "auto",
+        options=("auto", "sequence", "step"),
+        notes={
+            "auto": "One response per sequence where it is the same in all its rows, else one per step",
+            "sequence": "One response for the whole sequence",
+            "step": "A response for each step",
+        },
+        label="Response per",
+        group="Source",
+        help="What has a response of its own. Default auto",
+    )
+
+
+class Series(SourceType):
+    """Windows of time series, and what follows them."""
+
+    key, label = "series", "Time series"
+    note = "Forecasting: a CSV file with one row per time step, of one series or of several"
+    wanted = "the CSV file"
+    inputs = (
+        "`history`: the last `lags` steps of all columns, the responses first; `future`: the columns known in advance "
+        "at the steps to predict, if there are any"
+    )
+    targets = "one vector: the columns of `response` at the next `horizon` steps"
+    options = SeriesOptions
+    uses = ("path", "response", "left_out", "time_column", "missing_cells")
+    suffixes, files = (".csv", ".tsv", ".txt"), "Tables"
+    reader = "engine.data.sources.series:Series"
+    resident = "the rows once, however many windows share them; the numbers to predict of each window"
+
+    def guess(self, peek: Peek) -> Guess | None:
+        """Return a guess for tables whose first column is a time."""
+        names, rows = _begin(peek)
+        if len(names) < 2 or len(rows) < 3:
+            return None
+        times = [_moment(row[0]) for row in rows]
+        steps = {b - a for a, b in pairwise(times) if a is not None and b is not None}
+        if len(steps) != 1 or None in times or min(steps) <= 0:
+            return None
+        is_named = names[0].lower() in TIME_NAMES
+        if not is_named and not any(mark in rows[0][0] for mark in "-:"):
+            return None  # numbers from 1 on
+        return Guess(
+            self.key, 0.95, f"The first column, '{names[0]}', is a time in equal steps", {"time_column": names[0]}
+        )
+
+
+class Sequences(SourceType):
+    """Sequences of different lengths, with a response each or per step."""
+
+    key, label = "sequences", "Sequences"
+    note = "Sequences: a CSV file each, in class folders or listed in a table, or one long table with a sequence column"
+    wanted = "the folder or the CSV file"
+    inputs = "the other columns of numbers, steps first, padded to the longest sequence"
+    targets = "the class folder, or columns (`response`) per sequence or per step"
+    options = SequenceOptions
+    uses = ("path", "response", "task", "left_out", "time_column", "missing_cells", "loading")
+    takes = "both"
+    suffixes, files = (".csv", ".tsv", ".txt"), "Tables"
+    reader = "engine.data.sources.sequence_files:Sequences"
+    can_stream = True
+    streamed = "all sequences, padded batch by batch"
+    resident = "the rows of all sequences once, without padding; responses"
+    reads_single_samples = True
+
+    def problems(self, options: "DataOptions") -> Iterator[FieldError]:
+        """Yield options that exclude each other."""
+        yield from super().problems(options)
+        if options.id_column and options.file_column:
+            message = "a long table has a sequence column, a list of files a file column. Name one of them."
+            yield FieldError("file_column", message)
+
+    def guess(self, peek: Peek) -> Guess | None:
+        """Return a guess for folders of tables, and for tables with a column of ids or files."""
+        if peek.is_folder:
+            inside = {folder: names for folder, names in peek.tree.items() if folder and "/" not in folder}
+            counts = [sum(name.lower().endswith(self.suffixes) for name in names) for names in inside.values()]
+            if not counts or min(counts) < 1:
+                return None
+            return Guess(self.key, 0.85, f"{len(counts)} subfolders with {sum(counts):,} tables: one class each")
+        names, rows = _begin(peek)
+        for place, name in enumerate(names):
+            cells = [row[place] for row in rows]
+            if cells and name.lower() in FILE_NAMES and all(cell.lower().endswith(self.suffixes) for cell in cells):
+                return Guess(self.key, 0.95, f"The column '{name}' names tables", {"file_column": name})
+            if name.lower() in ID_NAMES and len(set(cells)) < len(cells) / 2:
+                return Guess(self.key, 0.92, f"The column '{name}' tells sequences apart", {"id_column": name})
+        return None
+
+
+def _begin(peek: Peek) -> tuple[list[str], list[list[str]]]:
+    """Return the names of the columns of a table and its first rows; empty for other files."""
+    if peek.is_folder or peek.suffix not in Series.suffixes or b"\0" in peek.head:
+        return [], []
+    lines = peek.head.decode("utf-8-sig", errors="replace").splitlines()[: MOST_LINES + 1]
+    first = lines[0] if lines else ""
+    separator = max(",;\t", key=first.count)
+    names, *rows = [[cell.strip().strip('"') for cell in line.split(separator)] for line in lines] or [[]]
+    return names, [row for row in rows[:-1] if len(row) == len(names)]  # the last line may be cut off
+
+
+def _moment(cell: str) -> float | None:
+    """Return a time as a number, in seconds for dates; None for other texts."""
+    try:
+        return float(cell)
+    except ValueError:
+        pass
+    try:
+        return datetime.fromisoformat(cell).timestamp() if cell[:1].isdigit() else None
+    except (ValueError, OverflowError, OSError):
+        return None

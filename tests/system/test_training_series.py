@@ -1,0 +1,111 @@
+"""Time series and sequences train end to end, and a forecast stands beside those that need no network."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.layers.base import LayerType
+from engine.project.data import DataOptions
+from engine.project.file import load as load_project
+from engine.project.project import Project
+from tests.builders import chain, layer
+from tests.runs import train
+
+EXAMPLES = Path(__file__).parents[2] / "resources" / "examples"
+ADAM = {"solver": "adam", "initial_learn_rate": 0.01, "mini_batch_size": 32, "metrics": ("rmse", "mae")}
+
+
+def run(folder: Path, data: DataOptions, *types: LayerType, **options: Any) -> dict[str, Any]:
+    """Train a chain of layers on data in this folder."""
+    project = Project(chain(*types))
+    project = replace(
+        project,
+        data=data.replace(path=str(folder / data.path)),
+        environment=project.environment.replace(**{"target": "cpu", "threads": 1, **options.pop("environment", {})}),
+        training=project.training.replace(**{**ADAM, **options}),
+    )
+    return train(project, folder / "run").result
+
+
+def series(folder: Path, *, count: int = 400) -> DataOptions:
+    """A noisy daily season of two sites, whose times have a gap."""
+    random = np.random.default_rng(0)
+    lines = [
+        f"{hour + 50 * (hour > 200)},{site},{np.sin(2 * np.pi * hour / 24) + site + random.normal(0, 0.1):.4f}"
+        for site in (0, 1)
+        for hour in range(count)
+    ]
+    (folder / "s.csv").write_text("\n".join(["hour,site,load", *lines]) + "\n")
+    return DataOptions(source="series", path="s.csv", time_column="hour", group_column="site", lags=24, horizon=6)
+
+
+NETWORK = (
+    layer("sequence_input", channels=1, length=24),
+    layer("flatten"),
+    layer("fully_connected", outputs=16),
+    layer("tanh"),
+    layer("fully_connected", outputs=6),
+    layer("inverse_norm", numbers="fitted"),
+)
+
+
+def test_the_example_learns_more_than_repeating_a_season(tmp_path: Path) -> None:
+    project = load_project(EXAMPLES / "power.netwright").project
+    project = replace(
+        project,
+        data=project.data.replace(path=str(EXAMPLES / project.data.path)),
+        environment=project.environment.replace(target="cpu", threads=1),
+        training=project.training.replace(max_epochs=8),
+    )
+    done = train(project, tmp_path / "run")
+    told = done.result["baselines"]
+    assert told["season"] in (24, 168)
+    season = told["test"][f"season of {told['season']}"]
+    assert done.result["test"]["rmse"] < season["rmse"] < told["test"]["last value"]["rmse"]
+    assert 0 < told["network"]["test"]["skill"] < 1
+    assert told["network"]["test"]["mase"] < season["mase"]
+    ended = json.loads(done.folder.events.read_text().splitlines()[-1])
+    assert ended["result"]["baselines"] == told
+
+
+def test_series_by_group_train_the_same_on_two_workers(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    one = run(tmp_path / "one", series(tmp_path / "one"), *NETWORK, max_epochs=6, normalize_targets=True)
+    environment = {"target": "multi-cpu", "num_workers": 2}
+    two = run(
+        tmp_path / "two",
+        series(tmp_path / "two"),
+        *NETWORK,
+        max_epochs=6,
+        normalize_targets=True,
+        environment=environment,
+    )
+    assert one["test"]["rmse"] < one["baselines"]["test"]["last value"]["rmse"]
+    assert two["test"]["rmse"] == pytest.approx(one["test"]["rmse"], rel=1e-4)
+    assert two["baselines"]["test"] == one["baselines"]["test"]
+
+
+@pytest.mark.parametrize("loading", ["memory", "stream"])
+def test_sequences_of_class_folders_train(tmp_path: Path, loading: str) -> None:
+    random = np.random.default_rng(1)
+    for number in range(80):
+        place = tmp_path / "data" / ("up" if number % 2 else "down")
+        place.mkdir(parents=True, exist_ok=True)
+        slope = 0.3 if number % 2 else -0.3
+        values = slope * np.arange(random.integers(4, 12)) + random.normal(0, 0.2)
+        (place / f"{number}.csv").write_text("x,y\n" + "".join(f"{v:.4f},{random.normal():.4f}\n" for v in values))
+    types = (
+        layer("sequence_input", channels=2),
+        layer("lstm", hidden_units=8, output_mode="last"),
+        layer("fully_connected", outputs=2),
+        layer("softmax"),
+    )
+    data = DataOptions(source="sequences", path="data", loading=loading)
+    result = run(tmp_path, data, *types, max_epochs=25, metrics=("auto",))
+    assert result["test"]["accuracy"] >= 0.9
+    assert "baselines" not in result
