@@ -1,6 +1,6 @@
 """Training from the window: starting a run, following it, asking it for things. The run itself lives in its folder."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,13 @@ if TYPE_CHECKING:  # what follows a run is imported with the first run: a start 
     from app.runs.monitor import Monitor
     from app.runs.run_follower import Outcome, RunFollower
     from engine.runs.folder import RunFolder
+
+
+DATA_CHANGED = "The data of this run has changed since it trained"
+MIXED = (
+    "What the run learns from now on comes from the data as it is now. Samples that it has trained on may be among"
+    " those of validation and test."
+)
 
 
 class Training(QObject):
@@ -225,6 +232,7 @@ class Training(QObject):
         monitor.show_run(folder)
         if outcome is not None:
             monitor.show_replay(outcome)
+            self._ask_for_data_changes(folder, monitor.facts.show_data_changes)
         else:
             self._show_state_of(folder)
         self.run_shown.emit()
@@ -348,8 +356,33 @@ class Training(QObject):
             self._shell.show_tab("train")
         self.monitor.facts.show_requested("resume")
         self._take(Step.REQUESTED)
-        request = {"run_dir": str(folder.path), "settings": settings}
-        self._shell.server.request("resume", request, self._on_started, self._on_not_resumed)
+        request: dict[str, Any] = {"run_dir": str(folder.path), "settings": settings}
+
+        def resume(changes: tuple[str, ...]) -> None:
+            """Resume, where the data has changed only once the user wants that."""
+            from app.messages import ask
+
+            if changes and not ask(self._shell.dialog_parent, DATA_CHANGED, "\n".join((*changes, MIXED)), "Resume"):
+                self._take(Step.REFUSED)
+                return
+            request["allow_changed_data"] = bool(changes)
+            self._shell.server.request("resume", request, self._on_started, self._on_not_resumed)
+
+        self._ask_for_data_changes(folder, resume)
+
+    def _ask_for_data_changes(self, folder: "RunFolder", on_answer: Callable[[tuple[str, ...]], None]) -> None:
+        """Ask what has changed in the data of a run; nothing where that cannot be told, which resuming says then."""
+
+        def take(changes: tuple[str, ...]) -> None:
+            if self.run_folder == folder:  # still the one that is shown
+                on_answer(changes)
+
+        self._shell.server.request(
+            "data_changes",
+            {"run_dir": str(folder.path)},
+            lambda result: take(tuple(map(str, result["changes"]))),
+            lambda _: take(()),
+        )
 
     def _on_not_resumed(self, message: str) -> None:
         self._take(Step.REFUSED)

@@ -2,13 +2,14 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
+from app.messages import breakable
 from app.plots.quantities import GRADIENT_NORM, shares_of
 from app.runs.phases import Phase
 from app.runs.run_buttons import ACTIVE, OVER, RunButtons
@@ -42,7 +43,7 @@ SECTION_GAP = 16
 """Pixels above a heading: more than between it and what it heads."""
 PROGRESS = ("Iteration", "Elapsed", "Learn rate", "Throughput", "Best", "Validation", "Test", "Baselines")
 HARDWARE = ("Environment", "Workers", "Device", "Memory")
-DATA = ("Samples", "Batch")
+DATA = ("Samples", "Batch", "Changed")
 STATES = {
     "": ("", "muted"),
     "starting": ("○ Starting", "muted"),
@@ -373,6 +374,12 @@ class FactsPanel(QWidget):
         self.hardware.explain("Environment", event.sentence)
         for section in (self.progress, self.hardware, self.data):
             section.show()
+
+    def show_data_changes(self, changes: Sequence[str]) -> None:
+        """Show what has changed in the data of the run since it trained, a sentence per file or folder."""
+        self.data.set("Changed", breakable("\n".join(changes)))
+        self.data.explain("Changed", "The files differ from those that the run has read." if changes else "")
+        self.data.setVisible(self.data.isVisibleTo(self) or bool(changes))
 
     def _on_request(self, event: Requested) -> None:
         if event.what == "release":

@@ -269,24 +269,57 @@ def test_the_next_window_follows_the_newest_run_that_is_alive_and_lists_the_othe
 def test_a_run_that_ended_is_resumed_with_more_epochs(
     qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[tuple[str, dict]] = []
-    monkeypatch.setattr(window.server, "request", lambda do, given, *_: asked.append((do, given)))
+    asked = answered(window, monkeypatch, changes=[])
     monkeypatch.setattr("app.runs.change_run.ask_for_more", lambda parent, folder: ["training.max_epochs=9"])
     run = ended_run_of(one, "run")
     update_info(run, state="finished")
     window.open_path(one)
     window.training.resume_run(run)
-    assert [one for one in asked if one[0] == "resume"] == [
-        ("resume", {"run_dir": str(run.path), "settings": ["training.max_epochs=9"]})
-    ]
+    given = {"run_dir": str(run.path), "settings": ["training.max_epochs=9"], "allow_changed_data": False}
+    assert [one for one in asked if one[0] == "resume"] == [("resume", given)]
     assert window.training.is_running
+
+
+def answered(window: MainWindow, monkeypatch: pytest.MonkeyPatch, changes: list[str]) -> list[tuple[str, dict]]:
+    """The requests that the window makes from now on, of which that for changes in the data is answered at once."""
+    asked: list[tuple[str, dict]] = []
+
+    def request(do: str, given: dict, on_result, *_: object) -> None:
+        asked.append((do, given))
+        if do == "data_changes":
+            on_result({"changes": changes})
+
+    monkeypatch.setattr(window.server, "request", request)
+    return asked
+
+
+@pytest.mark.parametrize("is_wanted", [False, True])
+def test_a_run_whose_data_has_changed_is_resumed_if_that_is_wanted(
+    qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch, is_wanted: bool
+) -> None:
+    asked, said = answered(window, monkeypatch, changes=["a.csv is newer."]), []
+    monkeypatch.setattr("app.runs.change_run.ask_for_more", lambda parent, folder: [])
+
+    def ask(parent: object, title: str, text: str, do_it: str) -> bool:
+        said.append(text)
+        return is_wanted
+
+    monkeypatch.setattr("app.messages.ask", ask)
+    run = ended_run_of(one, "run")
+    window.open_path(one)
+    window.training.follow(run)
+    assert monitor_of(window).facts.data.text("Changed") == "a.csv is newer."
+    window.training.resume_run(run)
+    assert said[0].startswith("a.csv is newer.\n")
+    resumed = [given for do, given in asked if do == "resume"]
+    assert [given["allow_changed_data"] for given in resumed] == [True] * is_wanted
+    assert window.training.is_running == is_wanted
 
 
 def test_a_run_that_failed_goes_on_with_what_it_offers(
     qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[tuple[str, dict]] = []
-    monkeypatch.setattr(window.server, "request", lambda do, given, *_: asked.append((do, given)))
+    asked = answered(window, monkeypatch, changes=[])
     run, setting = run_of(one, "run"), "training.gradient_accumulation=2"
     log = EventLog(run)
     for event in (STARTED, Failed(cause="no memory", offer=setting), Ended(state="failed", reason="", result={})):
@@ -297,7 +330,7 @@ def test_a_run_that_failed_goes_on_with_what_it_offers(
     facts = monitor_of(window).facts
     qtbot.waitUntil(lambda: not facts.offer.isHidden())
     facts.offer.click()
-    assert [given for do, given in asked if do == "resume"] == [{"run_dir": str(run.path), "settings": [setting]}]
+    assert [given["settings"] for do, given in asked if do == "resume"] == [[setting]]
     assert not facts.offer.isEnabled()
 
 
