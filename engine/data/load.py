@@ -177,10 +177,11 @@ class Opened:
 def reader_of(declared: SourceType, options: DataOptions, base: Path) -> Source:
     """Import the reader of a source and make one for these options. Raises `UserError` where a file that they name, or
     the library of the reader, is missing."""
+    path = locate(options.path, base) if options.path else base
     library, extra = declared.library
     if library:
         import_extra(library, extra, declared.label)
-    module, _, name = declared.reader_for(options).partition(":")
+    module, _, name = declared.reader_for(options, path).partition(":")
     paths = {
         name: locate(text, base)
         for name in declared.option_names - {"path"}
@@ -321,7 +322,7 @@ def open_source(options: DataOptions, base: Path) -> Opened:
     path = locate(options.path, base) if options.path else base
     parts = parts_of(options, path, base, partial(reader_of, declared, base=base))
     source = parts[0].source if len(parts) == 1 else Joined(parts, resizes=declared.has_image_files)
-    key: Hashable = (options.reading, str(path), source.stamp(path))
+    key: Hashable = (type(parts[0].source), options.reading, str(path), source.stamp(path))
     outline = _OUTLINES.get(key, lambda: source.outline(options, path), lambda outline: outline.bytes)
     division = _divide(options, outline)
     training = division.numbers["training"]

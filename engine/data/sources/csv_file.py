@@ -211,17 +211,37 @@ def read_cells(path: Path, names: Sequence[str]) -> tuple[dict[str, list[str]], 
     return cells, lines
 
 
+def header_of(path: Path) -> tuple[str, tuple[str, ...], int]:
+    """Return the separator of a table, the names of all its columns, and the number of lines up to the first row.
+
+    Columns may have no name. Raises `UserError`.
+    """
+    table = CsvTable(path, (), counts_lines=False)
+    return table.delimiter, table.header, table.header_line
+
+
 class CsvTable:
     """Table in a file, read once for numbers, and again where there are texts or errors."""
 
-    def __init__(self, path: Path, without: Sequence[str], missing: Gaps = "refuse", *, least_columns: int = 2) -> None:
-        """Read the header and count the lines. `least_columns`: columns that must be left. Raises `UserError`."""
+    def __init__(
+        self,
+        path: Path,
+        without: Sequence[str],
+        missing: Gaps = "refuse",
+        *,
+        least_columns: int = 2,
+        counts_lines: bool = True,
+    ) -> None:
+        """Read the header, and count the lines unless told otherwise. `least_columns`: columns that must be left.
+
+        Raises `UserError`.
+        """
         self.path = path
         self.least_columns = least_columns
         self.missing = missing
-        self.most_rows = lines = self._lines()
+        self.most_rows = lines = self._lines() if counts_lines else 0
         self.delimiter = self._sniff()
-        header = self._header()
+        self.header = header = self._header()
         self.width = len(header)
         self.places = self._kept(header, without)
         self.names = tuple(header[place] for place in self.places)

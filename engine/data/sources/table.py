@@ -39,12 +39,12 @@ class Table(Source):
         if options.response in (left_out := options.columns_left_out) and options.response:
             raise UserError(f"Column '{options.response}' is the response and is left out, too. Choose one of them.")
         shown, dividing = read_columns(path, left_out, GAPS[options.missing_values]), options.dividing_column
-        columns = _without(shown, dividing, path) if dividing else shown
+        columns = without(shown, dividing, path) if dividing else shown
         _refuse_decimal_commas(columns, path)
-        responses = _responses(options.response, columns, path)
+        responses = responses_of(options.response, columns, path)
         shown = _answered(shown, responses, path)
-        columns = _without(shown, dividing, path) if dividing else shown
-        targets, wanted = _targets(options.task, responses, columns, path)
+        columns = without(shown, dividing, path) if dividing else shown
+        targets, wanted = targets_of(options.task, responses, columns, path)
         notes = list(columns.notes)
         notes += [
             note
@@ -62,7 +62,7 @@ class Table(Source):
             columns=tuple(_column(name, responses, shown, dividing) for name in shown.names),
             rows=tuple(_row(row, shown) for row in shown.first_rows),
             raw=columns,
-            split_keys=_keys(options, shown, dividing, path) if dividing else None,
+            split_keys=keys_by(options, shown, dividing, path) if dividing else None,
             resident_because="a table is read whole, since what a column holds shows only then",
         )
 
@@ -70,7 +70,7 @@ class Table(Source):
         """Return the outline with the inputs: their categories are those of the training rows."""
         columns = outline.raw
         assert isinstance(columns, Columns)
-        responses = _responses(options.response, columns, path)
+        responses = responses_of(options.response, columns, path)
         cells = _cells(columns)
         prepared = [
             fit_column(name, cells[name], training, options, f"Column '{name}' of {path}")
@@ -108,7 +108,7 @@ def _cells(columns: Columns, chosen: Array | None = None) -> dict[str, Cells]:
     return {**{name: numbers[chosen] for name, numbers in columns.numbers.items()}, **texts}
 
 
-def _without(columns: Columns, name: str, path: Path) -> Columns:
+def without(columns: Columns, name: str, path: Path) -> Columns:
     """Return the columns without the one that divides the samples. Raises `UserError` where it is missing."""
     if name not in columns.names:
         hint = did_you_mean(name, columns.names)
@@ -127,7 +127,8 @@ def _without(columns: Columns, name: str, path: Path) -> Columns:
     )
 
 
-def _keys(options: DataOptions, columns: Columns, name: str, path: Path) -> Array:
+def keys_by(options: DataOptions, columns: Columns, name: str, path: Path) -> Array:
+    """Return the keys by which a column divides the rows (N), as `split_keys` of `Outline`. Raises `UserError`."""
     return keys_of(options.split, _cells(columns)[name], f"Column '{name}' of {path}")
 
 
@@ -142,7 +143,7 @@ def _refuse_decimal_commas(columns: Columns, path: Path) -> None:
             )
 
 
-def _responses(wanted: str, columns: Columns, path: Path) -> tuple[str, ...]:
+def responses_of(wanted: str, columns: Columns, path: Path) -> tuple[str, ...]:
     """Return the columns to predict. Names are separated by commas; a single name may contain commas."""
     if not wanted:
         return columns.names[-1:]
@@ -159,7 +160,7 @@ def _responses(wanted: str, columns: Columns, path: Path) -> tuple[str, ...]:
     return chosen
 
 
-def _targets(
+def targets_of(
     task: str, names: tuple[str, ...], columns: Columns, path: Path
 ) -> tuple[tuple[Array, ...], tuple[TargetInfo, ...]]:
     """Return one target of numbers for all response columns, or one per column where some are classes."""

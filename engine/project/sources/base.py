@@ -162,8 +162,8 @@ class SourceType:
         """Names of all options of the section `data` that apply to this source alone or to some sources."""
         return frozenset((*self.uses, *self.options.fields))
 
-    def reader_for(self, options: "DataOptions") -> str:
-        """Return the qualified name of the reader, which may depend on the options."""
+    def reader_for(self, options: "DataOptions", path: Path) -> str:
+        """Return the qualified name of the reader, which may depend on the options and on the file."""
         return self.reader
 
     def problems(self, options: "DataOptions") -> Iterator[FieldError]:

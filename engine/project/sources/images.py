@@ -1,7 +1,7 @@
 """Folders of images: one subfolder per class, or a mask per image."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from engine.core.fields import Choice, FilePath, Int
@@ -87,7 +87,7 @@ class Images(SourceType):
     span = (0.0, 255.0)
     bytes_per_number = 5  # bytes as read, single precision as trained with
 
-    def reader_for(self, options: "DataOptions") -> str:
+    def reader_for(self, options: "DataOptions", path: Path) -> str:
         """Return the reader of classes by subfolder, or of masks."""
         return "engine.data.sources.masks:Masks" if options.masks else self.reader
 

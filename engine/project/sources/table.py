@@ -1,8 +1,18 @@
-"""CSV tables with a header."""
+"""Tables: CSV with a header, and Parquet."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.core.fields import Choice, Text
 from engine.core.records import Record
 from engine.project.sources.base import Guess, Peek, SourceType
+
+if TYPE_CHECKING:
+    from engine.project.data import DataOptions
+
+PARQUET = (".parquet", ".pq")
+LONG_BYTES = 2**30
+"""Size from which a CSV file is read from disk row by row; held in memory it takes up to five times as much."""
 
 
 class TableOptions(Record):
@@ -74,22 +84,40 @@ class TableOptions(Record):
 
 
 class Table(SourceType):
-    """Rows of a CSV file."""
+    """Rows of a CSV or Parquet file."""
 
-    key, label = "table", "CSV table"
-    note = "A CSV table with a header and a response column"
-    wanted = "the CSV file"
-    inputs = "the other columns of a CSV file, as one vector"
+    key, label = "table", "Table"
+    note = "A CSV table with a header, or a Parquet file, with a response column"
+    wanted = "the CSV or Parquet file"
+    inputs = "the other columns of a CSV or Parquet file, as one vector"
     targets = "one or more columns (`response`: `price, kind`)"
     options = TableOptions
-    uses = ("path", "response", "task", "split_column")
-    suffixes, files = (".csv", ".tsv", ".txt"), "Tables"
+    uses = ("path", "response", "task", "split_column", "loading")
+    suffixes, files = (".csv", ".tsv", ".txt", *PARQUET), "Tables"
     reader = "engine.data.sources.table:Table"
     reads = "columns"
     bytes_per_number = 16  # read and kept in double precision
+    can_stream = True
+    streamed = (
+        "rows of Parquet files, of CSV files from 1 GiB on and with `loading=stream`, which are converted once, into "
+        "the cache folder"
+    )
+    resident = "responses; smaller CSV files as a whole"
+
+    def reader_for(self, options: "DataOptions", path: Path) -> str:
+        """Return the reader of tables in memory, or of those that are read from disk."""
+        if path.suffix.lower() in PARQUET or options.loading == "stream":
+            return "engine.data.sources.disk_table:DiskTable"
+        try:
+            is_long = options.loading == "auto" and path.stat().st_size >= LONG_BYTES
+        except OSError:  # the reader says what is wrong
+            is_long = False
+        return "engine.data.sources.disk_table:DiskTable" if is_long else self.reader
 
     def guess(self, peek: Peek) -> Guess | None:
-        """Return a guess for texts whose first lines have the same number of cells."""
+        """Return a guess for Parquet files, and for texts whose first line has several cells."""
+        if peek.suffix in PARQUET and peek.head.startswith(b"PAR1"):
+            return Guess(self.key, 0.95, "It begins as Parquet files do: a table with named columns")
         if peek.is_folder or peek.suffix not in self.suffixes or b"\0" in peek.head:
             return None
         lines = peek.head.decode("utf-8-sig", errors="replace").splitlines()[:20]

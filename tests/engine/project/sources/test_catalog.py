@@ -113,7 +113,7 @@ def test_an_option_is_shown_where_the_source_declares_it() -> None:
     assert "ignored_value" in shown["arrays"]
     assert "ignored_value" not in shown["images"]
     assert DataOptions(source="images", masks="masks").is_visible("ignored_value")
-    assert {key for key in SOURCES if "loading" in shown[key]} == {"images", "arrays", "sequences"}
+    assert {key for key in SOURCES if "loading" in shown[key]} == {key for key in SOURCES if SOURCES[key].can_stream}
     assert shown["digits"] == {"source", "validation_share", "test_share", "split_seed", "split"} & shown["digits"]
     assert {name for name in DataOptions.fields if DataOptions().is_visible(name)} == {"source"}
 

@@ -1,0 +1,179 @@
+"""A Parquet file, or a CSV table too large to be held in memory.
+
+Columns are taken as in `engine.data.sources.table`, but rows are read from disk when they are needed
+(`engine.data.sources.stored_table`); only the responses are held in memory.
+"""
+
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.core.errors import UserError, plural
+from engine.core.text import format_bytes
+from engine.data.columns import encode, fit_column, inputs_of, notes_on
+from engine.data.sources.csv_file import Columns
+from engine.data.sources.source import Array, Column, Outline, Readers, Samples, Source, file_stamp, refuse_too_large
+from engine.data.sources.stored_table import BATCH_ROWS, StoredColumn, StoredTable, store
+from engine.data.sources.table import GAPS, keys_by, responses_of, targets_of, without
+from engine.data.sources.targets import rounding_note
+from engine.project.data import DataOptions
+from engine.project.preparation import ColumnPreparation
+
+EXPECTED = "a Parquet file or a CSV table"
+SHOWN_ROWS = 50
+TASK_BYTES = 2**20
+
+
+class DiskTable(Source):
+    """Table of any length."""
+
+    def stamp(self, path: Path) -> Hashable:
+        """Return time, size and inode of the file. Raises `UserError`."""
+        return file_stamp(path, EXPECTED)
+
+    def outline(self, options: DataOptions, path: Path) -> Outline:
+        """Return the outline with the responses; all rows are converted first, unless they were before."""
+        if options.response and options.response in options.columns_left_out:
+            raise UserError(f"Column '{options.response}' is the response and is left out, too. Choose one of them.")
+        table = store(path, self.stamp(path), options.columns_left_out, GAPS[options.missing_values])
+        dividing = options.dividing_column
+        responses = _responses(options, table, path)
+        needed = 24 * table.rows * (len(responses) + bool(dividing))
+        refuse_too_large(needed, f"The responses of {path}", "Use fewer rows or responses.")
+        columns = _columns(table, responses)
+        for name in responses:
+            _refuse_gaps(table.columns[name], columns, path)
+        targets, wanted = targets_of(options.task, responses, columns, path)
+        are_numbers = any(info.task == "numbers" for info in wanted)
+        notes = [note for name, cells in columns.numbers.items() if are_numbers for note in rounding_note(name, cells)]
+        if table.skipped:
+            notes.append(f"Rows with missing values left out: {table.skipped:,}.")
+        size = format_bytes(table.disk_bytes)
+        notes.append(
+            f"{table.rows:,} rows were converted once, to {size} in the cache folder, and are read from there."
+        )
+        return Outline(
+            inputs=(),
+            targets=targets,
+            wanted=wanted,
+            notes=tuple(notes),
+            columns=tuple(_shown(column, responses, dividing) for column in table.columns.values()),
+            rows=tuple(table.first_rows(SHOWN_ROWS)),
+            raw=table,
+            split_keys=keys_by(options, _columns(table, (dividing,)), dividing, path) if dividing else None,
+        )
+
+    def fit(self, options: DataOptions, path: Path, outline: Outline, training: Array) -> Outline:
+        """Return the outline with the inputs, fitted on the training rows, one column in memory at a time."""
+        table = outline.raw
+        assert isinstance(table, StoredTable)
+        others = (*_responses(options, table, path), options.dividing_column)
+        prepared, notes = [], list(outline.notes)
+        for name in table.columns:
+            if name not in others:
+                cells = table.cells(name, table.column(name))
+                prepared.append(fit_column(name, cells, training, options, f"Column '{name}' of {path}"))
+                notes += notes_on(prepared[-1], cells, options)
+        return replace(outline, inputs=inputs_of(prepared), notes=tuple(notes))
+
+    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+        """Return the inputs, one row per sample."""
+        arrays = []
+        for reader in self.readers(options, path, outline).inputs:
+            rows = np.arange(reader.shape[0]) if chosen is None else chosen
+            needed = len(rows) * reader.shape[1] * reader.kind.itemsize
+            refuse_too_large(needed, f"{len(rows):,} rows of {path}", "Stream them: data.loading=stream.")
+            out = np.empty((len(rows), *reader.shape[1:]), reader.kind)
+            for start in range(0, len(rows), BATCH_ROWS):
+                reader.read(rows[start : start + BATCH_ROWS], out[start : start + BATCH_ROWS])
+            arrays.append(out)
+        return Samples(tuple(arrays))
+
+    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
+        """Return a reader of the rows on disk for each input."""
+        table = outline.raw
+        assert isinstance(table, StoredTable)
+        return Readers(tuple(RowReader.of(table, given.prepared) for given in outline.inputs))
+
+
+@dataclass(frozen=True, eq=False)
+class RowReader:
+    """Reader of the rows of a table on disk, as the numbers that an input takes."""
+
+    table: StoredTable
+    prepared: tuple[ColumnPreparation, ...]
+    shape: tuple[int, ...]
+    kind: np.dtype[Any]
+    largest: int
+    is_plain: bool
+    """Whether all columns are numbers, as stored."""
+
+    @classmethod
+    def of(cls, table: StoredTable, prepared: tuple[ColumnPreparation, ...]) -> "RowReader":
+        """Return the reader of one input."""
+        rows, places = table.take(slice(0, 1)), [table.columns[one.name].place for one in prepared]
+        cells = {one.name: table.cells(one.name, rows[:, place]) for one, place in zip(prepared, places, strict=True)}
+        first = encode(prepared, cells)
+        is_plain = all(one.kind == "number" and one.missing is None for one in prepared)
+        kind = table.kind if is_plain else first.dtype
+        largest = len(prepared[0].categories) if kind == np.int64 else 0
+        return cls(table, prepared, (table.rows, first.shape[1]), kind, largest, is_plain)
+
+    @property
+    def at_once(self) -> int:
+        """Number of rows per task of a reader thread."""
+        return max(1, TASK_BYTES // (8 * self.shape[1]))
+
+    @property
+    def where(self) -> str:
+        """File of the table."""
+        return str(self.table.path)
+
+    def read(self, chosen: Array, out: Array) -> None:
+        """Read the chosen rows into `out`."""
+        rows = self.table.take(chosen)
+        places = [self.table.columns[one.name].place for one in self.prepared]
+        if not self.is_plain:
+            names = [one.name for one in self.prepared]
+            cells = {name: self.table.cells(name, rows[:, place]) for name, place in zip(names, places, strict=True)}
+            out[...] = encode(self.prepared, cells)
+        elif places == list(range(places[0], places[0] + len(places))):
+            out[...] = rows[:, places[0] : places[0] + len(places)]
+        else:
+            out[...] = rows[:, places]
+
+
+def _responses(options: DataOptions, table: StoredTable, path: Path) -> tuple[str, ...]:
+    columns = _columns(table, ())
+    dividing = options.dividing_column
+    return responses_of(options.response, without(columns, dividing, path) if dividing else columns, path)
+
+
+def _refuse_gaps(column: StoredColumn, columns: Columns, path: Path) -> None:
+    """Raise `UserError` where a response is missing; such rows are left out only together with all others."""
+    numbers = columns.numbers.get(column.name)
+    gaps = sum(not text for text in columns.texts[column.name]) if numbers is None else int(np.isnan(numbers).sum())
+    if gaps:
+        raise UserError(
+            f"Column '{column.name}' of {path} is a response and lacks {plural(gaps, 'value')}. Leave rows with "
+            "missing values out (data.missing_values=leave-out), or fill the gaps."
+        )
+
+
+def _columns(table: StoredTable, names: Collection[str]) -> Columns:
+    """Return some columns in memory, as those of a table that is read whole."""
+    cells = {name: table.cells(name, table.column(name)) for name in names}
+    numbers = {name: given for name, given in cells.items() if isinstance(given, np.ndarray)}
+    texts = {name: tuple(given) for name, given in cells.items() if not isinstance(given, np.ndarray)}
+    return Columns(tuple(table.columns), numbers, texts, (), table.rows)
+
+
+def _shown(column: StoredColumn, responses: Sequence[str], dividing: str) -> Column:
+    role = "response" if column.name in responses else "split" if column.name == dividing else "input"
+    if column.texts is None:
+        return Column(column.name, role, "number", column.low, column.mean, column.high)
+    different = len(column.texts)
+    return Column(column.name, role, "text" if different == 1 else f"text, {different:,} different")

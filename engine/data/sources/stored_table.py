@@ -1,0 +1,436 @@
+"""A large table as rows of numbers on disk, made once from a Parquet or CSV file by pyarrow in constant memory.
+
+A training reads rows in another order every epoch, which neither format allows. So all rows are written once, one
+after another, as float64 or float32, into the user's cache folder; texts as indices into the distinct texts of their
+column. The rows are mapped into memory and given back to the system, so that memory stays flat however many there are.
+"""
+
+import hashlib
+import json
+import mmap
+import os
+import re
+import shutil
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.core.errors import UserError, did_you_mean
+from engine.core.extras import import_extra
+from engine.core.fields import quoted
+from engine.core.files import make_private_folder, write_json
+from engine.core.folders import cache_folder
+from engine.core.locks import take_lock
+from engine.core.progress import report
+from engine.core.text import format_bytes
+from engine.data.columns import Cells
+from engine.data.sources.csv_file import MISSING, Gaps, header_of
+from engine.data.sources.source import Array, listed, unreadable
+from engine.project.sources.table import PARQUET
+
+FORMAT = 1
+KEPT_TABLES = 8
+"""Number of converted tables that stay in the cache folder."""
+BLOCK_BYTES = 2**24
+BATCH_ROWS = 2**16
+MOST_TEXTS = 1_000_000
+"""Largest number of distinct texts in a column."""
+MOST_COLUMNS = 100_000
+PATIENCE_S = 3600.0
+"""Time limit for another process that converts the same table, in seconds."""
+MOST_TOUCHED = 2**30
+"""Bytes of mapped pages after which they are given back to the system, where the table is larger than this. They stay
+in the system's cache; mapping them again costs about 0.5 µs per row."""
+MISSING_TEXT = ""
+NO_NUMBER = re.compile(r"In CSV column #(\d+): .*? to \w+: invalid value '(.*)'")
+
+WAYS_OUT = (
+    "Fill the gap, leave out the rows with missing values (data.missing_values), or leave the column out "
+    "(data.left_out)."
+)
+
+
+@dataclass(frozen=True)
+class StoredColumn:
+    """A column: its place in a row, its distinct texts where it holds texts, and the range of its numbers."""
+
+    name: str
+    place: int
+    texts: tuple[str, ...] | None = None
+    low: float = 0.0
+    mean: float = 0.0
+    high: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class StoredTable:
+    """The rows of a table on disk. Several threads may read at once."""
+
+    path: Path
+    """The file that was converted, for messages."""
+    folder: Path
+    rows: int
+    columns: Mapping[str, StoredColumn]
+    kind: np.dtype[Any]
+    """float64, or float32 where no column has more digits."""
+    skipped: int = 0
+    """Number of rows that were left out because of missing values."""
+    _touched: list[int] = field(default_factory=lambda: [0])
+
+    @property
+    def bytes(self) -> int:
+        """Memory in bytes, about: the distinct texts."""
+        return sum(100 * len(column.texts) for column in self.columns.values() if column.texts)
+
+    @property
+    def disk_bytes(self) -> int:
+        """Size of the rows on disk, in bytes."""
+        return self.kind.itemsize * self.rows * len(self.columns)
+
+    @cached_property
+    def _map(self) -> mmap.mmap:
+        with open(self.folder / "rows", "rb") as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+    @cached_property
+    def _numbers(self) -> Array:
+        return np.frombuffer(self._map, self.kind).reshape(self.rows, len(self.columns))
+
+    def take(self, chosen: Array | slice) -> Array:
+        """Return rows as numbers (N, columns), texts as the indices of `StoredColumn.texts`."""
+        rows: Array = self._numbers[chosen]
+        if isinstance(chosen, slice):
+            rows = rows.copy()
+            self._touched[0] += rows.nbytes
+        elif len(chosen):
+            span = (int(chosen.max()) - int(chosen.min()) + 1) * self._numbers[:1].nbytes
+            self._touched[0] += min(mmap.PAGESIZE * len(rows), mmap.PAGESIZE + span)
+        if self._touched[0] > MOST_TOUCHED < self.disk_bytes:  # several threads: it need not be exact
+            self._touched[0] = 0
+            if hasattr(mmap, "MADV_DONTNEED"):
+                self._map.madvise(mmap.MADV_DONTNEED)
+        return rows
+
+    def cells(self, name: str, numbers: Array) -> Cells:
+        """Return the cells of a column from its numbers in some rows: the same, or the texts at these indices."""
+        column = self.columns[name]
+        if column.texts is None:
+            return numbers
+        texts = (*column.texts, MISSING_TEXT)  # the last one for gaps, whose index is -1
+        return [texts[index] for index in numbers.astype(np.int64).tolist()]
+
+    def column(self, name: str) -> Array:
+        """Return all numbers of one column (N)."""
+        place = self.columns[name].place
+        out = np.empty(self.rows, self.kind)
+        for start in range(0, self.rows, BATCH_ROWS):
+            out[start : start + BATCH_ROWS] = self.take(slice(start, start + BATCH_ROWS))[:, place]
+        return out
+
+    def first_rows(self, count: int) -> Iterator[tuple[str | float, ...]]:
+        """Yield the first rows, with texts as texts."""
+        for row in self.take(slice(0, count)).tolist():
+            yield tuple(
+                row[column.place] if column.texts is None else (*column.texts, MISSING_TEXT)[int(row[column.place])]
+                for column in self.columns.values()
+            )
+
+
+def store(path: Path, stamp: Hashable, left_out: Sequence[str], missing: Gaps) -> StoredTable:
+    """Return the rows of a table on disk, converted now unless they were before.
+
+    Rows with a gap are an error that names it, left out, or kept: a gap is NaN among numbers, and an empty text.
+    Raises `UserError` for files that cannot be read, and where the disk is too full.
+    """
+    key = json.dumps([FORMAT, str(path), repr(stamp), list(left_out), missing])
+    try:
+        tables = cache_folder() / "tables"
+        folder = tables / hashlib.sha256(key.encode()).hexdigest()[:32]
+        make_private_folder(folder)
+        lock = take_lock(folder / "lock", patience_s=PATIENCE_S)
+    except (OSError, RuntimeError) as error:
+        raise UserError(
+            f"A large table is converted once, into the cache folder, which cannot be used: {error}. Set "
+            "XDG_CACHE_HOME to a folder with room."
+        ) from None
+    try:
+        if (found := _opened(path, folder)) is None:
+            _make_room(tables, folder)
+            found = _converted(path, folder, left_out, missing)
+        os.utime(folder)
+        return found
+    finally:
+        os.close(lock)
+
+
+def _opened(path: Path, folder: Path) -> StoredTable | None:
+    """Return a table that was converted before; None where there is none, or it is damaged."""
+    try:
+        facts = json.loads((folder / "table.json").read_bytes())
+        columns = {
+            name: StoredColumn(name, place, None if texts is None else tuple(texts), low, mean, high)
+            for place, (name, texts, low, mean, high) in enumerate(facts["columns"])
+        }
+        table = StoredTable(path, folder, facts["rows"], columns, np.dtype(facts["kind"]), facts["skipped"])
+        return table if (folder / "rows").stat().st_size == table.disk_bytes else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _make_room(tables: Path, folder: Path) -> None:
+    """Remove the tables that were used least recently. One that is in use stays on disk until it is closed."""
+    with suppress(OSError):
+        found = sorted(tables.iterdir(), key=lambda entry: entry.stat().st_mtime, reverse=True)
+        for entry in [entry for entry in found if entry != folder][KEPT_TABLES - 1 :]:
+            shutil.rmtree(entry, ignore_errors=True)
+
+
+def _converted(path: Path, folder: Path, left_out: Sequence[str], missing: Gaps) -> StoredTable:
+    is_parquet = path.suffix.lower() in PARQUET
+    as_texts: set[str] = set()
+    while True:
+        source: _Parquet | _Csv = _Parquet(path, left_out) if is_parquet else _Csv(path, left_out, as_texts)
+        try:
+            return _write(path, folder, source, missing)
+        except _NotNumbersError as error:
+            if error.column in as_texts:
+                raise UserError(f"{path} cannot be read: {error}.") from None
+            as_texts.add(error.column)
+        except OSError as error:
+            if error.filename == str(path):
+                raise unreadable(path, error) from None
+            raise UserError(
+                f"{path} cannot be converted: {error.strerror or error}, in the cache folder {folder}. Make room "
+                "there, or set XDG_CACHE_HOME to another folder."
+            ) from None
+
+
+def _write(path: Path, folder: Path, source: "_Parquet | _Csv", missing: Gaps) -> StoredTable:
+    names, width = source.names, len(source.names)
+    free, needed = shutil.disk_usage(folder).free, source.kind.itemsize * width * source.most_rows
+    if needed > free:
+        raise UserError(
+            f"{path} needs about {format_bytes(needed)} in the cache folder {folder.parent}; {format_bytes(free)} are "
+            "free. Make room, leave columns out (data.left_out), or set XDG_CACHE_HOME to another folder."
+        )
+    texts: dict[str, dict[str, int]] = {name: {} for name in source.texts}
+    low, high, total = np.full(width, np.inf), np.full(width, -np.inf), np.zeros(width)
+    counted = np.zeros(width, np.int64)
+    rows = skipped = read = 0
+    partial = folder / "rows.part"
+    with open(partial, "wb") as out:
+        for batch in source.batches():
+            columns = [_column(batch.column(name), texts.get(name), f"Column '{name}' of {path}") for name in names]
+            gaps = [place for place, numbers in enumerate(columns) if _has_gaps(numbers, names[place] in texts)]
+            if gaps and missing != "keep":
+                is_gap = np.any([_gaps(columns[place], names[place] in texts) for place in gaps], axis=0)
+                if missing == "refuse":
+                    row = int(np.flatnonzero(is_gap)[0])
+                    name = next(names[p] for p in gaps if _gaps(columns[p], names[p] in texts)[row])
+                    raise UserError(
+                        f"Column '{name}' of {path}, row {read + row + 1:,}: expected a value, the cell is empty or "
+                        f"marks a missing value. {WAYS_OUT}"
+                    )
+                columns = [numbers[~is_gap] for numbers in columns]
+                skipped += int(is_gap.sum())
+            read += batch.num_rows
+            report(read, source.most_rows, "rows")
+            if len(columns[0]):
+                block = np.empty((len(columns[0]), width), source.kind)
+                for place, numbers in enumerate(columns):
+                    block[:, place] = numbers
+                    known = numbers[~np.isnan(numbers)] if place in gaps else numbers
+                    if len(known):
+                        low[place], high[place] = min(low[place], known.min()), max(high[place], known.max())
+                        total[place] += known.sum(dtype=np.float64)
+                        counted[place] += len(known)
+                rows += len(block)
+                out.write(block.data)
+    if not rows:
+        why = "each row has a missing value" if skipped else "it has no rows"
+        raise UserError(f"{path} cannot be used: {why}. Expected a table with rows of inputs and a response.")
+    for place, name in enumerate(names):
+        if name not in texts and not (counted[place] and np.isfinite([low[place], high[place]]).all()):
+            raise UserError(
+                f"Column '{name}' of {path} holds numbers that are not finite, or none at all. Expected finite "
+                "numbers. Replace them, or leave the column out (data.left_out)."
+            )
+    found = [
+        StoredColumn(name, place, tuple(texts[name]))
+        if name in texts
+        else StoredColumn(
+            name, place, None, float(low[place]), float(total[place] / counted[place]), float(high[place])
+        )
+        for place, name in enumerate(names)
+    ]
+    os.replace(partial, folder / "rows")
+    facts = {
+        "columns": [[c.name, c.texts, c.low, c.mean, c.high] for c in found],
+        "rows": rows,
+        "skipped": skipped,
+        "kind": source.kind.name,
+    }
+    write_json(folder / "table.json", facts)
+    return StoredTable(path, folder, rows, {column.name: column for column in found}, source.kind, skipped)
+
+
+def _has_gaps(numbers: Array, is_text: bool) -> bool:
+    """Return whether a batch of a column has gaps; a minimum is NaN where any number is."""
+    least = numbers.min() if len(numbers) else 0.0
+    return bool(least < 0) if is_text else bool(np.isnan(least))
+
+
+def _gaps(numbers: Array, is_text: bool) -> Array:
+    return numbers < 0 if is_text else np.isnan(numbers)
+
+
+def _column(cells: Any, texts: dict[str, int] | None, what: str) -> Array:
+    """Return the cells of a batch as numbers: NaN for a gap; of texts their indices in `texts`, -1 for a gap."""
+    compute, arrow = import_extra("pyarrow.compute", "tables", "Large tables"), import_extra("pyarrow", "tables", "")
+    if texts is None:
+        wide = cells if arrow.types.is_float32(cells.type) else compute.cast(cells, arrow.float64(), safe=False)
+        numbers: Array = wide.to_numpy(zero_copy_only=False)
+        return numbers
+    if not arrow.types.is_dictionary(cells.type):
+        cells = compute.dictionary_encode(compute.cast(cells, arrow.string()))
+    names = [None if name is None else str(name).strip() for name in cells.dictionary.to_pylist()]
+    places = [-1 if name is None or name.lower() in MISSING else texts.setdefault(name, len(texts)) for name in names]
+    if len(texts) > MOST_TEXTS:
+        raise UserError(f"{what} holds more than {MOST_TEXTS:,} different texts. Leave the column out (data.left_out).")
+    indices = cells.indices.fill_null(len(places)).to_numpy(zero_copy_only=False)
+    found: Array = np.array([*places, -1], np.float64)[indices]
+    return found
+
+
+class _NotNumbersError(Exception):
+    """A column that began with numbers holds a text."""
+
+    def __init__(self, column: str, words: str) -> None:
+        super().__init__(words)
+        self.column = column
+
+
+def _kept(path: Path, header: Sequence[str], left_out: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the columns that are read. Raises `UserError`."""
+    for name in left_out:
+        if name not in header:
+            hint = did_you_mean(name, header)
+            raise UserError(
+                f"{path} has no column {quoted(name)} to leave out.{hint} Its columns: {listed(list(header))}."
+            )
+    kept = tuple(name for name in header if name and name not in left_out)
+    if len(kept) < 2:
+        raise UserError(f"{len(kept)} columns of {path} are left. Expected at least two: inputs and a response.")
+    if len(kept) > MOST_COLUMNS:
+        raise UserError(f"{path} has {len(kept):,} columns; at most {MOST_COLUMNS:,} are taken.")
+    if twice := next((name for name in kept if header.count(name) > 1), None):
+        raise UserError(f"Two columns of {path} have the name {quoted(twice)}. Rename one of them.")
+    return kept
+
+
+class _Parquet:
+    """A Parquet file, in batches of rows."""
+
+    def __init__(self, path: Path, left_out: Sequence[str]) -> None:
+        parquet = import_extra("pyarrow.parquet", "tables", "Parquet files")
+        self._arrow = import_extra("pyarrow", "tables", "Parquet files")
+        self.path = path
+        try:
+            self._file = parquet.ParquetFile(path, memory_map=True)
+            schema = self._file.schema_arrow
+            self.most_rows = self._file.metadata.num_rows
+        except (self._arrow.ArrowException, ValueError, OSError) as error:
+            raise self._damaged(error) from None
+        self.names = _kept(path, schema.names, left_out)
+        self.texts = [name for name in self.names if self._is_text(name, schema.field(name).type)]
+        numbers = [schema.field(name).type for name in self.names if name not in self.texts]
+        self.kind = np.dtype(np.float32 if all(map(self._is_narrow, numbers)) else np.float64)
+
+    def _is_narrow(self, type: Any) -> bool:
+        """Return whether single precision holds all numbers of a type."""
+        types = self._arrow.types
+        is_small = (types.is_integer(type) or types.is_boolean(type)) and type.bit_width <= 16
+        return bool(is_small or types.is_float32(type) or types.is_float16(type))
+
+    def _damaged(self, error: Exception) -> UserError:
+        words = str(error).strip().partition("\n")[0][:200]
+        return UserError(f"{self.path} is no Parquet file, or a damaged one: {words}. Expected a whole Parquet file.")
+
+    def _is_text(self, name: str, type: Any) -> bool:
+        """Return whether a column holds texts or dates, not numbers. Raises `UserError` for nested and binary ones."""
+        types = self._arrow.types
+        of = type.value_type if types.is_dictionary(type) else type
+        if types.is_string(of) or types.is_large_string(of) or types.is_string_view(of) or types.is_temporal(of):
+            return True
+        is_number = types.is_integer(of) or types.is_floating(of) or types.is_boolean(of) or types.is_decimal(of)
+        if is_number or types.is_null(of):
+            return False
+        raise UserError(
+            f"Column '{name}' of {self.path} holds {type}. Expected numbers, texts or dates. Leave the column out "
+            "(data.left_out), or store it as plain columns."
+        )
+
+    def batches(self) -> Iterator[Any]:
+        """Yield batches of rows."""
+        try:
+            yield from self._file.iter_batches(BATCH_ROWS, columns=list(self.names))
+        except (self._arrow.ArrowException, ValueError, OSError) as error:
+            raise self._damaged(error) from None
+
+
+class _Csv:
+    """A CSV file, in batches of rows. The first block tells which columns hold numbers, unless they are in
+    `as_texts`."""
+
+    kind = np.dtype(np.float64)
+
+    def __init__(self, path: Path, left_out: Sequence[str], as_texts: set[str]) -> None:
+        self._arrow = import_extra("pyarrow", "tables", "CSV tables of this size")
+        self._csv = import_extra("pyarrow.csv", "tables", "CSV tables of this size")
+        self.path = path
+        self._delimiter, header, self._header_line = header_of(path)
+        self.names = _kept(path, header, left_out)
+        self._header = [name or f"column {place + 1}" for place, name in enumerate(header)]
+        text, number = self._arrow.string(), self._arrow.float64()
+        first = next(self._read({}), None)
+        types = {} if first is None else {name: first.schema.field(name).type for name in self.names}
+        is_text = self._arrow.types.is_string
+        others = {name for name, type in types.items() if self._arrow.types.is_temporal(type) or is_text(type)}
+        self.texts = [name for name in self.names if name in others or name in as_texts]
+        self._types = {name: text if name in self.texts else number for name in self.names}
+        bytes_per_row = BLOCK_BYTES / max(1, first.num_rows) if first is not None else 1.0
+        self.most_rows = int(1.1 * path.stat().st_size / min(bytes_per_row, path.stat().st_size)) + 1
+
+    def _read(self, types: Mapping[str, Any]) -> Iterator[Any]:
+        csv = self._csv
+        try:
+            yield from csv.open_csv(
+                self.path,
+                csv.ReadOptions(
+                    block_size=BLOCK_BYTES, skip_rows=self._header_line, column_names=self._header, use_threads=True
+                ),
+                csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=False),
+                csv.ConvertOptions(
+                    column_types=types,
+                    include_columns=list(self.names),
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=True,
+                    null_values=[*MISSING, "NA", "N/A", "NaN", "NULL", "Null", "<NA>", "#N/A", "#NA"],
+                ),
+            )
+        except self._arrow.ArrowInvalid as error:
+            words = str(error).strip().partition("\n")[0][:300]
+            if (found := NO_NUMBER.match(words)) and types:
+                raise _NotNumbersError(self._header[int(found[1])], words) from None
+            raise UserError(
+                f"{self.path} is no table: {words}. Expected lines with the same number of cells, as UTF-8 text."
+            ) from None
+
+    def batches(self) -> Iterator[Any]:
+        """Yield batches of rows."""
+        return self._read(self._types)
