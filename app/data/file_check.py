@@ -114,6 +114,8 @@ class FileCheck(QFrame):
                 self._groups.addWidget(self._group(kind, title(len(named) + hidden), named, hidden))
         if left_out:
             self._groups.addWidget(self._left_out(sorted(left_out)))
+        if self._findings.get("sizes"):
+            self._groups.addWidget(_sizes(self._findings["sizes"]))
         self.state.setText(self._sentence())
         theme.mark(self.state, "role", "error" if self._refusal else "muted")
 
@@ -187,6 +189,22 @@ class FileCheck(QFrame):
 def _damaged(count: int) -> str:
     it = "it" if count == 1 else "them"
     return f"{plural(count, 'file')} cannot be used: training ends with an error unless you leave {it} out"
+
+
+def _sizes(counted: dict[str, Any]) -> QWidget:
+    """Return the histograms of the widths and heights of all images."""
+    from app.plots.histogram_plot import HistogramPlot  # pyqtgraph, which images of one size do without
+
+    both = QWidget()
+    row = QHBoxLayout(both)
+    row.setContentsMargins(0, 8, 0, 0)
+    row.setSpacing(16)
+    for key, title in (("widths", "Widths"), ("heights", "Heights")):
+        column = QVBoxLayout()
+        column.addWidget(finding_label(title, "muted"))
+        column.addWidget(HistogramPlot(counted[key], "pixels", "images"))
+        row.addLayout(column, 1)
+    return both
 
 
 def finding_column() -> tuple[QWidget, QVBoxLayout]:

@@ -3,7 +3,6 @@
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QIcon, QPixmap
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -19,9 +18,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.data.charts import ClassChart, ColumnCharts
 from app.data.data_checks import DataChecks
 from app.data.file_check import FileCheck
-from app.data.tiles import Masked, Picture, Sparkline, Tile, Tiles, class_colour
+from app.data.tiles import Masked, Picture, Sparkline, Tile, Tiles
 from app.widgets import ElidedLabel
 from designer import theme
 from engine.project.dataset_info import SPLITS, DatasetInfo
@@ -29,9 +29,10 @@ from engine.project.options.augmentation import AUGMENTATION
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 
-MOST_CLASSES = 100
 MOST_SERIES = 24
-SWATCH = 12
+FEW_COLUMNS = 24
+"""Columns that are shown before all are asked for."""
+MOST_WIDTH = 220
 LONGEST_LARGE, LONGEST_FIGURE, LARGE_HEIGHT = 10, 13, 32
 
 
@@ -74,20 +75,22 @@ class Preview(QWidget):
             column.addWidget(_card("Samples", self.tiles, self.bar))
         if answer.get("series"):
             column.addWidget(_card("Samples", _series(answer["series"])))
-        if answer.get("columns"):
-            heads = ["Column", "Role", "Kind", "Low", "Mean", "High"]
-            rows = [[c.get(k.lower() if k != "Column" else "name") for k in heads] for c in answer["columns"]]
-            column.addWidget(_card("Columns", _table(heads, rows)))
-        if answer.get("rows"):
-            heads = [str(c["name"]) for c in answer.get("columns", [])]
-            column.addWidget(_card("First rows", _table(heads, answer["rows"])))
         if answer.get("classes"):
             counted = answer.get("counted", "samples")
             title = "Classes" if counted == "samples" else f"Classes, counted in {counted}"
             is_coloured = any("mask" in p for p in answer.get("pictures") or ()) or any(
                 "steps" in s for s in answer.get("series") or ()
             )
-            column.addWidget(_card(title, _classes(answer["classes"], is_coloured=is_coloured)))
+            column.addWidget(_card(title, ClassChart(answer["classes"], is_coloured=is_coloured)))
+        if answer.get("lengths"):
+            from app.plots.histogram_plot import HistogramPlot  # pyqtgraph, which other data does without
+
+            column.addWidget(_card("Lengths", HistogramPlot(answer["lengths"], "steps", "sequences")))
+        if answer.get("columns"):
+            column.addWidget(_columns(answer["columns"], is_table=bool(answer.get("rows"))))
+        if answer.get("rows"):
+            heads = [str(c["name"]) for c in answer.get("columns", [])]
+            column.addWidget(_card("First rows", _table(heads, answer["rows"])))
         column.addStretch(1)
         self._area.setWidget(self.content)
 
@@ -177,22 +180,36 @@ def _picture(shown: dict[str, Any], label: str, tip: str) -> Tile:
 
 
 def _series(series: list[dict[str, Any]]) -> QWidget:
-    tiles = [Sparkline(s["values"], str(s["label"]), steps=s.get("steps", ())) for s in series[:MOST_SERIES]]
-    return Tiles(tiles, is_stretched=True)
+    return Tiles([_sparkline(one) for one in series[:MOST_SERIES]], is_stretched=True)
 
 
-def _classes(classes: list[dict[str, Any]], *, is_coloured: bool) -> QWidget:
-    """Return the table of classes with their counts; with the colours that the samples above use."""
-    heads = ["Class", "Training", "Validation", "Test"]
-    rows = [[c["name"], *(c.get(split, 0) for split in SPLITS)] for c in classes[:MOST_CLASSES]]
-    table = _table(heads, rows)
-    for number in range(len(rows) if is_coloured else 0):
-        swatch = QPixmap(SWATCH, SWATCH)
-        swatch.fill(class_colour(number))
-        item = table.item(number, 0)
-        assert item is not None
-        item.setIcon(QIcon(swatch))
-    return table
+def _sparkline(one: dict[str, Any]) -> Sparkline:
+    """Return a sequence as a tile; of a window of a time series with the values to predict."""
+    ahead, channels = one.get("ahead") or {}, list(one.get("channels") or ())
+    label = str(one["label"]) if not ahead else f"{', '.join(ahead)} ahead"
+    drawn = [(channels.index(name) if name in channels else -1, values) for name, values in ahead.items()]
+    lines = [str(one["label"]), ", ".join(channels), f"Right of the line: {', '.join(ahead)}" if ahead else ""]
+    tip = "\n".join(filter(None, lines))
+    return Sparkline(one["values"], label, tip, steps=one.get("steps", ()), ahead=drawn)
+
+
+def _columns(columns: list[dict[str, Any]], *, is_table: bool) -> QFrame:
+    """Return the columns of a table with their values; those whose values are not counted, and arrays, as a table."""
+    if not any(one.get("histogram") for one in columns):
+        rows = [[one["name"], one["role"], one["kind"]] for one in columns]
+        return _card("Columns" if is_table else "Arrays", _table(["Name", "Role", "Kind"], rows))
+    content = QWidget()
+    inside = QVBoxLayout(content)
+    inside.setContentsMargins(0, 0, 0, 0)
+    charts = ColumnCharts(columns[:FEW_COLUMNS])
+    inside.addWidget(charts)
+    if (rest := len(columns) - FEW_COLUMNS) > 0:
+        more = QPushButton(f"Show {rest:,} more columns")
+        theme.mark(more, "role", "link")
+        more.clicked.connect(lambda: charts.show_columns(columns))
+        more.clicked.connect(more.hide)
+        inside.addWidget(more, 0, Qt.AlignmentFlag.AlignLeft)
+    return _card(f"Columns, {len(columns):,}", content)
 
 
 def _table(heads: list[str], rows: list[list[Any]]) -> QTableWidget:
@@ -206,6 +223,8 @@ def _table(heads: list[str], rows: list[list[Any]]) -> QTableWidget:
             if isinstance(value, (int, float)):
                 item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             table.setItem(i, j, item)
+    table.horizontalHeader().setMaximumSectionSize(MOST_WIDTH)
+    table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
     table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     table.setShowGrid(False)
     table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
@@ -214,6 +233,7 @@ def _table(heads: list[str], rows: list[list[Any]]) -> QTableWidget:
         is_number = any(isinstance(row[j], (int, float)) for row in rows if j < len(row))
         side = Qt.AlignmentFlag.AlignRight if is_number else Qt.AlignmentFlag.AlignLeft
         head = QTableWidgetItem(heads[j])
+        head.setToolTip(heads[j])
         head.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
         table.setHorizontalHeaderItem(j, head)
     height = table.horizontalHeader().sizeHint().height() + table.verticalHeader().defaultSectionSize() * len(rows)

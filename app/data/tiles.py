@@ -99,36 +99,60 @@ def class_colour(number: int) -> QColor:
 
 class Sparkline(Tile):
     """One sample of a sequence: each channel as a line over its steps, all on one scale; below it the class of each
-    step as a band, where steps have one."""
+    step as a band, where steps have one. The values to predict after it are drawn behind a line, in the colour of
+    their channel."""
 
     size_wanted = SERIES
 
     def __init__(
-        self, values: Sequence[Sequence[float]], caption: str, tip: str = "", steps: Sequence[int] = ()
+        self,
+        values: Sequence[Sequence[float]],
+        caption: str,
+        tip: str = "",
+        steps: Sequence[int] = (),
+        ahead: Sequence[tuple[int, Sequence[float]]] = (),
     ) -> None:
+        """`ahead` are the values to predict, each with the index of its channel, or -1."""
         super().__init__(caption, tip)
         self.channels = [list(channel) for channel in values]
         self.steps = list(steps)
+        self.ahead = [(channel, list(following)) for channel, following in ahead]
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Draw the lines, and the band."""
         if self.steps:
             self._draw_band(painter, QRectF(area.left() + 2, area.bottom() - BAND, area.width() - 4, BAND))
             area = area.adjusted(0, 0, 0, -BAND)
-        numbers = [value for channel in self.channels for value in channel]
+        numbers = [value for channel in (*self.channels, *(values for _, values in self.ahead)) for value in channel]
         if not numbers:
             return
         low, high = min(numbers), max(numbers)
         span = (high - low) or 1.0
         area = area.adjusted(2, 4, -2, -4)
-        for index, channel in enumerate(self.channels):
-            painter.setPen(QPen(theme.current().family(PEN_FAMILIES[index % len(PEN_FAMILIES)]), 1.0))
-            steps = max(1, len(channel) - 1)
+        longest = max(map(len, self.channels), default=0)
+        following = max((len(values) for _, values in self.ahead), default=0)
+        steps = max(1, longest + following - 1)
+
+        def draw_line(values: Sequence[float], first: int, colour: QColor, width: float) -> None:
+            painter.setPen(QPen(colour, width))
             points = [
-                QPointF(area.left() + area.width() * i / steps, area.bottom() - area.height() * (value - low) / span)
-                for i, value in enumerate(channel)
+                QPointF(
+                    area.left() + area.width() * (first + i) / steps,
+                    area.bottom() - area.height() * (value - low) / span,
+                )
+                for i, value in enumerate(values)
             ]
-            painter.drawPolyline(QPolygonF(points))
+            painter.drawPoint(points[0]) if len(points) == 1 else painter.drawPolyline(QPolygonF(points))
+
+        for index, channel in enumerate(self.channels):
+            draw_line(channel, 0, theme.current().family(PEN_FAMILIES[index % len(PEN_FAMILIES)]), 1.0)
+        if self.ahead:
+            x = area.left() + area.width() * (longest - 0.5) / steps
+            painter.setPen(QPen(theme.current().muted, 1.0, Qt.PenStyle.DashLine))
+            painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
+        for channel_index, values in self.ahead:
+            family = PEN_FAMILIES[channel_index % len(PEN_FAMILIES)]
+            draw_line(values, longest, theme.current().family(family), 2.0)
 
     def _draw_band(self, painter: QPainter, area: QRectF) -> None:
         """Draw the band of classes. A value stands for half a step on either side, and so does its colour."""

@@ -70,7 +70,10 @@ class Form(QWidget):
         grid.setColumnMinimumWidth(0, WIDE_LABEL_WIDTH if is_wide else LABEL_WIDTH)
         grid.setColumnStretch(2 if is_wide else 1, 1)
         line = 0
-        for name, field in type(record).fields.items():
+        fields = type(record).fields
+        order = list(dict.fromkeys(field.group for field in fields.values()))
+        # Fields of one group stand together, wherever they are declared.
+        for name, field in sorted(fields.items(), key=lambda item: order.index(item[1].group)):
             if name in skip:
                 continue
             if self.rows:

@@ -8,12 +8,16 @@ import json
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from engine.core.errors import UserError
+from engine.data.histograms import of_numbers
 from engine.data.sources.images import BadPictureError, image_names, read_mask, shape_of, strictly
 from engine.data.sources.joined import split_folders
 from engine.data.sources.masks import pairs_of
@@ -37,6 +41,7 @@ def findings(options: DataOptions, base: Path, pause_s: float = PAUSE_S) -> Iter
     `resized`    [[name, its size]]: its size is not that of the first image
     `converted`  [[name, `grey` or `rgb`]]: it loses its colours, or is taken as colours
     `counts`     number of files of these three kinds, of which at most `MOST_NAMED` are named
+    `sizes`      histograms of the `widths` and `heights` of all whole images, at the end; null where all are alike
 
     Raises `UserError` where there is no such data.
     """
@@ -84,6 +89,7 @@ class _Report:
         self._first, self._shape = "", ("", 0, 0)
         self._named: dict[str, list[tuple[str, str]]] = {"damaged": [], "resized": [], "converted": []}
         self._counts = dict.fromkeys(self._named, 0)
+        self._sizes: Counter[tuple[int, int]] = Counter()
         self.checked = 0
 
     def take(self, name: str, shape: tuple[str, int, int] | str) -> None:
@@ -92,6 +98,7 @@ class _Report:
         if isinstance(shape, str):
             self._add("damaged", name, shape)
             return
+        self._sizes[shape[1:]] += 1
         if not self._first:
             self._first, self._shape = name, shape
         if shape[1:] != self._shape[1:] and not self._options.image_size:
@@ -119,8 +126,14 @@ class _Report:
             "size": _size(side, side) if side else _size(*self._shape[1:]),
             "channels": self._channels,
             "counts": dict(self._counts),
+            "sizes": self._spread() if self.checked == self._total and len(self._sizes) > 1 else None,
             **{kind: [list(pair) for pair in pairs] for kind, pairs in self._named.items()},
         }
+
+    def _spread(self) -> dict[str, Any]:
+        counts = list(self._sizes.values())
+        heights, widths = (np.repeat(values, counts) for values in zip(*self._sizes, strict=True))
+        return {"widths": of_numbers(widths), "heights": of_numbers(heights)}
 
 
 def _size(height: int, width: int) -> str:

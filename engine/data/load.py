@@ -298,8 +298,31 @@ def preview(
         return opened.source.samples(options, opened.path, opened.outline, chosen)
 
     division = opened.division
-    look = describe(opened.outline, division.counts, opened.numbers, read, folder, count, change, is_large=is_large)
+    look = describe(
+        opened.outline,
+        division.counts,
+        opened.numbers,
+        read,
+        folder,
+        count,
+        change,
+        is_large=is_large,
+        lengths=_lengths(opened),
+    )
     return {**look, "notes": [*look["notes"], *division.notes], "loading": how.sentence()}
+
+
+def _lengths(opened: Opened) -> Array | None:
+    """Return the lengths of all sequences of the first input (N), where they differ; no sample is read for them."""
+    if opened.outline.inputs[0].lengths is None:
+        return None
+    if opened.outline.samples is not None:
+        lengths = opened.outline.samples.lengths
+    elif opened.outline.resident_because:
+        return None
+    else:
+        lengths = opened.source.readers(opened.options, opened.path, opened.outline).lengths
+    return lengths[0] if lengths else None
 
 
 def _some(opened: Opened, chosen: Array) -> Samples:

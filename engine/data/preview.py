@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from PIL import Image
 
+from engine.data.histograms import of_numbers
 from engine.data.sources.source import Array, Column, Outline, Samples
 from engine.data.split import Counts
 from engine.project.dataset_info import IGNORED, SPLITS, InputInfo, TargetInfo
@@ -43,17 +44,21 @@ def describe(
     change: Change | None = None,
     *,
     is_large: bool = False,
+    lengths: Array | None = None,
 ) -> dict[str, Any]:
     """Return a preview of the first input as a JSON object; keys that do not apply are empty lists.
 
     With a `change` only training samples are shown, transformed; without one, those of all splits. For large data
-    (`is_large`), low, mean and high of columns are computed from some of the samples. Keys:
+    (`is_large`), low, mean and high of columns are computed from some of the samples. `lengths` are those of all
+    sequences (N), where they differ. Keys:
     `kind`      `pictures`, `table` or `series`
     `classes`   [{"name", "training", "validation", "test"}], number of `counted` per class; empty for numbers
     `counted`   unit of these counts: `samples`, `steps`, `pixels` or `voxels`
     `pictures`  [{"file", "label", "split"}]: PNG files written to `folder`, at most 160 pixels wide and high; where
                 each pixel has a class also `mask`: a grey PNG of class indices, 255 where ignored
-    `columns`   [{"name", "role", "kind", "low", "mean", "high"}]; `role` is `input` or `response`, numbers or null
+    `columns`   [{"name", "role", "kind", "low", "mean", "high", "histogram"}]; `role` is `input` or `response`, numbers
+                or null, `histogram` the counts of its values (`engine.data.histograms`) or null
+    `lengths`   histogram of the number of steps of the sequences; null where all have the same number
     `rows`      the first rows, one cell per column: texts or numbers
     `series`    [{"label", "split", "values"}]: at most 24; one list per channel, at most 200 steps and 6 channels;
                 where each step has a class also `steps`: its index, or -1; for windows of time series also `channels`,
@@ -72,6 +77,7 @@ def describe(
         "columns": [asdict(column) for column in outline.columns],
         "rows": [list(row) for row in outline.rows[:MOST_ROWS]],
         "series": [],
+        "lengths": None if lengths is None else of_numbers(lengths),
         "notes": [*outline.warnings, *outline.notes, *samples.notes],
     }
     captions = _captions(outline, numbers, chosen)
@@ -249,7 +255,9 @@ def _rounded(value: Any) -> float:
 def _tabulate(look: dict[str, Any], outline: Outline, array: Array, chosen: Array) -> None:
     """Fill in columns and first rows for an array (N, features) of the chosen samples."""
     name, count = outline.inputs[0].name, min(array.shape[1], MOST_COLUMNS)
-    columns = [Column(f"{name}[{i}]", "input", "number", *_spans(array[:, i])) for i in range(count)]
+    columns = [
+        Column(f"{name}[{i}]", "input", "number", *_spans(array[:, i]), of_numbers(array[:, i])) for i in range(count)
+    ]
     columns.append(Column("response", "response", outline.wanted[0].spoken()))
     if count < array.shape[1]:
         look["notes"].append(f"The first {count} of {array.shape[1]:,} columns are shown.")

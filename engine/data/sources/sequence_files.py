@@ -17,6 +17,7 @@ import numpy as np
 from engine.core.errors import UserError, plural
 from engine.core.fields import quoted
 from engine.core.types import TensorType, features, sequence
+from engine.data.histograms import of_numbers
 from engine.data.sources.csv_file import EXPECTED, CsvTable
 from engine.data.sources.long_table import LongTable, Roles, fill_missing, read_long_table, side_by_side
 from engine.data.sources.source import (
@@ -339,7 +340,9 @@ def _described(
     channels: Sequence[str], rows: Array, responses: Mapping[str, "Array | tuple[str, ...]"]
 ) -> tuple[Column, ...]:
     inputs = [
-        Column(name, "input", "number", float(values.min()), float(values.mean()), float(values.max()))
+        Column(
+            name, "input", "number", float(values.min()), float(values.mean()), float(values.max()), of_numbers(values)
+        )
         for name, values in zip(channels, rows.T, strict=True)
     ]
     return (

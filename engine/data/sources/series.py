@@ -18,6 +18,7 @@ import numpy as np
 from engine.core.errors import UserError, plural
 from engine.core.fields import quoted
 from engine.core.types import features, sequence
+from engine.data.histograms import of_numbers
 from engine.data.sources.csv_file import EXPECTED
 from engine.data.sources.long_table import LongTable, Roles, fill_missing, read_long_table, shown, side_by_side
 from engine.data.sources.source import (
@@ -137,7 +138,8 @@ class _Columns:
             values = table.numbers[name]
             role = "response" if name in self.targets else "input"
             kind = "number, known in advance" if name in self.known else "number"
-            described.append(Column(name, role, kind, float(values.min()), float(values.mean()), float(values.max())))
+            spans = float(values.min()), float(values.mean()), float(values.max())
+            described.append(Column(name, role, kind, *spans, of_numbers(values)))
         return tuple(described)
 
 

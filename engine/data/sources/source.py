@@ -143,6 +143,8 @@ class Column:
     low: float | None = None
     mean: float | None = None
     high: float | None = None
+    histogram: dict[str, Any] | None = None
+    """Counts of its values, see `engine.data.histograms`."""
 
 
 @dataclass(frozen=True, eq=False)

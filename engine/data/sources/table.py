@@ -15,6 +15,7 @@ import numpy as np
 from engine.core.errors import UserError, did_you_mean, plural
 from engine.core.fields import quoted
 from engine.core.types import features
+from engine.data import histograms
 from engine.data.columns import Cells, encode, fit_column, inputs_of, notes_on, refuse_huge
 from engine.data.sources.csv_file import EXPECTED, LARGEST_EXACT, Columns, Gaps, as_number, read_columns
 from engine.data.sources.source import Array, Column, Outline, Samples, Source, file_stamp, listed
@@ -203,11 +204,13 @@ def _column(name: str, responses: tuple[str, ...], columns: Columns, dividing: s
         different = len({text for text in columns.texts[name] if text})
         gaps = sum(not text for text in columns.texts[name])
         kind = "text" if different == 1 else f"text, {different:,} different"
-        return Column(name, role, f"{kind}, {gaps:,} missing" if gaps else kind)
+        counted = histograms.of_texts(columns.texts[name])
+        return Column(name, role, f"{kind}, {gaps:,} missing" if gaps else kind, histogram=counted)
     numbers = columns.numbers[name]
     known = numbers[~np.isnan(numbers)]
     kind = f"number, {len(numbers) - len(known):,} missing" if len(known) < len(numbers) else "number"
-    return Column(name, role, kind, float(known.min()), float(known.mean()), float(known.max()))
+    spans = float(known.min()), float(known.mean()), float(known.max())
+    return Column(name, role, kind, *spans, histograms.of_numbers(numbers))
 
 
 def _row(cells: tuple[str, ...], columns: Columns) -> tuple[str | float, ...]:

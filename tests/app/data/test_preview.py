@@ -6,6 +6,7 @@ import pytest
 from PIL import Image
 from PySide6.QtWidgets import QTableWidget
 
+from app.data.charts import ROW, SWATCH, ClassChart
 from app.data.preview import Preview
 from app.data.tiles import CAPTION_HEIGHT, GAP, PICTURE, Masked, Picture, Sparkline, Tiles, class_colour
 from engine.core.types import image
@@ -71,10 +72,11 @@ def test_tables_group_digits_and_align_numbers(preview: Preview) -> None:
         },
         FACTS,
     )
-    columns, rows, classes = preview.content.findChildren(QTableWidget)
-    assert cells(columns) == [["price", "response", "number", "1", "1,234,567", "2"]]
+    columns, rows = preview.content.findChildren(QTableWidget)
+    assert cells(columns) == [["price", "response", "number"]]
     assert cells(rows) == [["12,345"], [""], ["text"]]
-    assert cells(classes) == [["a", "1,000", "2", "3"]]
+    (classes,) = preview.content.findChildren(ClassChart)
+    assert classes.rows == [("a", [1000, 2, 3])]
 
 
 def test_masks_and_steps_have_the_colours_of_the_table(preview: Preview, tmp_path: Path) -> None:
@@ -97,7 +99,5 @@ def test_masks_and_steps_have_the_colours_of_the_table(preview: Preview, tmp_pat
     y = 84 - CAPTION_HEIGHT - 3
     assert drawn.pixelColor(40, y) == class_colour(1)
     assert drawn.pixelColor(140, y) != class_colour(1)
-    (table,) = preview.content.findChildren(QTableWidget)
-    item = table.item(1, 0)
-    assert item is not None
-    assert item.icon().pixmap(12, 12).toImage().pixelColor(5, 5) == class_colour(1)
+    (chart,) = preview.content.findChildren(ClassChart)
+    assert chart.viewport().grab().toImage().pixelColor(SWATCH // 2, ROW + ROW // 2) == class_colour(1)

@@ -42,6 +42,7 @@ def test_damaged_resized_and_converted_files_are_named(folder: Path) -> None:
     assert result["resized"] == [["dog/0.png", "50 × 30"]]
     assert result["converted"] == [["dog/3.png", "rgb"]]
     assert result["counts"] == {"damaged": 1, "resized": 1, "converted": 1}
+    assert sum(result["sizes"]["widths"]["counts"]) == result["total"] - 1
     assert (result["first"], result["size"], result["channels"]) == ("cat/0.png", "4 × 6", "grey")
 
 

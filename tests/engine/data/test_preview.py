@@ -12,7 +12,7 @@ from engine.data.load import facts, preview
 from engine.project.data import DataOptions
 from engine.project.dataset_info import SPLITS
 
-KEYS = {"kind", "classes", "counted", "pictures", "columns", "rows", "series", "notes", "loading"}
+KEYS = {"kind", "classes", "counted", "pictures", "columns", "rows", "series", "lengths", "notes", "loading"}
 
 
 def look(options: DataOptions, folder: Path, count: int = 8) -> dict[str, Any]:
@@ -65,11 +65,12 @@ def test_a_table_shows_its_own_columns(tmp_path):
     (tmp_path / "t.csv").write_text("a,colour,y\n" + "".join(f"{i},{'rb'[i % 2]},{i}.5\n" for i in range(40)))
     found = look(DataOptions(source="table", path="t.csv"), tmp_path)
     assert found["kind"] == "table"
-    assert found["columns"] == [
-        {"name": "a", "role": "input", "kind": "number", "low": 0.0, "mean": 19.5, "high": 39.0},
-        {"name": "colour", "role": "input", "kind": "text, 2 different", "low": None, "mean": None, "high": None},
-        {"name": "y", "role": "response", "kind": "number", "low": 0.5, "mean": 20.0, "high": 39.5},
-    ]
+    a, colour, y = found["columns"]
+    assert sum(a.pop("histogram")["counts"]) == 40
+    assert a == {"name": "a", "role": "input", "kind": "number", "low": 0.0, "mean": 19.5, "high": 39.0}
+    assert colour["kind"] == "text, 2 different"
+    assert (colour["histogram"]["names"], colour["histogram"]["counts"]) == (["r", "b"], [20, 20])
+    assert (y["role"], y["low"], y["mean"], y["high"]) == ("response", 0.5, 20.0, 39.5)
     assert len(found["rows"]) == 20
     assert found["rows"][:2] == [[0.0, "r", 0.5], [1.0, "b", 1.5]]
     assert "encoded" in found["notes"][0]
@@ -96,6 +97,7 @@ def test_the_padding_of_sequences_is_not_shown(tmp_path):
     options = arrays(tmp_path, x=x, x_lengths=np.array([3, 9, 1, 5]), y=np.array(["a", "b"] * 2))
     found = look(options, tmp_path, 4)
     assert sorted(len(series["values"][0]) for series in found["series"]) == [1, 3, 5, 9]
+    assert found["lengths"] == {"low": 0.5, "high": 9.5, "counts": [1, 0, 1, 0, 1, 0, 0, 0, 1], "missing": 0}
     assert [column["role"] for column in found["columns"]] == ["input", "lengths", "response"]
     assert facts(options, tmp_path).inputs[0].short() == "1 to 9 × 2"
 
@@ -117,6 +119,7 @@ def test_features_and_tokens_are_rows(tmp_path):
     found = look(arrays(tmp_path, x=x, y=np.arange(30) % 2), tmp_path)
     assert found["kind"] == "table"
     assert (len(found["columns"]), len(found["rows"]), len(found["rows"][0])) == (51, 20, 51)
+    assert sum(found["columns"][0].pop("histogram")["counts"]) == 30
     assert found["columns"][0] == {
         "name": "x[0]",
         "role": "input",

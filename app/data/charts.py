@@ -1,0 +1,281 @@
+"""Charts of the Data tab: what each split holds of each class, and the values of each column."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QToolTip, QWidget
+
+from app.data.tiles import GAP, class_colour
+from designer import theme
+from engine.project.dataset_info import SPLITS
+
+ROW, HEAD, BAR, SWATCH = 24, 26, 10, 10
+NAME_SHARE, MOST_NAME, COUNT = 0.3, 280, 96
+MOST_HEIGHT = 420
+CELL = QSize(188, 104)
+BARS_HEIGHT = 44
+LONGEST_TIP = 12
+"""Categories that a tooltip lists."""
+_MIDDLE, _RIGHT = Qt.AlignmentFlag.AlignVCenter, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+
+
+def split_colour(split: str) -> QColor:
+    """Return the colour of a split, as curves have it."""
+    palette = theme.current()
+    return {"training": palette.accent, "validation": palette.warning}.get(split, palette.good)
+
+
+class ClassChart(QAbstractScrollArea):
+    """A row per class: its name, a bar of the counts in each split on one scale, and the counts. Only what is in view
+    is painted: there may be thousands."""
+
+    def __init__(self, classes: Sequence[Mapping[str, Any]], *, is_coloured: bool) -> None:
+        """`classes` have a `name` and a count per split. `is_coloured` shows the colour that samples use."""
+        super().__init__()
+        self.rows = [(str(one["name"]), [int(one.get(split, 0)) for split in SPLITS]) for one in classes]
+        self._is_coloured = is_coloured
+        self._most = max((sum(counts) for _, counts in self.rows), default=0) or 1
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setViewportMargins(0, HEAD, 0, 0)
+        self.setFixedHeight(min(HEAD + ROW * len(self.rows), MOST_HEIGHT))
+        self.verticalScrollBar().setSingleStep(ROW)
+        self.setAccessibleName(f"Samples per class and split, {len(self.rows):,} classes")
+        first = (f"{name}: {', '.join(f'{n:,}' for n in counts)}" for name, counts in self.rows[:LONGEST_TIP])
+        self.setAccessibleDescription(f"Training, validation and test. {'; '.join(first)}")
+        theme.changed.connect(self.viewport().update)
+
+    def resizeEvent(self, event: object) -> None:
+        """Set the range of the scroll bar."""
+        height = self.viewport().height()
+        self.verticalScrollBar().setRange(0, max(0, ROW * len(self.rows) - height))
+        self.verticalScrollBar().setPageStep(height)
+
+    def _columns(self) -> tuple[float, float, float]:
+        """Return the widths of names and bars, and of one count."""
+        width = self.viewport().width()
+        name = min(MOST_NAME, width * NAME_SHARE)
+        count = min(COUNT, (width - name) / (2 * len(SPLITS)))
+        return name, width - name - len(SPLITS) * count, count
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the rows in view."""
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(theme.figures(self.font()))
+        top = self.verticalScrollBar().value()
+        for number in range(top // ROW, min(len(self.rows), (top + self.viewport().height()) // ROW + 1)):
+            self._paint_row(painter, number, float(number * ROW - top))
+        painter.end()
+
+    def event(self, event: QEvent) -> bool:
+        """Paint the heads beside the viewport, which scrolls."""
+        handled = super().event(event)
+        if event.type() == QEvent.Type.Paint:
+            painter = QPainter(self)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            name, bars, count = self._columns()
+            painter.setPen(theme.current().muted)
+            painter.drawText(QRectF(0, 0, name, HEAD), _MIDDLE, "Class")
+            for index, split in enumerate(SPLITS):
+                head = QRectF(name + bars + index * count, 0, count, HEAD)
+                painter.setPen(theme.current().muted)
+                painter.drawText(head, _RIGHT, split.capitalize())
+                width = painter.fontMetrics().horizontalAdvance(split.capitalize())
+                if width + SWATCH + 6 <= count:
+                    painter.setPen(Qt.PenStyle.NoPen)
+                    painter.setBrush(split_colour(split))
+                    left = head.right() - width - SWATCH - 6
+                    painter.drawRoundedRect(QRectF(left, (HEAD - SWATCH) / 2, SWATCH, SWATCH), 2, 2)
+            painter.end()
+        return handled
+
+    def _paint_row(self, painter: QPainter, number: int, y: float) -> None:
+        palette = theme.current()
+        (name, counts), (name_width, bars, count) = self.rows[number], self._columns()
+        left = 0.0
+        if self._is_coloured:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(class_colour(number))
+            painter.drawRoundedRect(QRectF(0, y + (ROW - SWATCH) / 2, SWATCH, SWATCH), 2, 2)
+            left = SWATCH + 8.0
+        painter.setPen(palette.text)
+        room = QRectF(left, y, name_width - left - 12, ROW)
+        shown = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, int(room.width()))
+        painter.drawText(room, _MIDDLE, shown)
+        track = QRectF(name_width, y + (ROW - BAR) / 2, bars, BAR)
+        painter.fillRect(track, palette.raised)
+        at = track.left()
+        for split, size in zip(SPLITS, counts, strict=True):
+            width = track.width() * size / self._most
+            painter.fillRect(QRectF(at, track.top(), width, BAR), split_colour(split))
+            at += width
+        for index, size in enumerate(counts):
+            painter.setPen(palette.text if size else palette.muted)
+            painter.drawText(QRectF(name_width + bars + index * count, y, count, ROW), _RIGHT, f"{size:,}")
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Show the whole name of the class under the pointer."""
+        if isinstance(event, QHelpEvent):
+            number = (event.pos().y() + self.verticalScrollBar().value()) // ROW
+            if 0 <= number < len(self.rows):
+                name, counts = self.rows[number]
+                lines = [f"{split.capitalize()}: {size:,}" for split, size in zip(SPLITS, counts, strict=True)]
+                QToolTip.showText(event.globalPos(), "\n".join([name, *lines]), self)
+            return True
+        return super().viewportEvent(event)
+
+
+class ColumnCharts(QWidget):
+    """A small histogram per column, as many side by side as fit. Only what is in view is painted."""
+
+    def __init__(self, columns: Sequence[Mapping[str, Any]]) -> None:
+        super().__init__()
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.show_columns(columns)
+        theme.changed.connect(self.update)
+
+    def show_columns(self, columns: Sequence[Mapping[str, Any]]) -> None:
+        """Show these columns."""
+        self.columns = list(columns)
+        self.setAccessibleName(f"Values of {len(self.columns):,} columns")
+        self.setAccessibleDescription("; ".join(_tip(column).replace("\n", ", ") for column in self.columns[:50]))
+        self.updateGeometry()
+
+    def _across(self, width: int) -> int:
+        return max(1, (width + GAP) // (CELL.width() + GAP))
+
+    def hasHeightForWidth(self) -> bool:
+        """Return true: a narrow window needs more rows."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height of all rows."""
+        rows = -(-len(self.columns) // self._across(width))
+        return max(0, rows * (CELL.height() + GAP) - GAP)
+
+    def sizeHint(self) -> QSize:
+        """Return the size of four columns; any width will do."""
+        width = 4 * (CELL.width() + GAP)
+        return QSize(width, self.heightForWidth(width))
+
+    def cell(self, number: int) -> QRectF:
+        """Return where a column is."""
+        across = self._across(self.width())
+        width = (self.width() + GAP) / across - GAP
+        row, at = divmod(number, across)
+        return QRectF(at * (width + GAP), row * (CELL.height() + GAP), width, CELL.height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the columns in view."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        across, area = self._across(self.width()), event.rect()
+        first = max(0, area.top() // (CELL.height() + GAP)) * across
+        last = (area.bottom() // (CELL.height() + GAP) + 1) * across
+        for number in range(first, min(last, len(self.columns))):
+            _paint_column(painter, self.columns[number], self.cell(number), self.font())
+        painter.end()
+
+    def event(self, event: QEvent) -> bool:
+        """Show the figures of the column under the pointer."""
+        if isinstance(event, QHelpEvent):
+            number = self._at(event.pos())
+            if number is None:
+                QToolTip.hideText()
+            else:
+                QToolTip.showText(event.globalPos(), _tip(self.columns[number]), self)
+            return True
+        return super().event(event)
+
+    def _at(self, point: QPoint) -> int | None:
+        return next((n for n in range(len(self.columns)) if self.cell(n).contains(point.toPointF())), None)
+
+
+def number_text(value: Any) -> str:
+    """Return a number in few digits: `1,234,567`, `0.0123`, `3.2e+09`."""
+    if not isinstance(value, (int, float)):
+        return ""
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:,.4g}"
+
+
+def _tip(column: Mapping[str, Any]) -> str:
+    """Return name, kind and figures of a column, as lines."""
+    counted = column.get("histogram") or {}
+    lines = [f"{column['name']} ({column['role']})", str(column["kind"])]
+    if column.get("low") is not None:
+        lines.append(f"{number_text(column['low'])} to {number_text(column['high'])}")
+        lines.append(f"mean {number_text(column['mean'])}")
+    if "names" in counted:
+        lines += [f"{name}: {count:,}" for name, count in zip(counted["names"], counted["counts"], strict=True)]
+    if counted.get("others"):
+        lines.append(f"{counted['different'] - len(counted['names']):,} others: {counted['others']:,}")
+    if counted.get("sampled"):
+        lines.append(f"counted over {counted['sampled']:,} of the values")
+    return "\n".join(lines)
+
+
+def _paint_column(painter: QPainter, column: Mapping[str, Any], cell: QRectF, font: QFont) -> None:
+    palette, counted = theme.current(), column.get("histogram") or {}
+    painter.setPen(palette.line)
+    painter.setBrush(palette.panel)
+    painter.drawRoundedRect(cell.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+    inside = cell.adjusted(10, 6, -10, -6)
+    is_response = column["role"] == "response"
+    small, strong = QFont(font), QFont(font)
+    small.setPixelSize(11)
+    strong.setWeight(QFont.Weight.DemiBold)
+    painter.setFont(small)
+    role = str(column["role"]) if column["role"] != "input" else ""
+    width = painter.fontMetrics().horizontalAdvance(role)
+    painter.setPen(palette.accent if is_response else palette.muted)
+    painter.drawText(QRectF(inside.left(), inside.top(), inside.width(), 20), _RIGHT, role)
+    painter.setFont(strong)
+    painter.setPen(palette.text)
+    room = inside.width() - (width + 8 if role else 0)
+    name = painter.fontMetrics().elidedText(str(column["name"]), Qt.TextElideMode.ElideMiddle, int(room))
+    painter.drawText(QRectF(inside.left(), inside.top(), room, 20), _MIDDLE, name)
+    bars = QRectF(inside.left(), inside.top() + 24, inside.width(), BARS_HEIGHT)
+    paint_bars(painter, bars, counted.get("counts") or [], is_apart="names" in counted)
+    below = QRectF(inside.left(), bars.bottom() + 2, inside.width(), 20)
+    painter.setFont(theme.figures(small))
+    missing = f"{counted['missing']:,} missing" if counted.get("missing") else ""
+    ends = _ends(column)
+    painter.setPen(palette.muted)
+    right = missing or ends[1]
+    taken = painter.fontMetrics().horizontalAdvance(right) + 8
+    left = painter.fontMetrics().elidedText(ends[0], Qt.TextElideMode.ElideRight, int(below.width() - taken))
+    painter.drawText(below, _MIDDLE, left)
+    painter.setPen(palette.warning if missing else palette.muted)
+    painter.drawText(below, _RIGHT, right)
+
+
+def _ends(column: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what stands at the left and the right below the bars."""
+    counted = column.get("histogram") or {}
+    if column.get("low") is not None:
+        low, high = number_text(column["low"]), number_text(column["high"])
+        return (low, high) if not counted.get("missing") else (f"{low} to {high}", "")
+    if "names" in counted:
+        return ", ".join(counted["names"]) or str(column["kind"]), f"{counted['different']:,} different"
+    return str(column["kind"]), ""
+
+
+def paint_bars(painter: QPainter, area: QRectF, counts: Sequence[float], *, is_apart: bool = False) -> None:
+    """Paint counts as bars from a common ground, with gaps where they stand for names."""
+    palette = theme.current()
+    painter.fillRect(QRectF(area.left(), area.bottom() - 1, area.width(), 1), palette.line)
+    if not counts:
+        return
+    most, width = max(counts) or 1, area.width() / max(len(counts), 4 if is_apart else 1)
+    width = min(width, 28.0) if is_apart else width
+    gap = min(4.0, width / 4) if is_apart else min(1.0, width / 4)
+    for number, count in enumerate(counts):
+        if count:
+            height = max(1.5, (area.height() - 1) * count / most)
+            bar = QRectF(area.left() + number * width, area.bottom() - 1 - height, width - gap, height)
+            painter.fillRect(bar, palette.accent)

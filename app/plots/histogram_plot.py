@@ -1,0 +1,52 @@
+"""A histogram with axes: how many samples have a length or a size."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+
+from app.plots.axes import Axis, Unit, linear_axis, nice_step
+from app.plots.plot import Plot
+from designer import markup, theme
+from designer.markup import Markup
+
+HEIGHT = 168
+
+
+class HistogramPlot(Plot):
+    """Counts over the values of `engine.data.histograms.of_numbers`: values to the right, counts upwards."""
+
+    def __init__(self, counted: Mapping[str, Any], unit: str, of: str) -> None:
+        """`unit` is what the values count, such as `steps`; `of` what is counted, such as `sequences`."""
+        self._counts = np.array(counted["counts"], dtype=float)
+        self._edges = np.linspace(counted["low"], counted["high"], len(self._counts) + 1)
+        self._unit, self._of = unit, of
+        super().__init__()
+        self.setFixedHeight(HEIGHT)
+        middles, width = (self._edges[:-1] + self._edges[1:]) / 2, self._edges[1] - self._edges[0]
+        self._bars = pg.BarGraphItem(x=middles, height=self._counts, width=width * 0.9)
+        self.addItem(self._bars, ignoreBounds=True)
+        self.setAccessibleName(f"Number of {of} by {unit}")
+
+    def dress(self) -> None:
+        """In the accent colour, without borders."""
+        self._bars.setOpts(brush=theme.current().accent, pen=pg.mkPen(None))
+
+    def draw(self) -> str:
+        """Round numbers on both axes."""
+        low, high = float(self._edges[0]), float(self._edges[-1])
+        step = max(1.0, nice_step(high - low, self.num_x_ticks))
+        inner = np.arange(np.ceil(low / step) * step, high - step / 3, step).tolist()
+        y = linear_axis(0.0, float(self._counts.max()), 3)
+        x = Axis(low=low, high=high, ticks=(*inner, float(np.floor(high))))
+        self.show_axes(x, Unit(name=self._unit, is_whole=True), y, [f"{tick:,.0f}" for tick in y.ticks])
+        return ""
+
+    def readout(self, place: float) -> tuple[float, Markup]:
+        """The bin under the pointer."""
+        number = int(np.clip(np.searchsorted(self._edges, place) - 1, 0, len(self._counts) - 1))
+        first, last = np.ceil(self._edges[number]), np.ceil(self._edges[number + 1]) - 1
+        values = f"{first:,.0f}" if first == last else f"{first:,.0f} to {last:,.0f}"
+        text = markup.filled("{} {}<br>{} {}", values, self._unit, f"{self._counts[number]:,.0f}", self._of)
+        return float(self._edges[number] + self._edges[number + 1]) / 2, text

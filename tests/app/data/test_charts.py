@@ -1,0 +1,81 @@
+"""Charts of classes and columns: all are there, however many, and the whole name is in the tooltip."""
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QApplication, QPushButton, QToolTip
+
+from app.data.charts import HEAD, MOST_HEIGHT, ROW, ClassChart, ColumnCharts, split_colour
+from app.data.preview import FEW_COLUMNS, Preview
+from app.plots.histogram_plot import HistogramPlot
+from engine.core.types import features
+from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+
+NUMBERS = {"low": 0.0, "high": 4.0, "counts": [1, 0, 3, 2], "missing": 7}
+TEXTS = {"names": ["a", "b"], "counts": [5, 2], "others": 3, "different": 5, "missing": 0}
+FACTS = DatasetInfo((InputInfo("x", features(3)),), {"training": 10}, classes_of("a", "b"))
+
+
+def column(name: str, **more: Any) -> dict[str, Any]:
+    described = {"role": "input", "kind": "number", "low": 0.0, "mean": 2.0, "high": 4.0, "histogram": NUMBERS}
+    return {"name": name, **described, **more}
+
+
+def tip_at(widget: Any, point: QPoint) -> str:
+    event = QHelpEvent(QEvent.Type.ToolTip, point, widget.mapToGlobal(point))
+    QApplication.sendEvent(widget, event)
+    return QToolTip.text()
+
+
+def test_a_thousand_classes_scroll_and_their_bars_share_a_scale(qtbot) -> None:
+    classes = [{"name": f"species {n}", "training": 100 if n == 0 else 50, "test": 0} for n in range(1000)]
+    chart = ClassChart(classes, is_coloured=False)
+    qtbot.addWidget(chart)
+    chart.resize(800, 600)
+    chart.show()
+    assert chart.height() == MOST_HEIGHT
+    assert chart.verticalScrollBar().maximum() == 1000 * ROW - (MOST_HEIGHT - HEAD)
+    name, bars, _ = chart._columns()
+    picture = chart.viewport().grab().toImage()
+    middle, far = round(name + bars * 0.45), round(name + bars * 0.95)
+    assert picture.pixelColor(middle, ROW + ROW // 2) == split_colour("training")
+    assert picture.pixelColor(far, ROW // 2) == split_colour("training")
+    assert picture.pixelColor(far, ROW + ROW // 2) != split_colour("training")
+    chart.verticalScrollBar().setValue(chart.verticalScrollBar().maximum())
+    assert tip_at(chart.viewport(), QPoint(5, MOST_HEIGHT - HEAD - 5)).startswith("species 999\nTraining: 50")
+
+
+def test_columns_tell_their_figures(qtbot) -> None:
+    name = "a name that is much longer than there is room for in any card of this kind"
+    charts = ColumnCharts([column(name), column("city", kind="text", low=None, histogram=TEXTS)])
+    qtbot.addWidget(charts)
+    charts.resize(400, charts.heightForWidth(400))
+    charts.show()
+    charts.grab()
+    lines = tip_at(charts, charts.cell(0).center().toPoint()).split("\n")
+    assert (lines[0], lines[2:]) == (f"{name} (input)", ["0 to 4", "mean 2"])
+    assert "3 others: 3" in tip_at(charts, charts.cell(1).center().toPoint())
+
+
+def test_of_many_columns_the_first_are_shown_until_all_are_asked_for(qtbot) -> None:
+    preview = Preview()
+    qtbot.addWidget(preview)
+    preview.show_answer({"columns": [column(f"c{n}") for n in range(200)], "rows": [[1.0] * 200]}, FACTS)
+    (charts,) = preview.content.findChildren(ColumnCharts)
+    assert len(charts.columns) == FEW_COLUMNS
+    more = next(one for one in preview.content.findChildren(QPushButton) if one.text() == "Show 176 more columns")
+    more.click()
+    assert len(charts.columns) == 200
+
+
+@pytest.mark.parametrize("counts", [[3], [0, 4, 0], [5] * 24])
+def test_lengths_are_drawn_with_their_numbers(qtbot, counts: list[int]) -> None:
+    plot = HistogramPlot({"low": 2.5, "high": 2.5 + len(counts), "counts": counts}, "steps", "sequences")
+    qtbot.addWidget(plot)
+    plot.resize(500, 160)
+    plot.show()
+    plot.grab()
+    _, text = plot.readout(3.0)
+    assert text == f"3 steps<br>{counts[0]} sequences"
