@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.core.errors import FieldErrors, ShapeError
 from engine.core.fields import Bool, Choice, Choices, Field, Float, Int
-from engine.core.list_fields import Ints, Padding, Range, Texts
+from engine.core.list_fields import Floats, Ints, Padding, Range, Texts
 from engine.core.records import Record
 from engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
 from engine.layers.base import LayerType
@@ -66,6 +66,8 @@ def _others(field: Field[Any]) -> st.SearchStrategy[Any]:
         case Range():
             both = st.lists(st.integers(0, 20), min_size=2, max_size=2).map(sorted)
             return both.map(lambda ends: tuple(field.low + (field.high - field.low) * end / 20 for end in ends))
+        case Floats():
+            return st.integers(1, 20).map(lambda number: (number / 4,))
         case Ints() if field.length:
             one = st.integers(field.low, min(field.high, field.low + 3))
             return st.lists(one, min_size=field.length, max_size=field.length)

@@ -1,4 +1,4 @@
-"""Fit the normalisation of an input on the training split, y = (x - shift) * scale per channel."""
+"""Fit the normalisation of an input on the training split, y = (x - shift) * scale per channel, element or for all."""
 
 from collections.abc import Iterator
 from math import prod
@@ -23,14 +23,32 @@ class Rows(Protocol):
         """Yield all samples, `step` at a time."""
 
 
-def fit(kind: str, given: Array | Rows, channel_axis: int) -> tuple[Array, Array]:
-    """Return shift and scale (C) as float32. `kind` is one of `engine.layers.inputs.NORMALIZATIONS`.
+class _Flat:
+    """Samples as rows of `columns` numbers: whole samples, or single numbers."""
+
+    def __init__(self, given: Rows, columns: int) -> None:
+        self._given, self._columns = given, columns
+        self.shape = (prod(given.shape) // columns, columns)
+
+    def chunks(self, step: int) -> Iterator[Array]:
+        """Yield all rows, about `step` at a time."""
+        per_sample = max(1, prod(self._given.shape[1:]) // self._columns)
+        yield from (piece.reshape(-1, self._columns) for piece in self._given.chunks(max(1, step // per_sample)))
+
+
+def fit(kind: str, given: Array | Rows, channel_axis: int, per: str = "channel") -> tuple[Array, Array]:
+    """Return shift and scale as float32, in one dimension: one number per channel (C), per element in the order of the
+    sample, or one for all. `kind` is one of `engine.layers.inputs.NORMALIZATIONS`, `per` of its `DIMENSIONS`.
 
     The shift is float64 where a channel of doubles or integers would lose its digits in single precision, such as times
     in seconds since 1970: such values have to reach the normalisation in double precision.
     `channel_axis` counts the samples' axis as 0. A channel that is constant keeps the scale 1. The numbers are read
     in one pass, in two for `zscore`, with the same result for data in memory and on disk.
     """
+    if per != "channel" and 0 not in given.shape:
+        columns = prod(given.shape[1:]) if per == "element" else 1
+        flat = given.reshape(-1, columns) if isinstance(given, np.ndarray) else _Flat(given, columns)
+        return fit(kind, flat, 1)
     channels = given.shape[channel_axis]
     if kind == "none" or 0 in given.shape:
         return np.zeros(channels, np.float32), np.ones(channels, np.float32)

@@ -94,7 +94,13 @@ def _input(
 def _normalization(type: LayerType, numbers: FittedNumbers) -> Normalization | None:
     if not isinstance(type, InputLayer) or type.normalization_kind == "none" or type.output().kind == "index":
         return None
-    return Normalization(method=type.normalization_kind, shift=numbers.shift, scale=numbers.scale)
+    per = type.normalized_per
+    return Normalization(
+        method=type.normalization_kind,
+        per="element" if per == "element" else "all" if per == "all" else "channel",
+        shift=numbers.shift,
+        scale=numbers.scale,
+    )
 
 
 def _target(network: Network, one: Wanted, fitted: Mapping[str, FittedNumbers], blank: str) -> TargetPreparation:

@@ -17,6 +17,7 @@ from engine.data.normalization import fit
 from engine.data.sequences import refuse_long_transcripts, refuse_unknown_indices
 from engine.hardware.threads import keep_to
 from engine.layers.base import LayerType
+from engine.layers.inputs import InputLayer
 from engine.layers.normalisation import InverseNorm
 from engine.layers.weighted import ParameterOptions
 from engine.lowering.fitted import trained_preparation
@@ -229,11 +230,11 @@ def _fit_normalisation(job: TrainingJob, module: nn.Module) -> None:
     can_double = job.device.type != "mps" and not job.options.augments
     training = job.data.split("training", job.data.wider if can_double else ())
     for id, source, number in fed_inputs(network, job.dataset):
-        kind = getattr(network.layers[id].type, "normalization_kind", "none")
-        if kind != "none":
-            values = training.real(number)
+        type = network.layers[id].type
+        if isinstance(type, InputLayer) and type.is_fitted:
+            values = training.inputs[number] if type.normalized_per == "element" else training.real(number)
             axis = min(source.type.dim("C"), len(values.shape) - 1)  # steps of sequences may stand one per row
-            shift, scale = fit(kind, values, axis)
+            shift, scale = fit(type.normalization_kind, values, axis, type.normalized_per)
             layer = module.get_submodule(job.module_names[id][0])
             layer.load_state_dict({"shift": torch.from_numpy(shift), "scale": torch.from_numpy(scale)})
     for output, id in fitted_outputs(network).items():

@@ -48,6 +48,21 @@ class Normalize(nn.Module):
         return x.to(self.scale.dtype) * self.scale.view(self.sizes)
 
 
+class NormalizeBy(Normalize):
+    """Input normalisation by shifts and scales of other sizes: y = (x - shift) * scale.
+
+    `sizes` are those of a sample, or 1 along axes that share their numbers. The numbers are given, or 0 and 1 until
+    they are fitted.
+    """
+
+    def __init__(self, sizes: tuple[int, ...], shift: tuple[float, ...] = (), scale: tuple[float, ...] = ()) -> None:
+        nn.Module.__init__(self)
+        self.sizes = list(sizes)
+        count = torch.Size(sizes).numel()
+        self.register_buffer("shift", torch.tensor(shift) if shift else torch.zeros(count))
+        self.register_buffer("scale", torch.tensor(scale) if scale else torch.ones(count))
+
+
 class InverseNormalize(Normalize):
     """Turns normalised numbers back into units: y = x * scale + shift."""
 

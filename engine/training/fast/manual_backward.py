@@ -18,7 +18,7 @@ from torch import fx, nn
 from torch.nn import functional
 
 from engine.data.batches import Batch, Tensors
-from engine.lowering.modules.normalization import Normalize
+from engine.lowering.modules.normalization import Normalize, NormalizeBy
 
 Loss = Callable[[Tensors, Tensors], torch.Tensor]
 """Given outputs and targets: the loss summed over samples. A supported one has a `formula`: its name and weight."""
@@ -216,7 +216,7 @@ def chain_backward(network: nn.Module, loss: Loss) -> ChainBackward | None:
     parameters = [parameter for module in modules for parameter in module.parameters()]
     if not chain or len({id(parameter) for parameter in parameters}) < len(parameters):
         return None
-    if not all(type(module) in (Normalize, *_MAKERS) and _is_plain(module) for module in before):
+    if not all(type(module) in (Normalize, NormalizeBy, *_MAKERS) and _is_plain(module) for module in before):
         return None
     if not all(type(module) in _MAKERS and _is_plain(module) for module in chain):
         return None

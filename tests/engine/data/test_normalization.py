@@ -1,9 +1,12 @@
 """Fitted normalisation, against plain numpy in double precision."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
 from engine.data.normalization import fit
+from engine.data.sources.source import Array
 from engine.layers.inputs import NORMALIZATIONS
 
 RANDOM = np.random.default_rng(0)
@@ -71,3 +74,32 @@ def test_times_since_1970_keep_their_digits():
 @pytest.mark.parametrize("values", [np.arange(1990.0, 2020.0), np.linspace(0, 1, 30)])
 def test_what_single_precision_holds_stays_there(values):
     assert fit("zscore", values.reshape(-1, 1), 1)[0].dtype == np.float32
+
+
+class Chunked:
+    """Samples that are read a few at a time."""
+
+    def __init__(self, samples: Array) -> None:
+        self.samples, self.shape = samples, samples.shape
+
+    def chunks(self, step: int) -> Iterator[Array]:
+        """Yield the samples, at most 7 at a time."""
+        step = min(step, 7)
+        yield from (self.samples[start : start + step] for start in range(0, len(self.samples), step))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in NORMALIZATIONS if kind != "none"])
+@pytest.mark.parametrize("is_lazy", [False, True])
+def test_per_element_and_for_all_numbers(kind: str, is_lazy: bool) -> None:
+    images = np.random.default_rng(3).normal(size=(50, 2, 3, 4))
+    images[:, 0, 0, 0] = 7.0
+    given = Chunked(images) if is_lazy else images
+    per_element = fit(kind, given, 1, "element")
+    expected = fit(kind, images.reshape(50, 24), 1)
+    for one, other in zip(per_element, expected, strict=True):
+        assert one.shape == (24,)
+        np.testing.assert_allclose(one, other, rtol=1e-6)
+    assert per_element[1][0] == 1.0, "a constant element keeps its scale"
+    shift, scale = fit(kind, given, 1, "all")
+    expected = fit(kind, images.reshape(-1, 1), 1)
+    np.testing.assert_allclose([*shift, *scale], [*expected[0], *expected[1]], rtol=1e-6)
