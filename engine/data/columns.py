@@ -227,6 +227,12 @@ def encode(columns: Sequence[ColumnPreparation], cells: Mapping[str, Cells]) -> 
             block[:, 0] = numbers if column.missing is None else np.where(np.isnan(numbers), column.missing, numbers)
         elif column.kind == "date":
             filled = datetime.fromisoformat(str(column.missing)) if column.missing is not None else datetime.min
+            for text in given:
+                if text and not is_date(str(text), column.form):
+                    raise UserError(
+                        f"Column '{column.name}' holds {quoted(text)}; expected a date such as {column.form}, as in "
+                        "the training rows."
+                    )
             moments = [read_date(str(text), column.form) if text else filled for text in given]
             block[:] = date_numbers(moments, column.parts, column.origin)
         else:

@@ -250,3 +250,14 @@ def test_categories_as_indices_are_inputs_of_their_own(tmp_path: Path) -> None:
     assert "An embedding needs a vocabulary of 3." in data.facts.notes[0]
     assert data.facts.notes[1].endswith("Its index is 0 in 1 row of the other splits.")
     assert data.largest(1) == 2
+
+
+def test_validation_data_of_its_own_is_encoded_as_the_training_rows_are(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("d,c,n,y\n1.1.2024,a,1,0.5\n5.1.2024,b,,1.5\n3.1.2024,a,4,2.5\n")
+    (tmp_path / "v.csv").write_text("d,c,n,y\n2.1.2024,z,,0.5\n,b,7,1.5\n")
+    options = IMPUTE.replace(dates="elapsed", validation_path="v.csv")
+    data = load(options, tmp_path)
+    assert data.split("validation").inputs[0].tolist() == [[1, 0, 0, 2.5], [2, 0, 1, 7]]
+    (tmp_path / "v.csv").write_text("d,c,n,y\n2 Jan 2024,z,,0.5\n3 Jan 2024,b,7,1.5\n")
+    with pytest.raises(UserError, match=r"Column 'd' holds \"2 Jan 2024\"; expected a date such as 31\.01\.2024"):
+        load(options, tmp_path)
