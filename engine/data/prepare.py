@@ -5,6 +5,7 @@ Both are functions of the record alone (`engine.project.preparation`); training 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,14 @@ from engine.core.fields import quoted
 from engine.data.columns import Cells, encode, parse
 from engine.data.sources.array_files import headers
 from engine.data.sources.arrays import in_channels
+from engine.data.sources.audio import BadSoundError, load_sound
 from engine.data.sources.csv_file import read_cells
 from engine.data.sources.images import BadPictureError, strictly
 from engine.data.sources.images import read as read_image
 from engine.data.sources.source import Array, Arrays, listed, refuse_too_large
 from engine.data.sources.targets import refuse_strange
 from engine.project.preparation import InputPreparation, Preparation, TargetPreparation
+from engine.project.sources.audio import AUDIO_SUFFIXES, is_sound
 from engine.project.sources.base import is_hidden
 from engine.project.sources.images import IMAGE_SUFFIXES, is_image
 
@@ -36,6 +39,7 @@ def prepare(record: Preparation, raw: Raw) -> Arrays:
     | rows: mappings from column to value  | columns; other columns, such as the response, are ignored  |
     | a path of a CSV file                 | the same                                                   |
     | paths of pictures, or of their folder| images                                                     |
+    | paths of audio files, or their folder| sounds                                                     |
     | a mapping from input to array        | arrays, samples first, as they were trained on             |
     | a path of a .npz file or folder      | the same                                                   |
     | an array, or one array per input     | the same, in the order of the network                      |
@@ -53,7 +57,8 @@ def prepare(record: Preparation, raw: Raw) -> Arrays:
         raise UserError("There is nothing to prepare: expected at least one row, file or array.")
     first = raw[0]
     if isinstance(first, Path):
-        return (_images(record, [Path(str(path)) for path in raw]),)
+        paths = [Path(str(path)) for path in raw]
+        return (_sounds(record, paths) if "sound" in reads else _images(record, paths),)
     if isinstance(first, np.ndarray):
         return _arrays(record, [np.asarray(array) for array in raw])
     if reads != {"columns"}:
@@ -68,6 +73,8 @@ def _expected(record: Preparation) -> str:
         return f"rows with the columns {listed(list(_names(record)), 8)}"
     if record.inputs[0].reads == "image":
         return "pictures, such as PNG or JPEG"
+    if record.inputs[0].reads == "sound":
+        return "audio files, such as WAV or FLAC"
     shapes = "; ".join(f"'{given.source or given.name}' {_shape(given)}" for given in record.inputs)
     return f"arrays: {shapes}"
 
@@ -98,6 +105,13 @@ def _read(record: Preparation, path: Path, reads: set[str]) -> Arrays:
         if not files:
             raise UserError(f"{path} holds no pictures. Expected files with {', '.join(IMAGE_SUFFIXES)}.")
         return (_images(record, files),)
+    if "sound" in reads:
+        files = [path]
+        if path.is_dir():
+            files = sorted(entry for entry in path.iterdir() if is_sound(entry.name) and not is_hidden(entry.name))
+        if not files:
+            raise UserError(f"{path} holds no sounds. Expected files with {', '.join(AUDIO_SUFFIXES)}.")
+        return (_sounds(record, files),)
     known = headers(path)
     wanted = {given.source or given.name for given in record.inputs}
     return _arrays(record, _in_order(record, {name: header.read() for name, header in known.items() if name in wanted}))
@@ -131,6 +145,21 @@ def _images(record: Preparation, files: Sequence[Path]) -> Array:
                 out[place] = read_image(file, "grey" if channels == 1 else "rgb", height, width)
             except BadPictureError as error:
                 raise UserError(f"{file} cannot be used: {error}. Expected a picture, such as PNG or JPEG.") from None
+    return out
+
+
+def _sounds(record: Preparation, files: Sequence[Path]) -> Array:
+    """Return sounds (N, ...), decoded, resampled and transformed as those of the training."""
+    how = record.inputs[0].sound
+    if len(record.inputs) != 1 or how is None:
+        raise UserError(f"The network does not take sounds. Expected {_expected(record)}.")
+    refuse_too_large(4 * len(files) * prod(how.shape), f"{len(files):,} sounds", "Prepare fewer at once.")
+    out = np.empty((len(files), *how.shape), record.inputs[0].dtype)
+    for place, file in enumerate(files):
+        try:
+            out[place] = load_sound(file, how)
+        except BadSoundError as error:
+            raise UserError(f"{file} cannot be used: {error}. Expected a sound, such as WAV or FLAC.") from None
     return out
 
 

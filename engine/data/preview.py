@@ -87,6 +87,8 @@ def describe(
         span = _range(images)
         if change is not None and outline.inputs[0].type.layout == "image":
             images, maps = _changed(images, maps, chosen, numbers["training"], read, change)
+        if outline.inputs[0].sound is not None:
+            images = images[:, :, ::-1]  # low frequencies at the bottom
         look["pictures"] = _pictures(images, span, captions, folder, maps)
     elif kind == "series":
         look["series"] = [{**c, "values": _series(a)} for c, a in zip(captions, _real(samples), strict=True)]

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from engine.core.types import Symbol, TensorType, features
-from engine.project.preparation import ColumnPreparation
+from engine.project.preparation import ColumnPreparation, SoundPreparation, TextPreparation
 
 Task = Literal["classes", "numbers", "labels", "transcripts"]
 SPLITS = ("training", "validation", "test")
@@ -21,8 +21,8 @@ class InputInfo:
     All sizes are known, except where sequences differ in length: `lengths` then are the shortest and the longest.
     `columns` says what each number of a vector is, where that has a name: columns of a table, `facing=east` for one of
     the inputs that a column of texts became. `span` holds the smallest and the largest value that the source allows,
-    such as 0 and 255 for images; None where only the data tells. `prepared` is how the columns were fitted, for
-    the preparation of a run (`engine.project.preparation`).
+    such as 0 and 255 for images; None where only the data tells. `prepared` is how the columns were fitted, `sound` and
+    `text` how a sound or a text becomes numbers, for the preparation of a run (`engine.project.preparation`).
     """
 
     name: str
@@ -31,6 +31,8 @@ class InputInfo:
     lengths: tuple[int, int] | None = None
     span: tuple[float, float] | None = None
     prepared: tuple[ColumnPreparation, ...] = ()
+    sound: SoundPreparation | None = None
+    text: TextPreparation | None = None
 
     def short(self) -> str:
         """Return the sizes: `8 × 28 × 28`, and `3 to 40 × 2` where sequences have 3 to 40 steps."""
@@ -162,6 +164,8 @@ class DatasetInfo:
                     **_write_type(i.type, i.lengths),
                     "columns": list(i.columns),
                     "prepared": [column.write() for column in i.prepared],
+                    "sound": i.sound.write() if i.sound else None,
+                    "text": i.text.write() if i.text else None,
                     "span": list(i.span) if i.span else None,
                 }
                 for i in self.inputs
@@ -195,6 +199,8 @@ class DatasetInfo:
                 _read_pair(i, "lengths"),
                 _read_pair(i, "span"),
                 tuple(ColumnPreparation.read(column) for column in i.get("prepared", ())),
+                SoundPreparation.read(i["sound"]) if i.get("sound") else None,
+                TextPreparation.read(i["text"]) if i.get("text") else None,
             )
             for i in data["inputs"]
         )

@@ -32,14 +32,30 @@ MOST_NUMBERS = 4096
 MOST_VALUES = 2**31
 """Largest number of values per sample of an input or a target."""
 AXES = "CTDHW"
-Reads = Literal["columns", "image", "array"]
+Reads = Literal["columns", "image", "array", "sound", "text"]
 DATE_PARTS = ("year", "month", "day of week", "hour", "elapsed days")
 DATE_FORMS = ("2024-01-31", "2024/01/31", "31.01.2024", "31/01/2024", "01/31/2024", "31-Jan-2024", "Jan 31, 2024")
 """Forms in which dates are written, each by an example; a time may follow."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ColumnPreparation:
+class _Part:
+    """Part of the record that is also written by itself."""
+
+    def write(self) -> dict[str, Any]:
+        """Return the part as JSON; values equal to their default are left out."""
+        written: dict[str, Any] = _write(self)
+        return written
+
+    @classmethod
+    def read(cls, data: object) -> Self:
+        """Return the part from JSON. Raises `ValueError`."""
+        part: Self = _read(cls, data, "")
+        return part
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnPreparation(_Part):
     """One column of a table and the numbers that it becomes.
 
     `number`: the number itself. `category`: with the encoding `one-hot` one number per category, 1 where the cell is
@@ -61,15 +77,10 @@ class ColumnPreparation:
     """Value of an empty cell, fitted on the training split, for a date in ISO form; None where such a cell is
     refused."""
 
-    def write(self) -> dict[str, Any]:
-        """Return the column as JSON; values equal to their default are left out."""
-        written: dict[str, Any] = _write(self)
-        return written
-
     @classmethod
     def read(cls, data: object) -> Self:
         """Return the column from JSON. Raises `ValueError`."""
-        column: Self = _read(cls, data, "")
+        column = super().read(data)
         _check_column(column, "")
         return column
 
@@ -96,11 +107,62 @@ class Normalization:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SoundPreparation(_Part):
+    """How an audio file becomes numbers; `engine.data.sound` does it and has the formulas.
+
+    A waveform is a sequence (length, channels). Of a spectrogram, `window`, `hop` and `transform` are counts of
+    samples, `bands` is 0 where it has all frequencies; it is an image (channels, bands, steps) or a sequence (steps,
+    channels x bands).
+    """
+
+    rate: int
+    """Samples per second."""
+    channels: int
+    length: int
+    """Samples per sound."""
+    features: Literal["waveform", "spectrogram", "mel"]
+    layout: Literal["image", "sequence"]
+    window: int = 1
+    hop: int = 1
+    transform: int = 1
+    """Length of the Fourier transform, a power of two."""
+    bands: int = 0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of one sound."""
+        if self.features == "waveform":
+            return self.length, self.channels
+        steps = 1 + (self.length - self.window) // self.hop
+        bands = self.bands if self.features == "mel" else self.transform // 2 + 1
+        return (self.channels, bands, steps) if self.layout == "image" else (steps, self.channels * bands)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextPreparation(_Part):
+    """How a text becomes indices of tokens; `engine.data.text` does it.
+
+    `byte`: the bytes of UTF-8, 0 to 255. `word`: words and signs; those of `words` count from 1, in their order, others
+    are 0. `piece`: what `tokenizer` says, the JSON of a tokenizer of the library tokenizers.
+    """
+
+    tokens: Literal["byte", "word", "piece"]
+    vocabulary: int
+    """Number of indices, from 0."""
+    lower_case: Literal["no", "yes"] = "no"
+    words: tuple[str, ...] = ()
+    tokenizer: str = ""
+    most: int = 0
+    """Tokens of a text that are kept, from its beginning; 0: all."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class InputPreparation:
     """One input of the network, in the order of the network: what it is read from and the tensor it becomes.
 
-    `reads` is `columns` (of a row of a table), `image` (a picture file), or `array`. The tensor has the axes of `axes`
-    behind that of the samples, of the sizes of `sizes`; None where sequences may have any length.
+    `reads` is `columns` (of a row of a table), `image` (a picture file), `sound` (an audio file), `text`, or `array`.
+    The tensor has the axes of `axes` behind that of the samples, of the sizes of `sizes`; None where sequences may have
+    any length.
     """
 
     name: str
@@ -119,6 +181,8 @@ class InputPreparation:
     vocabulary: int = 0
     """Number of indices that the network takes, from 0; 0: any, or no indices."""
     normalization: Normalization | None = None
+    sound: SoundPreparation | None = None
+    text: TextPreparation | None = None
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -325,6 +389,12 @@ def _check(record: Preparation) -> None:
                 raise _ShapeError(f"{where}.{name}: expected the smallest and the largest value")
         for number, column in enumerate(given.columns):
             _check_column(column, f"{where}.columns[{number}]")
+        if (given.sound is None) != (given.reads != "sound") or (given.text is None) != (given.reads != "text"):
+            raise _ShapeError(f"{where}: what it reads, {given.reads}, needs a preparation of that kind, and no other")
+        if given.sound is not None:
+            _check_sound(given.sound, given.sizes, f"{where}.sound")
+        if given.text is not None:
+            _check_text(given.text, f"{where}.text")
 
 
 def _check_sizes(axes: tuple[str, ...], sizes: tuple[int | None, ...], where: str) -> None:
@@ -333,6 +403,24 @@ def _check_sizes(axes: tuple[str, ...], sizes: tuple[int | None, ...], where: st
     known = [1 if size is None else size for size in sizes]
     if min(known, default=1) < 1 or math.prod(known) > MOST_VALUES:
         raise _ShapeError(f"{where}.sizes: expected sizes from 1, of at most {MOST_VALUES:,} values together")
+
+
+def _check_sound(how: SoundPreparation, sizes: tuple[int | None, ...], where: str) -> None:
+    counts = (how.rate, how.channels, how.length, how.window, how.hop, how.transform)
+    if min(counts) < 1 or max(counts) > MOST_VALUES or how.channels > 2 or how.bands < 0 or how.bands > MOST_NUMBERS:
+        raise _ShapeError(f"{where}: expected positive numbers, and one or two channels")
+    if not how.window <= min(how.length, how.transform) or (how.features == "mel") != (how.bands > 0):
+        raise _ShapeError(f"{where}: expected a window within the sound and the transform, and bands for mel alone")
+    if len(how.shape) != len(sizes) or any(size not in (None, has) for has, size in zip(how.shape, sizes, strict=True)):
+        raise _ShapeError(f"{where}: a sound has the sizes {how.shape}, the input has {sizes}")
+
+
+def _check_text(how: TextPreparation, where: str) -> None:
+    sizes = {"byte": 256, "word": len(how.words) + 1}
+    if how.vocabulary < 1 or how.vocabulary != sizes.get(how.tokens, how.vocabulary) or how.most < 0:
+        raise _ShapeError(f"{where}.vocabulary: {how.vocabulary} does not fit the tokens")
+    if len(set(how.words)) < len(how.words) or (how.tokens == "piece") != bool(how.tokenizer):
+        raise _ShapeError(f"{where}: expected different words, and a tokenizer for pieces alone")
 
 
 def _check_column(column: ColumnPreparation, where: str) -> None:

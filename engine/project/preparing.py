@@ -75,10 +75,14 @@ def _input(
     if info is not None and type.is_open and lengths is None and info.type.has("T"):
         steps = info.type["T"]
         lengths = (steps, steps) if isinstance(steps, int) else None
+    reads = declared.reads if declared is not None else "array"
+    sound, text = (info.sound, info.text) if info is not None else (None, None)
+    if (reads == "sound" and sound is None) or (reads == "text" and text is None):
+        reads = "array"  # the data was not looked at
     return InputPreparation(
         name=layer.name,
         source=info.name if info is not None and info.name != layer.name else "",
-        reads=declared.reads if declared is not None else "array",
+        reads=reads,
         axes=type.axes,
         sizes=_sizes(type),
         content="indices" if is_index else "numbers",
@@ -88,6 +92,8 @@ def _input(
         lengths=lengths or (),
         vocabulary=vocabulary if is_index else 0,
         normalization=_normalization(layer.type, numbers),
+        sound=sound,
+        text=text,
     )
 
 

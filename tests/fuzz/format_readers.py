@@ -10,6 +10,7 @@ from typing import Any
 import h5py
 import numpy as np
 import scipy.io
+import soundfile
 from safetensors.numpy import save
 
 from engine.data.load import load
@@ -112,3 +113,27 @@ def _cifar(folder: Path) -> list[bytes]:
 @reader("cifar", "data_batch_1.bin", mutate.any_bytes, _cifar)
 def read_cifar(folder: Path, generator: random.Random) -> None:
     _read_arrays(folder, "data_batch_1.bin", generator)
+
+
+def _sounds(folder: Path) -> list[bytes]:
+    """One of each format, and two classes around them."""
+    samples = _drawn(400, 1).clip(-3, 3) / 4
+    for place in ("sounds/a/b.wav", "sounds/b/a.wav"):
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        soundfile.write(folder / place, samples, 8000)
+    found = []
+    for form, subtype in (("WAV", "PCM_16"), ("WAV", "PCM_24"), ("WAV", "FLOAT"), ("FLAC", None), ("OGG", None)):
+        whole = io.BytesIO()
+        soundfile.write(whole, samples, 8000 if form != "FLAC" else 16000, format=form, subtype=subtype)
+        found.append(whole.getvalue())
+    return found
+
+
+@reader("sounds", "sounds/a/a.wav", mutate.any_bytes, _sounds)
+def read_sounds(folder: Path, generator: random.Random) -> None:
+    features, layout = generator.choice(["mel", "spectrogram", "waveform"]), generator.choice(["image", "sequence"])
+    duration = generator.choice([0, 0, 0.03])
+    options = DataOptions(
+        source="audio", path="sounds", sound_features=features, sound_layout=layout, sound_duration=duration
+    )
+    read_data(options, folder)

@@ -32,5 +32,6 @@ ENGINE = [
     "matlab",
     "idx",
     "cifar",
+    "sounds",
 ]
 WINDOW = ["block", "clipboard", "thumbnail", "events in the window"] if importlib.util.find_spec("PySide6") else []

@@ -9,6 +9,7 @@ import h5py
 import numpy as np
 import pytest
 import scipy.io
+import soundfile
 from safetensors.numpy import save_file
 
 from tests.builders import chain, layer
@@ -66,6 +67,27 @@ def test_bright_images_are_told_from_dark_ones(tmp_path: Path, write: Callable[[
         layer("softmax"),
     )
     training = {"solver": "adam", "initial_learn_rate": 0.01, "max_epochs": 4, "mini_batch_size": 10}
+    done = train(project_of(network, data, {}, training), tmp_path / "run")
+    assert done.result["state"] == "finished"
+    assert done.result["test"]["accuracy"] >= 0.9
+
+
+def test_high_tones_are_told_from_low_ones(tmp_path: Path) -> None:
+    """Spectrograms of FLAC files as sequences, streamed."""
+    for name, frequency in (("high", 1500), ("low", 300)):
+        (tmp_path / "d" / name).mkdir(parents=True)
+        for number in range(20):
+            time = np.arange(1600) / 8000
+            sound = 0.5 * np.sin(2 * np.pi * (frequency + number) * time) + DRAWN.normal(size=1600) * 0.05
+            soundfile.write(tmp_path / "d" / name / f"{number}.flac", sound, 8000)
+    data = {"source": "audio", "path": "d", "sound_layout": "sequence", "mel_bands": 12, "loading": "stream"}
+    network = chain(
+        layer("sequence_input", channels=12),
+        layer("lstm", hidden_units=8, output_mode="last"),
+        layer("fully_connected", outputs=2),
+        layer("softmax"),
+    )
+    training = {"solver": "adam", "initial_learn_rate": 0.02, "max_epochs": 6, "mini_batch_size": 7}
     done = train(project_of(network, data, {}, training), tmp_path / "run")
     assert done.result["state"] == "finished"
     assert done.result["test"]["accuracy"] >= 0.9

@@ -4,6 +4,7 @@
 from engine.core.fields import Choice
 from engine.core.records import Record
 from engine.project.sources.arrays import ArrayOptions, Arrays
+from engine.project.sources.audio import Audio, AudioOptions
 from engine.project.sources.base import SourceType
 from engine.project.sources.digits import Digits
 from engine.project.sources.images import ImageOptions, Images
@@ -20,6 +21,7 @@ SOURCES: dict[str, SourceType] = {
         Series(),
         Sequences(),
         Arrays(),
+        Audio(),
     )
 }
 """The declarations by key, in the order in which they are offered."""
@@ -49,6 +51,7 @@ class SourceOptions(
     SeriesOptions,
     SequenceOptions,
     ImageOptions,
+    AudioOptions,
 ):
     """The options of all sources together, so that a value survives a look at another source. The order of the bases is
     that of the form."""

@@ -1,0 +1,355 @@
+"""Audio files with a label each: one subfolder per class, or a table of file and label.
+
+WAV files of whole numbers are read by Python's own library; FLAC, OGG, MP3 and other WAV files by soundfile. All sounds
+get one rate, number of channels and length: see `engine.data.sound`.
+"""
+
+import os
+import wave
+from collections.abc import Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.core.errors import UserError
+from engine.core.extras import import_extra
+from engine.core.fields import printable
+from engine.core.progress import report
+from engine.core.text import format_duration
+from engine.core.types import TensorType, image, sequence
+from engine.data.sound import mel_bands, prepare_sound
+from engine.data.sources import labelled_files
+from engine.data.sources.labelled_files import LabelledFiles
+from engine.data.sources.source import Array, Outline, Readers, Samples, Source, listed, refuse_too_large
+from engine.project.data import DataOptions
+from engine.project.dataset_info import InputInfo
+from engine.project.preparation import SoundPreparation
+from engine.project.sources.audio import AUDIO_SUFFIXES, LEAST_RATE, MOST_RATE
+
+EXPECTED = "a folder with one subfolder of sounds per class, or a CSV table of files and labels"
+AUTO_SECONDS = 60.0
+"""Longest duration that is chosen by itself."""
+MOST_THREADS = 8
+LOOKED_AT = 32
+"""Number of files, evenly spaced, whose headers are read where the duration is given."""
+MOST_CHANNELS = 64
+MOST_VALUES = 2**28
+"""Largest number of values of one sound."""
+FFT = 2**20
+
+
+class BadSoundError(Exception):
+    """Error of a file that is no sound or cannot be used; the text gives the reason."""
+
+
+@dataclass(frozen=True)
+class SoundFacts:
+    """Rate in Hz, number of channels and of frames of a file, from its header."""
+
+    rate: int
+    channels: int
+    frames: int
+
+    @property
+    def seconds(self) -> float:
+        """Duration in seconds."""
+        return self.frames / self.rate
+
+
+def look_at(path: Path) -> SoundFacts:
+    """Return the facts in the header of a file. Raises `BadSoundError`, and `UserError` without soundfile."""
+    return _read(path, 0)[0]
+
+
+def read_sound(path: Path, seconds: float) -> tuple[Array, int]:
+    """Return the samples from -1 to 1 (frames, channels), float32, of the first seconds of a file, and its rate.
+
+    Raises `BadSoundError`, and `UserError` without soundfile.
+    """
+    facts, samples = _read(path, seconds)
+    return samples, facts.rate
+
+
+def _read(path: Path, seconds: float) -> tuple[SoundFacts, Array]:
+    try:
+        if not path.is_file():
+            raise BadSoundError("it is missing, or no file")
+        if path.suffix.lower() == ".wav":
+            with open(path, "rb") as file:
+                start = file.read(4)
+            try:
+                if start == b"RIFF":
+                    return _read_wave(path, seconds)
+            except (wave.Error, EOFError):
+                pass  # floating point, compressed or damaged: soundfile says which
+        return _read_other(path, seconds)
+    except (BadSoundError, UserError):
+        raise
+    except PermissionError:
+        raise BadSoundError("it may not be read") from None
+    except MemoryError:
+        raise BadSoundError("it does not fit into memory, or claims so") from None
+    except Exception as error:  # parsers of headers raise whatever they trip over in a damaged file
+        first = printable(str(error).partition("\n")[0][:100])
+        raise BadSoundError(f"it is damaged ({first})" if first else "it is damaged") from None
+
+
+def _checked(rate: int, channels: int, frames: int) -> SoundFacts:
+    if not LEAST_RATE <= rate <= MOST_RATE or not 1 <= channels <= MOST_CHANNELS:
+        raise BadSoundError(f"it claims a rate of {rate:,} Hz and {channels:,} channels")
+    if frames < 1:
+        raise BadSoundError("it holds no sound")
+    return SoundFacts(rate, channels, frames)
+
+
+def _read_wave(path: Path, seconds: float) -> tuple[SoundFacts, Array]:
+    with wave.open(str(path), "rb") as file:
+        width, channels = file.getsampwidth(), file.getnchannels()
+        held = path.stat().st_size // max(1, width * channels)  # the header may claim more
+        facts = _checked(file.getframerate(), channels, min(file.getnframes(), held))
+        content = file.readframes(min(facts.frames, int(seconds * facts.rate)))
+    whole = content[: len(content) // (width * channels) * (width * channels)]
+    match width:
+        case 1:
+            numbers = (np.frombuffer(whole, np.uint8).astype(np.float32) - 128) / 2**7
+        case 2:
+            numbers = np.frombuffer(whole, "<i2").astype(np.float32) / 2**15
+        case 3:
+            bytes_of = np.frombuffer(whole, np.uint8).reshape(-1, 3)
+            padded = np.concatenate((np.zeros((len(bytes_of), 1), np.uint8), bytes_of), 1)
+            numbers = (padded.reshape(-1).view("<i4") / 2**31).astype(np.float32)
+        case 4:
+            numbers = (np.frombuffer(whole, "<i4") / 2**31).astype(np.float32)
+        case _:
+            raise BadSoundError(f"it has {8 * width} bits per sample; expected 8, 16, 24 or 32")
+    return facts, numbers.reshape(-1, channels)
+
+
+def _read_other(path: Path, seconds: float) -> tuple[SoundFacts, Array]:
+    way_out = "WAV files of 16 bits are read without it."
+    soundfile = import_extra("soundfile", "audio", f"Sounds such as {path.name}", way_out)
+    with soundfile.SoundFile(path) as file:
+        facts = _checked(file.samplerate, file.channels, file.frames)
+        wanted = min(facts.frames, int(seconds * facts.rate))
+        refuse_too_large(wanted * facts.channels * 4, f"The sound {path}", "Choose a shorter duration.")
+        samples: Array = file.read(wanted, dtype="float32", always_2d=True)
+    if not np.isfinite(samples).all():
+        raise BadSoundError("it holds numbers that are not finite")
+    return facts, samples
+
+
+class Audio(Source):
+    """Sounds of one rate and length, as waveforms or spectrograms."""
+
+    def stamp(self, path: Path) -> Hashable:
+        """Return a value that changes when the files do."""
+        return labelled_files.stamp(path, EXPECTED)
+
+    def outline(self, options: DataOptions, path: Path) -> Outline:
+        """Return the outline, from the list of files and their headers: all of them where the duration is theirs."""
+        files = _files(options, path)
+        some = files.names if not options.sound_duration else files.names[:: 1 + len(files.names) // LOOKED_AT]
+        facts = _looked_at(files, some)
+        how = preparation(options, facts)
+        return Outline(
+            inputs=(InputInfo("sound", type_of(how), sound=how),),
+            targets=files.targets,
+            wanted=files.wanted,
+            notes=(*files.notes, *_notes(options, how, facts, len(files.names))),
+        )
+
+    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+        """Return the sounds in float32; with `chosen`, for a look, those that cannot be read are silent."""
+        files = _files(options, path)
+        reader = _reader(files, outline)
+        numbers = np.arange(len(files.names)) if chosen is None else chosen
+        needed = 4 * len(numbers) * int(np.prod(reader.shape[1:]))
+        refuse_too_large(needed, f"{len(numbers):,} sounds", "Choose a shorter duration, or stream them.")
+        array = np.zeros((len(numbers), *reader.shape[1:]), np.float32)
+
+        def read_one(item: tuple[int, int]) -> tuple[str, str] | None:
+            place, number = item
+            try:
+                array[place] = reader.sound(number)
+            except BadSoundError as error:
+                return files.names[number], str(error)
+            return None
+
+        bad = []
+        with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
+            for done, failed in enumerate(pool.map(read_one, enumerate(numbers.tolist())), 1):
+                report(done, len(numbers), "files")
+                bad += [failed] if failed else []
+        if bad and (chosen is None or len(bad) == len(numbers)):
+            raise bad_sounds(bad, len(numbers), files.base)
+        return Samples((array,), tuple(f"Shown silent because it cannot be used: {n}, {why}." for n, why in bad[:5]))
+
+    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
+        """Return a reader that decodes files on demand."""
+        return Readers((_reader(_files(options, path), outline),))
+
+
+def _files(options: DataOptions, path: Path) -> LabelledFiles:
+    if labelled_files.is_table(path):
+        return labelled_files.of_table(options, path, options.file_column, "sounds")
+    if not path.is_dir():
+        raise UserError(f"{path} is a file. Expected {EXPECTED}.")
+    return labelled_files.of_classes(path, AUDIO_SUFFIXES, "sounds")
+
+
+def _looked_at(files: LabelledFiles, names: Sequence[str]) -> list[SoundFacts]:
+    """Return the facts of the files with these names. Raises `UserError` for those that cannot be used."""
+
+    def look(name: str) -> SoundFacts | tuple[str, str]:
+        try:
+            return look_at(files.base / name)
+        except BadSoundError as error:
+            return name, str(error)
+
+    facts: list[SoundFacts] = []
+    bad: list[tuple[str, str]] = []
+    with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
+        for done, found in enumerate(pool.map(look, names), 1):
+            report(done, len(names), "files")
+            if isinstance(found, SoundFacts):
+                facts.append(found)
+            else:
+                bad.append(found)
+    if bad:
+        raise bad_sounds(bad, len(names), files.base)
+    return facts
+
+
+def bad_sounds(bad: Sequence[tuple[str, str]], total: int, folder: Path) -> UserError:
+    """Return the error for files that cannot be used, with the first five."""
+    lines = "".join(f"\n  {name}: {why}" for name, why in bad[:5])
+    more = f"\n  and {len(bad) - 5:,} more" if len(bad) > 5 else ""
+    return UserError(
+        f"{len(bad):,} of {total:,} sounds in {folder} cannot be used:{lines}{more}\n"
+        "Expected whole files, such as WAV or FLAC. Replace or remove those that are damaged."
+    )
+
+
+def preparation(options: DataOptions, facts: Sequence[SoundFacts]) -> SoundPreparation:
+    """Return how sounds become numbers, by the options, and by the files where they leave it open. Raises
+    `UserError`."""
+    rate = options.sample_rate or facts[0].rate
+    seconds = options.sound_duration or min(AUTO_SECONDS, max(one.seconds for one in facts))
+    length = max(1, round(seconds * rate))
+    channels = 2 if options.sound_channels == "stereo" else 1
+    if options.sound_features == "waveform":
+        how = SoundPreparation(rate=rate, channels=channels, length=length, features="waveform", layout="sequence")
+    else:
+        window, hop = max(1, round(options.window_ms * rate / 1000)), max(1, round(options.hop_ms * rate / 1000))
+        transform = 1 << (window - 1).bit_length()
+        if window > length or transform > FFT:
+            raise UserError(
+                f"A window of {options.window_ms:g} ms is longer than the sounds, or too long: they last "
+                f"{length / rate:.3g} s. Choose a shorter window (data.window_ms), or a longer duration."
+            )
+        mel = options.sound_features == "mel"
+        how = SoundPreparation(
+            rate=rate,
+            channels=channels,
+            length=length,
+            features="mel" if mel else "spectrogram",
+            layout="image" if options.sound_layout == "image" else "sequence",
+            window=window,
+            hop=hop,
+            transform=transform,
+            bands=options.mel_bands if mel else 0,
+        )
+    if (values := int(np.prod(how.shape))) > MOST_VALUES:
+        raise UserError(
+            f"Each sound becomes {values:,} values; at most {MOST_VALUES:,} are taken. Choose a shorter duration, a "
+            "longer hop, or fewer bands."
+        )
+    return how
+
+
+def type_of(how: SoundPreparation) -> TensorType:
+    """Return the type of the input that sounds become."""
+    return image(*how.shape) if how.layout == "image" and how.features != "waveform" else sequence(*how.shape)
+
+
+def _notes(options: DataOptions, how: SoundPreparation, facts: Sequence[SoundFacts], total: int) -> list[str]:
+    """Return notes on duration, rate and channels of the files, and on what is done to them."""
+    shortest, longest = min(one.seconds for one in facts), max(one.seconds for one in facts)
+    rates, channels = sorted({one.rate for one in facts}), sorted({one.channels for one in facts})
+    looked = "" if len(facts) == total else f" ({len(facts):,} of {total:,} were looked at)"
+    times = " to ".join(dict.fromkeys((_seconds(shortest), _seconds(longest))))
+    notes = [
+        f"The files last {times}, at {listed([f'{rate:,}' for rate in rates])} Hz, with "
+        f"{listed([str(count) for count in channels])} {'channel' if channels == [1] else 'channels'}{looked}."
+    ]
+    if rates != [how.rate]:
+        notes.append(f"Sounds of another rate are resampled to {how.rate:,} Hz (polyphase filter).")
+    seconds = how.length / how.rate
+    if longest > seconds + 0.5 / how.rate:
+        notes.append(f"Longer sounds are cut after {_seconds(seconds)}. The duration sets another length.")
+    if shortest < seconds - 0.5 / how.rate:
+        notes.append(f"Shorter sounds are filled with silence up to {_seconds(seconds)}.")
+    if how.features == "mel" and (empty := int((mel_bands(how.bands, how.transform, how.rate).sum(1) == 0).sum())):
+        notes.append(
+            f"{empty} of {how.bands} mel bands are narrower than the step between two frequencies and stay empty. "
+            "Choose fewer bands, or a longer window."
+        )
+    return notes
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.3g} s" if seconds < 60 else format_duration(seconds)
+
+
+@dataclass(frozen=True)
+class AudioReader:
+    """Reader of audio files, which decodes them on demand."""
+
+    folder: Path
+    names: Sequence[str]
+    how: SoundPreparation
+    at_once: int = 4
+    largest: int = 0
+
+    @property
+    def kind(self) -> np.dtype[Any]:
+        """Dtype of the numbers."""
+        return np.dtype(np.float32)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of all samples, samples first."""
+        return (len(self.names), *self.how.shape)
+
+    @property
+    def where(self) -> str:
+        """Folder of the sounds."""
+        return str(self.folder)
+
+    def sound(self, number: int) -> Array:
+        """Return the sound with this index. Raises `BadSoundError`."""
+        return load_sound(self.folder / self.names[number], self.how)
+
+    def read(self, chosen: Array, out: Array) -> None:
+        """Decode the chosen sounds into `out`. Raises `UserError` naming the file that cannot be decoded."""
+        for place, number in enumerate(chosen.tolist()):
+            try:
+                out[place] = self.sound(number)
+            except BadSoundError as error:
+                raise bad_sounds([(self.names[number], str(error))], len(self.names), self.folder) from None
+
+
+def load_sound(path: Path, how: SoundPreparation) -> Array:
+    """Return the input of a network for an audio file. Raises `BadSoundError`."""
+    margin = 0.1  # for the filter that resamples
+    samples, rate = read_sound(path, how.length / how.rate + margin)
+    return prepare_sound(how, samples, rate)
+
+
+def _reader(files: LabelledFiles, outline: Outline) -> AudioReader:
+    how = outline.inputs[0].sound
+    assert how is not None
+    return AudioReader(files.base, files.names, how)

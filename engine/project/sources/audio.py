@@ -1,0 +1,156 @@
+"""Audio files: one subfolder per class, or a table of file and label."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from engine.core.errors import FieldError
+from engine.core.fields import Choice, Float, Int, Text
+from engine.core.records import Record
+from engine.project.sources.base import Guess, Peek, SourceType
+
+if TYPE_CHECKING:
+    from engine.project.data import DataOptions
+
+AUDIO_SUFFIXES = (".wav", ".flac", ".ogg", ".oga", ".opus", ".aif", ".aiff", ".mp3")
+LEAST_RATE, MOST_RATE = 100, 768_000
+
+
+class AudioOptions(Record):
+    """Options of audio files."""
+
+    file_column = Text(
+        "",
+        label="Column of files",
+        group="Source",
+        help="Column of a table that names the audio files, relative to the table's folder. Default: the first column "
+        "of texts beside the response",
+        visible_when=lambda options: options.path.lower().endswith((".csv", ".tsv")),
+    )
+    sample_rate = Int(
+        0,
+        low=0,
+        high=MOST_RATE,
+        zero="auto",
+        unit="Hz",
+        group="Source",
+        help="Sample rate that all sounds are resampled to. Default auto: that of the first file. MATLAB: resample; "
+        "torchaudio: Resample",
+    )
+    sound_channels = Choice(
+        "mono",
+        options=("mono", "stereo"),
+        notes={"mono": "One channel, the mean of all", "stereo": "Two channels; a mono file gives two equal ones"},
+        label="Sound channels",
+        group="Source",
+        help="Channels of each sound. Default mono",
+    )
+    sound_duration = Float(
+        0.0,
+        low=0.0,
+        high=3600.0,
+        unit="s",
+        label="Duration",
+        group="Source",
+        help="Length of each sound in seconds: longer ones are cut at their end, shorter ones filled with silence. "
+        "Default 0: as the longest file, at most 60 s",
+    )
+    sound_features = Choice(
+        "mel",
+        options=("mel", "spectrogram", "waveform"),
+        notes={
+            "mel": "Power in bands of the mel scale, in decibels",
+            "spectrogram": "Power per frequency, in decibels",
+            "waveform": "The samples, from -1 to 1",
+        },
+        label="Features",
+        group="Source",
+        help="What the network gets of a sound. Default mel. MATLAB: melSpectrogram; torchaudio: MelSpectrogram with "
+        "AmplitudeToDB",
+    )
+    sound_layout = Choice(
+        "image",
+        options=("image", "sequence"),
+        notes={"image": "channels × bands × steps of time", "sequence": "steps of time × bands"},
+        label="Layout",
+        group="Source",
+        help="Axes of a spectrogram: an image for convolutions, or a sequence for recurrent layers. Default image",
+        visible_when=lambda options: options.sound_features != "waveform",
+    )
+    window_ms = Float(
+        25.0,
+        above=0.0,
+        high=10_000.0,
+        unit="ms",
+        label="Window",
+        group="Source",
+        help="Length of a window of the Fourier transform (Hann). Default 25. MATLAB: Window; torchaudio: win_length",
+        visible_when=lambda options: options.sound_features != "waveform",
+    )
+    hop_ms = Float(
+        10.0,
+        above=0.0,
+        high=10_000.0,
+        unit="ms",
+        label="Hop",
+        group="Source",
+        help="Time from one window to the next. Default 10. MATLAB: window minus OverlapLength; torchaudio: hop_length",
+        visible_when=lambda options: options.sound_features != "waveform",
+    )
+    mel_bands = Int(
+        40,
+        low=1,
+        high=1024,
+        label="Mel bands",
+        group="Source",
+        help="Number of bands from 0 Hz to half the sample rate. Default 40. MATLAB: NumBands; torchaudio: n_mels",
+        visible_when=lambda options: options.sound_features == "mel",
+    )
+
+
+class Audio(SourceType):
+    """Sounds in files."""
+
+    key, label = "audio", "Audio files"
+    note = "Sounds: a folder with one subfolder per class, or a table of file and label"
+    wanted = "the folder of sounds, or the table that names them"
+    inputs = "sounds as a waveform, a spectrogram or a mel spectrogram; one subfolder per class, or a table of files"
+    targets = "the class, or the column that `response` names"
+    options = AudioOptions
+    uses = ("path", "response", "task", "loading", "decoded_cache")
+    takes = "both"
+    suffixes, files = (".csv", ".tsv"), "Tables of files"
+    reader = "engine.data.sources.audio:Audio"
+    reads = "sound"
+    can_stream = True
+    streamed = "all sounds, decoded on demand; those decoded are cached as images are"
+    resident = "nothing"
+    reads_single_samples = True
+    bytes_per_number = 8
+
+    def problems(self, options: "DataOptions") -> Iterator[FieldError]:
+        """Yield the combinations of options that cannot be meant."""
+        yield from super().problems(options)
+        if options.is_visible("task") and options.task in ("labels", "transcripts"):
+            yield FieldError("task", "sounds have a class or numbers as responses. Choose one of them, or auto.")
+        if 0 < options.sample_rate < LEAST_RATE:
+            yield FieldError("sample_rate", f"expected at least {LEAST_RATE} Hz, or 0 for that of the first file.")
+
+    def guess(self, peek: Peek) -> Guess | None:
+        """Return a guess for a folder whose subfolders hold sounds, and for a table whose lines name some."""
+        if not peek.is_folder:
+            lines = peek.head[:4096].decode("utf-8", errors="replace").lower().splitlines()[1:4]
+            if peek.suffix in self.suffixes and lines and all(any(s in line for s in AUDIO_SUFFIXES) for line in lines):
+                return Guess(self.key, 0.92, "The table names audio files")
+            return None
+        counts = {inside: sum(map(is_sound, names)) for inside, names in peek.tree.items()}
+        folders = [inside for inside, count in counts.items() if count and inside and "/" not in inside]
+        if len(folders) < 2:
+            return None
+        more = "more than " if peek.is_cut else ""
+        total = sum(counts[inside] for inside in folders)
+        return Guess(self.key, 0.95, f"{len(folders):,} subfolders with {more}{total:,} sounds: one class each")
+
+
+def is_sound(name: str) -> bool:
+    """Return whether a file is a sound, by its suffix."""
+    return name.lower().endswith(AUDIO_SUFFIXES)
