@@ -22,13 +22,16 @@ from engine.data.sources.images import BadPictureError, strictly
 from engine.data.sources.images import read as read_image
 from engine.data.sources.source import Array, Arrays, listed, refuse_too_large
 from engine.data.sources.targets import refuse_strange
+from engine.data.sources.text import read_text
+from engine.data.text import encode as encode_texts
+from engine.data.text import padded
 from engine.project.preparation import InputPreparation, Preparation, TargetPreparation
 from engine.project.sources.audio import AUDIO_SUFFIXES, is_sound
 from engine.project.sources.base import is_hidden
 from engine.project.sources.images import IMAGE_SUFFIXES, is_image
 
 Row = Mapping[str, object]
-Raw = Path | Array | Mapping[str, Array] | Sequence[Row] | Sequence[Path] | Sequence[Array]
+Raw = Path | Array | Mapping[str, Array] | Sequence[Row] | Sequence[Path] | Sequence[Array] | Sequence[str]
 
 
 def prepare(record: Preparation, raw: Raw) -> Arrays:
@@ -40,6 +43,7 @@ def prepare(record: Preparation, raw: Raw) -> Arrays:
     | a path of a CSV file                 | the same                                                   |
     | paths of pictures, or of their folder| images                                                     |
     | paths of audio files, or their folder| sounds                                                     |
+    | texts, or a path of a file of lines  | texts; shorter ones are padded with 0 at their ends         |
     | a mapping from input to array        | arrays, samples first, as they were trained on             |
     | a path of a .npz file or folder      | the same                                                   |
     | an array, or one array per input     | the same, in the order of the network                      |
@@ -61,6 +65,9 @@ def prepare(record: Preparation, raw: Raw) -> Arrays:
         return (_sounds(record, paths) if "sound" in reads else _images(record, paths),)
     if isinstance(first, np.ndarray):
         return _arrays(record, [np.asarray(array) for array in raw])
+    if isinstance(first, str):
+        texts: list[str] = [str(text) for text in raw]
+        return (_texts(record, texts),)
     if reads != {"columns"}:
         raise UserError(f"The network does not take rows of columns. Expected {_expected(record)}.")
     rows = [row for row in raw if isinstance(row, Mapping)]
@@ -73,6 +80,8 @@ def _expected(record: Preparation) -> str:
         return f"rows with the columns {listed(list(_names(record)), 8)}"
     if record.inputs[0].reads == "image":
         return "pictures, such as PNG or JPEG"
+    if record.inputs[0].reads == "text":
+        return "texts"
     if record.inputs[0].reads == "sound":
         return "audio files, such as WAV or FLAC"
     shapes = "; ".join(f"'{given.source or given.name}' {_shape(given)}" for given in record.inputs)
@@ -112,6 +121,11 @@ def _read(record: Preparation, path: Path, reads: set[str]) -> Arrays:
         if not files:
             raise UserError(f"{path} holds no sounds. Expected files with {', '.join(AUDIO_SUFFIXES)}.")
         return (_sounds(record, files),)
+    if "text" in reads:
+        texts = [line for line in read_text(path, "utf-8").splitlines() if line.strip()]
+        if not texts:
+            raise UserError(f"{path} holds no text. Expected one text per line.")
+        return (_texts(record, texts),)
     known = headers(path)
     wanted = {given.source or given.name for given in record.inputs}
     return _arrays(record, _in_order(record, {name: header.read() for name, header in known.items() if name in wanted}))
@@ -161,6 +175,20 @@ def _sounds(record: Preparation, files: Sequence[Path]) -> Array:
         except BadSoundError as error:
             raise UserError(f"{file} cannot be used: {error}. Expected a sound, such as WAV or FLAC.") from None
     return out
+
+
+def _texts(record: Preparation, texts: Sequence[str]) -> Array:
+    """Return the tokens of texts (N, T), padded with 0 at their ends; a network without lengths takes one at a time."""
+    given = record.inputs[0]
+    if len(record.inputs) != 1 or given.text is None:
+        raise UserError(f"The network does not take texts. Expected {_expected(record)}.")
+    tokens, _ = padded(list(encode_texts(given.text, texts)))
+    steps = given.sizes[0]
+    if steps is not None:  # the network takes sequences of one length
+        if tokens.shape[1] > steps:
+            raise UserError(f"A text has {tokens.shape[1]:,} tokens; the network takes {steps:,}. Shorten it.")
+        tokens = np.pad(tokens, ((0, 0), (0, steps - tokens.shape[1])))
+    return tokens.astype(given.dtype)
 
 
 def _in_order(record: Preparation, arrays: Mapping[str, Array]) -> list[Array]:

@@ -21,6 +21,8 @@ MOST_ROWS = 20
 MOST_COLUMNS = 50
 MOST_NAMES = 12
 MOST_COUNTED = 10_000
+MOST_CLASSES = 300
+"""Classes of steps, pixels or voxels that are counted; more are tokens of a vocabulary."""
 NOTHING = 255
 
 
@@ -132,7 +134,7 @@ def _counted(
         yield from (
             (name, dict(zip(SPLITS, sizes, strict=True))) for name, sizes in zip(first.classes, counts, strict=True)
         )
-    elif first.task in ("classes", "labels"):
+    elif first.task in ("classes", "labels") and len(first.classes) <= MOST_CLASSES:
         each = {split: np.zeros(len(first.classes), np.int64) for split in SPLITS}
         for split, total in each.items():
             for sample in numbers[split].tolist():  # one sample at a time saves memory

@@ -11,6 +11,7 @@ import h5py
 import numpy as np
 import scipy.io
 import soundfile
+import tokenizers
 from safetensors.numpy import save
 
 from engine.data.load import load
@@ -137,3 +138,39 @@ def read_sounds(folder: Path, generator: random.Random) -> None:
         source="audio", path="sounds", sound_features=features, sound_layout=layout, sound_duration=duration
     )
     read_data(options, folder)
+
+
+def _texts(folder: Path) -> list[bytes]:
+    text = "".join(f"Line {number}: the cat sat on the mat, and slept.\n" for number in range(30))
+    return [text.encode(), text.encode("utf-16"), "Ä ö 日本語 \u202e\U0001f600\n".encode() * 40]
+
+
+@reader("texts", "d.txt", mutate.any_bytes, _texts)
+def read_texts(folder: Path, generator: random.Random) -> None:
+    options = DataOptions(
+        source="text",
+        path="d.txt",
+        tokens=generator.choice(["word", "byte", "piece"]),
+        text_samples=generator.choice(["blocks", "lines"]),
+        text_encoding=generator.choice(["utf-8", "utf-8", "latin-1", "utf-16"]),
+        block_length=generator.choice([1, 8, 20]),
+        vocabulary_limit=300,
+    )
+    read_data(options, folder)
+
+
+def _tokenizers(folder: Path) -> list[bytes]:
+    (folder / "d.csv").write_text("text,y\n" + "".join(f"the cat {number},{'ab'[number % 2]}\n" for number in range(9)))
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.train_from_iterator(
+        ["the cat sat"] * 9, tokenizers.trainers.BpeTrainer(vocab_size=40, show_progress=False)
+    )
+    words = tokenizers.Tokenizer(tokenizers.models.WordLevel({"the": 0, "cat": 1, "?": 2}, unk_token="?"))
+    words.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    return [tokenizer.to_str().encode(), words.to_str().encode()]
+
+
+@reader("tokenizer.json", "tokenizer.json", mutate.json_file, _tokenizers)
+def read_tokenizer(folder: Path, generator: random.Random) -> None:
+    read_data(DataOptions(source="text", path="d.csv", tokens="file", tokenizer_file="tokenizer.json"), folder)

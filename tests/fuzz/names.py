@@ -33,5 +33,7 @@ ENGINE = [
     "idx",
     "cifar",
     "sounds",
+    "texts",
+    "tokenizer.json",
 ]
 WINDOW = ["block", "clipboard", "thumbnail", "events in the window"] if importlib.util.find_spec("PySide6") else []

@@ -91,3 +91,43 @@ def test_high_tones_are_told_from_low_ones(tmp_path: Path) -> None:
     done = train(project_of(network, data, {}, training), tmp_path / "run")
     assert done.result["state"] == "finished"
     assert done.result["test"]["accuracy"] >= 0.9
+
+
+@pytest.mark.parametrize("tokens", ["word", "piece"])
+def test_reviews_are_classified(tmp_path: Path, tokens: str) -> None:
+    """Texts of unequal lengths; one word tells the class."""
+    filler = ["the", "film", "was", "seen", "by", "us", "today", "and", "then"]
+    rows = []
+    for number in range(60):
+        words = [*DRAWN.choice(filler, DRAWN.integers(2, 8)), ("dull", "great")[number % 2], *DRAWN.choice(filler, 2)]
+        rows.append(f"{' '.join(words)},{('bad', 'good')[number % 2]}")
+    (tmp_path / "d.csv").write_text("\n".join(["review,label", *rows]) + "\n")
+    data = {"source": "text", "path": "d.csv", "tokens": tokens, "vocabulary_limit": 300}
+    network = chain(
+        layer("sequence_input", content="indices"),
+        layer("embedding", vocabulary=300, dimension=8),
+        layer("lstm", hidden_units=16, output_mode="last"),
+        layer("fully_connected", outputs=2),
+        layer("softmax"),
+    )
+    training = {"solver": "adam", "initial_learn_rate": 0.02, "max_epochs": 15, "mini_batch_size": 10}
+    done = train(project_of(network, data, {}, training), tmp_path / "run")
+    assert done.result["state"] == "finished"
+    assert done.result["test"]["accuracy"] >= 0.8
+
+
+def test_the_next_byte_is_predicted(tmp_path: Path) -> None:
+    """Of a text that repeats itself, each byte but the first few of a block follows from those before."""
+    (tmp_path / "d.txt").write_text("the cat sat on a mat. " * 60)
+    data = {"source": "text", "path": "d.txt", "tokens": "byte", "block_length": 32, "block_stride": 8}
+    network = chain(
+        layer("sequence_input", content="indices"),
+        layer("embedding", vocabulary=256, dimension=16),
+        layer("lstm", hidden_units=32, output_mode="sequence"),
+        layer("fully_connected", outputs=256),
+        layer("softmax"),
+    )
+    training = {"solver": "adam", "initial_learn_rate": 0.02, "max_epochs": 20, "mini_batch_size": 8}
+    done = train(project_of(network, data, {}, training), tmp_path / "run")
+    assert done.result["state"] == "finished"
+    assert done.result["test"]["accuracy"] >= 0.8

@@ -11,6 +11,7 @@ from engine.project.sources.images import ImageOptions, Images
 from engine.project.sources.series import SequenceOptions, Sequences, Series, SeriesOptions, StepOptions
 from engine.project.sources.shared import SharedOptions
 from engine.project.sources.table import Table, TableOptions
+from engine.project.sources.text import TextFiles, TextOptions
 
 SOURCES: dict[str, SourceType] = {
     source.key: source
@@ -22,6 +23,7 @@ SOURCES: dict[str, SourceType] = {
         Sequences(),
         Arrays(),
         Audio(),
+        TextFiles(),
     )
 }
 """The declarations by key, in the order in which they are offered."""
@@ -52,6 +54,7 @@ class SourceOptions(
     SequenceOptions,
     ImageOptions,
     AudioOptions,
+    TextOptions,
 ):
     """The options of all sources together, so that a value survives a look at another source. The order of the bases is
     that of the form."""

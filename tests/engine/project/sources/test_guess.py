@@ -35,10 +35,11 @@ def test_a_table_names_its_columns(tmp_path: Path) -> None:
     )
 
 
-def test_a_text_of_one_column_is_a_table_by_its_suffix_only(tmp_path: Path) -> None:
+def test_a_text_of_one_column_is_rather_text_than_a_table(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Hello\nworld\n")
-    (guess,) = guesses(tmp_path / "a.txt")
-    assert guess.confidence < 0.5
+    text, table = guesses(tmp_path / "a.txt")
+    assert (text.source, table.source) == ("text", "table")
+    assert table.confidence < 0.5
 
 
 def test_arrays_are_known_by_their_first_bytes(tmp_path: Path) -> None:

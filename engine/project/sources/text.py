@@ -1,0 +1,198 @@
+"""Texts: with a class or number each, or to predict the next token."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from engine.core.errors import FieldError
+from engine.core.fields import Bool, Choice, FilePath, Int, Text
+from engine.core.records import Record
+from engine.project.sources.base import Guess, Peek, SourceType
+
+if TYPE_CHECKING:
+    from engine.project.data import DataOptions
+
+TEXT_SUFFIXES = (".txt", ".text", ".md")
+TABLES = (".csv", ".tsv")
+SPACES = 5
+"""Spaces in a cell from which it is a sentence."""
+
+
+def _is_table(options: Any) -> bool:
+    return bool(options.path.lower().endswith(TABLES))
+
+
+def _predicts_tokens(options: Any) -> bool:
+    return options.text_goal != "response" and not _is_table(options)
+
+
+class TextOptions(Record):
+    """Options of texts."""
+
+    text_goal = Choice(
+        "auto",
+        options=("auto", "response", "next-token"),
+        notes={
+            "auto": "The response for tables and folders of classes, the next token for one file",
+            "response": "A class or number per text",
+            "next-token": "At every token, the one that follows: a language model",
+        },
+        label="Learn",
+        group="Source",
+        help="What the network predicts of texts. Default auto",
+    )
+    text_column = Text(
+        "",
+        label="Column of texts",
+        group="Source",
+        help="Column of a table that holds the texts. Default: the first column of texts beside the response",
+        visible_when=_is_table,
+    )
+    tokens = Choice(
+        "word",
+        options=("word", "byte", "piece", "file"),
+        notes={
+            "word": "Words and signs; the most frequent ones of the training split",
+            "byte": "The bytes of UTF-8: 256 tokens, none unknown",
+            "piece": "Pieces of words (byte-pair encoding), trained on the training split",
+            "file": "The tokens of a tokenizer.json",
+        },
+        label="Tokens",
+        group="Source",
+        help="The units that texts are cut into. Default word. MATLAB: wordEncoding, bpeTokenizer; Hugging Face: "
+        "tokenizers",
+    )
+    tokenizer_file = FilePath(
+        "",
+        pattern_for=lambda options: "Tokenizers (*.json)",
+        label="Tokenizer",
+        group="Source",
+        help="A tokenizer.json of the library tokenizers, as models of Hugging Face have it",
+        visible_when=lambda options: options.tokens == "file",
+    )
+    vocabulary_limit = Int(
+        10_000,
+        low=2,
+        high=1_000_000,
+        unit="tokens",
+        label="Largest vocabulary",
+        group="Source",
+        help="Number of different tokens, at most; rarer words are one token, <other>. Default 10,000. MATLAB: "
+        "MaxNumWords; Hugging Face: vocab_size",
+        visible_when=lambda options: options.tokens in ("word", "piece"),
+    )
+    lower_case = Bool(
+        False,
+        label="Lower case",
+        group="Source",
+        help="Take words in lower case. Default off. MATLAB: lower",
+        visible_when=lambda options: options.tokens == "word",
+    )
+    longest_text = Int(
+        512,
+        low=1,
+        high=1_000_000,
+        unit="tokens",
+        label="Longest text",
+        group="Source",
+        help="Tokens of a text that are kept, from its beginning. Default 512. MATLAB: the option Length of "
+        "doc2sequence; Hugging Face: max_length with truncation",
+        visible_when=lambda options: options.text_goal != "next-token",
+    )
+    text_samples = Choice(
+        "blocks",
+        options=("blocks", "lines"),
+        notes={
+            "blocks": "Stretches of the same number of tokens, whatever they hold",
+            "lines": "Each line that is not empty, up to a block's length",
+        },
+        label="Samples",
+        group="Source",
+        help="What one sample is where the next token is predicted. Default blocks",
+        visible_when=_predicts_tokens,
+    )
+    block_length = Int(
+        256,
+        low=1,
+        high=1_000_000,
+        unit="tokens",
+        label="Block length",
+        group="Source",
+        help="Tokens per sample where the next token is predicted. Default 256. Hugging Face: block_size",
+        visible_when=_predicts_tokens,
+    )
+    block_stride = Int(
+        0,
+        low=0,
+        high=1_000_000,
+        zero="as the length",
+        unit="tokens",
+        label="Block stride",
+        group="Source",
+        help="Tokens from the beginning of one block to that of the next; fewer than the length make them overlap. "
+        "Default: the length",
+        visible_when=lambda options: _predicts_tokens(options) and options.text_samples == "blocks",
+    )
+    text_encoding = Choice(
+        "utf-8",
+        options=("utf-8", "utf-16", "latin-1", "windows-1252"),
+        label="Encoding",
+        group="Source",
+        help="Encoding of text files. Default utf-8. Tables are UTF-8",
+        visible_when=lambda options: not _is_table(options),
+    )
+
+
+class TextFiles(SourceType):
+    """Texts in files or in a column of a table."""
+
+    key, label = "text", "Texts"
+    note = "Texts: a table with a column of them, a folder with one subfolder per class, or one file to predict tokens"
+    wanted = "the file or folder of texts"
+    inputs = "texts as indices of tokens: a column of a table, files in one subfolder per class, or blocks of one file"
+    targets = "the column that `response` names, the class, or the next token at every token"
+    options = TextOptions
+    uses = ("path", "response", "task")
+    takes = "both"
+    suffixes, files = (*TEXT_SUFFIXES, *TABLES), "Texts"
+    reader = "engine.data.sources.text:TextFiles"
+    reads = "text"
+    bytes_per_number = 12
+
+    def problems(self, options: "DataOptions") -> Iterator[FieldError]:
+        """Yield the combinations of options that cannot be meant."""
+        yield from super().problems(options)
+        if options.tokens == "file" and not options.tokenizer_file:
+            yield FieldError("tokenizer_file", "choose the tokenizer.json.")
+        if options.task in ("labels", "transcripts"):
+            yield FieldError("task", "texts have a class or numbers as responses. Choose one of them, or auto.")
+        if options.tokens == "piece" and options.vocabulary_limit < 256:
+            yield FieldError("vocabulary_limit", "expected at least 256 pieces: one per byte.")
+
+    def guess(self, peek: Peek) -> Guess | None:
+        """Return a guess for folders of texts, tables with sentences, and files of text without columns."""
+        if peek.is_folder:
+            counts = {inside: sum(map(is_text, names)) for inside, names in peek.tree.items()}
+            folders = [inside for inside, count in counts.items() if count and inside and "/" not in inside]
+            if len(folders) >= 2:
+                total = sum(counts[inside] for inside in folders)
+                more = "more than " if peek.is_cut else ""
+                return Guess(self.key, 0.95, f"{len(folders):,} subfolders with {more}{total:,} texts: one class each")
+            count = counts.get("", 0)
+            return Guess(self.key, 0.7, f"The folder holds {count:,} texts without classes") if count else None
+        if peek.suffix not in self.suffixes or not peek.head or b"\0" in peek.head:
+            return None
+        lines = peek.head.decode("utf-8-sig", errors="replace").splitlines()
+        if peek.suffix in TABLES:
+            cells = [cell for line in lines[1:6] for cell in line.split("\t" if peek.suffix == ".tsv" else ",")]
+            if not any(cell.count(" ") >= SPACES for cell in cells):
+                return None
+            return Guess(self.key, 0.92, "The table has a column of sentences")
+        first = lines[:20]
+        has_columns = len(first) > 1 and any(len({line.count(sign) for line in first} - {0}) == 1 for sign in ",;\t")
+        is_prose = not has_columns and any(line.count(" ") >= SPACES for line in first)
+        return Guess(self.key, 0.92 if is_prose else 0.6, f"The file holds text: {' '.join(first)[:60]}")
+
+
+def is_text(name: str) -> bool:
+    """Return whether a file is a text, by its suffix."""
+    return name.lower().endswith(TEXT_SUFFIXES)
