@@ -18,6 +18,7 @@ from engine.runs.events import (
     Refused,
     Requested,
     Resumed,
+    SampleSkipped,
     Started,
     StateChanged,
 )
@@ -41,6 +42,8 @@ def line_of(event: Event) -> str:
             return f"Run {event.state}" + (f": {event.reason}" if event.reason else "")
         case Message():
             return f"{event.severity.capitalize()}: {event.text}"
+        case SampleSkipped():
+            return f"Skipped, because it cannot be read: {event.sample}: {event.reason}"
         case Requested():
             return f"Requested: {request_text(event).replace('_', ' ')}, at iteration {event.iteration:,}"
         case Refused():

@@ -30,6 +30,7 @@ from engine.runs.events import (
     Refused,
     Requested,
     Resumed,
+    SampleSkipped,
     Started,
     StateChanged,
 )
@@ -146,6 +147,8 @@ class ProgressPrinter:
                 pass
             case Message():
                 self.say(f"{event.severity}: {event.text}")
+            case SampleSkipped():
+                self.say(f"warning: skipped, because it cannot be read: {event.sample}: {event.reason}")
             case Failed():
                 self.say(f"failed: {event.cause}")
             case Resumed():

@@ -192,7 +192,11 @@ def _unreadable(opened: Opened, found: Scan) -> Iterator[Finding]:
     items = [(sample if found.names else found.name(index), reason) for index, sample, reason in found.bad]
     fix = _without_files(opened, [sample for _, sample, _ in found.bad])
     count = plural(len(items), "sample")
-    yield _finding("unreadable", "error", f"{count} cannot be used", "Training ends with an error.", items, fix)
+    outcome = "Training ends with an error."
+    severity: Severity = "error"
+    if opened.options.skips_bad_samples:
+        outcome, severity = "Others stand in for them while training, and the run lists them.", "warning"
+    yield _finding("unreadable", severity, f"{count} cannot be used", outcome, items, fix)
 
 
 def _groups(hashes: Array) -> Iterator[Array]:

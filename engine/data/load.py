@@ -111,6 +111,8 @@ class LoadedData:
     lengths: tuple[Array | None, ...]
     targets: Arrays
     numbers: dict[str, Array]
+    skips_bad: bool = False
+    """Whether another sample stands in for one that cannot be read, where samples are streamed."""
 
     def split(self, name: str, doubles: Collection[int] = ()) -> Split:
         """Return one split in the order of the source; data in memory is copied. The inputs with the indices `doubles`
@@ -121,7 +123,9 @@ class LoadedData:
             for number, given in enumerate(self.facts.inputs)
         ]
         inputs = tuple(
-            _copied(x, chosen, np.dtype(kind)) if isinstance(x, np.ndarray) else LazyArray(x, chosen, np.dtype(kind))
+            _copied(x, chosen, np.dtype(kind))
+            if isinstance(x, np.ndarray)
+            else LazyArray(x, chosen, np.dtype(kind), self.skips_bad)
             for x, kind in zip(self.inputs, kinds, strict=True)
         )
         lengths = tuple(None if given is None else given[chosen] for given in self.lengths)
@@ -257,7 +261,14 @@ def _streamed(opened: Opened, cache_bytes: int) -> LoadedData:
         inputs = tuple(ReaderProcesses(given) for given in inputs)
     if cache_bytes:
         inputs = tuple(SampleCache(given, cache_bytes // len(inputs)) for given in inputs)
-    return LoadedData(_noted(opened.facts, found.notes), inputs, found.lengths, opened.outline.targets, opened.numbers)
+    return LoadedData(
+        _noted(opened.facts, found.notes),
+        inputs,
+        found.lengths,
+        opened.outline.targets,
+        opened.numbers,
+        opened.options.skips_bad_samples,
+    )
 
 
 def reads_in_processes(options: DataOptions, samples: int) -> bool:

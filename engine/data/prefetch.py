@@ -14,7 +14,8 @@ import numpy as np
 
 from engine.core.errors import UserError
 from engine.core.text import format_duration
-from engine.data.sources.source import Array, SampleReader
+from engine.data.bad_samples import BadSamples, read_or_note
+from engine.data.sources.source import Array, BadSampleError, SampleReader
 
 R = TypeVar("R")
 FLOAT32: np.dtype[Any] = np.dtype(np.float32)
@@ -102,11 +103,17 @@ def aligned_array(shape: tuple[int, ...], kind: np.dtype[np.generic]) -> Array:
     return room[start : start + size].view(kind).reshape(shape)
 
 
-def read_tasks(stored: SampleReader, chosen: Array, out: Array) -> Iterator[Callable[[], None]]:
-    """Yield the tasks that read the chosen samples into `out`, `stored.at_once` samples each."""
+def read_tasks(
+    stored: SampleReader, chosen: Array, out: Array, bad: Callable[[int, BadSampleError], object] | None = None
+) -> Iterator[Callable[[], None]]:
+    """Yield the tasks that read the chosen samples into `out`, `stored.at_once` samples each. With `bad`, samples that
+    cannot be read are no error: it is called with the row and the reason of each."""
     for start in range(0, len(chosen), stored.at_once):
         taken = slice(start, start + stored.at_once)
-        yield partial(stored.read, chosen[taken], out[taken])
+        if bad is None:
+            yield partial(stored.read, chosen[taken], out[taken])
+        else:
+            yield partial(read_or_note, stored, chosen[taken], out[taken], start, bad)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +123,8 @@ class LazyArray:
     stored: SampleReader
     numbers: Array
     dtype: np.dtype[Any] = FLOAT32
+    skips_bad: bool = False
+    """Whether another sample stands in for one that cannot be read, see `engine.data.bad_samples`."""
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -132,17 +141,28 @@ class LazyArray:
 
     def __getitem__(self, places: slice) -> Array:
         """Read a slice of the samples now. Raises `UserError`."""
-        chosen = self.numbers[places]
-        (samples,) = prefetch(iter([self._job(chosen)]))
+        (samples,) = self._read(iter([self.numbers[places]]))
         return samples
 
     def chunks(self, step: int) -> Iterator[Array]:
         """Yield all samples, `step` at a time, reading the next ones meanwhile. Raises `UserError`."""
-        return prefetch(self._job(self.numbers[start : start + step]) for start in range(0, len(self.numbers), step))
+        return self._read(self.numbers[start : start + step] for start in range(0, len(self.numbers), step))
 
-    def _job(self, chosen: Array) -> ReadJob[Array]:
+    def _read(self, pieces: Iterator[Array]) -> Iterator[Array]:
+        """Yield the samples with the indices of each piece; a bad one is replaced by the next that can be read."""
+        stand_ins = BadSamples([self.stored], self.numbers)
+        for chosen, out, bad in prefetch(map(self._job, pieces)):
+            for row, error in sorted(bad.items()):
+                place = int(np.flatnonzero(self.numbers == chosen[row])[0])
+                other = stand_ins.replace(place, error)
+                self.stored.read(self.numbers[other : other + 1], out[row : row + 1])
+            yield out
+
+    def _job(self, chosen: Array) -> ReadJob[tuple[Array, Array, dict[int, BadSampleError]]]:
         out = aligned_array((len(chosen), *self.stored.shape[1:]), self.dtype)
-        return ReadJob(out, list(read_tasks(self.stored, chosen, out)), out.nbytes, self.stored.where)
+        bad: dict[int, BadSampleError] = {}
+        tasks = read_tasks(self.stored, chosen, out, bad.__setitem__ if self.skips_bad else None)
+        return ReadJob((chosen, out, bad), list(tasks), out.nbytes, self.stored.where)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ into their place; meanwhile it holds no lock. A process ends when its input clos
     answer:   a status and a count of bytes, then the samples in the reader's dtype, or the text of an error
 """
 
+import json
 import os
 import pickle
 import queue
@@ -25,10 +26,11 @@ import numpy as np
 
 from engine.core.child_process import module_command, module_environment
 from engine.core.errors import UserError
-from engine.data.sources.source import Array, SampleReader
+from engine.data.sources.source import Array, BadSampleError, SampleReader
 
 HEADER = struct.Struct("<Bq")
-DONE, REFUSED, FAILED = range(3)
+DONE, REFUSED, FAILED, BAD = range(4)
+"""How a request ended: read, an error of the user's, a defect, one sample that cannot be read."""
 PIPE_BYTES = 2**20
 """Size of a pipe's buffer where the system lets us choose: several samples without a switch of process."""
 F_SETPIPE_SZ = 1031
@@ -57,9 +59,12 @@ class ReaderProcesses:
             self._read(chosen, out)
         except _ProcessDiedError as death:
             if len(chosen) == 1:
-                raise UserError(
-                    f"{self._name(int(chosen[0]))} of {self.where} cannot be read: {death}. It is probably damaged. "
-                    "Replace it or leave it out."
+                name = self._name(int(chosen[0]))
+                raise BadSampleError(
+                    f"{name} of {self.where} cannot be read: {death}. It is probably damaged. Replace it or leave it "
+                    "out.",
+                    name,
+                    str(death),
                 ) from None
             for place in range(len(chosen)):
                 self.read(chosen[place : place + 1], out[place : place + 1])
@@ -79,6 +84,8 @@ class ReaderProcesses:
         except (OSError, EOFError):
             raise _ProcessDiedError(_cause_of_death(process)) from None
         self._free.put(process)
+        if status == BAD:
+            raise BadSampleError(*json.loads(words))
         if status == REFUSED:
             raise UserError(words.decode())
         if status == FAILED:
@@ -183,6 +190,8 @@ def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
         try:
             reader.read(chosen, out)
             status, data = DONE, out.reshape(-1).view(np.uint8).data
+        except BadSampleError as error:
+            status, data = BAD, memoryview(json.dumps([str(error), error.sample, error.reason]).encode())
         except UserError as error:
             status, data = REFUSED, memoryview(str(error).encode())
         except Exception as error:

@@ -10,13 +10,27 @@ from math import prod
 import numpy as np
 import torch
 
+from engine.data.bad_samples import BadSamples
 from engine.data.batches import ResidentDataset, Tensors, select
 from engine.data.prefetch import ALIGNMENT, LazyArray, ReadJob, prefetch, read_tasks
-from engine.data.sequences import Padding
+from engine.data.sequences import Padding, ignored_value
+from engine.data.sources.source import Array, BadSampleError
 
 SPAN_NUMBERS = 2**20
 KINDS = {np.dtype(np.float32): torch.float32, np.dtype(np.float64): torch.float64, np.dtype(np.int64): torch.int64}
 Change = Callable[[torch.Tensor], torch.Tensor]
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """Samples that are read: their places as asked for (a slice or indices) and as numbers, the places of the samples
+    that are used for them, their inputs, and the errors by row."""
+
+    chosen: slice | torch.Tensor
+    places: Array
+    used: Array
+    inputs: Tensors
+    bad: dict[int, BadSampleError]
 
 
 def _as_it_is(x: torch.Tensor) -> torch.Tensor:
@@ -32,6 +46,8 @@ class StreamedDataset(ResidentDataset):
 
     stored: tuple[LazyArray, ...] = ()
     change: Change = _as_it_is
+    bad: BadSamples | None = None
+    """Replaces samples that cannot be read; None where they are an error."""
 
     @property
     def sample_bytes(self) -> int:
@@ -58,12 +74,45 @@ class StreamedDataset(ResidentDataset):
     def gather(self, wanted: Iterable[slice | torch.Tensor]) -> Iterator[tuple[Tensors, Tensors]]:
         """Yield inputs and targets of the samples at each item of `wanted`, reading the next ones meanwhile. Raises
         `UserError` for samples that cannot be read."""
-        for chosen, read in prefetch(self._job(chosen) for chosen in wanted):
+        for read in prefetch(self._job(chosen) for chosen in wanted):
+            chosen = read.chosen
+            rows = self._replace_bad(read)
             on_device = chosen if isinstance(chosen, slice) else chosen.to(self.device)
-            inputs = tuple(self._placed(x, like, chosen) for x, like in zip(read, self.inputs, strict=True))
-            yield inputs, tuple(select(x, on_device) for x in self.targets)
+            inputs = tuple(self._placed(x, like, chosen) for x, like in zip(read.inputs, self.inputs, strict=True))
+            targets = tuple(select(x, on_device) for x in self.targets)
+            yield inputs, self._targets_of(read, rows, targets) if len(rows) else targets
 
-    def _job(self, chosen: slice | torch.Tensor) -> ReadJob[tuple[slice | torch.Tensor, Tensors]]:
+    def _replace_bad(self, read: _Read) -> Array:
+        """Read the samples that stand in for bad ones, cut to the lengths of those. Return the rows of stand-ins."""
+        if self.bad is None:
+            return np.empty(0, np.int64)
+        for row, error in sorted(read.bad.items()):
+            read.used[row] = self.bad.replace(int(read.used[row]), error)
+            for given, x in zip(self.stored, read.inputs, strict=True):
+                given.stored.read(given.numbers[read.used[row : row + 1]], x.numpy()[row : row + 1])
+        rows = np.flatnonzero(read.used != read.places)
+        for x, lengths in zip(read.inputs, self.lengths or (None,) * len(read.inputs), strict=True):
+            for row in rows.tolist() if lengths is not None else ():
+                assert lengths is not None
+                x[row, int(lengths[read.places[row]]) :] = 0
+        return rows
+
+    def _targets_of(self, read: _Read, rows: Array, targets: Tensors) -> Tensors:
+        """Return the targets with those of stand-ins in these rows, without the steps behind the lengths."""
+        where = torch.from_numpy(rows).to(self.device)
+        used = torch.from_numpy(read.used[rows]).to(self.device)
+        result = []
+        for number, (target, every) in enumerate(zip(targets, self.targets, strict=True)):
+            target = target.clone()
+            target[where] = every.index_select(0, used)
+            followed = self.follows[number] if self.follows else None
+            if followed is not None and (lengths := self.lengths[followed]) is not None:
+                for row in rows.tolist():
+                    target[row, int(lengths[read.places[row]]) :] = ignored_value(target)
+            result.append(target)
+        return tuple(result)
+
+    def _job(self, chosen: slice | torch.Tensor) -> ReadJob[_Read]:
         """Return a job with buffers for the samples and the tasks that fill them.
 
         For CUDA devices the buffers are pinned memory. Except on the CPU, samples stored as uint8 are copied as uint8.
@@ -71,14 +120,19 @@ class StreamedDataset(ResidentDataset):
         on_cpu = self.device.type == "cpu"
         room: list[torch.Tensor] = []
         work: list[Callable[[], None]] = []
+        places = np.arange(len(self))[chosen] if isinstance(chosen, slice) else chosen.numpy()
+        used = places if self.bad is None else self.bad.used(places)
+        bad: dict[int, BadSampleError] = {}
         for given in self.stored:
-            numbers = given.numbers[chosen if isinstance(chosen, slice) else chosen.numpy()]
+            numbers = given.numbers[used]
             is_bytes = not on_cpu and given.stored.kind == np.uint8 and given.dtype == np.float32
             kind = torch.uint8 if is_bytes else KINDS[given.dtype]
             shape = (len(numbers), *given.shape[1:])
             room.append(torch.empty(shape, dtype=kind, pin_memory=self.device.type == "cuda"))
-            work += read_tasks(given.stored, numbers, room[-1].numpy())
-        return ReadJob((chosen, tuple(room)), work, sum(x.nbytes for x in room), self.stored[0].stored.where)
+            note = None if self.bad is None else bad.__setitem__
+            work += read_tasks(given.stored, numbers, room[-1].numpy(), note)
+        read = _Read(chosen, places, used, tuple(room), bad)
+        return ReadJob(read, work, sum(x.nbytes for x in room), self.stored[0].stored.where)
 
     def _placed(self, x: torch.Tensor, like: torch.Tensor, chosen: slice | torch.Tensor) -> torch.Tensor:
         """Return `x` on the device, in the dtype of `like`."""
@@ -99,7 +153,10 @@ def streamed(
     held = ResidentDataset.of(
         [np.empty(0, given.dtype) for given in inputs], kinds, targets, device, lengths, padding, follows
     )
-    return StreamedDataset(held.inputs, held.targets, held.lengths, padding, held.follows, tuple(inputs))
+    bad = None
+    if any(given.skips_bad for given in inputs):
+        bad = BadSamples([given.stored for given in inputs], inputs[0].numbers, lengths)
+    return StreamedDataset(held.inputs, held.targets, held.lengths, padding, held.follows, tuple(inputs), bad=bad)
 
 
 def _as_a_view(x: torch.Tensor, start: int) -> torch.Tensor:

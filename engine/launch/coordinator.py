@@ -30,7 +30,18 @@ from engine.launch.worker_attempt import StartPoint, WorkerAttempt
 from engine.parallel.worker_spec import WorkerSpec
 from engine.project.file import load as load_project
 from engine.runs.checkpoints import all_checkpoints, newest_whole, put_in_place
-from engine.runs.events import Checkpointed, Ended, Event, Message, Resumed, Started, State, StateChanged, standing
+from engine.runs.events import (
+    Checkpointed,
+    Ended,
+    Event,
+    Message,
+    Resumed,
+    SampleSkipped,
+    Started,
+    State,
+    StateChanged,
+    standing,
+)
 from engine.runs.folder import RunFolder, release_space, reserve_space, restore_lock, update_info
 from engine.runs.log import EventLog, read_all
 
@@ -309,6 +320,8 @@ class _Coordinator:
 
     def _write(self, event: Event) -> None:
         """Append an event to the log and pass it to `on_event`. The first worker's `started` makes the run running."""
+        if isinstance(event, SampleSkipped) and event.sample in self._tally.skipped:
+            return  # another worker has met it, or this one in an earlier attempt
         if not self._offload.handle(event):
             self._append(event)
 

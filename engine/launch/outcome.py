@@ -12,11 +12,24 @@ from typing import Any, Self
 from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, RunError
 from engine.core.text import format_percent
 from engine.runs.baselines import SPLITS, with_network
-from engine.runs.events import Best, EpochEnded, Event, Failed, Points, Progress, Started, State, to_json
+from engine.runs.events import (
+    Best,
+    EpochEnded,
+    Event,
+    Failed,
+    Points,
+    Progress,
+    SampleSkipped,
+    Started,
+    State,
+    to_json,
+)
 from engine.runs.folder import RunFolder
 from engine.runs.info import RunInfo
 from engine.training import out_of_memory
 
+MOST_SKIPPED_NAMED = 20
+"""Number of skipped samples that the result names; the log has all."""
 WORTH_SAYING = 0.3
 """Minimum share of the time of all steps for data or communication to be reported as the bottleneck."""
 LEAST_S = 10.0
@@ -271,6 +284,8 @@ class ResultTally:
     samples_per_second: float = 0.0
     seconds: float = 0.0
     best: Best | None = None
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Samples that could not be read, with the reasons."""
     _scores: dict[int, dict[str, float]] = field(default_factory=dict)
 
     @classmethod
@@ -290,6 +305,8 @@ class ResultTally:
                 self.epochs = event.epoch
             case Progress():
                 self.samples_per_second, self.seconds = event.samples_per_second, event.elapsed_s
+            case SampleSkipped():
+                self.skipped[event.sample] = event.reason
             case Best():
                 self.best = event
                 self.validation = self._scores.get(event.iteration, self.validation)
@@ -344,6 +361,7 @@ def result(folder: RunFolder, info: RunInfo, ending: AttemptOutcome, tally: Resu
         "run_dir": str(folder.path),
         "project_sha256": info.project_sha256,
         "seconds": round(report["seconds"] if report is not None else tally.seconds, 3),
+        **({"skipped_samples": _skipped(tally.skipped)} if tally.skipped else {}),
         **({"code": ending.failure.code} if ending.failure is not None else {}),
         **_baselines(report, measured),
         **({"offer": ending.failure.offer} if ending.failure is not None and ending.failure.offer else {}),
@@ -357,10 +375,15 @@ def _baselines(report: Mapping[str, Any] | None, measured: Mapping[str, Any]) ->
     return {"baselines": with_network(told, {split: measured[split] for split in SPLITS})} if told else {}
 
 
+def _skipped(samples: Mapping[str, str]) -> dict[str, Any]:
+    named = [[sample, reason] for sample, reason in list(samples.items())[:MOST_SKIPPED_NAMED]]
+    return {"count": len(samples), "samples": named}
+
+
 def short_result(whole: dict[str, Any]) -> dict[str, Any]:
     """Return the result in at most `RESULT_BYTES` for the last event, where necessary without its longest fields."""
     short = dict(whole)
-    for name in ("run_dir", "environment", "reason"):
+    for name in ("run_dir", "environment", "skipped_samples", "reason"):
         if len(json.dumps(short, ensure_ascii=False).encode(errors="replace")) <= RESULT_BYTES:
             return short
         del short[name]

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError, code_of
+from engine.data import bad_samples
 from engine.data.baseline import baselines
 from engine.hardware.accelerators import refusal_of
 from engine.launch.channel import ReportPipe, RequestPipe
@@ -21,7 +22,7 @@ from engine.lowering.user_code import blame
 from engine.parallel.process_group import ProcessGroup, is_peer_failure
 from engine.parallel.worker_spec import WorkerSpec
 from engine.runs.confusion import write_confusions
-from engine.runs.events import to_json
+from engine.runs.events import SampleSkipped, to_json
 from engine.runs.folder import RunFolder
 from engine.training import out_of_memory
 from engine.training.builder import build_trainer
@@ -93,6 +94,7 @@ def _describe(error: Exception, folder: RunFolder) -> dict[str, Any]:
 
 def _train(spec: WorkerSpec, reports: ReportPipe) -> tuple[Outcome, ProcessGroup]:
     """Train and return the outcome, and the process group, which is still connected."""
+    bad_samples.on_skipped(lambda sample, reason: reports.put(SampleSkipped(sample=sample, reason=reason)))
     job = choose_placement(load_job(spec), spec, reports)
     group = join_process_group(spec, job)
     job = replace(job, group=group)

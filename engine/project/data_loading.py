@@ -113,4 +113,4 @@ def loading(
         return replace(resident, because=because if is_large else "")
     if device_bytes and held > device_bytes * MOST_OF_FREE and not is_large:
         return Loading(True, held, device_bytes, place="device")
-    return replace(resident, is_streamed=is_large or wish == "stream")
+    return replace(resident, is_streamed=is_large or wish == "stream" or data.skips_bad_samples)

@@ -223,6 +223,16 @@ class Message(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SampleSkipped(Event):
+    """A sample could not be read, and another one of its split stands in for it. `sample` is its file, or its number
+    from 0; `reason` an explanation. One event per sample."""
+
+    kind: ClassVar[str] = "sample_skipped"
+    sample: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Failed(Event):
     """The run failed. `cause` is an explanation; `worker` the rank of the worker, or -1; `detail` the end of a
     traceback or log; `defect` is True for a defect of Netwright, False for a user error or a fault of the machine.
@@ -265,6 +275,7 @@ KINDS: dict[str, type[Event]] = {
         Requested,
         Refused,
         Message,
+        SampleSkipped,
         Failed,
         Ended,
     )

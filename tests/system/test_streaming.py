@@ -9,7 +9,7 @@ from PIL import Image
 from engine.network.network import Network
 from engine.project.project import Project
 from tests.builders import chain, layer
-from tests.runs import Done, train
+from tests.runs import Done, Running, train
 
 
 def pictures(folder: Path, count: int = 30, size: int = 12) -> None:
@@ -60,6 +60,43 @@ def test_a_picture_that_is_damaged_ends_the_run_in_words(tmp_path: Path) -> None
     done = train(project("stream"), tmp_path / "run", end="failed")
     assert "dog/07.png: it is not a picture" in done.result["reason"]
     assert done.exit_code == 2
+
+
+def test_with_skip_one_worker_and_two_learn_the_same_without_the_damaged_pictures(tmp_path: Path) -> None:
+    pictures(tmp_path)
+    for name in ("dog/07.png", "dog/08.png", "cat/29.png"):
+        (tmp_path / "pets" / name).write_bytes(b"no picture")
+    one = skipping(project("auto"))
+    two = skipping(project("auto", {"target": "multi-cpu", "num_workers": 2}))
+    alone, together = train(one, tmp_path / "one"), train(two, tmp_path / "two")
+    assert {event["sample"] for event in alone.events("sample_skipped")} == {"dog/07.png", "dog/08.png", "cat/29.png"}
+    assert sorted(alone.result["skipped_samples"]["samples"]) == sorted(together.result["skipped_samples"]["samples"])
+    assert len(together.events("sample_skipped")) == 3, "each once, whoever met it"
+    np.testing.assert_allclose(together.losses, alone.losses, rtol=1e-4)
+
+
+def test_a_picture_that_is_damaged_while_two_workers_train_does_not_end_the_run(tmp_path: Path) -> None:
+    pictures(tmp_path)
+    made = skipping(project("stream", {"target": "multi-cpu", "num_workers": 2}))
+    made = replace(made, training=made.training.replace(max_epochs=100_000))
+    with Running(made, tmp_path / "run") as run:
+        run.wait_for_training()
+        damaged = [f"{name}/{number:02d}.png" for name in ("cat", "dog") for number in (3, 11)]
+        for name in damaged:
+            (tmp_path / "pets" / name).write_bytes(b"no picture")
+        for _ in damaged:
+            run.wait_for_kind("sample_skipped")
+        run.wait_for_kind("epoch")
+        run.folder.request("stop")
+        done = run.finish()
+    assert done.result["state"] == "stopped"
+    assert done.result["skipped_samples"]["count"] == 4
+    assert {name for name, _ in done.result["skipped_samples"]["samples"]} == set(damaged)
+    assert np.isfinite(done.losses).all()
+
+
+def skipping(made: Project) -> Project:
+    return replace(made, data=made.data.replace(bad_samples="skip", validation_share=0.0, test_share=0.0))
 
 
 def test_two_workers_stream_arrays_with_the_numbers_of_those_in_memory(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ class Arrays(SourceType):
     inputs = "the other arrays of a file or of a folder of files ([formats of arrays](#formats-of-arrays))"
     targets = "`y`, or `y_NAME` for each output `NAME`, or the arrays that `response` names"
     options = ArrayOptions
-    uses = ("path", "response", "task", "ignored_value", "loading", "split_column")
+    uses = ("path", "response", "task", "ignored_value", "loading", "bad_samples", "split_column")
     takes = "both"
     suffixes = (".npz", ".npy", ".safetensors", ".h5", ".hdf5", ".hdf", ".mat")
     files = "Arrays"

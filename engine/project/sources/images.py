@@ -70,7 +70,7 @@ class Images(SourceType):
     inputs = "images in one subfolder per class"
     targets = "the class"
     options = ImageOptions
-    uses = ("path", "loading", "decoded_cache", "readers", "group_pattern")
+    uses = ("path", "loading", "decoded_cache", "readers", "bad_samples", "group_pattern")
     has_folders = True
     takes = "folder"
     suffixes = IMAGE_SUFFIXES

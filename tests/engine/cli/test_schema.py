@@ -74,6 +74,8 @@ def test_what_commands_print_and_a_run_writes_follows_the_schemas(
     said("check", "digits.netwright")
     said("check", "digits.netwright", "resnet18.netwright", "gone.netwright", code=2)
     said("check", "gone.netwright", code=2)
+    said("data", "inspect", "digits.netwright")
+    said("data", "check", "digits.netwright", "--labels")
     said("compare", "digits.netwright", "resnet18.netwright", code=4)
     said("draw", "digits.netwright", "-o", "digits.svg")
     said("measure", "digits.netwright")

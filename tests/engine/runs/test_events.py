@@ -27,6 +27,7 @@ from engine.runs.events import (
     Refused,
     Requested,
     Resumed,
+    SampleSkipped,
     Started,
     StateChanged,
     ThinnedPoints,
@@ -77,6 +78,7 @@ EXAMPLES: list[Event] = [
     Requested(what="rate", iteration=5, value=1e-3),
     Refused(what="release", iteration=5, reason="NaN"),
     Message(severity="warning", text="NaN"),
+    SampleSkipped(sample="cat/é.png", reason="it is damaged"),
     Failed(cause="Infinity\nand beyond", worker=1, detail="é\x00", defect=True),
     Ended(state="failed", reason="-Infinity", result={"loss": math.nan, "metrics": {"rmse": math.inf}, "reason": "x"}),
 ]
