@@ -19,7 +19,7 @@ from app.widgets import ElidedLabel, ValueTable
 from designer import markup, theme
 from engine.core.files import number_in
 from engine.core.text import format_bytes, format_duration
-from engine.runs.baselines import comparisons, worse_than_baseline
+from engine.runs.baselines import errors_beside, worse_than_baseline
 from engine.runs.events import (
     Best,
     Ended,
@@ -348,10 +348,9 @@ class FactsPanel(QWidget):
 
     def _show_baselines(self, result: Mapping[str, Any]) -> None:
         """Show the forecasts that need no network, beside the metrics of one that forecasts."""
-        by_split = dict(comparisons(result))
-        text = by_split.get("test") or by_split.get("validation", "")
-        metric, others = text.partition(" ")[0], text.partition("; ")[2]
-        self.progress.set("Baselines", " · ".join(_whole(f"{metric} {name}") for name in others.split(", ") if name))
+        metric, errors = errors_beside(result)
+        texts = (_whole(f"{name}: {format_metric(metric, value)}") for name, value in errors.items())
+        self.progress.set("Baselines", "\n".join(texts))
         self._worse = worse_than_baseline(result)
         if self._worse and self._state == "finished":
             self._set_reason(self._worse, "warning")

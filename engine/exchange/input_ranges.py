@@ -37,14 +37,15 @@ def ranges(
 
 
 def _measured(data: LoadedData, facts: DatasetInfo, number: int) -> Range | None:
-    """Return the range in the training split, per column where the input has columns."""
+    """Return the range in the training split, per column where the input is a vector of columns."""
     info = facts.inputs[number]
     if info.span is not None or info.type.kind == "index" or not facts.samples.get("training"):
         return None
     values: Any = data.split("training", data.wider).inputs[number]
-    step = 1 if info.columns else 1 + len(values) // MOST_SAMPLES
+    has_columns = bool(info.columns) and info.type.layout == "features"
+    step = 1 if has_columns else 1 + len(values) // MOST_SAMPLES
     array = np.asarray(values[::step])
-    if info.columns:
+    if has_columns:
         return Range(tuple(array.min(0).tolist()), tuple(array.max(0).tolist()), MEASURED)
     return Range((float(array.min()),), (float(array.max()),), MEASURED)
 

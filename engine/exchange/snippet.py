@@ -174,7 +174,7 @@ def _values(given: InputFormat, sample: Sample | None, name: str) -> list[str]:
     if sample.reading:
         *before, last = sample.reading
         return [*before, f"{name} = {last}.astype(np.{given.dtype})"]
-    if given.columns:
+    if given.columns and sample.values.ndim == 2:
         pairs = zip(given.columns, sample.values[0].tolist(), strict=True)
         rows = [f"    {literal(column)}: {_number(value, given.dtype)}," for column, value in pairs]
         return ["row = {", *rows, "}", f"{name} = np.array([list(row.values())], dtype=np.{given.dtype})"]

@@ -30,6 +30,15 @@ def with_network(baselines: Mapping[str, Any], scores: Mapping[str, Mapping[str,
     return {**baselines, "network": judged}
 
 
+def errors_beside(result: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
+    """Return a metric, and its value of each baseline on the test split, or without one on validation; empty for runs
+    that do not forecast."""
+    for split in reversed(SPLITS):
+        if (found := _of_result(result, split)) is not None:
+            return found[0], found[2]
+    return "", {}
+
+
 def comparisons(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield each split and `RMSE 0.31; last value 0.52, season of 24: 0.44`, for runs that forecast."""
     for split in SPLITS:

@@ -12,6 +12,7 @@ from engine.layers.base import LayerType
 from engine.project.data import DataOptions
 from engine.project.file import load as load_project
 from engine.project.project import Project
+from tests import warm
 from tests.builders import chain, layer
 from tests.runs import train
 
@@ -68,6 +69,13 @@ def test_the_example_learns_more_than_repeating_a_season(tmp_path: Path) -> None
     assert done.result["test"]["rmse"] < season["rmse"] < told["test"]["last value"]["rmse"]
     assert 0 < told["network"]["test"]["skill"] < 1
     assert told["network"]["test"]["mase"] < season["mase"]
+    for name in ("power.onnx", "power.py"):
+        form = "onnx" if name.endswith("onnx") else "pytorch"
+        done_export = warm.run(
+            ["export", str(done.folder.path), "--format", form, "-o", name], cwd=tmp_path, timeout=100
+        )
+        assert done_export.returncode == 0, done_export.stderr
+        assert "history: 3 columns in this order (demand_mw, temperature, workday)" in done_export.stdout
     ended = json.loads(done.folder.events.read_text().splitlines()[-1])
     assert ended["result"]["baselines"] == told
 

@@ -135,6 +135,8 @@ class SourceType:
     """What is kept in memory, for the documentation."""
     reads_single_samples: ClassVar[bool] = False
     """Whether `samples` with chosen indices reads only these."""
+    is_in_time: ClassVar[bool] = False
+    """Whether the splits follow each other in time, so that only their shares are a choice."""
     has_image_files: ClassVar[bool] = False
     """Whether each sample is an image file, which the Data tab checks one by one."""
     has_folders: ClassVar[bool] = False

@@ -1,6 +1,6 @@
 """Time series for forecasting, and sequences: tables with one row per time step."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from engine.core.errors import FieldError
 from engine.core.fields import Choice, Int, Text
 from engine.core.records import Record
+from engine.core.types import TensorType
 from engine.project.sources.base import Guess, Peek, SourceType
 
 if TYPE_CHECKING:
@@ -163,6 +164,7 @@ class Series(SourceType):
     uses = ("path", "response", "left_out", "time_column", "missing_cells")
     suffixes, files = (".csv", ".tsv", ".txt"), "Tables"
     reader = "engine.data.sources.series:Series"
+    is_in_time = True
     resident = "the rows once, however many windows share them; the numbers to predict of each window"
 
     def guess(self, peek: Peek) -> Guess | None:
@@ -180,6 +182,10 @@ class Series(SourceType):
         return Guess(
             self.key, 0.95, f"The first column, '{names[0]}', is a time in equal steps", {"time_column": names[0]}
         )
+
+    def preparation(self, type: TensorType, columns: Sequence[str]) -> Iterator[str]:
+        """Yield the order of steps."""
+        yield "Steps run from the oldest to the newest."
 
 
 class Sequences(SourceType):
@@ -206,6 +212,10 @@ class Sequences(SourceType):
         if options.id_column and options.file_column:
             message = "a long table has a sequence column, a list of files a file column. Name one of them."
             yield FieldError("file_column", message)
+
+    def preparation(self, type: TensorType, columns: Sequence[str]) -> Iterator[str]:
+        """Yield the order of steps."""
+        yield "Steps run from the oldest to the newest."
 
     def guess(self, peek: Peek) -> Guess | None:
         """Return a guess for folders of tables, and for tables with a column of ids or files."""

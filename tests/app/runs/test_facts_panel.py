@@ -336,6 +336,23 @@ def test_the_time_of_steps_is_a_bar_with_its_shares(panel: FactsPanel) -> None:
     assert panel.step_time.advice.text() == "Computing takes 81 % of the step time."
 
 
+@pytest.mark.parametrize(("rmse", "is_worse"), [(0.31, False), (0.6, True)])
+def test_a_forecast_stands_beside_the_baselines(panel: FactsPanel, rmse: float, is_worse: bool) -> None:
+    run(panel)
+    panel.take(STARTED)
+    errors = {"last value": {"rmse": 0.52}, "season of 24": {"rmse": 0.44}}
+    result = {"test": {"rmse": rmse}, "baselines": {"season": 24, "scale": 0.2, "test": errors}}
+    panel.take(Ended(state="finished", reason="all epochs", result=result))
+    panel.show_outcome(Outcome("finished", "all epochs"))
+    shown = panel.progress.text("Baselines").replace("\u00a0", " ")
+    assert shown.split("\n") == ["last value: rmse 0.52", "season of 24: rmse 0.44"]
+    said = panel.reason.text()
+    assert said.startswith("The network is no better than" if is_worse else "All epochs")
+    assert panel.reason.property("role") == ("warning" if is_worse else "help")
+    run(panel)
+    assert panel.progress.text("Baselines") == ""
+
+
 def test_a_worker_alone_has_no_share_of_communication(panel: FactsPanel) -> None:
     run(panel)
     panel.take(replace(STARTED, environment={"resolved": "cpu", "workers": 1}))

@@ -118,6 +118,13 @@ def test_an_option_is_shown_where_the_source_declares_it() -> None:
     assert {name for name in DataOptions.fields if DataOptions().is_visible(name)} == {"source"}
 
 
+def test_splits_that_follow_from_time_have_shares_only() -> None:
+    series = DataOptions(source="series")
+    assert not series.is_visible("split_seed")
+    assert series.is_visible("validation_share")
+    assert DataOptions(source="sequences").is_visible("split_seed")
+
+
 def test_values_survive_a_look_at_another_source() -> None:
     options = DataOptions(source="images", path="pets", image_size=32).replace(source="table")
     assert options.image_size == 32

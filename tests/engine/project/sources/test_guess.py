@@ -88,3 +88,29 @@ def test_a_look_at_a_folder_is_bounded(tmp_path: Path, monkeypatch: pytest.Monke
     peek = Peek(tmp_path)
     assert sum(map(len, peek.tree.values())) <= 10
     assert peek.is_cut
+
+
+@pytest.mark.parametrize(
+    ("lines", "source", "options"),
+    [
+        (["when,load", *(f"2024-01-0{day},{day}" for day in range(1, 9))], "series", {"time_column": "when"}),
+        (["time,load", *(f"{step / 4},{step}" for step in range(9))], "series", {"time_column": "time"}),
+        (["number,load", *(f"{step},{step}" for step in range(9))], "table", {}),
+        (["when,load", "2024-01-05,1", "2024-01-02,1", "2024-01-09,1", "2024-01-03,1", "2024-01-03,1"], "table", {}),
+        (["id,x,kind", *(f"{step // 5},{step},a" for step in range(12))], "sequences", {"id_column": "id"}),
+        (["id,x,kind", *(f"{step},{step},a" for step in range(12))], "table", {}),
+        (["file,kind", *(f"{step}.csv,a" for step in range(6))], "sequences", {"file_column": "file"}),
+    ],
+    ids=["dates", "times", "row numbers", "dates in no order", "ids", "one row per id", "files"],
+)
+def test_tables_of_steps_are_told_from_others(
+    tmp_path: Path, lines: list[str], source: str, options: dict[str, str]
+) -> None:
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    best = guesses(tmp_path / "a.csv")[0]
+    assert (best.source, dict(best.options)) == (source, options)
+
+
+def test_class_folders_of_tables_are_sequences(tmp_path: Path) -> None:
+    files(tmp_path, "walk/1.csv", "walk/2.csv", "run/1.csv")
+    assert guesses(tmp_path)[0].reason == "2 subfolders with 3 tables: one class each"
