@@ -8,7 +8,7 @@ from engine.project.sources.audio import Audio, AudioOptions
 from engine.project.sources.base import SourceType
 from engine.project.sources.digits import Digits
 from engine.project.sources.images import ImageOptions, Images
-from engine.project.sources.series import SequenceOptions, Sequences, Series, SeriesOptions, StepOptions
+from engine.project.sources.series import BorderOptions, SequenceOptions, Sequences, Series, SeriesOptions, StepOptions
 from engine.project.sources.shared import SharedOptions
 from engine.project.sources.table import Table, TableOptions
 from engine.project.sources.text import TextFiles, TextOptions
@@ -71,6 +71,7 @@ class SourceOptions(
     ImageOptions,
     AudioOptions,
     TextOptions,
+    BorderOptions,
 ):
     """The options of all sources together, so that a value survives a look at another source. The order of the bases is
     that of the form."""

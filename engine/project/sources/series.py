@@ -93,18 +93,6 @@ class SeriesOptions(Record):
         help="Period of the series, for the seasonal baseline that the result is compared with, such as 24 for "
         "hours of a day. Default auto: by the autocorrelation of the training rows",
     )
-    split_overlap = Choice(
-        "none",
-        options=("none", "inputs"),
-        notes={
-            "none": "No step is in windows of two splits",
-            "inputs": "The lags of a validation or test window may lie in the split before; predicted steps never do",
-        },
-        label="Windows at borders",
-        group="Split",
-        help="What windows of two splits may share. The splits of a series follow each other in time: training, "
-        "validation, test. Default none. Choose inputs where the lags are long beside a split",
-    )
 
 
 class SequenceOptions(Record):
@@ -149,6 +137,23 @@ class SequenceOptions(Record):
     )
 
 
+class BorderOptions(Record):
+    """Options of splits that follow each other in time, which stand below those of the source."""
+
+    split_overlap = Choice(
+        "none",
+        options=("none", "inputs"),
+        notes={
+            "none": "No step is in windows of two splits",
+            "inputs": "The lags of a validation or test window may lie in the split before; predicted steps never do",
+        },
+        label="Windows at borders",
+        group="Split",
+        help="What windows of two splits may share. The splits of a series follow each other in time: training, "
+        "validation, test. Default none. Choose inputs where the lags are long beside a split",
+    )
+
+
 class Series(SourceType):
     """Windows of time series, and what follows them."""
 
@@ -161,7 +166,7 @@ class Series(SourceType):
     )
     targets = "one vector: the columns of `response` at the next `horizon` steps"
     options = SeriesOptions
-    uses = ("path", "response", "left_out", "time_column", "missing_cells")
+    uses = ("path", "response", "left_out", "time_column", "missing_cells", "split_overlap")
     suffixes, files = (".csv", ".tsv", ".txt"), "Tables"
     reader = "engine.data.sources.series:Series"
     is_in_time = True
