@@ -16,7 +16,7 @@ import numpy as np
 from engine.core.errors import UserError, did_you_mean, plural
 from engine.core.fields import quoted
 from engine.data.sources.csv_file import SAMPLE_ROWS, CsvTable, is_missing, is_number
-from engine.data.sources.source import Array, listed
+from engine.data.sources.source import Array, cut, listed
 from engine.data.sources.targets import MOST_ROUNDED
 
 TIMES = "numbers, or dates in ISO form such as 2024-03-31 13:00"
@@ -169,7 +169,7 @@ class _Column:
         """Return the error for a cell."""
         received = f"received {quoted(cell)}" if cell.strip() else "the cell is empty"
         return UserError(
-            f"Column '{self.name}' of {self.table.path}, line {self.table.line(row):,}: expected {expected}, "
+            f"Column '{cut(self.name)}' of {self.table.path}, line {self.table.line(row):,}: expected {expected}, "
             f"{received}. {way_out}"
         )
 
@@ -304,7 +304,7 @@ def _refuse_disorder(table: LongTable, time: str) -> None:
     row = int(wrong.argmax())
     count = int(wrong.sum())
     before, now = (shown(table.times[at]) for at in (row - 1, row))
-    what = f"Column '{time}' of {table.path}, line {table.line(row):,}"
+    what = f"Column '{cut(time)}' of {table.path}, line {table.line(row):,}"
     more = f" {plural(count, 'row')} of the file {'is' if count == 1 else 'are'} like that." if count > 1 else ""
     which = table.said(int(table.group_of[row]))
     if before == now:
@@ -333,7 +333,7 @@ def fill_missing(table: LongTable, names: Sequence[str], *, fills: bool) -> tupl
             row = int(missing.argmax())
             more = f" It has {count:,} such cells." if count > 1 else ""
             raise UserError(
-                f"Column '{name}' of {table.path}, line {table.line(row):,}: the value is missing"
+                f"Column '{cut(name)}' of {table.path}, line {table.line(row):,}: the value is missing"
                 f"{table.said(int(table.group_of[row]))}.{more} Write it, fill gaps with the last value "
                 "(data.missing_cells=last-value), or leave the column out (data.left_out)."
             )
@@ -343,7 +343,7 @@ def fill_missing(table: LongTable, names: Sequence[str], *, fills: bool) -> tupl
         values[has_none] = 0.0
         unfilled |= has_none
         if filled := count - int(has_none.sum()):
-            notes.append(f"Column '{name}': {plural(filled, 'missing value')} filled with the last one before.")
+            notes.append(f"Column '{cut(name)}': {plural(filled, 'missing value')} filled with the last one before.")
     return unfilled, notes
 
 

@@ -27,6 +27,7 @@ from engine.data.sources.source import (
     Readers,
     Samples,
     Source,
+    cut,
     file_stamp,
     listed,
     refuse_too_large,
@@ -129,10 +130,10 @@ def _opened(type: TensorType, *, is_open: bool) -> TensorType:
 def _length_notes(lengths: Array, fixed: int) -> list[str]:
     if not fixed:
         return []
-    cut, padded = int((lengths > fixed).sum()), int((lengths < fixed).sum())
+    longer, shorter = int((lengths > fixed).sum()), int((lengths < fixed).sum())
     return [
-        f"To {fixed:,} steps: {plural(cut, 'longer sequence')} cut at the end, {plural(padded, 'shorter one')} padded "
-        "with zeros."
+        f"To {fixed:,} steps: {plural(longer, 'longer sequence')} cut at the end, {plural(shorter, 'shorter one')} "
+        "padded with zeros."
     ]
 
 
@@ -167,11 +168,11 @@ def _of_folder(folder: Path, options: DataOptions) -> _Found:
             f"{folder} has tables and no class folders. Put the sequences of each class into a folder of its own, or "
             "name a column to predict (data.response)."
         )
-    return _with(found, {"class": classes})
+    return _with(found, {"class": classes}, "folder")  # no column that another folder would be asked for
 
 
-def _with(found: _Found, responses: Mapping[str, "Array | tuple[str, ...]"]) -> _Found:
-    columns = (*found.columns, *(Column(name, "response", "per sequence") for name in responses))
+def _with(found: _Found, responses: Mapping[str, "Array | tuple[str, ...]"], role: str = "response") -> _Found:
+    columns = (*found.columns, *(Column(name, role, "per sequence") for name in responses))
     return _Found(
         found.channels,
         found.rows,
@@ -197,7 +198,7 @@ def _of_list(path: Path, options: DataOptions) -> _Found:
     left = [name for name in names if name != file_column and name not in options.columns_left_out]
     wanted = _chosen(options.response, left, path) if options.response else tuple(left[-1:])
     if not wanted:
-        raise UserError(f"{path} has no column of responses besides '{file_column}'.")
+        raise UserError(f"{path} has no column of responses besides '{cut(file_column)}'.")
     others = tuple(name for name in names if name not in (*wanted, file_column))
     labels = wanted if options.task == "classes" else ()
     table = read_long_table(
@@ -247,7 +248,8 @@ def _of_files(files: Sequence[Path], options: DataOptions, place: Path, *, has_r
     assert first is not None
     if both := responses.keys() & labels.keys():
         raise UserError(
-            f"Column '{next(iter(both))}' holds numbers in some files of {place} and texts in others. Write it alike."
+            f"Column '{cut(next(iter(both)))}' holds numbers in some files of {place} and texts in others. Write it "
+            "alike."
         )
     lengths = np.array([len(piece) for piece in pieces])
     values: dict[str, Array | tuple[str, ...]] = {name: tuple(texts) for name, texts in labels.items()}
@@ -330,8 +332,8 @@ def _values_of(table: LongTable, name: str) -> "Array | tuple[str, ...]":
     if np.isnan(values).any():
         row = int(np.isnan(values).argmax())
         raise UserError(
-            f"Column '{name}' of {table.path}, line {table.line(row):,}: the response is missing. Write it, or leave "
-            "the row out."
+            f"Column '{cut(name)}' of {table.path}, line {table.line(row):,}: the response is missing. Write it, or "
+            "leave the row out."
         )
     return values
 
@@ -363,7 +365,7 @@ def _target(
     options: DataOptions,
 ) -> tuple[Array, TargetInfo]:
     """Return one response as a target: per sequence, or per step padded to `steps`."""
-    what = f"The response '{name}'"
+    what = f"The response '{cut(name)}'"
     if options.task in ("labels", "transcripts"):
         raise UserError(f"Sequences in tables have no {options.task}: predict classes or numbers, or use NumPy arrays.")
     per_row = len(values) == len(found.rows) and len(found.rows) > len(found.starts)

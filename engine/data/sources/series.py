@@ -28,6 +28,7 @@ from engine.data.sources.source import (
     Readers,
     Samples,
     Source,
+    cut,
     file_stamp,
     listed,
     refuse_too_large,
@@ -121,7 +122,7 @@ class _Columns:
         for name in known:
             if name in targets:
                 raise UserError(
-                    f"Column '{name}' is to be predicted and known in advance (data.known_columns). Choose one."
+                    f"Column '{cut(name)}' is to be predicted and known in advance (data.known_columns). Choose one."
                 )
         past = tuple(name for name in numbers if name not in (*targets, *known))
         return cls(targets, past, known)
@@ -174,18 +175,18 @@ def _gaps(table: LongTable, time: str) -> tuple[Array, list[str]]:
     row = int(gaps.argmax())
     which = table.said(int(table.group_of[row]))
     return gaps, [
-        f"{plural(count, 'gap')} in '{time}', the first{which} before line {table.line(row):,}: "
+        f"{plural(count, 'gap')} in '{cut(time)}', the first{which} before line {table.line(row):,}: "
         f"{shown(table.times[row])} follows {shown(table.times[row - 1])}. No window crosses a gap."
     ]
 
 
 def _segments(table: LongTable, breaks: Array, left_out: Array) -> Array:
     """Return first row and end of each stretch of rows that windows may lie in (S, 2)."""
-    cut = breaks.copy()
-    cut[table.bounds[:-1]] = True
-    cut[1:] |= left_out[:-1]
-    first = np.flatnonzero(cut)
-    ends = np.append(first[1:], len(cut))
+    is_first = breaks.copy()
+    is_first[table.bounds[:-1]] = True
+    is_first[1:] |= left_out[:-1]
+    first = np.flatnonzero(is_first)
+    ends = np.append(first[1:], len(is_first))
     return np.stack([first, ends], axis=1)[~left_out[first]]
 
 

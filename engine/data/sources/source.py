@@ -20,6 +20,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Arrays = tuple[Array, ...]
 MOST_CLASSES = 10_000
 MOST_LOOKED_AT = 1_000_000
+LONGEST_SHOWN = 200
+"""Characters of a name that messages show."""
 
 
 class BadSampleError(UserError):
@@ -110,9 +112,14 @@ def refuse_too_large(needed_bytes: int, what: str, way_out: str) -> None:
 
 
 def listed(names: list[str], most: int = 5) -> str:
-    """Return the first `most` names as a text, with the number of the others."""
+    """Return the first `most` names as a text, long ones cut, with the number of the others."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    return ", ".join(map(cut, names[:most])) + more
+
+
+def cut(name: str) -> str:
+    """Return a name for messages: the beginning of a very long one."""
+    return name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}..."
 
 
 class Raw(Protocol):

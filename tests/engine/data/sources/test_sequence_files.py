@@ -166,6 +166,20 @@ def test_rows_are_held_once_without_padding(tmp_path):
     assert windows.rows.shape == (2038, 2)
 
 
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_validation_data_may_lie_in_a_folder_of_its_own(tmp_path, is_streamed):
+    class_folders(tmp_path)
+    for number, kind in enumerate(("run", "walk")):
+        (tmp_path / "other" / kind).mkdir(parents=True)
+        (tmp_path / "other" / kind / "1.csv").write_text(file_of(7 + number, 9))
+    given = options("data", validation_path="other")
+    data = load(given, tmp_path, is_streamed=is_streamed)
+    assert data.facts.samples == {"training": 4, "validation": 2, "test": 0}
+    part = data.split("validation")
+    assert part.targets[0].tolist() == [0, 1]
+    assert np.asarray(part.inputs[0][:])[:, 8].tolist() == [list(steps(n, 9)[8]) for n in (7, 8)]
+
+
 def test_the_preview_shows_sequences_with_their_labels(tmp_path):
     look = preview(options("data"), class_folders(tmp_path), tmp_path / "look", 4)
     assert (look["kind"], look["series"][0]["label"]) == ("series", "run")
