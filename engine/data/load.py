@@ -373,12 +373,11 @@ def open_source(options: DataOptions, base: Path) -> Opened:
 
 def _divide(options: DataOptions, outline: Outline) -> Division:
     """Divide the samples into splits by the options."""
-    kind = "random" if options.split == "folders" else options.split
+    kind = "random" if options.division == "folders" else options.division
     shares = options.validation_share, options.test_share
     rule = Rule(kind, *shares, options.split_seed, options.folds, options.fold, options.split_gap)
     first = outline.wanted[0]
     if outline.in_time is not None:
-        rule = replace(rule, kind="in-time")
         return Division(rule, outline.groups, in_time=outline.in_time)
     names = first.classes if first.is_one_class else ()
     return Division(rule, outline.groups, names, outline.split_keys, outline.given)

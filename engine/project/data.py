@@ -19,15 +19,20 @@ def _has_data(options: "DataOptions") -> bool:
     return options.source != "none"
 
 
+def _can_choose(options: "DataOptions") -> bool:
+    """Whether the options say how samples are divided: not where time does."""
+    return options.source_type is not None and not options.source_type.is_in_time
+
+
 def _divided(*kinds: str) -> Any:
-    return lambda options: options.source != "none" and options.split in kinds
+    return lambda options: options.division in kinds
 
 
 def _has_paths(options: "DataOptions") -> bool:
     """Whether validation and test data may lie elsewhere."""
     source = options.source_type
-    is_elsewhere = source is not None and source.takes != "nothing" and options.split not in ("folders", "k-fold")
-    return is_elsewhere and not options.masks
+    is_elsewhere = source is not None and source.takes != "nothing" and not source.is_in_time
+    return is_elsewhere and options.division not in ("folders", "k-fold") and not options.masks
 
 
 def _folder(options: "DataOptions") -> bool:
@@ -56,7 +61,7 @@ class DataOptions(SourceOptions):
         group="Split",
         help="How samples are divided into training, validation and test. Default random. MATLAB: dividerand, "
         "divideind, divideblock, cvpartition",
-        visible_when=_has_data,
+        visible_when=_can_choose,
     )
     split_column = Text(
         "",
@@ -126,7 +131,11 @@ class DataOptions(SourceOptions):
         group="Split",
         help="Fraction of the samples used for validation, 0 to 0.9. Default 0.15. Unless a column, a folder or a path "
         "says which they are",
-        visible_when=lambda options: _has_data(options) and options.split != "k-fold" and not options.validation_path,
+        visible_when=lambda options: (
+            _has_data(options)
+            and options.division != "k-fold"
+            and not (options.validation_path and options.is_visible("validation_path"))
+        ),
     )
     test_share = Float(
         0.15,
@@ -135,14 +144,14 @@ class DataOptions(SourceOptions):
         group="Split",
         help="Fraction of the samples used for the test after training, 0 to 0.9. Default 0.15. Unless a column, a "
         "folder or a path says which they are",
-        visible_when=lambda options: _has_data(options) and not options.test_path,
+        visible_when=lambda options: _has_data(options) and not (options.test_path and options.is_visible("test_path")),
     )
     split_seed = Int(
         0,
         low=0,
         group="Split",
         help="Random seed of the split. Default 0",
-        visible_when=lambda options: _has_data(options) and options.split != "ordered",
+        visible_when=lambda options: _can_choose(options) and options.split != "ordered",
     )
 
     loading = Choice(
@@ -210,6 +219,14 @@ class DataOptions(SourceOptions):
         return tuple(dict.fromkeys(name.strip() for name in self.left_out.split(",") if name.strip()))
 
     @property
+    def division(self) -> str:
+        """How samples are divided: `split` where that applies, `in-time` where the source divides them, empty without
+        data."""
+        if self.source_type is None:
+            return ""
+        return "in-time" if self.source_type.is_in_time else self.split
+
+    @property
     def dividing_column(self) -> str:
         """The column or array that divides the samples and is no input; empty where none does."""
         return self.split_column if self.is_visible("split_column") else ""
@@ -239,7 +256,7 @@ class DataOptions(SourceOptions):
 
     def _split_problems(self) -> Iterator[FieldError]:
         """Yield the options of the split that cannot be meant."""
-        source, kind = self.source_type, self.split
+        source, kind = self.source_type, self.division
         if source is None or kind == "random":
             return
         has_columns, has_names = "split_column" in source.uses, "group_pattern" in source.uses

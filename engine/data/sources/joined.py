@@ -338,7 +338,7 @@ def parts_of(options: DataOptions, path: Path, base: Path, make: Callable[[DataO
 
     path: of the options. make: returns the source of options. Raises `UserError` for folders that are missing.
     """
-    if options.split == "folders":
+    if options.division == "folders":
         return _parts_in(options, path, base, make)
     plain = _plain(options)
     others = [(name, getattr(options, f"{name}_path")) for name in SPLITS[1:] if options.is_visible(f"{name}_path")]

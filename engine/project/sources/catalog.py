@@ -29,22 +29,6 @@ SOURCES: dict[str, SourceType] = {
 """The declarations by key, in the order in which they are offered."""
 
 
-AT_RANDOM = frozenset(
-    {
-        "split",
-        "split_column",
-        "group_pattern",
-        "folds",
-        "fold",
-        "split_gap",
-        "split_seed",
-        "validation_path",
-        "test_path",
-    }
-)
-"""Options of the split that do not apply where the splits of a source follow from time."""
-
-
 def source_choice() -> Choice:
     """Return the field `source`: one option per declaration, and none."""
     return Choice(
@@ -83,8 +67,6 @@ class SourceOptions(
 
     def is_visible(self, name: str) -> bool:
         """Return whether an option applies: those of sources do where the chosen source declares them."""
-        if name in AT_RANDOM and self.source_type is not None and self.source_type.is_in_time:
-            return False
         if any(name in source.option_names for source in SOURCES.values()):
             return self.source_type is not None and name in self.source_type.option_names and super().is_visible(name)
         return super().is_visible(name)

@@ -125,6 +125,15 @@ def test_splits_that_follow_from_time_have_shares_only() -> None:
     assert DataOptions(source="sequences").is_visible("split_seed")
 
 
+def test_time_series_are_divided_in_time_whatever_the_split_says() -> None:
+    series = DataOptions(source="series", path="x.csv", split="k-fold", validation_path="y.csv")
+    assert (series.division, DataOptions(source="table").division, DataOptions().division) == ("in-time", "random", "")
+    hidden = ("split", "split_column", "folds", "fold", "split_gap", "validation_path", "test_path", "split_seed")
+    assert [name for name in hidden if series.is_visible(name)] == []
+    assert series.is_visible("validation_share")
+    assert series.dividing_column == ""
+
+
 def test_values_survive_a_look_at_another_source() -> None:
     options = DataOptions(source="images", path="pets", image_size=32).replace(source="table")
     assert options.image_size == 32
