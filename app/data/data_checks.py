@@ -30,8 +30,10 @@ class DataChecks(QFrame):
     fix_wanted = Signal(str, object)
     """A fix was chosen: its label, and the options of the data to set, by name."""
 
-    def __init__(self, server: EngineServer) -> None:
-        super().__init__()
+    def __init__(self, server: EngineServer, parent: QWidget) -> None:
+        """It is hidden until there is data to show."""
+        super().__init__(parent)
+        self.hide()
         theme.mark(self, "role", "card")
         self._server = server
         self._asked: tuple[DataOptions, Path] | None = None

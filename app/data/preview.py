@@ -70,6 +70,7 @@ class Preview(QWidget):
         self.files.setVisible(has_files)
         if self._checks is not None:
             column.addWidget(self._checks)
+            self._checks.show()
         if answer.get("pictures"):
             self.tiles = pictures(answer["pictures"])
             column.addWidget(_card("Samples", self.tiles, self.bar))

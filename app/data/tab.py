@@ -63,7 +63,7 @@ class DataTab(QWidget):
         self.destroyed.connect(lambda _=None, folder=self._folder: shutil.rmtree(folder, ignore_errors=True))
         self.form = Form(editor.project.data)
         self.form.changed.connect(self._on_edited)
-        self.checks = DataChecks(shell.server)
+        self.checks = DataChecks(shell.server, self)
         self.checks.fix_wanted.connect(self._on_fix)
         self.preview = Preview(self.checks)
         self.preview.files.excluded.connect(self._on_excluded)

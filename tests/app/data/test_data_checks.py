@@ -1,11 +1,12 @@
 """The checks on the Data tab: when they run, what they list, and what their buttons do."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from app.data.data_checks import AGAIN, CANCEL, START, DataChecks
 from app.window import MainWindow
@@ -38,12 +39,15 @@ def fake() -> FakeServer:
 
 
 @pytest.fixture
-def card(qtbot: Any, fake: FakeServer) -> DataChecks:
-    made = DataChecks(fake)
-    qtbot.addWidget(made)
+def card(qtbot: Any, fake: FakeServer) -> Iterator[DataChecks]:
+    owner = QWidget()
+    qtbot.addWidget(owner)
+    made = DataChecks(fake, owner)
+    owner.show()
     made.show_data(TABLE, Path("/data"), DatasetInfo.read(facts(7)))
     made.show()
-    return made
+    yield made
+    owner.close()
 
 
 def words(card: DataChecks) -> str:
