@@ -355,7 +355,7 @@ def open_source(options: DataOptions, base: Path) -> Opened:
         raise FieldErrors(problems)
     path = locate(options.path, base) if options.path else base
     parts = parts_of(options, path, base, partial(reader_of, declared, base=base))
-    source = parts[0].source if len(parts) == 1 else Joined(parts, resizes=declared.has_image_files)
+    source = parts[0].source if len(parts) == 1 else Joined(parts, resizes=declared.resizes)
     key: Hashable = (type(parts[0].source), options.reading, str(path), source.stamp(path))
     outline = _OUTLINES.get(key, lambda: source.outline(options, path), lambda outline: outline.bytes)
     division = _divide(options, outline)
@@ -419,7 +419,7 @@ def record(options: DataOptions, base: Path, versions: Mapping[str, str]) -> Dat
     """Return the record of the data for the folder of a run: its files as they are now, and the splits. Raises
     `UserError`."""
     places = []
-    suffixes = options.source_type.suffixes if options.source_type is not None else ()
+    suffixes = options.source_type.recorded if options.source_type is not None else ()
     for name, field in options.fields.items():
         if isinstance(field, FilePath) and options.is_visible(name) and (text := getattr(options, name)):
             path = locate(text, base)

@@ -14,7 +14,7 @@ Arrays of one name in several files of a folder are joined along their samples, 
 
 import contextlib
 import mmap
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -49,7 +49,8 @@ class Format:
     is_mine: Callable[[str], bool]
     read: Callable[[Path], dict[str, StoredArray]]
     of_file: Callable[[Path], list[Path]] = lambda path: [path]
-    of_folder: Callable[[Path], list[Path]] | None = None
+    splits: Callable[[Path], dict[str, list[Path]]] | None = None
+    """Files of a folder by split, where their names say it."""
 
 
 def _ends(*suffixes: str) -> Callable[[str], bool]:
@@ -67,12 +68,12 @@ FORMATS = {
     "safetensors": Format(_ends(".safetensors"), safetensors_arrays),
     "hdf5": Format(_ends(".h5", ".hdf5", ".hdf"), hdf5_arrays),
     "matlab": Format(_ends(".mat"), matlab_arrays),
-    "idx": Format(idx_files.is_idx, idx_files.idx_arrays, idx_files.pair_of, idx_files.training_pairs),
+    "idx": Format(idx_files.is_idx, idx_files.idx_arrays, idx_files.pair_of, idx_files.split_pairs),
     "cifar": Format(
         cifar_files.is_cifar,
         cifar_files.cifar_arrays,
-        lambda path: cifar_files.training_files(path.parent) if "test" not in path.name else [path],
-        cifar_files.training_files,
+        lambda path: cifar_files.split_files(path.parent)["training"] if "test" not in path.name else [path],
+        cifar_files.split_files,
     ),
 }
 """Formats in the order in which a folder is taken as one of them."""
@@ -102,13 +103,28 @@ def stamp(path: Path) -> Hashable:
     if not path.is_dir():
         file_stamp(path, EXPECTED)
     files, _ = _files(path)
-    return tuple((file.name, file_stamp(file, EXPECTED)) for file in files)
+    every = dict.fromkeys((*files, *(file for some in split_files(path).values() for file in some)))
+    return tuple((file.name, file_stamp(file, EXPECTED)) for file in every)
 
 
-def headers(path: Path, *, is_by_python: bool = False) -> dict[str, StoredArray]:
+def split_files(path: Path) -> dict[str, list[Path]]:
+    """Return the files of each split beside a file or in a folder, where the names of the format say it and there are
+    some for the test: those of MNIST and CIFAR. Empty otherwise. Raises `UserError`."""
+    name = format_of(path)
+    if not name or (divide := FORMATS[name].splits) is None:
+        return {}
+    try:
+        found = divide(path if path.is_dir() else path.parent)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    return found if all(found.values()) else {}
+
+
+def headers(path: Path, *, is_by_python: bool = False, files: Sequence[Path] = ()) -> dict[str, StoredArray]:
     """Return the arrays by name, in the order of the file, or of the files of a folder; `is_by_python`: see
-    `matlab_arrays`. Raises `UserError`."""
-    files, format = _files(path)
+    `matlab_arrays`; `files`: those to read instead of all. Raises `UserError`."""
+    known, format = _files(path)
+    files = files or known
     read = partial(matlab_arrays, is_by_python=True) if is_by_python and format is FORMATS["matlab"] else format.read
     found = [read(file) for file in files]
     result = joined(found, path)
@@ -128,7 +144,7 @@ def _files(path: Path) -> tuple[list[Path], Format]:
     format = FORMATS[name]
     try:
         if path.is_dir():
-            return (format.of_folder(path) if format.of_folder else _files_in(path, format)), format
+            return (format.splits(path)["training"] if format.splits else _files_in(path, format)), format
         return format.of_file(path), format
     except OSError as error:
         raise unreadable(path, error) from None

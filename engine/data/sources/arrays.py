@@ -29,10 +29,10 @@ import numpy as np
 from engine.core.errors import UserError, did_you_mean
 from engine.core.fields import quoted
 from engine.core.types import TensorType, features, image, sequence, tokens, volume
-from engine.data.sources.array_files import EXPECTED, ArrayReader, stamp
+from engine.data.sources.array_files import EXPECTED, ArrayReader, split_files, stamp
 from engine.data.sources.array_files import headers as read_headers
 from engine.data.sources.containers.stored import StoredArray
-from engine.data.sources.source import Array, Column, Outline, Readers, Samples, Source, refuse_too_large
+from engine.data.sources.source import Array, Column, Outline, Readers, Samples, Source, listed, refuse_too_large
 from engine.data.sources.targets import LENGTHS, NUMBERS, Beside, Target, read_target, refuse_strange, target_names
 from engine.data.split_keys import keys_of, part_of_name
 from engine.project.data import DataOptions
@@ -58,8 +58,9 @@ class ArrayFile(Source):
         return stamp(path)
 
     def named_parts(self, options: DataOptions, path: Path) -> dict[str, Source]:
-        """Return the sources of arrays such as `x_train` and `y_train`, `x_test` and `y_test`."""
-        found = dict.fromkeys(part_of_name(name)[1] for name in self._headers(options, path))
+        """Return the sources of arrays such as `x_train` and `y_train`, `x_test` and `y_test`, or of the training and
+        test files of MNIST and CIFAR."""
+        found = split_files(path) or dict.fromkeys(part_of_name(name)[1] for name in self._headers(options, path))
         parts: dict[str, Source] = {}
         for split in filter(None, found):
             part = ArrayFile()
@@ -90,6 +91,7 @@ class ArrayFile(Source):
             wanted=tuple(target.facts for target in targets),
             notes=(
                 *(note for target in targets for note in target.notes),
+                *self._left_out(path),
                 *(_spoken(name, *span) for name, span in spans.items()),
                 *(note for name, type in types.items() for note in _doubts(inputs[name], type)),
             ),
@@ -138,9 +140,21 @@ class ArrayFile(Source):
             arrays.append(array if chosen is None else array[chosen])
         return Samples(tuple(arrays), tuple(notes), tuple(lengths) if any(n is not None for n in lengths) else ())
 
-    @staticmethod
-    def _headers(options: DataOptions, path: Path) -> dict[str, StoredArray]:
-        return read_headers(path, is_by_python=options.matlab_axes == "python")
+    def _left_out(self, path: Path) -> Iterator[str]:
+        """Yield a note on files for the test that are not read."""
+        files = split_files(path)
+        if not self.part and files and path not in files["test"]:
+            names = listed([file.name for file in files["test"]])
+            yield f"Not read: {names}. The split 'folders' (data.split=folders) takes them as test data."
+
+    def _headers(self, options: DataOptions, path: Path) -> dict[str, StoredArray]:
+        """Return the arrays of the part, without its name in theirs."""
+        files = split_files(path).get(self.part, [])
+        headers = read_headers(path, is_by_python=options.matlab_axes == "python", files=files)
+        if files or not self.part:
+            return headers
+        parts = {name: part_of_name(name) for name in headers}
+        return {parts[name][0]: header for name, header in headers.items() if parts[name][1] == self.part}
 
     def _roles(self, options: DataOptions, path: Path) -> tuple[dict[str, StoredArray], dict[str, str], dict[str, str]]:
         """Return the arrays, the target's name per array of targets, and the array of lengths per array of sequences.
@@ -148,9 +162,6 @@ class ArrayFile(Source):
         Labels that are not the target are no inputs either; the first of them is the target where none is named.
         """
         headers = self._headers(options, path)
-        if self.part:
-            parts = {name: part_of_name(name) for name in headers}
-            headers = {parts[name][0]: header for name, header in headers.items() if parts[name][1] == self.part}
         if (dividing := options.dividing_column) and dividing not in headers:
             hint = did_you_mean(dividing, headers)
             raise UserError(f"{path} has no array {quoted(dividing)} to divide the data by (data.split_column).{hint}")

@@ -24,6 +24,7 @@ from engine.data.sound import mel_bands, prepare_sound
 from engine.data.sources import labelled_files
 from engine.data.sources.labelled_files import LabelledFiles
 from engine.data.sources.source import Array, Outline, Readers, Samples, Source, listed, refuse_too_large
+from engine.data.split_keys import groups_of_names
 from engine.project.data import DataOptions
 from engine.project.dataset_info import InputInfo
 from engine.project.preparation import SoundPreparation
@@ -154,8 +155,10 @@ class Audio(Source):
         some = files.names if not options.sound_duration else files.names[:: 1 + len(files.names) // LOOKED_AT]
         facts = _looked_at(files, some)
         how = preparation(options, facts)
+        groups = options.group_pattern if options.is_visible("group_pattern") else ""
         return Outline(
             inputs=(InputInfo("sound", type_of(how), sound=how),),
+            split_keys=groups_of_names(files.names, groups) if groups else None,
             targets=files.targets,
             wanted=files.wanted,
             notes=(*files.notes, *_notes(options, how, facts, len(files.names))),

@@ -79,14 +79,10 @@ class Joined(Source):
             found = replace(found, targets=tuple(_targets(first, found, part)))
             notes += [f"{part.path.name}: {note}" for note in found.notes if note not in first.notes]
             outlines.append(found)
-        targets = zip(first.wanted, zip(*(outline.targets for outline in outlines), strict=True), strict=True)
         return replace(
             first,
             inputs=_with_lengths([outline.inputs for outline in outlines]),
-            targets=tuple(
-                _joined(each, self._where, pads=info.type.has("T"), fill=IGNORED if info.classes else np.nan)
-                for info, each in targets
-            ),
+            targets=self._all_targets(outlines),
             wanted=_with_lengths([outline.wanted for outline in outlines]),
             notes=tuple(notes),
             samples=None,
@@ -100,11 +96,26 @@ class Joined(Source):
         main = self._parts[0]
         first, *others = _outlines(outline)
         fitted = main.source.fit(main.options, main.path, first, training)
-        each = (fitted, *(replace(other, inputs=fitted.inputs) for other in others))
-        inputs = outline.inputs if fitted.inputs is first.inputs else fitted.inputs
+        each = [fitted]
+        for part, other in zip(self._parts[1:], others, strict=True):
+            each.append(part.source.fit_like(part.options, part.path, other, fitted))
+        inputs = outline.inputs
+        if fitted.inputs is not first.inputs:
+            inputs = _with_lengths([one.inputs for one in each])
+        if fitted.wanted is not first.wanted:  # the targets follow from what was fitted, as the next tokens do
+            wanted = _with_lengths([one.wanted for one in each])
+            outline = replace(outline, targets=self._all_targets(each), wanted=wanted)
         added = [note for note in fitted.notes if note not in first.notes]
         notes, warnings = (*outline.notes, *added), (*outline.warnings, *fitted.warnings)
-        return replace(outline, inputs=inputs, notes=notes, warnings=warnings, raw=_Outlines(each))
+        return replace(outline, inputs=inputs, notes=notes, warnings=warnings, raw=_Outlines(tuple(each)))
+
+    def _all_targets(self, outlines: Sequence[Outline]) -> tuple[Array, ...]:
+        """Return the targets of all parts, one behind the other; sequences are padded to the longest."""
+        targets = zip(outlines[0].wanted, zip(*(outline.targets for outline in outlines), strict=True), strict=True)
+        return tuple(
+            _joined(each, self._where, pads=info.type.has("T"), fill=IGNORED if info.classes else np.nan)
+            for info, each in targets
+        )
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """Return the samples of all parts, sequences padded to the longest."""

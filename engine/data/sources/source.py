@@ -294,6 +294,13 @@ class Source(Protocol):
         """
         return outline
 
+    def fit_like(self, options: DataOptions, path: Path, outline: Outline, fitted: Outline) -> Outline:
+        """Return the outline of the data of another split with what was fitted on the training data, `fitted`.
+
+        Raises `UserError` for data that cannot be used.
+        """
+        return replace(outline, inputs=fitted.inputs)
+
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """Return all samples, or those with the chosen indices; `outline` is the one that `fit` returned.
 

@@ -187,22 +187,14 @@ class TextFiles(Source):
         if not len(training):
             raise UserError("No text is left to train on. Make the training split larger.")
         how = raw.how or _fitted(options, raw, training)
-        notes = [_vocabulary_note(how)]
-        if raw.is_next:
-            inputs, targets, lengths, more = _moved(how, raw, options.block_length)
-            steps, spread = sequence(inputs.shape[1], how.vocabulary), _spread(lengths)
-            target = TargetInfo("next", steps.opened() if spread else steps, "classes", token_names(how), spread)
-            outline = replace(outline, targets=(targets,), wanted=(target,))
-        else:
-            inputs, lengths = padded(_encoded(how, raw.texts))
-            spread, more = _spread(lengths), _notes(how, inputs, lengths)
-        type = tokens(inputs.shape[1])
-        return replace(
-            outline,
-            inputs=(InputInfo("text", type.opened() if spread else type, lengths=spread, text=how),),
-            notes=(*outline.notes, *notes, *more),
-            samples=Samples((inputs,), lengths=(lengths,) if spread else ()),
-        )
+        return _encoded_outline(options, replace(outline, notes=(*outline.notes, _vocabulary_note(how))), raw, how)
+
+    def fit_like(self, options: DataOptions, path: Path, outline: Outline, fitted: Outline) -> Outline:
+        """Return the outline of the texts of another split, encoded by the tokens of the training data."""
+        how, raw = fitted.inputs[0].text, outline.raw
+        assert how is not None
+        assert isinstance(raw, Texts)
+        return _encoded_outline(options, outline, raw, how)
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """Return the tokens of all texts, int32, or of the chosen ones."""
@@ -211,6 +203,25 @@ class TextFiles(Source):
             return outline.samples
         lengths = tuple(None if given is None else given[chosen] for given in outline.samples.lengths)
         return Samples(tuple(array[chosen] for array in outline.samples.arrays), lengths=lengths)
+
+
+def _encoded_outline(options: DataOptions, outline: Outline, raw: Texts, how: TextPreparation) -> Outline:
+    """Return the outline with the tokens of all samples."""
+    if raw.is_next:
+        inputs, targets, lengths, notes = _moved(how, raw, options.block_length)
+        steps, spread = sequence(inputs.shape[1], how.vocabulary), _spread(lengths)
+        target = TargetInfo("next", steps.opened() if spread else steps, "classes", token_names(how), spread)
+        outline = replace(outline, targets=(targets,), wanted=(target,))
+    else:
+        inputs, lengths = padded(_encoded(how, raw.texts))
+        spread, notes = _spread(lengths), _notes(how, inputs, lengths)
+    type = tokens(inputs.shape[1])
+    return replace(
+        outline,
+        inputs=(InputInfo("text", type.opened() if spread else type, lengths=spread, text=how),),
+        notes=(*outline.notes, *notes),
+        samples=Samples((inputs,), lengths=(lengths,) if spread else ()),
+    )
 
 
 def _fitted(options: DataOptions, raw: Texts, training: Array) -> TextPreparation:

@@ -61,6 +61,11 @@ class Arrays(SourceType):
     resident = "targets; compressed `.npz` and `.gz`, arrays in Fortran order, `.mat` before version 7.3, as a whole"
 
     @property
+    def recorded(self) -> tuple[str, ...]:
+        """All files: those of MNIST have no suffix."""
+        return ()
+
+    @property
     def pattern(self) -> str:
         """Pattern of the file dialog, with the files of MNIST and CIFAR, which have no suffix of their own."""
         known = " ".join(f"*{suffix}" for suffix in self.suffixes)
@@ -75,10 +80,17 @@ class Arrays(SourceType):
         if not names:
             return None
         shown = ", ".join(names[:4]) + (" and more" if len(names) > 4 else "")
-        return Guess(self.key, 0.9, f"The folder holds arrays: {shown}")
+        is_divided = any(map(_is_test, names)) and not all(map(_is_test, names))
+        return Guess(self.key, 0.9, f"The folder holds arrays: {shown}", {"split": "folders"} if is_divided else {})
 
     def _is_mine(self, name: str) -> bool:
         return name.lower().endswith(self.suffixes) or bool(_IDX.fullmatch(name) or _CIFAR.fullmatch(name))
+
+
+def _is_test(name: str) -> bool:
+    """Return whether a file of MNIST or CIFAR is for the test."""
+    is_test = name.lower().startswith(("t10k-", "test-")) if _IDX.fullmatch(name) else "test" in name
+    return is_test and bool(_IDX.fullmatch(name) or _CIFAR.fullmatch(name))
 
 
 def _kind(peek: Peek) -> str:

@@ -116,16 +116,22 @@ class Audio(SourceType):
     inputs = "sounds as a waveform, a spectrogram or a mel spectrogram; one subfolder per class, or a table of files"
     targets = "the class, or the column that `response` names"
     options = AudioOptions
-    uses = ("path", "response", "task", "loading", "decoded_cache")
+    uses = ("path", "response", "task", "loading", "decoded_cache", "group_pattern")
     takes = "both"
     suffixes, files = (".csv", ".tsv"), "Tables of files"
     reader = "engine.data.sources.audio:Audio"
     reads = "sound"
+    resizes = has_folders = True
     can_stream = True
     streamed = "all sounds, decoded on demand; those decoded are cached as images are"
     resident = "nothing"
     reads_single_samples = True
     bytes_per_number = 8
+
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """Suffixes of sounds, beside those of tables."""
+        return (*AUDIO_SUFFIXES, *self.suffixes)
 
     def problems(self, options: "DataOptions") -> Iterator[FieldError]:
         """Yield the combinations of options that cannot be meant."""

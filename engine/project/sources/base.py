@@ -139,6 +139,8 @@ class SourceType:
     """Whether the splits follow each other in time, so that only their shares are a choice."""
     has_image_files: ClassVar[bool] = False
     """Whether each sample is an image file, which the Data tab checks one by one."""
+    resizes: ClassVar[bool] = False
+    """Whether samples of any size become those of the training data, as image files do."""
     has_folders: ClassVar[bool] = False
     """Whether the data may lie in folders or arrays named train, val and test."""
     span: ClassVar[tuple[float, float] | None] = None
@@ -153,6 +155,11 @@ class SourceType:
         """The label within a sentence: `folder of images`, `CSV table`, `NumPy arrays`."""
         first = self.label.split(" ")[0]
         return self.label if any(c.isupper() for c in first[1:]) else self.label[:1].lower() + self.label[1:]
+
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """Suffixes of the files in a folder whose state a run records; empty for all."""
+        return self.suffixes
 
     @property
     def pattern(self) -> str:

@@ -82,7 +82,7 @@ class Images(SourceType):
     )
     resident = "masks: one or two bytes per pixel"
     reads_single_samples = True
-    has_image_files = True
+    has_image_files = resizes = True
     reads = "image"
     span = (0.0, 255.0)
     bytes_per_number = 5  # bytes as read, single precision as trained with

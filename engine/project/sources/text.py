@@ -156,6 +156,7 @@ class TextFiles(SourceType):
     suffixes, files = (*TEXT_SUFFIXES, *TABLES), "Texts"
     reader = "engine.data.sources.text:TextFiles"
     reads = "text"
+    resizes = has_folders = True
     bytes_per_number = 12
 
     def problems(self, options: "DataOptions") -> Iterator[FieldError]:

@@ -31,10 +31,11 @@ def is_cifar(name: str) -> bool:
     return name in BATCHES or name in HUNDRED
 
 
-def training_files(folder: Path) -> list[Path]:
-    """Return the files of a folder to train with, in order; those of the test where there are no others."""
-    found = [folder / name for name in (*TRAINING, HUNDRED[0]) if (folder / name).is_file()]
-    return found or [folder / name for name in (BATCHES[-1], HUNDRED[1]) if (folder / name).is_file()]
+def split_files(folder: Path) -> dict[str, list[Path]]:
+    """Return the files of a folder by split, in order; those of the test train where there are no others."""
+    known = {"training": (*TRAINING, HUNDRED[0]), "test": (BATCHES[-1], HUNDRED[1])}
+    found = {split: [folder / name for name in names if (folder / name).is_file()] for split, names in known.items()}
+    return found if found["training"] else {"training": found["test"], "test": []}
 
 
 def refuse_pickles(path: Path) -> None:

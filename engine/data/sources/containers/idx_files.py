@@ -68,11 +68,12 @@ def pairs_in(folder: Path) -> dict[str, list[Path]]:
     return {start: pair_of(file) for start, file in sorted(starts.items())}
 
 
-def training_pairs(folder: Path) -> list[Path]:
-    """Return the files of a folder to train with: all pairs but those of the test (`t10k-`), if there are others."""
-    pairs = pairs_in(folder)
-    kept = {start: files for start, files in pairs.items() if not start.lower().endswith(TEST)} or pairs
-    return [file for files in kept.values() for file in files]
+def split_pairs(folder: Path) -> dict[str, list[Path]]:
+    """Return the files of a folder by split: those called `t10k-` or `test-` are for the test, if there are others."""
+    found: dict[str, list[Path]] = {"training": [], "test": []}
+    for start, files in pairs_in(folder).items():
+        found["test" if start.lower().endswith(TEST) else "training"] += files
+    return found if found["training"] else {"training": found["test"], "test": []}
 
 
 def idx_arrays(path: Path) -> dict[str, StoredArray]:

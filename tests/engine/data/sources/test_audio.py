@@ -10,7 +10,7 @@ import pytest
 import soundfile
 
 from engine.core.errors import UserError
-from engine.data.load import load, preview
+from engine.data.load import load, preview, record
 from engine.data.prepare import prepare
 from engine.data.sources.audio import look_at, read_sound
 from engine.project.data import DataOptions
@@ -99,6 +99,33 @@ def test_a_folder_streamed_is_that_in_memory(tmp_path: Path, changes: dict[str, 
     one, other = held.split("training"), read.split("training")
     np.testing.assert_array_equal(one.inputs[0], other.inputs[0][:])
     assert one.inputs[0].shape == (12, *sizes)
+
+
+def test_test_data_of_another_length_becomes_that_of_the_training(tmp_path: Path) -> None:
+    folder(tmp_path)
+    for name in ("high", "low"):
+        write(tmp_path / "d2" / "test" / name / "0.wav", tone(500, 2.0, 16000), 16000)
+    data = load(OPTIONS.replace(test_path="d2/test"), tmp_path, is_streamed=True)
+    assert data.facts.samples == {"training": 12, "validation": 0, "test": 2}
+    assert data.split("test").inputs[0][:].shape == (2, 1, 40, 48)
+    (tmp_path / "d").rename(tmp_path / "d2" / "train")
+    assert load(OPTIONS.replace(path="d2", split="folders"), tmp_path).facts.samples["test"] == 2
+    names = {
+        place.listing and len(place.listing) for place in record(OPTIONS.replace(path="d2/train"), tmp_path, {}).places
+    }
+    assert names == {12}
+
+
+def test_files_of_one_speaker_are_in_one_split(tmp_path: Path) -> None:
+    for name in ("high", "low"):
+        for speaker in "abcdef":
+            for number in range(3):
+                write(tmp_path / "d" / name / f"{speaker}_{number}.wav", tone(400, 0.1))
+    options = OPTIONS.replace(split="grouped", group_pattern="{group}_*", validation_share=0.3, test_share=0.2)
+    data = load(options, tmp_path)
+    groups = [{(number % 18) // 3 for number in data.numbers[split].tolist()} for split in data.numbers]
+    assert sum(map(len, groups)) == 6
+    assert all(groups)
 
 
 def test_pitch_shows_in_the_bands(tmp_path: Path) -> None:

@@ -69,6 +69,32 @@ def test_words_are_those_of_the_training_split(tmp_path: Path) -> None:
     assert "of the words are not in the vocabulary" in data.facts.notes[-1]
 
 
+def test_texts_of_the_test_are_encoded_by_the_training_data(tmp_path: Path) -> None:
+    table(tmp_path)
+    rows = ["review,label", "a new review of the film and more,good", "bad,bad", "!,good"]
+    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+    data = load(OPTIONS.replace(test_path="t.csv"), tmp_path)
+    assert data.facts.samples == {"training": 18, "validation": 6, "test": 3}
+    values, lengths = tokens_of(data, "test")
+    assert lengths.tolist() == [8, 1, 1]
+    words = ("", *data.facts.inputs[0].text.words)  # type: ignore[union-attr]
+    assert [words[place] for place in values[0, :8]] == ["a", "", "", "", "", "film", "", ""]
+
+
+@pytest.mark.parametrize("tokens", ["word", "byte", "piece"])
+def test_the_next_tokens_of_a_file_for_the_test(tmp_path: Path, tokens: str) -> None:
+    for name, count in (("d.txt", 60), ("t.txt", 25)):
+        (tmp_path / name).write_text("".join(f"the cat sat on mat {number}.\n" for number in range(count)))
+    options = OPTIONS.replace(path="d.txt", test_path="t.txt", tokens=tokens, block_length=9, vocabulary_limit=300)
+    data = load(options, tmp_path)
+    part = data.split("test")
+    (x,), (y,) = part.inputs, part.targets
+    assert len(x) == data.facts.samples["test"] > 10
+    real = y[:, :-1] != IGNORED
+    np.testing.assert_array_equal(x[:, 1:][real & (y[:, 1:] != IGNORED)], y[:, :-1][real & (y[:, 1:] != IGNORED)])
+    assert y.max() < len(data.facts.targets[0].classes)
+
+
 def test_the_vocabulary_is_limited_and_may_be_of_lower_case(tmp_path: Path) -> None:
     table(tmp_path)
     text = load(OPTIONS.replace(vocabulary_limit=5, lower_case=True, **WHOLE), tmp_path).facts.inputs[0].text

@@ -18,6 +18,7 @@ from engine.core.errors import UserError
 from engine.data.load import LoadedData, load
 from engine.data.sources.array_files import headers
 from engine.project.data import DataOptions
+from engine.project.sources.guess import guesses
 
 OPTIONS = DataOptions(source="arrays", path="d", validation_share=0.0, test_share=0.0)
 DRAWN = np.random.default_rng(5)
@@ -297,9 +298,12 @@ def test_mnist(tmp_path: Path, between: str, named: str) -> None:
     images = DRAWN.integers(0, 256, (12, 6, 5))
     for start in ("train-", "t10k-"):
         save_idx(tmp_path / f"{start}images{between.format(3)}", images)
-        save_idx(tmp_path / f"{start}labels{between.format(1)}", Y)
+        save_idx(tmp_path / f"{start}labels{between.format(1)}", Y[: len(images)])
         images = images[:7] if start == "train-" else images
     path = f"train-{named}{between.format(3 if named == 'images' else 1)}" if named else "."
+    divided = load(OPTIONS.replace(path=path, split="folders"), tmp_path)
+    assert divided.facts.samples == {"training": 12, "validation": 0, "test": 7}
+    np.testing.assert_array_equal(divided.split("test").inputs[0][:, 0], images)
     data = both(tmp_path, path, is_streamed=not between.endswith("gz"))
     assert data.facts.samples["training"] == 12
     assert data.facts.inputs[0].type.sizes == (1, 6, 5)
@@ -337,6 +341,11 @@ def test_cifar_10(tmp_path: Path) -> None:
         np.testing.assert_array_equal(in_order(data)[0][0], images[:12])
         assert in_order(data)[1][0].tolist() == Y.tolist()
     assert headers(tmp_path / "test_batch.bin")["x"].shape == (3, 3, 32, 32)
+    assert any(note.startswith("Not read: test_batch.bin.") for note in data.facts.notes)
+    divided = load(DataOptions(source="arrays", path=".", split="folders", validation_share=0.25), tmp_path)
+    assert divided.facts.samples == {"training": 9, "validation": 3, "test": 3}
+    np.testing.assert_array_equal(divided.split("test").inputs[0], images[12:])
+    assert guesses(tmp_path)[0].options == {"split": "folders"}
 
 
 def test_cifar_100_has_two_kinds_of_labels(tmp_path: Path) -> None:
