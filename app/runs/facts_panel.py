@@ -43,7 +43,7 @@ SECTION_GAP = 16
 """Pixels above a heading: more than between it and what it heads."""
 PROGRESS = ("Iteration", "Elapsed", "Learn rate", "Throughput", "Best", "Validation", "Test", "Baselines")
 HARDWARE = ("Environment", "Workers", "Device", "Memory")
-DATA = ("Samples", "Batch", "Changed")
+DATA = ("Samples", "Batch")
 STATES = {
     "": ("", "muted"),
     "starting": ("○ Starting", "muted"),
@@ -90,6 +90,10 @@ class FactsPanel(QWidget):
         self.reason = QLabel()
         self.reason.setWordWrap(True)
         self.reason.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.data_changes = QLabel()
+        self.data_changes.setWordWrap(True)
+        self.data_changes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        theme.mark(self.data_changes, "role", "warning")
         self.offer = QPushButton()
         self.offer.setToolTip("Less memory, the same mini-batch, the same numbers")
         self.offer.clicked.connect(lambda: self.offer_clicked.emit(self._offer))
@@ -123,6 +127,7 @@ class FactsPanel(QWidget):
         head.addWidget(self.bar)
         head.addLayout(below)
         head.addWidget(self.reason)
+        head.addWidget(self.data_changes)
         head.addWidget(self.offer, 0, Qt.AlignmentFlag.AlignLeft)
         column.addLayout(head)
         column.addWidget(self.buttons)
@@ -202,6 +207,7 @@ class FactsPanel(QWidget):
         self.epoch.clear()
         self.left.clear()
         self._set_reason("", "help")
+        self.show_data_changes(())
         for section in (self.progress, self.hardware, self.data):
             section.clear()
             section.hide()
@@ -376,9 +382,8 @@ class FactsPanel(QWidget):
 
     def show_data_changes(self, changes: Sequence[str]) -> None:
         """Show what has changed in the data of the run since it trained, a sentence per file or folder."""
-        self.data.set("Changed", breakable("\n".join(changes)))
-        self.data.explain("Changed", "The files differ from those that the run has read." if changes else "")
-        self.data.setVisible(self.data.isVisibleTo(self) or bool(changes))
+        self.data_changes.setText(breakable("\n".join(["The data has changed since:", *changes])))
+        self.data_changes.setVisible(bool(changes))
 
     def _on_request(self, event: Requested) -> None:
         if event.what == "release":

@@ -308,7 +308,7 @@ def test_a_run_whose_data_has_changed_is_resumed_if_that_is_wanted(
     run = ended_run_of(one, "run")
     window.open_path(one)
     window.training.follow(run)
-    assert monitor_of(window).facts.data.text("Changed") == "a.csv is newer."
+    assert monitor_of(window).facts.data_changes.text() == "The data has changed since:\na.csv is newer."
     window.training.resume_run(run)
     assert said[0].startswith("a.csv is newer.\n")
     resumed = [given for do, given in asked if do == "resume"]
