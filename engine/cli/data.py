@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, failure, print_json, read_project
+from engine.cli.common import add_json, add_trust, failure, look_at_code, print_json, read_project
 from engine.cli.terminal import is_terminal, print_table
 from engine.core import progress
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
@@ -64,6 +64,7 @@ def register(commands: Commands) -> None:
         if name == "check":
             told = "look for labels that similar samples contradict, too, which takes longer"
             subcommand.add_argument("--labels", action="store_true", help=told)
+        add_trust(subcommand)
         add_json(subcommand)
         subcommand.set_defaults(run=function)
 
@@ -92,7 +93,9 @@ def _named(arguments: argparse.Namespace) -> _Data:
             print(f"note: {notice}", file=sys.stderr)
         if project.data.source == "none":
             raise UserError(f"{path} has no data yet. Choose a source, as with --set data.source=digits.")
-        return _Data(project.data, origin(path).base)
+        source = origin(path)
+        look_at_code(project, source.base, source.code, trusted=arguments.trust)
+        return _Data(project.data, source.base)
     found = guesses(path.absolute())
     if not found:
         raise UserError(not_understood(path))
@@ -100,6 +103,7 @@ def _named(arguments: argparse.Namespace) -> _Data:
     project = Project(data=options)
     for setting in arguments.settings:
         project = set_option(project, setting)
+    look_at_code(project, Path.cwd(), trusted=arguments.trust)
     return _Data(project.data, Path.cwd(), found[0].reason)
 
 

@@ -180,8 +180,11 @@ def _network(of: Network | Project) -> Network:
 
 
 def _training_files(of: Network | Project) -> tuple[str, ...]:
-    """Return the files that a training runs besides those of layers; none for a network alone."""
-    return () if isinstance(of, Network) else files(of.training)
+    """Return the files that a training runs besides those of layers, and that of its data; none for a network alone."""
+    if isinstance(of, Network):
+        return ()
+    data = (of.data.path,) if of.data.source == "python" and of.data.path else ()
+    return (*files(of.training), *data)
 
 
 def with_type(network: Network, id: str, type: UserCode) -> Network:

@@ -156,6 +156,12 @@ def peek(name: str, base: Path) -> CodeFile:
     return _read(base / name, name, _files.get(name))
 
 
+def include(name: str, path: Path) -> CodeFile:
+    """Read a file and record it beside the others, by its path in the project; `path` is where it lies."""
+    _files[name] = _read(path, name, _files.get(name))
+    return _files[name]
+
+
 def base() -> Path:
     """Return the folder of the current project, to which its expressions belong."""
     return _base

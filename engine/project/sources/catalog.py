@@ -8,6 +8,7 @@ from engine.project.sources.audio import Audio, AudioOptions
 from engine.project.sources.base import SourceType
 from engine.project.sources.digits import Digits
 from engine.project.sources.images import ImageOptions, Images
+from engine.project.sources.python_code import PythonCode, PythonOptions
 from engine.project.sources.series import BorderOptions, SequenceOptions, Sequences, Series, SeriesOptions, StepOptions
 from engine.project.sources.shared import SharedOptions
 from engine.project.sources.table import Table, TableOptions
@@ -24,6 +25,7 @@ SOURCES: dict[str, SourceType] = {
         Arrays(),
         Audio(),
         TextFiles(),
+        PythonCode(),
     )
 }
 """The declarations by key, in the order in which they are offered."""
@@ -55,6 +57,7 @@ class SourceOptions(
     ImageOptions,
     AudioOptions,
     TextOptions,
+    PythonOptions,
     BorderOptions,
 ):
     """The options of all sources together, so that a value survives a look at another source. The order of the bases is
