@@ -134,6 +134,8 @@ def _cached_shapes(type: LayerType, inputs: tuple[TensorType, ...]) -> LayerShap
 
 def _infer_shapes(type: LayerType, inputs: tuple[TensorType, ...]) -> LayerShapes | ShapeError:
     """Infer the shapes of a layer, or the problem that prevents it."""
+    for problem in type.problems():
+        return ShapeError(f"The field {problem}", field=problem.path)
     try:
         outputs = type.output_types(*inputs)
         weights = type.weights(*inputs)

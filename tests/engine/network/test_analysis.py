@@ -1,3 +1,6 @@
+import pytest
+
+from engine.layers.base import LayerType
 from engine.network import edits
 from engine.network.analysis import analyse
 from engine.network.network import Network, Port
@@ -73,3 +76,18 @@ def test_what_an_edit_did_not_touch_is_not_computed_again():
 def test_the_type_at_a_port_that_is_not_known_is_none():
     network, relu = edits.add_layer(Network.empty(), layer("relu"))
     assert analyse(network).type_at(Port(relu.id, "out")) is None
+
+
+@pytest.mark.parametrize(
+    ("type", "field"),
+    [
+        (layer("feature_input", channels=2, statistics="given"), "mean"),
+        (layer("sequence_input", normalization_dimension="element"), "normalization_dimension"),
+        (layer("inverse_norm", kind="rescale-zero-one", minimum=2.0, maximum=1.0), "maximum"),
+    ],
+)
+def test_fields_that_contradict_each_other_are_an_error_of_the_layer(type: LayerType, field: str) -> None:
+    network = chain(type) if type.is_input else chain(layer("feature_input"), type)
+    (problem,) = analyse(network).problems
+    assert (problem.severity, problem.field) == ("error", field)
+    assert problem.message.startswith(f"The field {field}: ")
