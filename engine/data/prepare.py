@@ -287,6 +287,11 @@ def present(record: Preparation, outputs: Sequence[Array]) -> tuple[Answers, ...
 
 
 def _present(target: TargetPreparation, output: Array) -> Answers:
+    if not target.fits:
+        raise UserError(
+            f"The output '{target.name}' has the sizes {_shape(target)}, which do not fit its "
+            f"{len(target.classes or target.columns):,} {target.task}. Use the preparation of another run."
+        )
     sizes = zip(output.shape[1:], target.sizes, strict=False)
     if output.ndim != len(target.sizes) + 1 or any(size not in (None, has) for has, size in sizes):
         received = " × ".join(f"{size:,}" for size in output.shape)

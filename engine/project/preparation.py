@@ -12,14 +12,13 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, Self, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Self
 
-from engine.core.errors import UserError, did_you_mean
+from engine.core.dataclass_json import JsonShapeError, from_json, to_json
+from engine.core.errors import UserError
 from engine.core.fields import quoted
 from engine.core.files import read_file, read_object
 
@@ -44,13 +43,13 @@ class _Part:
 
     def write(self) -> dict[str, Any]:
         """Return the part as JSON; values equal to their default are left out."""
-        written: dict[str, Any] = _write(self)
+        written: dict[str, Any] = to_json(self)
         return written
 
     @classmethod
     def read(cls, data: object) -> Self:
         """Return the part from JSON. Raises `ValueError`."""
-        part: Self = _read(cls, data, "")
+        part: Self = from_json(cls, data)
         return part
 
 
@@ -214,6 +213,21 @@ class TargetPreparation:
     """Names of the numbers, where they have any."""
     normalization: Normalization | None = None
 
+    @property
+    def fits(self) -> bool:
+        """Whether classes and columns are as many as the channels of the output say."""
+        channels, classes = dict(zip(self.axes, self.sizes, strict=True)).get("C"), len(self.classes)
+        if channels is None:
+            return False
+        match self.task:
+            case "classes":
+                return channels == classes or (channels == 1 and classes == 2)
+            case "labels":
+                return channels == classes
+            case "transcripts":
+                return channels == classes + 1 and self.axes == ("T", "C")
+        return len(self.columns) in (0, channels)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Preparation:
@@ -227,7 +241,7 @@ class Preparation:
 
     def write(self) -> dict[str, Any]:
         """Return the record as JSON; values equal to their default are left out."""
-        return {"version": self.version, **_write(self)}
+        return {"version": self.version, **to_json(self)}
 
     def for_onnx(self, outputs: Sequence[str]) -> Self:
         """Return the record of the ONNX file of the network, whose outputs have these names: they give probabilities,
@@ -260,10 +274,10 @@ class Preparation:
         if version != VERSION:
             raise UserError(f"{where} is damaged: expected an object with the version {VERSION}. {_WAY_OUT}")
         try:
-            record = _read(cls, data, "")
+            record = from_json(cls, data)
             assert isinstance(record, cls)
             _check(record)
-        except _ShapeError as error:
+        except JsonShapeError as error:
             raise UserError(f"{where} is damaged: {error}. {_WAY_OUT}") from None
         return record
 
@@ -299,77 +313,10 @@ class Preparation:
 _WAY_OUT = "Use the file of another checkpoint, or train again."
 
 
-class _ShapeError(ValueError):
-    """A value of the wrong shape, with its path in the record."""
-
-
-def _write(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_write(item) for item in value]
-    if not is_dataclass(value):
-        return value
-    given = {one.name: (getattr(value, one.name), one.default) for one in fields(value)}
-    return {name: _write(item) for name, (item, default) in given.items() if default is MISSING or item != default}
-
-
-@cache
-def _types(cls: type) -> dict[str, Any]:
-    return get_type_hints(cls)
-
-
-def _read(kind: Any, value: Any, where: str) -> Any:
-    """Return the value of a declared type from JSON. Raises `_ShapeError`."""
-    origin, arguments = get_origin(kind), get_args(kind)
-    if isinstance(kind, type) and is_dataclass(kind):
-        return _read_record(kind, value, where)
-    if origin is tuple:
-        if not isinstance(value, list):
-            raise _ShapeError(f"{where}: expected a list, received {quoted(value)}")
-        return tuple(_read(arguments[0], item, f"{where}[{place}]") for place, item in enumerate(value))
-    if origin in (Union, UnionType):
-        if value is None and NoneType in arguments:
-            return None
-        choices = [one for one in arguments if one is not NoneType]
-        fitting = str if isinstance(value, str) and str in choices else choices[0]
-        return _read(fitting, value, where)
-    if origin is Literal:
-        if not isinstance(value, str) or value not in arguments:
-            options = ", ".join(quoted(one) for one in arguments)
-            raise _ShapeError(f"{where}: expected one of {options}, received {quoted(value)}")
-        return value
-    if kind is float and isinstance(value, int | float) and not isinstance(value, bool) and _is_finite(value):
-        return float(value)
-    if kind in (str, int) and type(value) is kind:
-        return value
-    noun = {float: "a finite number", int: "a whole number", str: "a text"}[kind]
-    raise _ShapeError(f"{where}: expected {noun}, received {quoted(value)}")
-
-
-def _is_finite(value: float) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # an integer of a thousand digits
-        return False
-
-
-def _read_record(kind: type, value: Any, where: str) -> Any:
-    at = f"{where}: " if where else ""
-    if not isinstance(value, dict):
-        raise _ShapeError(f"{at}expected an object, received {quoted(value)}")
-    types = _types(kind)
-    for name in value:
-        if name not in types:
-            raise _ShapeError(f"{at}there is no field {quoted(name)}.{did_you_mean(name, types)}".removesuffix("."))
-    prefix = f"{where}." if where else ""
-    given = {name: _read(types[name], item, f"{prefix}{name}") for name, item in value.items()}
-    needed = [one.name for one in fields(kind) if one.default is MISSING and one.name not in given]
-    if needed:
-        raise _ShapeError(f"{at}the field {quoted(needed[0])} is missing")
-    return kind(**given)
-
-
 def _check(record: Preparation) -> None:
-    """Raise `_ShapeError` for values that contradict each other."""
+    """Raise `JsonShapeError` for values that contradict each other."""
+    if not record.inputs:
+        raise JsonShapeError("inputs: expected at least one")
     named: list[tuple[str, InputPreparation | TargetPreparation]] = [
         *((f"inputs[{place}]", one) for place, one in enumerate(record.inputs)),
         *((f"targets[{place}]", one) for place, one in enumerate(record.targets)),
@@ -378,66 +325,78 @@ def _check(record: Preparation) -> None:
         _check_sizes(one.axes, one.sizes, where)
         layer = one.normalization
         if layer is not None and (len(layer.shift) != len(layer.scale) or len(layer.shift) > MOST_NUMBERS):
-            raise _ShapeError(f"{where}.normalization: expected as many shifts as scales, at most {MOST_NUMBERS:,}")
+            raise JsonShapeError(f"{where}.normalization: expected as many shifts as scales, at most {MOST_NUMBERS:,}")
     for place, given in enumerate(record.inputs):
         where = f"inputs[{place}]"
         count = dict(zip(given.axes, given.sizes, strict=True)).get("T" if given.content == "indices" else "C")
         if given.columns and count != len(given.column_names):
-            raise _ShapeError(f"{where}: its columns give {len(given.column_names):,} numbers, its size is {count}")
+            raise JsonShapeError(f"{where}: its columns give {len(given.column_names):,} numbers, its size is {count}")
         for name, pair in (("span", given.span), ("lengths", given.lengths)):
             if len(pair) not in (0, 2) or (pair and pair[0] > pair[1]):
-                raise _ShapeError(f"{where}.{name}: expected the smallest and the largest value")
-        for number, column in enumerate(given.columns):
-            _check_column(column, f"{where}.columns[{number}]")
+                raise JsonShapeError(f"{where}.{name}: expected the smallest and the largest value")
+        _check_columns(given, where)
         if (given.sound is None) != (given.reads != "sound") or (given.text is None) != (given.reads != "text"):
-            raise _ShapeError(f"{where}: what it reads, {given.reads}, needs a preparation of that kind, and no other")
+            raise JsonShapeError(
+                f"{where}: what it reads, {given.reads}, needs a preparation of that kind, and no other"
+            )
         if given.sound is not None:
             _check_sound(given.sound, given.sizes, f"{where}.sound")
         if given.text is not None:
             _check_text(given.text, f"{where}.text")
 
 
+def _check_columns(given: InputPreparation, where: str) -> None:
+    if (given.reads == "columns") != bool(given.columns):
+        raise JsonShapeError(f"{where}.columns: expected columns where columns are read, and only there")
+    indices = [column for column in given.columns if column.kind == "category" and column.encoding == "index"]
+    is_alone = len(indices) == len(given.columns) == 1
+    if (given.columns and is_alone != (given.content == "indices")) or (indices and not is_alone):
+        raise JsonShapeError(f"{where}.columns: a column of indices is an input of its own, of whole numbers")
+    for number, column in enumerate(given.columns):
+        _check_column(column, f"{where}.columns[{number}]")
+
+
 def _check_sizes(axes: tuple[str, ...], sizes: tuple[int | None, ...], where: str) -> None:
     if len(axes) != len(sizes) or len(set(axes)) != len(axes) or not set(axes) <= set(AXES):
-        raise _ShapeError(f"{where}: expected a size for each axis, axes of {', '.join(AXES)}")
+        raise JsonShapeError(f"{where}: expected a size for each axis, axes of {', '.join(AXES)}")
     known = [1 if size is None else size for size in sizes]
     if min(known, default=1) < 1 or math.prod(known) > MOST_VALUES:
-        raise _ShapeError(f"{where}.sizes: expected sizes from 1, of at most {MOST_VALUES:,} values together")
+        raise JsonShapeError(f"{where}.sizes: expected sizes from 1, of at most {MOST_VALUES:,} values together")
 
 
 def _check_sound(how: SoundPreparation, sizes: tuple[int | None, ...], where: str) -> None:
     counts = (how.rate, how.channels, how.length, how.window, how.hop, how.transform)
     if min(counts) < 1 or max(counts) > MOST_VALUES or how.channels > 2 or how.bands < 0 or how.bands > MOST_NUMBERS:
-        raise _ShapeError(f"{where}: expected positive numbers, and one or two channels")
+        raise JsonShapeError(f"{where}: expected positive numbers, and one or two channels")
     if not how.window <= min(how.length, how.transform) or (how.features == "mel") != (how.bands > 0):
-        raise _ShapeError(f"{where}: expected a window within the sound and the transform, and bands for mel alone")
+        raise JsonShapeError(f"{where}: expected a window within the sound and the transform, and bands for mel alone")
     if len(how.shape) != len(sizes) or any(size not in (None, has) for has, size in zip(how.shape, sizes, strict=True)):
-        raise _ShapeError(f"{where}: a sound has the sizes {how.shape}, the input has {sizes}")
+        raise JsonShapeError(f"{where}: a sound has the sizes {how.shape}, the input has {sizes}")
 
 
 def _check_text(how: TextPreparation, where: str) -> None:
     sizes = {"byte": 256, "word": len(how.words) + 1}
     if how.vocabulary < 1 or how.vocabulary != sizes.get(how.tokens, how.vocabulary) or how.most < 0:
-        raise _ShapeError(f"{where}.vocabulary: {how.vocabulary} does not fit the tokens")
+        raise JsonShapeError(f"{where}.vocabulary: {how.vocabulary} does not fit the tokens")
     if len(set(how.words)) < len(how.words) or (how.tokens == "piece") != bool(how.tokenizer):
-        raise _ShapeError(f"{where}: expected different words, and a tokenizer for pieces alone")
+        raise JsonShapeError(f"{where}: expected different words, and a tokenizer for pieces alone")
 
 
 def _check_column(column: ColumnPreparation, where: str) -> None:
     if len(set(column.categories)) < len(column.categories):
-        raise _ShapeError(f"{where}.categories: two are the same")
+        raise JsonShapeError(f"{where}.categories: two are the same")
     if strange := [part for part in column.parts if part not in DATE_PARTS]:
-        raise _ShapeError(f"{where}.parts: there is no part {quoted(strange[0])}")
+        raise JsonShapeError(f"{where}.parts: there is no part {quoted(strange[0])}")
     if column.kind == "date":
         _check_dates(column, where)
     wanted = float if column.kind == "number" else str
     if column.missing is not None and not isinstance(column.missing, wanted):
-        raise _ShapeError(f"{where}.missing: {quoted(column.missing)} is no {column.kind}")
+        raise JsonShapeError(f"{where}.missing: {quoted(column.missing)} is no {column.kind}")
 
 
 def _check_dates(column: ColumnPreparation, where: str) -> None:
     if column.form not in DATE_FORMS:
-        raise _ShapeError(f"{where}.form: expected one of {', '.join(DATE_FORMS)}, received {quoted(column.form)}")
+        raise JsonShapeError(f"{where}.form: expected one of {', '.join(DATE_FORMS)}, received {quoted(column.form)}")
     if "elapsed days" in column.parts:
         _check_date(column.origin, f"{where}.origin")
     if column.missing is not None:
@@ -448,4 +407,4 @@ def _check_date(value: object, where: str) -> None:
     with contextlib.suppress(ValueError):
         if isinstance(value, str) and datetime.fromisoformat(value).tzinfo is None:
             return
-    raise _ShapeError(f"{where}: expected a date such as 2024-01-31, received {quoted(value)}")
+    raise JsonShapeError(f"{where}: expected a date such as 2024-01-31, received {quoted(value)}")

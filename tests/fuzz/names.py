@@ -19,6 +19,8 @@ ENGINE = [
     "checkpoint",
     "checkpoint tensors",
     "checkpoint manifest",
+    "preparation",
+    "new rows",
     "csv",
     "series",
     "sequences",

@@ -4,6 +4,8 @@ import hashlib
 import io
 import json
 import random
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,11 +14,15 @@ import numpy as np
 import torch
 from PIL import Image
 
+from engine.core.errors import UserError
 from engine.data.baseline import baselines
 from engine.data.load import facts, load
+from engine.data.prepare import prepare, present
 from engine.data.preview import describe  # noqa: F401
 from engine.lowering import weights
 from engine.project.data import DataOptions
+from engine.project.input_format import input_formats
+from engine.project.preparation import Preparation
 from engine.runs import checkpoints
 from engine.runs.folder import RunFolder
 from engine.training import checkpoints as checkpoint
@@ -130,6 +136,40 @@ def read_checkpoint_manifest(folder: Path, generator: random.Random) -> None:
     except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
         pass  # it stays as it is
     _resumed(folder)
+
+
+# ---- preparation ----
+
+PREPARATION = Path(__file__).parents[1] / "golden" / "preparation_1.json"
+
+
+@reader("preparation", "preparation.json", mutate.json_file, lambda f: [PREPARATION.read_bytes()])
+def read_preparation(folder: Path, generator: random.Random) -> None:
+    record = Preparation.load(folder)
+    assert Preparation.parse(record.content(), "again") == record
+    for given in input_formats(record):
+        assert given.lines()
+        json.dumps(given.write())
+    one = replace(record, inputs=record.inputs[:1])
+    rows = [{"area": "1,000", "facing": "north", "sold": "1.2.2024", "rooms": None}, {}]
+    for raw in (rows[:1], rows, np.zeros((1, 8)), [Path("none.png")], ["a text"]):
+        with suppress(UserError):
+            prepare(one, raw)
+    with suppress(UserError):
+        for answers in present(record, [np.ones((1, 1)), np.ones((1, 2)), np.ones((1, 4, 3))]):
+            json.dumps(answers.sample(0))
+
+
+def _new_rows(folder: Path) -> list[bytes]:
+    rows = ["81.5,north,2024-01-31,3", ",south,2024-02-29 12:30,4", '"1,000",north,2023-12-01,1']
+    return ["\n".join(["area,facing,sold,rooms", *rows, ""]).encode()]
+
+
+@reader("new rows", "new.csv", mutate.csv_file, _new_rows)
+def read_new_rows(folder: Path, generator: random.Random) -> None:
+    record = Preparation.parse(PREPARATION.read_bytes(), "golden")
+    (made,) = prepare(replace(record, inputs=record.inputs[:1]), folder / "new.csv")
+    assert np.isfinite(made).all()
 
 
 # ---- data ----

@@ -199,7 +199,7 @@ def read_cells(path: Path, names: Sequence[str]) -> tuple[dict[str, list[str]], 
     Raises `UserError`.
     """
     table = CsvTable(path, (), least_columns=1)
-    places = [(name, place) for name, place in zip(table.names, table.places, strict=True) if name in names]
+    places = [(name, place) for place, name in enumerate(table.names) if name in names]
     cells: dict[str, list[str]] = {name: [] for name, _ in places}
     lines = []
     for line, row in table.rows():

@@ -44,6 +44,8 @@ def test_a_file_for_prediction_needs_neither_the_response_nor_a_second_column(tm
     record = table(ColumnPreparation(name="a"))
     (tmp_path / "new.csv").write_text("a\n1\n2.5\n")
     assert prepare(record, tmp_path / "new.csv")[0].tolist() == [[1], [2.5]]
+    (tmp_path / "numbered.csv").write_text(",b,a\n0,7,1\n1,7,2.5\n")
+    assert prepare(record, tmp_path / "numbered.csv")[0].tolist() == [[1], [2.5]], "a first column without a name"
     (tmp_path / "other.csv").write_text("b,c\n1,2\n")
     with pytest.raises(UserError, match=r'has no column "a"\. Expected rows with the columns a'):
         prepare(record, tmp_path / "other.csv")
@@ -219,3 +221,8 @@ def test_gaps_dates_and_indices_become_what_training_got(tmp_path: Path) -> None
     assert prepare(record, [{"n": 1, "c": "new", "d": date(2024, 1, 31)}])[1].tolist() == [[0]]
     with pytest.raises(UserError, match=r"Column 'd', row 1: expected a date such as 31\.01\.2024, received \"soon\""):
         prepare(record, [{"n": 1, "c": "x", "d": "soon"}])
+
+
+def test_a_record_whose_classes_do_not_fit_its_output_is_refused() -> None:
+    with pytest.raises(UserError, match=r"'y' has the sizes N × 4, which do not fit its 3 classes"):
+        answers([[1.0, 2.0, 3.0, 4.0]], task="classes")

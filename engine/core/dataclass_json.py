@@ -1,0 +1,81 @@
+"""Frozen dataclasses as JSON, read back by the types of their fields."""
+
+import math
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from engine.core.errors import did_you_mean
+from engine.core.fields import quoted
+
+
+class JsonShapeError(ValueError):
+    """A value of the wrong shape, with its path in the record."""
+
+
+def to_json(value: Any) -> Any:
+    """Return a dataclass, or a value in one, as JSON; fields equal to their default are left out."""
+    if isinstance(value, tuple):
+        return [to_json(item) for item in value]
+    if not is_dataclass(value):
+        return value
+    given = {one.name: (getattr(value, one.name), one.default) for one in fields(value)}
+    return {name: to_json(item) for name, (item, default) in given.items() if default is MISSING or item != default}
+
+
+@cache
+def _types(cls: type) -> dict[str, Any]:
+    return get_type_hints(cls)
+
+
+def from_json(kind: Any, value: Any, where: str = "") -> Any:
+    """Return a value of a type from JSON: a dataclass, `str`, `int`, `float`, `Literal`, a tuple of one of them of any
+    length, or a union of a text, a number and None. `where` is its path, for messages. Raises `JsonShapeError`."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if isinstance(kind, type) and is_dataclass(kind):
+        return _read_record(kind, value, where)
+    if origin is tuple:
+        if not isinstance(value, list):
+            raise JsonShapeError(f"{where}: expected a list, received {quoted(value)}")
+        return tuple(from_json(arguments[0], item, f"{where}[{place}]") for place, item in enumerate(value))
+    if origin in (Union, UnionType):
+        if value is None and NoneType in arguments:
+            return None
+        choices = [one for one in arguments if one is not NoneType]
+        fitting = str if isinstance(value, str) and str in choices else choices[0]
+        return from_json(fitting, value, where)
+    if origin is Literal:
+        if not isinstance(value, str) or value not in arguments:
+            options = ", ".join(quoted(one) for one in arguments)
+            raise JsonShapeError(f"{where}: expected one of {options}, received {quoted(value)}")
+        return value
+    if kind is float and isinstance(value, int | float) and not isinstance(value, bool) and _is_finite(value):
+        return float(value)
+    if kind in (str, int) and type(value) is kind:
+        return value
+    noun = {float: "a finite number", int: "a whole number", str: "a text"}[kind]
+    raise JsonShapeError(f"{where}: expected {noun}, received {quoted(value)}")
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer of a thousand digits
+        return False
+
+
+def _read_record(kind: type, value: Any, where: str) -> Any:
+    at = f"{where}: " if where else ""
+    if not isinstance(value, dict):
+        raise JsonShapeError(f"{at}expected an object, received {quoted(value)}")
+    types = _types(kind)
+    for name in value:
+        if name not in types:
+            raise JsonShapeError(f"{at}there is no field {quoted(name)}.{did_you_mean(name, types)}".removesuffix("."))
+    prefix = f"{where}." if where else ""
+    given = {name: from_json(types[name], item, f"{prefix}{name}") for name, item in value.items()}
+    needed = [one.name for one in fields(kind) if one.default is MISSING and one.name not in given]
+    if needed:
+        raise JsonShapeError(f"{at}the field {quoted(needed[0])} is missing")
+    return kind(**given)
