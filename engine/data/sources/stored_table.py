@@ -7,6 +7,7 @@ column. The rows are mapped into memory and given back to the system, so that me
 
 import hashlib
 import json
+import math
 import mmap
 import os
 import re
@@ -210,83 +211,100 @@ def _converted(path: Path, folder: Path, left_out: Sequence[str], missing: Gaps)
             ) from None
 
 
+@dataclass
+class _Gathered:
+    """What the rows of a column hold: its distinct texts with their indices, or the range of its numbers."""
+
+    name: str
+    what: str
+    """The column and its file, for messages."""
+    texts: dict[str, int] | None
+    low: float = math.inf
+    high: float = -math.inf
+    total: float = 0.0
+    count: int = 0
+
+    def gaps(self, numbers: Array) -> Array | None:
+        """Return which cells of a batch are missing; None where none is. A minimum is NaN where any number is."""
+        least = numbers.min() if len(numbers) else 0.0
+        if self.texts is not None:
+            return numbers < 0 if least < 0 else None
+        return np.isnan(numbers) if np.isnan(least) else None
+
+    def add(self, numbers: Array) -> None:
+        """Count the known numbers of a batch."""
+        if len(numbers):
+            self.low, self.high = min(self.low, float(numbers.min())), max(self.high, float(numbers.max()))
+            self.total += float(numbers.sum(dtype=np.float64))
+            self.count += len(numbers)
+
+    def column(self, place: int) -> StoredColumn:
+        """Return the description of the column. Raises `UserError` where its numbers cannot be used."""
+        if self.texts is not None:
+            return StoredColumn(self.name, place, tuple(self.texts))
+        if not (self.count and math.isfinite(self.low) and math.isfinite(self.high)):
+            raise UserError(
+                f"{self.what} holds numbers that are not finite, or none at all. Expected finite numbers. Replace "
+                "them, or leave the column out (data.left_out)."
+            )
+        return StoredColumn(self.name, place, None, self.low, self.total / self.count, self.high)
+
+
 def _write(path: Path, folder: Path, source: "_Parquet | _Csv", missing: Gaps) -> StoredTable:
-    names, width = source.names, len(source.names)
-    free, needed = shutil.disk_usage(folder).free, source.kind.itemsize * width * source.most_rows
+    """Write all rows and then the description of the table. Raises `UserError` and `OSError`."""
+    free, needed = shutil.disk_usage(folder).free, source.kind.itemsize * len(source.names) * source.most_rows
     if needed > free:
         raise UserError(
             f"{path} needs about {format_bytes(needed)} in the cache folder {folder.parent}; {format_bytes(free)} are "
             "free. Make room, leave columns out (data.left_out), or set XDG_CACHE_HOME to another folder."
         )
-    texts: dict[str, dict[str, int]] = {name: {} for name in source.texts}
-    low, high, total = np.full(width, np.inf), np.full(width, -np.inf), np.zeros(width)
-    counted = np.zeros(width, np.int64)
-    rows = skipped = read = 0
+    gathered = [_Gathered(n, f"Column '{n}' of {path}", {} if n in source.texts else None) for n in source.names]
+    rows = read = 0
     partial = folder / "rows.part"
-    with open(partial, "wb") as out:
-        for batch in source.batches():
-            columns = [_column(batch.column(name), texts.get(name), f"Column '{name}' of {path}") for name in names]
-            gaps = [place for place, numbers in enumerate(columns) if _has_gaps(numbers, names[place] in texts)]
-            if gaps and missing != "keep":
-                is_gap = np.any([_gaps(columns[place], names[place] in texts) for place in gaps], axis=0)
-                if missing == "refuse":
-                    row = int(np.flatnonzero(is_gap)[0])
-                    name = next(names[p] for p in gaps if _gaps(columns[p], names[p] in texts)[row])
-                    raise UserError(
-                        f"Column '{name}' of {path}, row {read + row + 1:,}: expected a value, the cell is empty or "
-                        f"marks a missing value. {WAYS_OUT}"
-                    )
-                columns = [numbers[~is_gap] for numbers in columns]
-                skipped += int(is_gap.sum())
-            read += batch.num_rows
-            report(read, source.most_rows, "rows")
-            if len(columns[0]):
-                block = np.empty((len(columns[0]), width), source.kind)
-                for place, numbers in enumerate(columns):
-                    block[:, place] = numbers
-                    known = numbers[~np.isnan(numbers)] if place in gaps else numbers
-                    if len(known):
-                        low[place], high[place] = min(low[place], known.min()), max(high[place], known.max())
-                        total[place] += known.sum(dtype=np.float64)
-                        counted[place] += len(known)
-                rows += len(block)
+    try:
+        with open(partial, "wb") as out:
+            for batch in source.batches():
+                block = _block(batch, gathered, source.kind, missing, read)
                 out.write(block.data)
-    if not rows:
-        why = "each row has a missing value" if skipped else "it has no rows"
-        raise UserError(f"{path} cannot be used: {why}. Expected a table with rows of inputs and a response.")
-    for place, name in enumerate(names):
-        if name not in texts and not (counted[place] and np.isfinite([low[place], high[place]]).all()):
-            raise UserError(
-                f"Column '{name}' of {path} holds numbers that are not finite, or none at all. Expected finite "
-                "numbers. Replace them, or leave the column out (data.left_out)."
-            )
-    found = [
-        StoredColumn(name, place, tuple(texts[name]))
-        if name in texts
-        else StoredColumn(
-            name, place, None, float(low[place]), float(total[place] / counted[place]), float(high[place])
-        )
-        for place, name in enumerate(names)
-    ]
-    os.replace(partial, folder / "rows")
+                rows += len(block)
+                read += batch.num_rows
+                report(read, source.most_rows, "rows")
+        if not rows:
+            why = "each row has a missing value" if read else "it has no rows"
+            raise UserError(f"{path} cannot be used: {why}. Expected a table with rows of inputs and a response.")
+        columns = [one.column(place) for place, one in enumerate(gathered)]
+        os.replace(partial, folder / "rows")
+    finally:
+        partial.unlink(missing_ok=True)
     facts = {
-        "columns": [[c.name, c.texts, c.low, c.mean, c.high] for c in found],
+        "columns": [[one.name, one.texts, one.low, one.mean, one.high] for one in columns],
         "rows": rows,
-        "skipped": skipped,
+        "skipped": read - rows,
         "kind": source.kind.name,
     }
     write_json(folder / "table.json", facts)
-    return StoredTable(path, folder, rows, {column.name: column for column in found}, source.kind, skipped)
+    return StoredTable(path, folder, rows, {column.name: column for column in columns}, source.kind, read - rows)
 
 
-def _has_gaps(numbers: Array, is_text: bool) -> bool:
-    """Return whether a batch of a column has gaps; a minimum is NaN where any number is."""
-    least = numbers.min() if len(numbers) else 0.0
-    return bool(least < 0) if is_text else bool(np.isnan(least))
-
-
-def _gaps(numbers: Array, is_text: bool) -> Array:
-    return numbers < 0 if is_text else np.isnan(numbers)
+def _block(batch: Any, gathered: Sequence[_Gathered], kind: np.dtype[Any], missing: Gaps, read: int) -> Array:
+    """Return the rows of a batch (N, columns). `read`: rows before it. Raises `UserError` for a gap if asked to."""
+    columns = [_column(batch.column(one.name), one.texts, one.what) for one in gathered]
+    gaps = {place: is_gap for place, one in enumerate(gathered) if (is_gap := one.gaps(columns[place])) is not None}
+    if gaps and missing != "keep":
+        has_gap = np.any(list(gaps.values()), axis=0)
+        if missing == "refuse":
+            row = int(np.flatnonzero(has_gap)[0])
+            place = next(place for place, is_gap in gaps.items() if is_gap[row])
+            raise UserError(
+                f"{gathered[place].what}, row {read + row + 1:,}: expected a value, the cell is empty or marks a "
+                f"missing value. {WAYS_OUT}"
+            )
+        columns, gaps = [numbers[~has_gap] for numbers in columns], {}
+    block = np.empty((len(columns[0]), len(columns)), kind)
+    for place, (one, numbers) in enumerate(zip(gathered, columns, strict=True)):
+        block[:, place] = numbers
+        one.add(numbers[~gaps[place]] if place in gaps else numbers)
+    return block
 
 
 def _column(cells: Any, texts: dict[str, int] | None, what: str) -> Array:
