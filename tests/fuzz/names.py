@@ -22,6 +22,8 @@ ENGINE = [
     "preparation",
     "new rows",
     "csv",
+    "long csv",
+    "parquet",
     "series",
     "sequences",
     "sequence file",

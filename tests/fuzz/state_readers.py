@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import os
 import random
 from contextlib import suppress
 from dataclasses import replace
@@ -200,6 +201,37 @@ def read_table(folder: Path, generator: random.Random) -> None:
     task = generator.choice(["auto", "auto", "classes", "numbers", "labels"])
     response = generator.choice(["", "", "y", "one", "one, y"])
     read_data(DataOptions(source="table", path="d.csv", task=task, response=response), folder)
+
+
+@reader("long csv", "d.csv", mutate.csv_file, _tables)
+def read_long_table(folder: Path, generator: random.Random) -> None:
+    _read_from_disk("d.csv", folder, generator)
+
+
+def _parquet_files(folder: Path) -> list[bytes]:
+    from pyarrow import BufferOutputStream, csv, parquet
+
+    files = []
+    for number, content in enumerate(_tables(folder)):
+        (folder / f"{number}.csv").write_bytes(content)
+        for compression in ("none", "snappy"):
+            out = BufferOutputStream()
+            table = csv.read_csv(folder / f"{number}.csv")
+            parquet.write_table(table, out, row_group_size=10, compression=compression)
+            files.append(out.getvalue().to_pybytes())
+    return files
+
+
+@reader("parquet", "d.parquet", mutate.any_bytes, _parquet_files)
+def read_parquet(folder: Path, generator: random.Random) -> None:
+    _read_from_disk("d.parquet", folder, generator)
+
+
+def _read_from_disk(name: str, folder: Path, generator: random.Random) -> None:
+    """Read a table through its conversion, which goes into the folder of the hostile file, not the user's."""
+    os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
+    missing = generator.choice(["refuse", "leave-out", "impute"])
+    read_data(DataOptions(source="table", path=name, loading="stream", missing_values=missing), folder)
 
 
 def _steps(folder: Path) -> list[bytes]:
