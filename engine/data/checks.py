@@ -120,6 +120,8 @@ def check_data(options: DataOptions, base: Path, *, labels: bool = False, files:
         is_told.discard("near_duplicates")
     if _classes(opened) is None:
         is_told.discard("few_samples")
+    if not any(info.per == "sample" and info.task != "transcripts" for info in opened.outline.wanted):
+        is_told.discard("contradictions")
     every = [*of_files, *(finding for check in checks.values() for finding in check())]
     kinds = {finding.kind for finding in every}
     order = {"error": 0, "warning": 1, "note": 2}

@@ -182,6 +182,14 @@ def test_of_many_samples_some_are_checked_and_progress_is_told(tmp_path: Path, m
     assert told[-1] == (40, 40, "samples")
 
 
+def test_what_is_not_checked_is_not_said_to_have_passed(tmp_path: Path) -> None:
+    x = RANDOM.normal(size=(30, 6, 2)).astype(np.float32)
+    np.savez(tmp_path / "a.npz", x=x, y=(RANDOM.random((30, 6)) > 0.5).astype(np.int64))
+    passed = check_data(ARRAYS, tmp_path, labels=True).passed
+    assert PASSED["unreadable"] in passed
+    assert not {PASSED[kind] for kind in ("contradictions", "few_samples", "labels", "leak", "constant")} & {*passed}
+
+
 def test_hashes_are_equal_where_rows_are() -> None:
     x = RANDOM.normal(size=(1000, 7)).astype(np.float32)
     x[500:] = x[:500]
