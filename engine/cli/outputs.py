@@ -241,6 +241,22 @@ class SkippedSamples(TypedDict):
     """File or number and reason of each, at most 20."""
 
 
+class Baselines(TypedDict):
+    """Forecasts that need no network, beside that of the network."""
+
+    season: int
+    """Period of the series in steps; 0 where there is none."""
+    is_guessed: bool
+    """Whether the period was found in the data."""
+    scale: float
+    """Mean absolute difference of training values one season, or one step, apart: it divides errors for MASE."""
+    validation: NotRequired[Mapping[str, Mapping[str, float]]]
+    """RMSE, MAE and MASE by the name of the forecast."""
+    test: NotRequired[Mapping[str, Mapping[str, float]]]
+    network: Mapping[str, Mapping[str, float]]
+    """Skill, 1 - error / error of the best forecast, and MASE of the network by split."""
+
+
 class Result(TypedDict):
     """Outcome of a run: the content of `result.json`."""
 
@@ -268,6 +284,8 @@ class Result(TypedDict):
     """SHA-256 of the frozen copy of the project."""
     seconds: float
     """Duration of the training."""
+    baselines: NotRequired[Baselines]
+    """Of runs that forecast a time series."""
     skipped_samples: NotRequired[SkippedSamples]
     """With `data.bad_samples=skip`, where there were any."""
     code: NotRequired[str]
