@@ -55,10 +55,10 @@ class Preview(QWidget):
         self.files = FileCheck()
 
     def show_answer(self, answer: dict[str, Any], facts: DatasetInfo, *, has_files: bool = False) -> None:
-        """Show the answer to the request `preview`, and with `has_files` the check of the image files. Images have a
-        bar over them, which the caller fills."""
+        """Show the answer to the request `preview`, and with `has_files` the check of the image files. Images
+        and sequences have a bar over them, which the caller fills."""
         self.content = QWidget()
-        self.bar = AugmentedBar() if facts.inputs and facts.inputs[0].type.layout == "image" else None
+        self.bar = AugmentedBar() if can_augment(facts) else None
         self.tiles = None
         column = QVBoxLayout(self.content)
         column.setContentsMargins(16, 16, 16, 16)
@@ -71,11 +71,9 @@ class Preview(QWidget):
         if self._checks is not None:
             column.addWidget(self._checks)
             self._checks.show()
-        if answer.get("pictures"):
-            self.tiles = pictures(answer["pictures"])
+        self.tiles = samples_of(answer)
+        if self.tiles is not None:
             column.addWidget(_card("Samples", self.tiles, self.bar))
-        if answer.get("series"):
-            column.addWidget(_card("Samples", _series(answer["series"])))
         if answer.get("classes"):
             counted = answer.get("counted", "samples")
             title = "Classes" if counted == "samples" else f"Classes, counted in {counted}"
@@ -95,11 +93,12 @@ class Preview(QWidget):
         column.addStretch(1)
         self._area.setWidget(self.content)
 
-    def show_pictures(self, found: list[dict[str, Any]]) -> None:
-        """Replace the pictures; all else stays."""
-        if self.tiles is None or not found:
+    def show_samples(self, answer: dict[str, Any]) -> None:
+        """Replace the samples; all else stays."""
+        old, new = self.tiles, samples_of(answer)
+        if old is None or new is None:
             return
-        old, self.tiles = self.tiles, pictures(found)
+        self.tiles = new
         holder = old.parentWidget()
         assert holder is not None
         layout = holder.layout()
@@ -171,17 +170,23 @@ def _counts(facts: DatasetInfo) -> QHBoxLayout:
     return row
 
 
-def pictures(found: list[dict[str, Any]]) -> Tiles:
-    """Return the pictures of an answer, read from their files."""
-    return Tiles([_picture(p, str(p["label"]), f"{p['label']} ({p['split']})") for p in found])
+def can_augment(facts: DatasetInfo) -> bool:
+    """Return whether the samples that are shown can be augmented: images, or sequences of numbers."""
+    return bool(facts.inputs) and (facts.inputs[0].type.layout == "image" or facts.inputs[0].is_series)
+
+
+def samples_of(answer: dict[str, Any], most: int | None = None) -> Tiles | None:
+    """Return the samples of an answer as tiles: pictures, read from their files, or sequences; None for others."""
+    if answer.get("pictures"):
+        found = answer["pictures"][:most]
+        return Tiles([_picture(p, str(p["label"]), f"{p['label']} ({p['split']})") for p in found])
+    if answer.get("series"):
+        return Tiles([_sparkline(one) for one in answer["series"][: most or MOST_SERIES]], is_stretched=True)
+    return None
 
 
 def _picture(shown: dict[str, Any], label: str, tip: str) -> Tile:
     return Masked(shown["file"], shown["mask"], label, tip) if "mask" in shown else Picture(shown["file"], label, tip)
-
-
-def _series(series: list[dict[str, Any]]) -> QWidget:
-    return Tiles([_sparkline(one) for one in series[:MOST_SERIES]], is_stretched=True)
 
 
 def _sparkline(one: dict[str, Any]) -> Sparkline:

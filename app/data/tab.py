@@ -394,7 +394,7 @@ class DataTab(QWidget):
 
         def show(answer: dict[str, Any]) -> None:
             if self._looked == looked and self._shown is not None:
-                self.preview.show_pictures(answer.get("pictures") or [])
+                self.preview.show_samples(answer)
 
         def fail(message: str) -> None:
             if self._looked == looked and self.preview.bar is not None:

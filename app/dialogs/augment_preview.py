@@ -9,14 +9,15 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from app.data.preview import changes_of, pictures
+from app.data.preview import changes_of, samples_of
 from app.processes import OnError, OnResult
 from designer import theme
 from engine.project.project import Project
 
 Sampler = Callable[[Project, str, int, int, OnResult, OnError], None]
-"""Asks for pictures of a project in a folder: a number of samples, as augmented in an epoch; epoch 0: as they are."""
-SAMPLES = 12
+"""Asks for samples of a project, with pictures in a folder: how many, augmented as in an epoch; epoch 0: unchanged."""
+SAMPLES, SEQUENCES = 12, 6
+"""Pictures, and sequences, that have room side by side."""
 HEIGHT = 132
 _CALM_MS = 250
 
@@ -58,12 +59,13 @@ class AugmentPreview(QWidget):
         if asked == self._asked:
             return
         self._asked = asked
+        self.state.setText(self.state.text() or "Reading training samples…")
         folder = tempfile.mkdtemp(dir=self._folder)
 
         def show(answer: dict[str, Any]) -> None:
             if self._asked == asked:
                 words = "Training samples as augmented" if project.training.augments else "Training samples, unchanged"
-                self._show(words, pictures((answer.get("pictures") or [])[:SAMPLES]))
+                self._show(words, samples_of(answer, SAMPLES if answer.get("pictures") else SEQUENCES) or QWidget())
             shutil.rmtree(folder, ignore_errors=True)
 
         def fail(message: str) -> None:

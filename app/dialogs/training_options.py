@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.data.preview import can_augment
 from app.dialogs.augment_preview import AugmentPreview, Sampler
 from app.dialogs.environment_cards import EnvironmentCards, PlacementText, card_texts
 from app.dialogs.grouped_area import GroupedArea
@@ -84,8 +85,8 @@ class TrainingOptionsDialog(QDialog):
         self._make_parts()
         self.presets_button = PresetsLink(presets or Presets(presets_file()), lambda: self.training, self)
         self.presets_button.chosen.connect(self._use_preset)
-        has_images = facts is not None and bool(facts.inputs) and facts.inputs[0].type.layout == "image"
-        self.augmented = AugmentPreview(sampler, self) if sampler is not None and has_images else None
+        can_show = sampler is not None and facts is not None and can_augment(facts)
+        self.augmented = AugmentPreview(sampler, self) if sampler is not None and can_show else None
         self._make_buttons()
         self._lay_out()
         self._connect()

@@ -170,10 +170,10 @@ def _preview(values: dict[str, Any]) -> Answer:
     training = TrainingOptions.read(values.get("training") or {}, "training")
     if not values.get("epoch"):
         return preview(*wanted, training=training)
-    from engine.data.augmentation import change_for
+    from engine.data.augmentation import EpochChange
 
     # It computes with torch, which a process that runs are forked from must never do.
-    change = change_for(training, options, int(values["epoch"]))
+    change = EpochChange(training, options, int(values["epoch"]))
     return run_in_child_process(lambda: preview(*wanted, change, training=training))
 
 

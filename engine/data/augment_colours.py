@@ -4,6 +4,7 @@ Images are (N, C, H, W), floating point. `Span` holds the values of black and wh
 """
 
 import math
+from collections.abc import Sequence
 
 import torch
 
@@ -94,10 +95,14 @@ class Noise:
 
     def __call__(self, images: torch.Tensor, draws: CounterRng) -> torch.Tensor:
         """Add noise to images (N, C, H, W)."""
-        size = images[0].numel()
-        row = self._made(size, images)
+        return images + self.drawn(images.shape[1:], images, draws)
+
+    def drawn(self, shape: Sequence[int], like: torch.Tensor, draws: CounterRng) -> torch.Tensor:
+        """Return noise of a shape per sample (N, ...), of the kind of another tensor."""
+        size = math.prod(shape)
+        row = self._made(size, like)
         starts = (draws.unit("noise") * (len(row) - size + 1)).long()
-        return images + row.unfold(0, size, 1).index_select(0, starts).view(images.shape)
+        return row.unfold(0, size, 1).index_select(0, starts.to(row.device)).view(-1, *shape)
 
     def _made(self, size: int, images: torch.Tensor) -> torch.Tensor:
         if self._row is None:

@@ -1,4 +1,4 @@
-"""Augmentation of training batches: geometry, colours, noise, erasing and mixing."""
+"""Augmentation of training batches: geometry, colours, noise, erasing and mixing of images; changes of sequences."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,13 +9,14 @@ import torch
 from engine.data.augment_colours import Colours, Erasing, Noise, Span
 from engine.data.augment_geometry import Geometry, Way, moved_images, moved_maps, moved_numbers
 from engine.data.augment_mixing import Mixing
+from engine.data.augment_sequences import SequenceChanges, Sequences, Steps
+from engine.data.batches import ResidentDataset
 from engine.data.counter_rng import CounterRng
-from engine.data.preview import Change
 from engine.data.sources.source import Array
 from engine.project.bindings import Wanted
 from engine.project.data import DataOptions
 from engine.project.dataset_info import IGNORED, InputInfo
-from engine.project.options.augmentation import AugmentationOptions
+from engine.project.options.augmentation import OF_SEQUENCES, AugmentationOptions
 from engine.project.training import TrainingOptions
 
 Tensors = tuple[torch.Tensor, ...]
@@ -47,8 +48,16 @@ class Map:
         return moved_numbers(target, way)
 
 
+@dataclass(frozen=True)
+class Timed:
+    """A target with a value per step: its index among the targets, and that of the input whose steps it has."""
+
+    place: int
+    of_input: int
+
+
 class Augmentation:
-    """Random transform of images, applied also to targets per pixel so that they stay aligned.
+    """Random transform of images and sequences, applied also to targets per pixel or step so that they stay aligned.
 
     All images of a sample get the same transform. It depends on seed, epoch and sample index only.
     """
@@ -60,6 +69,8 @@ class Augmentation:
         maps: Sequence[Map] = (),
         seed: int = 0,
         mixing: Mixing | None = None,
+        sequences: Sequence[Sequences] = (),
+        timed: Sequence[Timed] = (),
     ) -> None:
         """`mixing` needs all inputs to be images, and one target, which is a class per sample."""
         self._seed = seed
@@ -70,6 +81,8 @@ class Augmentation:
         self._colours = [Colours(options, image.span) for image in images]
         self._noise = Noise(options.noise_deviation, seed) if options.does("noise_deviation") else None
         self._erasing = Erasing(options) if options.does("erasing_probability") else None
+        self._sequences = [SequenceChanges(options, given, seed) for given in sequences]
+        self._timed = tuple(timed)
 
     def wanted(self, numbers: torch.Tensor, epoch: int) -> torch.Tensor:
         """Return the indices of all samples needed: `numbers`, followed by the samples they are mixed with."""
@@ -85,9 +98,8 @@ class Augmentation:
 
         Inputs and targets without a transform are the same tensors.
         """
-        new_inputs, new_targets = self._changed(
-            inputs, targets, CounterRng(self._seed, epoch, self.wanted(numbers, epoch))
-        )
+        every = self.wanted(numbers, epoch)
+        new_inputs, new_targets = self._changed(inputs, targets, CounterRng(self._seed, epoch, every), every)
         if self._mixing is None:
             return new_inputs, new_targets
         draws, count = CounterRng(self._seed, epoch, numbers), len(numbers)
@@ -96,7 +108,11 @@ class Augmentation:
         return tuple(x for x, _ in mixed), (shares,)
 
     def _changed(
-        self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor], draws: CounterRng
+        self,
+        inputs: Sequence[torch.Tensor],
+        targets: Sequence[torch.Tensor],
+        draws: CounterRng,
+        numbers: torch.Tensor,
     ) -> tuple[Tensors, Tensors]:
         """Transform each sample by itself, before mixing."""
         new_inputs, new_targets = list(inputs), list(targets)
@@ -115,6 +131,14 @@ class Augmentation:
         if way is not None:
             for map in self._maps:
                 new_targets[map.place] = map.moved(targets[map.place], way)
+        for changes in self._sequences:
+            place = changes.given.place
+            steps = Steps.of(changes.given, inputs[place], numbers)
+            new_inputs[place] = changes(inputs[place], steps, draws)
+            if (shift := changes.shift(draws)) is not None:
+                for one in self._timed:
+                    if one.of_input == place:
+                        new_targets[one.place] = steps.moved(targets[one.place], shift.to(inputs[place].device))
         return tuple(new_inputs), tuple(new_targets)
 
 
@@ -122,22 +146,28 @@ def augmentation_for(
     options: TrainingOptions,
     data: DataOptions,
     given: Sequence[InputInfo],
-    span: Callable[[int], Span],
     wanted: Sequence[Wanted],
-    samples: int,
+    part: ResidentDataset,
 ) -> Augmentation | None:
-    """Return the augmentation of the training split, or None where no option asks for one.
+    """Return the augmentation of the training split `part`, or None where no option asks for one.
 
-    `given` and `wanted` describe the network's inputs and targets; `span` returns the smallest and largest number of
-    an input in the whole split, which has `samples` samples.
+    `given` and `wanted` describe the network's inputs and targets.
     """
     if not options.augments:
         return None
     chosen = [place for place, facts in enumerate(given) if facts.type.layout == "image"]
-    images = [Image(place, span(place) if _needs_span(options, data) else PICTURES) for place in chosen]
+    images = [Image(place, part.span(place) if _needs_span(options, data) else PICTURES) for place in chosen]
     maps = [Map(place, one.facts.task) for place, one in enumerate(wanted) if one.facts.per == "pixel"]
-    mixing = Mixing(options, samples, len(wanted[0].facts.classes)) if options.mixes else None
-    return Augmentation(options, images, maps, options.seed, mixing)
+    mixing = Mixing(options, len(part), len(wanted[0].facts.classes)) if options.mixes else None
+    sequences, timed = [], []
+    if any(options.does(name) for name in OF_SEQUENCES):
+        is_left = part.padding.is_seen and part.padding.is_left
+        for place in (place for place, facts in enumerate(given) if facts.is_series):
+            lengths = part.lengths[place] if part.lengths else None
+            sequences.append(Sequences(place, part.longest_of(place), lengths, is_left))
+        per_step = [number for number, one in enumerate(wanted) if one.facts.per == "step"]
+        timed = [Timed(number, sequences[0].place) for number in per_step if sequences]
+    return Augmentation(options, images, maps, options.seed, mixing, sequences, timed)
 
 
 def _needs_span(options: TrainingOptions, data: DataOptions) -> bool:
@@ -149,14 +179,20 @@ def _needs_span(options: TrainingOptions, data: DataOptions) -> bool:
     return not is_fixed and any(name.startswith("jitter") for name in options.augments)
 
 
-def change_for(options: TrainingOptions, data: DataOptions, epoch: int) -> Change:
-    """Return the augmentation of an epoch for a preview of the data's first input: the same as in a run."""
+@dataclass(frozen=True)
+class EpochChange:
+    """The augmentation of an epoch for a preview of the data's first input: the same as in a run."""
 
-    def change(
-        images: Array, maps: Array | None, places: Array, count: int, read: Callable[[Array], Array]
+    options: TrainingOptions
+    data: DataOptions
+    epoch: int
+
+    def __call__(
+        self, images: Array, maps: Array | None, places: Array, count: int, read: Callable[[Array], Array]
     ) -> tuple[Array, Array | None]:
-        span = PICTURES
-        if _needs_span(options, data):
+        """Return changed images and maps, see `engine.data.preview.Change`."""
+        options, span = self.options, PICTURES
+        if _needs_span(options, self.data):
             whole = read(np.arange(count))
             span = float(whole.min()), float(whole.max())
         shown = () if maps is None else (torch.from_numpy(maps),)
@@ -165,12 +201,29 @@ def change_for(options: TrainingOptions, data: DataOptions, epoch: int) -> Chang
         augmentation = Augmentation(options, [Image(0, span)], maps_shown, options.seed, mixing)
         numbers = torch.from_numpy(places)
         if mixing is not None:
-            images = read(augmentation.wanted(numbers, epoch).numpy())
+            images = read(augmentation.wanted(numbers, self.epoch).numpy())
             shown = (torch.zeros(len(images), dtype=torch.int64),)  # their classes are not shown
-        inputs, targets = augmentation((_tensor(images),), shown, numbers, epoch)
+        inputs, targets = augmentation((_tensor(images),), shown, numbers, self.epoch)
         return inputs[0].numpy(), targets[0].numpy() if maps is not None else None
 
-    return change
+    def sequences(
+        self, sequences: Array, classes: Array | None, lengths: Array | None, places: Array, steps: int
+    ) -> tuple[Array, Array | None]:
+        """Return changed sequences and classes of steps, see `engine.data.preview.Change`."""
+        every = None
+        if lengths is not None:
+            every = torch.zeros(int(places.max()) + 1, dtype=torch.int64)
+            every[torch.from_numpy(places)] = torch.from_numpy(lengths)
+        shown = () if classes is None else (torch.from_numpy(classes.astype(np.int64)),)
+        augmentation = Augmentation(
+            self.options,
+            (),
+            seed=self.options.seed,
+            sequences=[Sequences(0, steps, every)],
+            timed=[Timed(number, 0) for number in range(len(shown))],
+        )
+        inputs, targets = augmentation((_tensor(sequences),), shown, torch.from_numpy(places), self.epoch)
+        return inputs[0].numpy(), targets[0].numpy() if classes is not None else None
 
 
 def _tensor(images: Array) -> torch.Tensor:

@@ -194,6 +194,10 @@ class ResidentDataset:
         """Return the smallest and the largest value of an input."""
         return float(self.inputs[number].min()), float(self.inputs[number].max())
 
+    def longest_of(self, number: int) -> int:
+        """Return the length of the second axis of an input: the steps of the longest sequence."""
+        return self.inputs[number].shape[1]
+
     @property
     def device(self) -> torch.device:
         """Device that holds the data."""

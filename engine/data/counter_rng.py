@@ -39,6 +39,9 @@ DRAWS = (
     "mixing_share",
     "mixing_x",
     "mixing_y",
+    "time_shift",
+    "time_mask",
+    "time_mask_at",
 )
 """Names of the draws. Each has its own index, so that a new option does not change the others; only append."""
 

@@ -1,7 +1,7 @@
 """Preview of data for the Data tab: counts by class and split, and some samples as pictures, rows or series."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -34,6 +34,12 @@ class Change(Protocol):
     ) -> tuple[Array, Array | None]:
         """Return the changed images and maps. `places` index the training split of `count` samples; `read` returns any
         of its samples."""
+
+    def sequences(
+        self, sequences: Array, classes: Array | None, lengths: Array | None, places: Array, steps: int
+    ) -> tuple[Array, Array | None]:
+        """Return the changed sequences (N, T, C) and the classes of their steps (N, T). `lengths` (N) are those of the
+        samples, `steps` the number of steps of the longest sequence of the data."""
 
 
 def describe(
@@ -93,9 +99,13 @@ def describe(
             images = images[:, :, ::-1]  # low frequencies at the bottom
         look["pictures"] = _pictures(images, span, captions, folder, maps)
     elif kind == "series":
+        steps = _found(outline, "step")
+        targets = None if steps is None else steps[chosen]
+        if change is not None and outline.inputs[0].is_series:
+            samples, targets = _changed_sequences(outline, samples, targets, _places(chosen, some), change)
         look["series"] = [{**c, "values": _series(a)} for c, a in zip(captions, _real(samples), strict=True)]
-        if (steps := _found(outline, "step")) is not None:
-            for shown, sample, target in zip(look["series"], _real(samples), steps[chosen], strict=True):
+        if targets is not None:
+            for shown, sample, target in zip(look["series"], _real(samples), targets, strict=True):
                 shown["steps"] = _classes_of_steps(sample, target)
         if (forecast := outline.forecast) is not None:
             for shown, index in zip(look["series"], chosen.tolist(), strict=True):
@@ -115,8 +125,24 @@ def _changed(
     images: Array, maps: Array | None, chosen: Array, training: Array, read: Callable[[Array], Samples], change: Change
 ) -> tuple[Array, Array | None]:
     """Return the chosen images of the training split as training transforms them, and their class maps, if any."""
-    places = np.argsort(training)[np.searchsorted(np.sort(training), chosen)]
+    places = _places(chosen, training)
     return change(images, maps, places, len(training), lambda some: read(training[some]).arrays[0])
+
+
+def _changed_sequences(
+    outline: Outline, samples: Samples, classes: Array | None, places: Array, change: Change
+) -> tuple[Samples, Array | None]:
+    """Return the samples of the training split at `places` as training changes them, and the classes of their steps."""
+    first, array, lengths = outline.inputs[0], samples.arrays[0], samples.lengths[0] if samples.lengths else None
+    steps = first.lengths[1] if first.lengths else array.shape[1]
+    classes = None if classes is None else classes[:, : array.shape[1]]
+    changed, classes = change.sequences(array, classes, lengths, places, steps)
+    return replace(samples, arrays=(changed, *samples.arrays[1:])), classes
+
+
+def _places(chosen: Array, training: Array) -> Array:
+    """Return where the chosen samples are in the training split."""
+    return np.asarray(np.argsort(training)[np.searchsorted(np.sort(training), chosen)])
 
 
 def _found(outline: Outline, *per: str) -> Array | None:

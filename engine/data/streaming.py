@@ -62,6 +62,10 @@ class StreamedDataset(ResidentDataset):
         edges = [(float(piece.min()), float(piece.max())) for piece in self.stored[number].chunks(step)]
         return min(low for low, _ in edges), max(high for _, high in edges)
 
+    def longest_of(self, number: int) -> int:
+        """Return the length of the second axis of an input: the steps of the longest sequence."""
+        return self.stored[number].shape[1]
+
     def converted(self, change: Change) -> "StreamedDataset":
         """Return a copy that applies `change` to inputs as they are read, and to targets immediately."""
         inputs, targets = (tuple(map(change, xs)) for xs in (self.inputs, self.targets))

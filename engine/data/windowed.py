@@ -30,6 +30,10 @@ class WindowedDataset(ResidentDataset):
         inputs = sum(x[:1].nbytes * steps for x, steps in zip(self.inputs, self.steps, strict=True))
         return inputs + sum(x[:1].nbytes for x in self.targets)
 
+    def longest_of(self, number: int) -> int:
+        """Return the steps of the windows of an input."""
+        return self.steps[number]
+
     def gather(self, wanted: Iterable[slice | torch.Tensor]) -> Iterator[tuple[Tensors, Tensors]]:
         """Yield inputs and targets of the samples at each item, a slice or a tensor of `places`."""
         ahead = [torch.arange(steps, device=self.device) for steps in self.steps]

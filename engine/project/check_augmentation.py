@@ -1,4 +1,4 @@
-"""Checks of image augmentation and mixing against the data. Standard library only."""
+"""Checks of augmentation and mixing against the data. Standard library only."""
 
 from collections.abc import Iterator
 
@@ -7,21 +7,28 @@ from engine.network.problems import Problem
 from engine.project import check_fixes
 from engine.project.bindings import match_targets, wanted_of
 from engine.project.dataset_info import DatasetInfo
-from engine.project.options.augmentation import COLOURS, MIXES, MOVES
+from engine.project.options.augmentation import COLOURS, MIXES, MOVES, OF_IMAGES, OF_SEQUENCES
 from engine.project.project import Project
 
 
 def augmentation_problems(project: Project, facts: DatasetInfo, analysis: Analysis | None = None) -> Iterator[Problem]:
-    """Return the errors of augmentation: data without images, colour changes of images without colours, a border or
-    fill that does not fit them, pixel targets that would not follow their pixels, targets that cannot be mixed. Checks
-    that depend on the outputs of the network use its analysis."""
+    """Return the errors of augmentation: data without images or sequences, colour changes of images without colours, a
+    border or fill that does not fit them, pixel targets that would not follow their pixels, targets that cannot be
+    mixed. Checks that depend on the outputs of the network use its analysis."""
     options = project.training
-    changes = options.augments
+    seen = " and ".join(str(given.type) for given in facts.inputs)
+    timed = [name for name in options.augments if name in OF_SEQUENCES]
+    if timed and not any(given.is_series for given in facts.inputs):
+        message = f"These changes are made to sequences of numbers; the data has {seen}. Reset the options."
+        yield _problem(project, timed[0], message, *timed)
+    elif project.data.source == "series" and "rand_time_shift" in timed:
+        message = "A shift would move the past of a window away from the steps to predict. Set it to 0."
+        yield _problem(project, "rand_time_shift", message, "rand_time_shift")
+    changes = [name for name in options.augments if name in OF_IMAGES]
     if not changes:
         return
     images = [given.type for given in facts.inputs if given.type.layout == "image"]
     if not images:
-        seen = " and ".join(str(given.type) for given in facts.inputs)
         message = f"Random changes are made of images; the data gives {seen}. Leave the images' options as they were."
         yield _problem(project, changes[0], message, *changes)
         return

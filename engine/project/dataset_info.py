@@ -34,6 +34,11 @@ class InputInfo:
     sound: SoundPreparation | None = None
     text: TextPreparation | None = None
 
+    @property
+    def is_series(self) -> bool:
+        """Return whether these are sequences of numbers, which can be augmented."""
+        return self.type.layout == "sequence" and self.type.kind == "real"
+
     def short(self) -> str:
         """Return the sizes: `8 × 28 × 28`, and `3 to 40 × 2` where sequences have 3 to 40 steps."""
         return _short(self.type, self.lengths)

@@ -6,7 +6,7 @@ from engine.core.errors import UserError
 from engine.core.fields import Bool, Choice
 from engine.core.records import Record
 from engine.project.dataset_info import DatasetInfo
-from engine.project.options.augmentation import AUGMENTATION, COLOURS, MIXES
+from engine.project.options.augmentation import COLOURS, IMAGE_OPTIONS, MIXES, OF_SEQUENCES
 from engine.project.project import Project
 
 _OF_SEQUENCES = (
@@ -31,8 +31,10 @@ def unused_options(facts: DatasetInfo | None) -> frozenset[str]:
     if not any(given.type.has("T") for given in facts.inputs):
         unused += _OF_SEQUENCES
     images = [given.type for given in facts.inputs if given.type.layout == "image"]
+    if not any(given.is_series for given in facts.inputs):
+        unused += OF_SEQUENCES
     if not images:
-        unused += AUGMENTATION
+        unused += IMAGE_OPTIONS
     elif all(type["C"] != 3 for type in images):
         unused += COLOURS
     if not all(target.is_one_class for target in facts.targets) or len(facts.targets) > 1:

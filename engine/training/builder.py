@@ -366,10 +366,10 @@ class TrainerBuilder:
         return self.precision.data(split)
 
     def _augmentation(self) -> Augmentation | None:
-        """Return the random changes of training images that the options ask for, if any."""
+        """Return the random changes of training samples that the options ask for, if any."""
         job, training = self.job, self.training
         inputs = [facts for _, facts, _ in fed_inputs(job.project.network, job.dataset)]
-        return augmentation_for(self.options, job.project.data, inputs, training.span, job.targets, len(training))
+        return augmentation_for(self.options, job.project.data, inputs, job.targets, training)
 
     def _send_started(self, num_parameters: int, metric: Metric, length: TrainingLength) -> None:
         """Send the first events of the run: what is trained where and for how long, and notes and warnings."""

@@ -3,6 +3,7 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app import messages
 from app.window import MainWindow
 from tests.app.fake_server import FakeServer
 from tests.app.windows import MakeWindow, shown_windows
@@ -30,3 +31,23 @@ def make_window(qtbot: QtBot) -> Iterator[MakeWindow]:
 @pytest.fixture
 def window(make_window: MakeWindow, server: FakeServer) -> MainWindow:
     return make_window(server)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Titles of documents that the window asked about; the answer is always to stay."""
+    titles: list[str] = []
+
+    def ask(parent: object, title: str) -> str:
+        titles.append(title)
+        return "cancel"
+
+    monkeypatch.setattr(messages, "ask_to_save", ask)
+    return titles
+
+
+@pytest.fixture
+def errors(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    said: list[tuple[str, str]] = []
+    monkeypatch.setattr(messages, "show_error", lambda parent, title, text: said.append((title, text)))
+    return said

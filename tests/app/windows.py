@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Protocol
 
+import pytest
 from PySide6.QtCore import QEvent, QSettings, QTimer
-from PySide6.QtWidgets import QApplication, QDialog, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
+from app import messages
 from app.processes import EngineServer
 from app.window import MainWindow
 from designer import theme
@@ -78,3 +81,25 @@ class Modal:
         if self._error is not None:
             raise self._error
         assert self._was_worked, "no dialog was opened"
+
+
+def entries(menu: QMenu) -> list[str]:
+    return [action.text() for action in menu.actions() if action.text()]
+
+
+def is_enabled(window: MainWindow, id: str) -> bool:
+    return window.menus.actions_by_id[id].isEnabled()
+
+
+def run(window: MainWindow, id: str) -> None:
+    assert is_enabled(window, id)
+    window.menus.actions_by_id[id].trigger()
+
+
+def choose_file(monkeypatch: pytest.MonkeyPatch, path: Path | str) -> None:
+    for name in ("getSaveFileName", "getOpenFileName"):
+        monkeypatch.setattr(f"app.frame.document_commands.QFileDialog.{name}", lambda *_: (str(path), ""))
+
+
+def answer(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(messages, "ask_to_save", lambda parent, title: text)

@@ -1,4 +1,4 @@
-"""How the images of training batches are changed at random."""
+"""How the images and sequences of training batches are changed at random."""
 
 from typing import Any
 
@@ -23,10 +23,21 @@ MOVES = (
 )
 COLOURS = ("jitter_saturation", "jitter_hue")
 MIXES = ("mixup_alpha", "cutmix_alpha")
-CHANGES = (*MOVES, "jitter_brightness", "jitter_contrast", *COLOURS, "noise_deviation", "erasing_probability", *MIXES)
+OF_IMAGES = (
+    *MOVES,
+    "jitter_brightness",
+    "jitter_contrast",
+    *COLOURS,
+    "noise_deviation",
+    "erasing_probability",
+    *MIXES,
+)
+OF_SEQUENCES = ("rand_time_shift", "sequence_noise", "time_mask")
+CHANGES = (*OF_IMAGES, *OF_SEQUENCES)
 MIXED_LOSSES = ("auto", "cross-entropy", "index-cross-entropy")
 """Losses that accept shares of classes as targets."""
-AUGMENTATION = (*CHANGES, "fill_value", "erasing_area")
+IMAGE_OPTIONS = (*OF_IMAGES, "fill_value", "erasing_area")
+AUGMENTATION = (*IMAGE_OPTIONS, *OF_SEQUENCES)
 
 
 def _needs_fill(options: "AugmentationOptions") -> bool:
@@ -102,13 +113,14 @@ def _of_jitter(what: str, matlab: str, torch: str, high: float = 10.0) -> Float:
 
 
 class AugmentationOptions(Record):
-    """Random changes to the images of training batches, drawn anew in each epoch; validation and test images stay as
-    they are.
+    """Random changes to the images and sequences of training batches, drawn anew in each epoch; validation and test
+    samples stay as they are.
 
     Each value is drawn uniformly from its range, separately for each sample, from the seed, the epoch and the position
     of the sample in the data: neither the number of workers nor a resumed run changes it. Reflection, scaling, shear,
     rotation and translation about the centre come first, as one transform with bilinear interpolation; then the crop,
-    brightness, contrast, saturation, hue, noise, erasing and mixing, in this order.
+    brightness, contrast, saturation, hue, noise, erasing and mixing, in this order. Sequences of numbers are shifted in
+    time, get noise, and are masked, in this order.
     """
 
     rand_x_reflection = Float(
@@ -254,18 +266,55 @@ class AugmentationOptions(Record):
         "CutMix",
     )
 
+    rand_time_shift = Range(
+        (0.0, 0.0),
+        low=-1e6,
+        high=1e6,
+        is_symmetric=True,
+        unit="steps",
+        label="Time shift",
+        group=GROUP,
+        help="Range of the shift to later steps. Default 0, 0: no change. Sequences of numbers keep their length: "
+        "steps that become free repeat the value at that end. Targets per step are moved along",
+        matlab="TimeShiftRange of audioDataAugmenter, in seconds",
+        torch="none",
+    )
+    sequence_noise = Float(
+        0.0,
+        low=0.0,
+        high=1e6,
+        label="Noise of sequences",
+        group=GROUP,
+        help="Standard deviation of normal noise. Default 0: no noise. It is added to each value of sequences of "
+        "numbers, in the units of the data",
+        matlab="SNRRange of audioDataAugmenter, as a ratio",
+        torch="AddNoise of torchaudio, as a ratio",
+    )
+    time_mask = Int(
+        0,
+        low=0,
+        high=1_000_000,
+        unit="steps",
+        label="Masked steps",
+        group=GROUP,
+        help="Most steps in a row that are masked. Default 0: none. A random number of steps up to this, at a random "
+        "place, gets the mean of the sequence, per channel. Targets stay. Park et al., 2019",
+        matlab="none",
+        torch="time_mask_param of TimeMasking in torchaudio, which sets 0",
+    )
+
     @property
     def mixes(self) -> bool:
         """Whether images and their classes are mixed with others."""
         return any(self.does(name) for name in MIXES)
 
     def does(self, name: str) -> bool:
-        """Whether this option changes images."""
+        """Whether this option changes images or sequences."""
         return name in CHANGES and self.is_visible(name) and getattr(self, name) != type(self).fields[name].default
 
     @property
     def augments(self) -> tuple[str, ...]:
-        """The names of the options that change images; none where images are left as they are."""
+        """The names of the options that change samples; none where they are left as they are."""
         return tuple(name for name in CHANGES if self.does(name))
 
     def problems(self) -> list[FieldError]:

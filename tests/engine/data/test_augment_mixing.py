@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from engine.core.types import image
 from engine.data.augment_mixing import Mixing
-from engine.data.augmentation import augmentation_for, change_for
+from engine.data.augmentation import EpochChange, augmentation_for
 from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.data.counter_rng import CounterRng
 from engine.data.load import load
@@ -40,7 +40,7 @@ def part() -> ResidentDataset:
 
 def batches(options: TrainingOptions, rank: int = 0, size: int = 1, **given: Any) -> BatchLoader:
     known, facts = part(), (InputInfo("image", image(2, 6, 8)),)
-    change = augmentation_for(options, DataOptions(source="arrays"), facts, known.span, WANTED, SAMPLES)
+    change = augmentation_for(options, DataOptions(source="arrays"), facts, WANTED, known)
     return BatchLoader(known, SampleOrder(SAMPLES, 5, "never", 1), Place(rank, size), transform=change, **given)
 
 
@@ -150,7 +150,7 @@ def test_the_look_at_an_epoch_shows_the_mixed_images(tmp_path: Path) -> None:
     count = len(given.targets[0])
     resident = ResidentDataset((torch.from_numpy(given.inputs[0]),), (torch.from_numpy(given.targets[0]),))
     wanted = alone(*known.facts.targets)
-    change = augmentation_for(options, data, known.facts.inputs, resident.span, wanted, count)
+    change = augmentation_for(options, data, known.facts.inputs, wanted, resident)
     seen = torch.cat(
         [
             b.inputs[0]
@@ -160,7 +160,7 @@ def test_the_look_at_an_epoch_shows_the_mixed_images(tmp_path: Path) -> None:
         ]
     )
     places = np.array([3, 800])
-    looked, _ = change_for(options, data, epoch=4)(
+    looked, _ = EpochChange(options, data, epoch=4)(
         given.inputs[0][places], None, places, count, lambda some: given.inputs[0][some]
     )
     assert np.array_equal(looked, seen[places].numpy())

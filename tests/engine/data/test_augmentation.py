@@ -49,7 +49,7 @@ def batches(
 ) -> BatchLoader:
     known = part()
     wanted = alone(*classes_of("a", "b"), MASK)
-    change = augmentation_for(options, DataOptions(source="arrays"), INPUTS, known.span, wanted, SAMPLES)
+    change = augmentation_for(options, DataOptions(source="arrays"), INPUTS, wanted, known)
     order = SampleOrder(SAMPLES, batch, "every-epoch", 1)
     return BatchLoader(known, order, Place(rank, size), micro_batches=micro_batches, transform=change)
 
@@ -124,9 +124,8 @@ def test_white_is_255_in_picture_files_and_else_the_largest_number(source: str, 
         options,
         DataOptions(source=source),
         facts,
-        ResidentDataset((pictures,), ()).span,
         alone(*classes_of("a", "b")),
-        50,
+        ResidentDataset((pictures,), ()),
     )
     assert change is not None
     (bright,), _ = change((pictures,), (torch.zeros(50),), torch.arange(50), 1)
@@ -134,14 +133,14 @@ def test_white_is_255_in_picture_files_and_else_the_largest_number(source: str, 
 
 
 def test_with_no_option_nothing_is_made() -> None:
-    assert augmentation_for(TrainingOptions(), DataOptions(), INPUTS, part().span, alone(MASK), SAMPLES) is None
+    assert augmentation_for(TrainingOptions(), DataOptions(), INPUTS, alone(MASK), part()) is None
 
 
 def test_sequences_of_any_length_beside_images_are_left_alone() -> None:
     known = part()
     lengths = torch.full((SAMPLES,), 3)
     mixed = replace(known, lengths=(lengths, None))
-    change = augmentation_for(OPTIONS, DataOptions(), INPUTS, known.span, alone(*classes_of("a", "b"), MASK), SAMPLES)
+    change = augmentation_for(OPTIONS, DataOptions(), INPUTS, alone(*classes_of("a", "b"), MASK), known)
     order = SampleOrder(SAMPLES, 6, "every-epoch", 1)
     found = by_sample(BatchLoader(mixed, order, SingleProcess(), transform=change))
     assert alike(found, by_sample(batches()))

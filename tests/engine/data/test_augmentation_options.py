@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from engine.data.augmentation import augmentation_for, change_for
+from engine.data.augmentation import EpochChange, augmentation_for
 from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.data.load import load, preview
 from engine.parallel.process_group import SingleProcess
@@ -25,12 +25,12 @@ def test_the_look_at_an_epoch_shows_what_it_trains_with(tmp_path: Path) -> None:
     count = len(part.targets[0])
     resident = ResidentDataset((torch.from_numpy(part.inputs[0]),), (torch.arange(count),))
     wanted = alone(*data.facts.targets)
-    trained = augmentation_for(OPTIONS, DATA, data.facts.inputs, resident.span, wanted, count)
+    trained = augmentation_for(OPTIONS, DATA, data.facts.inputs, wanted, resident)
     batches = BatchLoader(resident, SampleOrder(count, 100, "every-epoch", 1), SingleProcess(), transform=trained)
     seen = {int(n): x for batch in batches.of_epoch(5) for n, x in zip(batch.targets[0], batch.inputs[0], strict=True)}
     places = np.array([7, 1200, 3])
     images = part.inputs[0][places].astype(np.uint8)
-    change = change_for(OPTIONS, DATA, epoch=5)
+    change = EpochChange(OPTIONS, DATA, epoch=5)
     looked, maps = change(images, None, places, count, lambda some: part.inputs[0][some].astype(np.uint8))
     assert maps is None
     for place, image in zip(places.tolist(), looked, strict=True):
@@ -44,7 +44,7 @@ def test_a_preview_of_an_epoch_shows_training_samples_with_their_masks(tmp_path:
     np.savez(tmp_path / "d.npz", x=(mask[:, np.newaxis] * 200.0).astype(np.float32), y=mask)
     options = DataOptions(source="arrays", path="d.npz")
     flipped = TrainingOptions(rand_x_reflection=1.0)
-    found = preview(options, tmp_path, tmp_path / "look", 8, change_for(flipped, options, epoch=1))
+    found = preview(options, tmp_path, tmp_path / "look", 8, EpochChange(flipped, options, epoch=1))
     assert {picture["split"] for picture in found["pictures"]} == {"training"}
     from PIL import Image
 

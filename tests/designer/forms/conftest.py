@@ -1,0 +1,21 @@
+from collections.abc import Callable
+
+import pytest
+
+from designer.forms.form import Form
+from engine.core.records import Record
+from tests.designer.forms.sample import Sample
+
+
+@pytest.fixture
+def shown(qtbot) -> Callable[..., Form]:
+    def make(record: Record | None = None, **options: object) -> Form:
+        form = Form(record or Sample(), **options)  # type: ignore[arg-type]  # as each test says
+        qtbot.addWidget(form)
+        form.resize(420, 700)
+        with qtbot.waitActive(form):
+            form.show()
+            form.activateWindow()
+        return form
+
+    return make
