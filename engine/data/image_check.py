@@ -18,6 +18,7 @@ import numpy as np
 
 from engine.core.errors import UserError
 from engine.data.histograms import of_numbers
+from engine.data.sources.image_labels import labelled_files
 from engine.data.sources.images import BadPictureError, image_names, read_mask, shape_of, strictly
 from engine.data.sources.joined import split_folders
 from engine.data.sources.masks import pairs_of
@@ -28,6 +29,8 @@ MOST_NAMED = 200
 """Largest number of files named per kind of finding; all are counted."""
 MOST_THREADS = 4
 PAUSE_S = 0.3
+WORDS = {"masks": "mask", "target_images": "target image"}
+"""The other image of each pair, by the option that names its folder."""
 NICENESS = 15
 """Lowers the priority of the process: a training goes first."""
 
@@ -46,20 +49,25 @@ def findings(options: DataOptions, base: Path, pause_s: float = PAUSE_S) -> Iter
     Raises `UserError` where there is no such data.
     """
     folder = locate(options.path, base)
-    masks = locate(options.masks, base) if options.masks else None
+    kind = options.target_kind
+    beside = locate(getattr(options, kind), base) if kind else None
     insides = [f"{name}/" for name in split_folders(folder).values()] if options.split == "folders" else [""]
     files: list[tuple[str, str]] = []
     for inside in insides:
         excluded = [name.removeprefix(inside) for name in options.excluded_files if name.startswith(inside)]
-        if masks is not None:
-            pairs = pairs_of(folder / inside, masks / inside, excluded)[0]
+        if beside is None:
+            names = image_names(options.replace(excluded_files=excluded), folder / inside)
+            pairs = [(name, "") for name in names]
+        elif kind == "labels":
+            pairs = [(name, "") for name in labelled_files(folder, beside, options.label_column, excluded)[0]]
         else:
-            pairs = [(name, "") for name in image_names(folder / inside, excluded)]
+            pairs = pairs_of(folder / inside, beside / inside, excluded, WORDS[kind])[0]
         files += [(inside + name, inside + mask if mask else "") for name, mask in pairs]
     report = _Report(options, len(files))
     with strictly(), ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
         said = time.monotonic()
-        for (name, _), shape in zip(files, pool.map(lambda pair: _look(folder, masks, *pair), files), strict=True):
+        shapes = pool.map(lambda pair: _look(folder, kind, beside, *pair), files)
+        for (name, _), shape in zip(files, shapes, strict=True):
             report.take(name, shape)
             if time.monotonic() - said > pause_s and report.checked < len(files):
                 said = time.monotonic()
@@ -67,17 +75,18 @@ def findings(options: DataOptions, base: Path, pause_s: float = PAUSE_S) -> Iter
     yield report.write()
 
 
-def _look(folder: Path, masks: Path | None, name: str, mask: str) -> tuple[str, int, int] | str:
-    """Return `grey` or `rgb`, height and width of an image, or the reason why it or its mask cannot be used."""
+def _look(folder: Path, kind: str, beside: Path | None, name: str, other: str) -> tuple[str, int, int] | str:
+    """Return `grey` or `rgb`, height and width of an image, or the reason why it, its mask or its target image cannot
+    be used."""
     try:
         shape = shape_of(folder / name, decodes=True)
     except BadPictureError as error:
         return str(error)
-    if masks is not None:
+    if beside is not None and other:
         try:
-            read_mask(masks / mask, *shape[1:])
+            read_mask(beside / other, *shape[1:]) if kind == "masks" else shape_of(beside / other, decodes=True)
         except BadPictureError as error:
-            return f"its mask {mask}: {error}"
+            return f"its {WORDS[kind]} {other}: {error}"
     return shape
 
 

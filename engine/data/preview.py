@@ -63,7 +63,8 @@ def describe(
     `classes`   [{"name", "training", "validation", "test"}], number of `counted` per class; empty for numbers
     `counted`   unit of these counts: `samples`, `steps`, `pixels` or `voxels`
     `pictures`  [{"file", "label", "split"}]: PNG files written to `folder`, at most 160 pixels wide and high; where
-                each pixel has a class also `mask`: a grey PNG of class indices, 255 where ignored
+                each pixel has a class also `mask`: a grey PNG of class indices, 255 where ignored; where it has one
+                or three numbers also `target`: a PNG of them
     `columns`   [{"name", "role", "kind", "low", "mean", "high", "histogram"}]; `role` is `input` or `response`, numbers
                 or null, `histogram` the counts of its values (`engine.data.histograms`) or null
     `lengths`   histogram of the number of steps of the sequences; null where all have the same number
@@ -98,6 +99,10 @@ def describe(
         if outline.inputs[0].sound is not None:
             images = images[:, :, ::-1]  # low frequencies at the bottom
         look["pictures"] = _pictures(images, span, captions, folder, maps)
+        if change is None and (wanted := _target_images(outline)) is not None:
+            shown = _pictures(wanted[chosen], _range(wanted), captions, folder, None, "target")
+            pairs = zip(look["pictures"], shown, strict=True)
+            look["pictures"] = [{**one, "target": target["file"]} for one, target in pairs]
     elif kind == "series":
         steps = _found(outline, "step")
         targets = None if steps is None else steps[chosen]
@@ -149,6 +154,12 @@ def _found(outline: Outline, *per: str) -> Array | None:
     """Return the first target with a class per item of `per`, such as pixel or step; None without one."""
     matches = (a for f, a in zip(outline.wanted, outline.targets, strict=True) if f.task == "classes" and f.per in per)
     return next(matches, None)
+
+
+def _target_images(outline: Outline) -> Array | None:
+    """Return the first target (N, C, H, W) of one or three numbers per pixel; None without one."""
+    pairs = zip(outline.wanted, outline.targets, strict=True)
+    return next((a for f, a in pairs if f.task == "numbers" and f.per == "pixel" and a.shape[1] in (1, 3)), None)
 
 
 def _counted(
@@ -224,7 +235,12 @@ def _said(facts: TargetInfo, target: Array) -> str:
 
 
 def _pictures(
-    images: Array, span: tuple[float, float], captions: list[dict[str, str]], folder: Path, maps: Array | None
+    images: Array,
+    span: tuple[float, float],
+    captions: list[dict[str, str]],
+    folder: Path,
+    maps: Array | None,
+    name: str = "sample",
 ) -> list[dict[str, str]]:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     black, white = span
@@ -235,7 +251,7 @@ def _pictures(
         levels = np.clip(np.rint((planes - black) * (255.0 / (white - black))), 0, 255).astype(np.uint8)
         picture = Image.fromarray(levels[0] if len(levels) == 1 else np.ascontiguousarray(levels.transpose(1, 2, 0)))
         picture.thumbnail((MOST_PIXELS, MOST_PIXELS))
-        file = folder / f"sample_{index:03d}.png"
+        file = folder / f"{name}_{index:03d}.png"
         picture.save(file)
         written.append({"file": str(file), **caption})
         if maps is not None:

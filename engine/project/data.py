@@ -32,7 +32,7 @@ def _has_paths(options: "DataOptions") -> bool:
     """Whether validation and test data may lie elsewhere."""
     source = options.source_type
     is_elsewhere = source is not None and source.takes != "nothing" and not source.is_in_time
-    return is_elsewhere and options.division not in ("folders", "k-fold") and not options.masks
+    return is_elsewhere and options.division not in ("folders", "k-fold") and not options.target_kind
 
 
 def _folder(options: "DataOptions") -> bool:

@@ -1,6 +1,7 @@
-"""`docs/training-options.md`: every option of training, environment and runs, from the declarations.
+"""`docs/training-options.md`: every option of training, environment and runs, from the declarations; and the tables of
+`docs/data.md`: every source of data.
 
-`python -m engine.project.reference` writes it; a test compares the two.
+`python -m engine.project.reference` writes them; a test compares them.
 """
 
 from collections.abc import Iterator
@@ -12,9 +13,11 @@ from engine.project.environment import EnvironmentOptions
 from engine.project.layer_reference import anchor, cell, row
 from engine.project.options.solver import DEFAULT_RATES
 from engine.project.project import RunOptions
+from engine.project.sources.base import SourceType
+from engine.project.sources.catalog import SOURCES
 from engine.project.training import TrainingOptions
 
-PATH = ROOT / "docs" / "training-options.md"
+PATH, DATA_PATH = ROOT / "docs" / "training-options.md", ROOT / "docs" / "data.md"
 COMMAND = "python -m engine.project.reference"
 SECTIONS: dict[str, type[Record]] = {"training": TrainingOptions, "environment": EnvironmentOptions, "run": RunOptions}
 _HEAD = "| Option | Default | Takes | Effect | MATLAB | torch |\n|---|---|---|---|---|---|\n"
@@ -61,7 +64,34 @@ def _tables(section: str, kind: type[Record]) -> Iterator[tuple[str, str, str]]:
         yield section, group or section.capitalize(), f"{_HEAD}{''.join(lines)}"
 
 
+def data_text(page: str) -> str:
+    """Return the page on data with its tables of sources made anew. They stand between comments."""
+    kept = [f"| `{s.key}` | {s.streamed} | {s.resident} |\n" for s in SOURCES.values()]
+    tables = {
+        "sources": "| Source | Inputs | Targets | Files |\n|---|---|---|---|\n"
+        + "".join(map(_source, SOURCES.values())),
+        "loading": "| Source | Streamed | Kept in memory |\n|---|---|---|\n" + "".join(kept),
+    }
+    for name, table in tables.items():
+        begin, end = f"<!-- {name}: generated -->\n", f"<!-- end of {name} -->"
+        before, found, rest = page.partition(begin)
+        assert found, f"{begin} stands in the page"
+        page = f"{before}{begin}{table}{end}{rest.partition(end)[2]}"
+    return page
+
+
+def _source(source: SourceType) -> str:
+    """Return the row of a source."""
+    suffixes = " ".join(f"`{suffix}`" for suffix in source.suffixes)
+    files = f": {suffixes}" if suffixes else ""
+    place = {"nothing": "none", "file": "a file", "folder": "a folder", "both": "a file or a folder"}[source.takes]
+    extra = f"; needs `netwright[{source.library[1]}]`" if source.library[1] else ""
+    return f"| `{source.key}` | {source.inputs} | {source.targets} | {place}{files}{extra} |\n"
+
+
 if __name__ == "__main__":
+    write_atomically(DATA_PATH, data_text(DATA_PATH.read_text(encoding="utf-8")).encode())
+    print(f"wrote {DATA_PATH}")
     PATH.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(PATH, text().encode())
     print(f"wrote {PATH}")

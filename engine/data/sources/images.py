@@ -52,6 +52,8 @@ REDUCED = 2
 """Least ratio of the size that a JPEG is decoded at to the size it is resized to, as Pillow's `thumbnail` has it."""
 LOOKED_AT = 32
 """Number of images, evenly spaced, that are compared with the first one."""
+DEEPEST = 8
+"""Levels of folders that are read."""
 WAY_OUT = "Expected one subfolder per class, with the images in it."
 
 
@@ -206,28 +208,20 @@ class Images(Source):
 
     def stamp(self, path: Path) -> Hashable:
         """Return a hash of names, sizes and times of all files."""
-        entries = []
         try:
             if not path.is_dir():
                 raise UserError(f"{path} is a file. Expected a folder. {WAY_OUT}")
-            for folder in sorted(entry.path for entry in os.scandir(path) if entry.is_dir()):
-                entries += [(entry.path, *status(entry)) for entry in os.scandir(folder)]
+            return hash(tuple(sorted((entry.path, *status(entry)) for entry in files_below(path))))
         except OSError as error:
             raise unreadable(Path(error.filename or path), error) from None
-        return hash(tuple(sorted(entries)))
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
         """Return the outline, from the list of files and the header of the first image."""
-        listing = _list(path, options.excluded_files)
-        with strictly():
-            _, (channels, height, width) = first_whole(path, listing.names())
-            notes = _unlike(options, path, listing.names(), (channels, height, width))
-        height, width = (options.image_size,) * 2 if options.image_size else (height, width)
-        channels = channels if options.channels == "auto" else options.channels
+        listing = _list(path, options.excluded_files, options.inner_folders)
+        shape, notes = first_shape(options, path, listing.names())
         sizes = [len(files) for files in listing.files.values()]
-        type = image(1 if channels == "grey" else 3, height, width)
         return Outline(
-            inputs=(InputInfo("image", type, span=declaration.Images.span),),
+            inputs=(image_input(shape),),
             targets=(np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),),
             wanted=classes_of(*listing.files, name="class"),
             notes=(*listing.notes(), *notes),
@@ -236,11 +230,28 @@ class Images(Source):
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """Return the images (N, C, H, W): uint8, or float32 where the first one has 16 bits per channel."""
-        return read_images(path, _list(path, options.excluded_files).names(), outline, chosen)
+        return read_images(path, image_names(options, path), outline, chosen)
 
     def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """Return a reader that decodes files on demand."""
-        return stream_images(path, _list(path, options.excluded_files).names(), outline)
+        return stream_images(path, image_names(options, path), outline)
+
+
+def first_shape(options: DataOptions, folder: Path, names: list[str]) -> tuple[tuple[str, int, int], list[str]]:
+    """Return `grey` or `rgb`, height and width that all images become, from the first one and the options, and notes
+    where others differ. Raises `UserError` where none can be read."""
+    with strictly():
+        _, first = first_whole(folder, names)
+        notes = _unlike(options, folder, names, first)
+    channels, height, width = first
+    height, width = (options.image_size,) * 2 if options.image_size else (height, width)
+    return (channels if options.channels == "auto" else options.channels, height, width), notes
+
+
+def image_input(shape: tuple[str, int, int]) -> InputInfo:
+    """Return the input of images that are `grey` or `rgb`, of this height and width."""
+    channels, height, width = shape
+    return InputInfo("image", image(1 if channels == "grey" else 3, height, width), span=declaration.Images.span)
 
 
 @dataclass(frozen=True)
@@ -337,9 +348,23 @@ def _be_strict() -> None:
     warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
 
 
-def image_names(folder: Path, excluded: Collection[str] = ()) -> list[str]:
+def image_names(options: DataOptions, folder: Path) -> list[str]:
     """Return the names of the image files, `class/file`, in order. Raises `UserError`."""
-    return _list(folder, excluded).names()
+    return _list(folder, options.excluded_files, options.inner_folders).names()
+
+
+def files_below(folder: Path | str, level: int = 0) -> Iterator[os.DirEntry[str]]:
+    """Yield the files in a folder and in those inside it, without hidden ones; links to folders are followed at the
+    first level only, and `DEEPEST` levels are read. Raises `OSError`."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if is_hidden(entry.name):
+                continue
+            if entry.is_dir(follow_symlinks=level == 0):
+                if level < DEEPEST:
+                    yield from files_below(entry.path, level + 1)
+            else:
+                yield entry
 
 
 def file_groups(options: DataOptions, names: Sequence[str]) -> Array | None:
@@ -353,8 +378,9 @@ def excluded_note(count: int) -> list[str]:
     return [f"Left out as you chose: {plural(count, 'file')}."] if count else []
 
 
-def _list(folder: Path, excluded: Collection[str]) -> _Listing:
-    """Return the class folders with their files. Raises `UserError` without at least two that hold images."""
+def _list(folder: Path, excluded: Collection[str], inner: str) -> _Listing:
+    """Return the class folders with their files; `inner` is the option `inner_folders`. Raises `UserError` without at
+    least two that hold images."""
     excluded = frozenset(excluded)
     num_files = 0
     try:
@@ -362,17 +388,34 @@ def _list(folder: Path, excluded: Collection[str]) -> _Listing:
         classes = [entry for entry in entries if entry.is_dir()]
         files: dict[str, tuple[str, ...]] = {}
         left_out: list[str] = []
+        kept: dict[str, list[str]] = {}
         for entry in classes:
-            names = sorted((e for e in os.scandir(entry.path) if not is_hidden(e.name)), key=lambda e: e.name)
-            pictures = [e.name for e in names if is_picture(e)]
+            pictures, others = _pictures_in(Path(entry.path), is_deep=inner != "leave-out")
             num_files += len(pictures)
-            files[entry.name] = tuple(name for name in pictures if f"{entry.name}/{name}" not in excluded)
-            left_out += [f"{entry.name}/{e.name}" for e in names if not is_picture(e)]
+            left_out += [f"{entry.name}/{name}" for name in others]
+            files |= {entry.name: ()} if inner != "path" or not pictures else {}
+            for name in pictures:
+                owner = f"{entry.name}/{name}".rpartition("/")[0] if inner == "path" else entry.name
+                path = f"{entry.name}/{name}"
+                files.setdefault(owner, ())
+                if path not in excluded:
+                    kept.setdefault(owner, []).append(path.removeprefix(f"{owner}/"))
+        files = {name: tuple(kept.get(name, ())) for name in (sorted(files) if inner == "path" else files)}
     except OSError as error:
         raise unreadable(Path(error.filename or folder), error) from None
     _refuse_poor(folder, files, left_out, outside=len(entries) - len(classes))
     num_excluded = num_files - sum(map(len, files.values()))
     return _Listing(files, tuple(left_out), len(entries) - len(classes), num_excluded)
+
+
+def _pictures_in(folder: Path, *, is_deep: bool) -> tuple[list[str], list[str]]:
+    """Return the image files in a folder, sorted, with `is_deep` also those in folders inside it, and what else is
+    there."""
+    if not is_deep:
+        names = sorted((e for e in os.scandir(folder) if not is_hidden(e.name)), key=lambda e: e.name)
+        return [e.name for e in names if is_picture(e)], [e.name for e in names if not is_picture(e)]
+    paths = sorted(Path(entry.path).relative_to(folder).as_posix() for entry in files_below(folder, 1))
+    return [path for path in paths if is_image(path)], [path for path in paths if not is_image(path)]
 
 
 def is_picture(entry: os.DirEntry[str]) -> bool:

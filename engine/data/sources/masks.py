@@ -22,7 +22,8 @@ from engine.data.sources.images import (
     bad_pictures,
     excluded_note,
     file_groups,
-    first_whole,
+    first_shape,
+    image_input,
     is_picture,
     read_images,
     read_mask,
@@ -42,8 +43,7 @@ from engine.data.sources.source import (
 )
 from engine.data.sources.targets import as_class_numbers
 from engine.project.data import DataOptions
-from engine.project.dataset_info import IGNORED, InputInfo, TargetInfo
-from engine.project.sources import images as declaration
+from engine.project.dataset_info import IGNORED, TargetInfo
 from engine.project.sources.base import is_hidden
 
 WAY_OUT = "Expected one mask for each image, of the same name."
@@ -57,29 +57,24 @@ class Masks(Source):
 
     def stamp(self, path: Path) -> Hashable:
         """Return a hash of names, sizes and times of all files of both folders."""
-        try:
-            return hash(tuple((e.path, *status(e)) for folder in (path, self.masks) for e in _entries(folder)))
-        except OSError as error:
-            raise unreadable(Path(error.filename or path), error) from None
+        return stamp_of(path, self.masks)
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
         """Return the outline, from the list of files, the header of the first image, and all masks for the classes."""
         pairs, notes = pairs_of(path, self.masks, options.excluded_files)
+        shape, more = first_shape(options, path, [name for name, _ in pairs])
+        height, width = shape[1:]
         with strictly():
-            _, (channels, height, width) = first_whole(path, [name for name, _ in pairs])
-            height, width = (options.image_size,) * 2 if options.image_size else (height, width)
-            channels = channels if options.channels == "auto" else options.channels
             values = _read_masks(self.masks, [mask for _, mask in pairs], height, width)
         what = f"The folder of masks {self.masks}"
         numbers, names = as_class_numbers(values, what, options.ignored_value)
         if share := float((numbers == IGNORED).mean()):
             notes.append(f"{format_percent(share, 1)} of the pixels of the masks do not count.")
-        type = image(1 if channels == "grey" else 3, height, width)
         return Outline(
-            inputs=(InputInfo("image", type, span=declaration.Images.span),),
+            inputs=(image_input(shape),),
             targets=(numbers,),
             wanted=(TargetInfo("mask", image(len(names), height, width), "classes", names),),
-            notes=tuple(notes),
+            notes=(*notes, *more),
             split_keys=file_groups(options, [name for name, _ in pairs]),
         )
 
@@ -93,14 +88,25 @@ class Masks(Source):
         return stream_images(path, [name for name, _ in pairs_of(path, self.masks, options.excluded_files)[0]], outline)
 
 
+def stamp_of(*folders: Path) -> Hashable:
+    """Return a hash of names, sizes and times of all files of these folders. Raises `UserError`."""
+    try:
+        return hash(tuple((e.path, *status(e)) for folder in folders for e in _entries(folder)))
+    except OSError as error:
+        raise unreadable(Path(error.filename or folders[0]), error) from None
+
+
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
     if not folder.is_dir():
         raise UserError(f"{folder} is a file. Expected a folder. {WAY_OUT}")
     return sorted((entry for entry in os.scandir(folder) if not is_hidden(entry.name)), key=lambda entry: entry.name)
 
 
-def pairs_of(folder: Path, masks: Path, excluded: Collection[str]) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return the names of each image and its mask, and notes. Raises `UserError` where they do not match."""
+def pairs_of(
+    folder: Path, masks: Path, excluded: Collection[str], what: str = "mask"
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the names of each image and its mask, or other image as `what` says, and notes. Raises `UserError` where
+    they do not match."""
     excluded = frozenset(excluded)
     try:
         found_images = [entry.name for entry in _entries(folder) if is_picture(entry)]
@@ -109,15 +115,16 @@ def pairs_of(folder: Path, masks: Path, excluded: Collection[str]) -> tuple[list
         raise unreadable(Path(error.filename or folder), error) from None
     images = [name for name in found_images if name not in excluded]
     if not images:
-        raise UserError(f"{folder} has no images. With a folder of masks, images lie there without subfolders.")
+        raise UserError(f"{folder} has no images. With a folder of {what}s, images lie there without subfolders.")
     lonely = [name for name in images if Path(name).stem not in found]
     if lonely:
         count = "1 image has" if len(lonely) == 1 else f"{len(lonely):,} of {len(images):,} images have"
-        raise UserError(f"{count} no mask in {masks}: {listed(lonely)}. {WAY_OUT}")
+        way_out = f"Expected one {what} for each image, of the same name."
+        raise UserError(f"{count} no {what} in {masks}: {listed(lonely)}. {way_out}")
     pairs = [(name, found[Path(name).stem]) for name in images]
     stems = {Path(name).stem for name in found_images}
     spare = sorted(mask for stem, mask in found.items() if stem not in stems)
-    notes = [f"Masks without an image, left out: {listed(spare)}."] if spare else []
+    notes = [f"{what.capitalize()}s without an image, left out: {listed(spare)}."] if spare else []
     return pairs, [*excluded_note(len(found_images) - len(images)), *notes]
 
 

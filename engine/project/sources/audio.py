@@ -113,7 +113,10 @@ class Audio(SourceType):
     key, label = "audio", "Audio files"
     note = "Sounds: a folder with one subfolder per class, or a table of file and label"
     wanted = "the folder of sounds, or the table that names them"
-    inputs = "sounds as a waveform, a spectrogram or a mel spectrogram; one subfolder per class, or a table of files"
+    inputs = (
+        "sounds as a waveform, a spectrogram or a mel spectrogram; one subfolder per class, or a table of files "
+        "([audio](#audio))"
+    )
     targets = "the class, or the column that `response` names"
     options = AudioOptions
     uses = ("path", "response", "task", "loading", "decoded_cache", "group_pattern")

@@ -61,7 +61,12 @@ class SourceOptions(
     BorderOptions,
 ):
     """The options of all sources together, so that a value survives a look at another source. The order of the bases is
-    that of the form."""
+    that of the form, group by group."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        groups = list(dict.fromkeys(field.group for field in cls.fields.values()))
+        cls.fields = dict(sorted(cls.fields.items(), key=lambda item: groups.index(item[1].group)))
 
     @property
     def source_type(self) -> SourceType | None:

@@ -1,10 +1,12 @@
-"""Folders of images: one subfolder per class, or a mask per image."""
+"""Folders of images: classes by subfolder or by a table, or a mask or target image per image."""
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from engine.core.fields import Choice, FilePath, Int
+from engine.core.errors import FieldError, plural
+from engine.core.fields import Choice, FilePath, Int, Text
 from engine.core.list_fields import Texts
 from engine.core.records import Record
 from engine.core.types import TensorType
@@ -16,9 +18,62 @@ if TYPE_CHECKING:
 IMAGE_SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
 
 
+MASK_NAMES = re.compile("mask|label|annot|segment|truth", re.IGNORECASE)
+TARGET_NAMES = re.compile("target|output|clean|after|high|sharp", re.IGNORECASE)
+ALIKE = 0.9
+"""Fraction of names that two folders must share to be images and their masks or targets."""
+
+
 class ImageOptions(Record):
     """Options of image files, and the ignored value, which arrays have, too."""
 
+    inner_folders = Choice(
+        "leave-out",
+        options=("leave-out", "class", "path"),
+        notes={
+            "leave-out": "Images in folders inside the class folders are left out",
+            "class": "They belong to the class of the folder at the first level",
+            "path": "Each folder with images is a class, named by its path, such as dog/old",
+        },
+        label="Folders inside",
+        group="Source",
+        help="How images in folders inside the class folders are taken. Default leave-out. MATLAB: IncludeSubfolders",
+        visible_when=lambda options: not options.target_kind,
+    )
+    labels = FilePath(
+        "",
+        pattern="Tables (*.csv *.tsv *.txt)",
+        label="Table of classes",
+        group="Source",
+        help="For classes by a table: a CSV file with one column of files and one of classes. The images then lie in "
+        "the folder or in folders inside it. Empty: none",
+        visible_when=lambda options: options.target_kind in ("", "labels"),
+    )
+    label_column = Text(
+        "",
+        label="Column of classes",
+        group="Source",
+        help="Column of the table of classes that holds the class. Default: the only one beside that of the files, or "
+        "label, class, category, target",
+        visible_when=lambda options: options.target_kind == "labels",
+    )
+    target_images = FilePath(
+        "",
+        folder=True,
+        label="Folder of targets",
+        group="Source",
+        help="For image to image, such as denoising: a folder with one target image per image, of the same name. The "
+        "images then lie in one folder without subfolders. Empty: none",
+        visible_when=lambda options: options.target_kind in ("", "target_images"),
+    )
+    target_values = Choice(
+        "zero-one",
+        options=("zero-one", "stored"),
+        notes={"zero-one": "0 to 1: divided by 255", "stored": "0 to 255, as in the files"},
+        group="Source",
+        help="Range of the numbers of target images. Default zero-one",
+        visible_when=lambda options: options.target_kind == "target_images",
+    )
     masks = FilePath(
         "",
         folder=True,
@@ -26,6 +81,7 @@ class ImageOptions(Record):
         group="Source",
         help="For segmentation: a folder with one mask per image, of the same name, whose values (grey or palette)"
         " are the classes of the pixels. The images then lie in one folder without subfolders. Empty: none",
+        visible_when=lambda options: options.target_kind in ("", "masks"),
     )
     ignored_value = Int(
         -1,
@@ -35,7 +91,7 @@ class ImageOptions(Record):
         group="Source",
         help="Value in masks and classes that is ignored by the loss and the metrics, such as 255. Default -1. "
         "MATLAB: MaskIndex, 0; torch: ignore_index",
-        visible_when=lambda options: options.source != "images" or options.masks != "",
+        visible_when=lambda options: options.source != "images" or options.target_kind == "masks",
     )
     image_size = Int(
         0,
@@ -60,15 +116,24 @@ class ImageOptions(Record):
         " 3.png. Default none. The Data tab finds damaged files and leaves them out",
     )
 
+    @property
+    def target_kind(self) -> str:
+        """Name of the option that says where the targets of images lie: `masks`, `labels` or `target_images`; empty
+        where they are in subfolders by class."""
+        return next((name for name in ("masks", "labels", "target_images") if getattr(self, name)), "")
+
 
 class Images(SourceType):
     """Image files in folders."""
 
     key, label = "images", "Folder of images"
-    note = "A folder of images with one subfolder per class"
+    note = "A folder of images with one subfolder per class, a table of classes, masks, or target images"
     wanted = "the folder of images"
-    inputs = "images in one subfolder per class"
-    targets = "the class"
+    inputs = "images in one subfolder per class, or in one folder with `labels`, `masks` or `target_images`"
+    targets = (
+        "the class, by folder or by the table `labels`; with `masks` a class per pixel, with `target_images` a number "
+        "per pixel and channel, from images of the same names in another folder"
+    )
     options = ImageOptions
     uses = ("path", "loading", "decoded_cache", "readers", "bad_samples", "group_pattern")
     has_folders = True
@@ -80,7 +145,7 @@ class Images(SourceType):
         "all images, decoded and resized on demand; up to `decoded_cache` MiB (default 1,024 over all workers, at most "
         "a quarter of the free memory) stay decoded for later epochs; by threads, or by processes (`readers`)"
     )
-    resident = "masks: one or two bytes per pixel"
+    resident = "masks: one or two bytes per pixel; target images: four bytes per number"
     reads_single_samples = True
     has_image_files = resizes = True
     reads = "image"
@@ -88,18 +153,66 @@ class Images(SourceType):
     bytes_per_number = 5  # bytes as read, single precision as trained with
 
     def reader_for(self, options: "DataOptions", path: Path) -> str:
-        """Return the reader of classes by subfolder, or of masks."""
-        return "engine.data.sources.masks:Masks" if options.masks else self.reader
+        """Return the reader of classes by subfolder or table, of masks, or of target images."""
+        return READERS.get(options.target_kind, self.reader)
+
+    def problems(self, options: "DataOptions") -> Iterator[FieldError]:
+        """Yield several kinds of targets at once, and splits that they do not have."""
+        yield from super().problems(options)
+        given = [name for name in READERS if getattr(options, name)]
+        if len(given) > 1:
+            labels = " and ".join(f"'{options.fields[name].label}'" for name in given)
+            yield FieldError(given[1], f"{labels} are both set; images have one kind of targets. Clear all but one.")
+        elif options.division == "folders" and options.target_kind in ("labels", "target_images"):
+            label = options.fields[options.target_kind].label
+            yield FieldError("split", f"'{label}' is for images in one folder. Choose another split than folders.")
 
     def guess(self, peek: Peek) -> Guess | None:
-        """Return a guess for a folder whose subfolders hold images."""
+        """Return a guess for a folder of images: by its subfolders, a table in it, or the names of two folders."""
         counts = {inside: sum(map(is_image, names)) for inside, names in peek.tree.items()}
         folders = [inside for inside, count in counts.items() if count and inside and "/" not in inside]
         total = sum(counts[inside] for inside in folders)
-        if len(folders) < 2:
-            return None
         more = "more than " if peek.is_cut else ""
+        if len(folders) == 2 and (found := self._pairs(peek, *folders)) is not None:
+            return found
+        inside: dict[str, int] = {}
+        for folder, count in counts.items():
+            if "/" in folder:
+                inside[folder.partition("/")[0]] = inside.get(folder.partition("/")[0], 0) + count
+        classes = {*folders, *(name for name, count in inside.items() if count)}
+        if len(classes) < 2:
+            return self._flat(peek, counts.get("", 0))
+        if num_inside := sum(inside.values()):
+            total += num_inside
+            names = f"{len(classes):,} subfolders, some with folders inside"
+            reason = f"{names}, and {more}{total:,} images: one class per subfolder"
+            return Guess(self.key, 0.9, reason, {"inner_folders": "class"})
         return Guess(self.key, 0.95, f"{len(folders):,} subfolders with {more}{total:,} images: one class each")
+
+    def _pairs(self, peek: Peek, *folders: str) -> Guess | None:
+        """Return a guess for a folder of images beside one of masks or targets, by the names of folders and files."""
+        for other, name in (folders, folders[::-1]):
+            is_mask, is_target = MASK_NAMES.search(name), TARGET_NAMES.search(name)
+            stems, images = ({PurePath(file).stem for file in peek.tree[folder]} for folder in (name, other))
+            if (is_mask or is_target) and len(stems & images) >= ALIKE * max(len(images), 1):
+                option, what = ("masks", "a mask") if is_mask else ("target_images", "a target image")
+                reason = f"{len(images):,} images in {other}, and {what} of the same name for each in {name}"
+                values = {"path": str(peek.path / other), option: str(peek.path / name)}
+                return Guess(self.key, 0.9, reason, values)
+        return None
+
+    def _flat(self, peek: Peek, count: int) -> Guess | None:
+        """Return a guess for a folder of images without classes, with a table where one lies there."""
+        if not count:
+            return None
+        tables = [name for name in peek.tree[""] if name.lower().endswith((".csv", ".tsv"))]
+        if len(tables) == 1:
+            reason = f"{plural(count, 'image')}, and the table {tables[0]} that may name their classes"
+            return Guess(self.key, 0.85, reason, {"labels": str(peek.path / tables[0])})
+        reason = (
+            f"{plural(count, 'image')} in one folder: choose a table of their classes, or a folder of masks or targets"
+        )
+        return Guess(self.key, 0.5, reason)
 
     def preparation(self, type: TensorType, columns: Sequence[str]) -> Iterator[str]:
         """Yield how the pixels of image files become numbers."""
@@ -110,6 +223,14 @@ class Images(SourceType):
                 f"Pixels as in the image file, not divided by 255; {colours}, upright as EXIF says, transparency on "
                 f"white, resized to {height} × {width} (bilinear)."
             )
+
+
+READERS = {
+    "masks": "engine.data.sources.masks:Masks",
+    "labels": "engine.data.sources.image_labels:Labelled",
+    "target_images": "engine.data.sources.image_pairs:ImagePairs",
+}
+"""Readers of targets outside of subfolders, by the option that says where they lie."""
 
 
 def is_image(name: str) -> bool:

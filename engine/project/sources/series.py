@@ -164,7 +164,7 @@ class Series(SourceType):
         "`history`: the last `lags` steps of all columns, the responses first; `future`: the columns known in advance "
         "at the steps to predict, if there are any"
     )
-    targets = "one vector: the columns of `response` at the next `horizon` steps"
+    targets = "one vector: the columns of `response` at the next `horizon` steps ([forecasts](forecasting.md))"
     options = SeriesOptions
     uses = ("path", "response", "left_out", "time_column", "missing_cells", "split_overlap")
     suffixes, files = (".csv", ".tsv", ".txt"), "Tables"
@@ -199,7 +199,9 @@ class Sequences(SourceType):
     key, label = "sequences", "Sequences"
     note = "Sequences: a CSV file each, in class folders or listed in a table, or one long table with a sequence column"
     wanted = "the folder or the CSV file"
-    inputs = "the other columns of numbers, steps first, padded to the longest sequence"
+    inputs = (
+        "the other columns of numbers, steps first, padded to the longest sequence ([sequences](#sequences-in-files))"
+    )
     targets = "the class folder, or columns (`response`) per sequence or per step"
     options = SequenceOptions
     uses = ("path", "response", "task", "left_out", "time_column", "missing_cells", "loading")

@@ -148,7 +148,10 @@ class TextFiles(SourceType):
     key, label = "text", "Texts"
     note = "Texts: a table with a column of them, a folder with one subfolder per class, or one file to predict tokens"
     wanted = "the file or folder of texts"
-    inputs = "texts as indices of tokens: a column of a table, files in one subfolder per class, or blocks of one file"
+    inputs = (
+        "texts as indices of tokens: a column of a table, files in one subfolder per class, or blocks of one file "
+        "([texts](#texts))"
+    )
     targets = "the column that `response` names, the class, or the next token at every token"
     options = TextOptions
     uses = ("path", "response", "task")

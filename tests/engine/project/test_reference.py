@@ -2,7 +2,7 @@
 
 from engine.project.environment import EnvironmentOptions
 from engine.project.project import RunOptions
-from engine.project.reference import COMMAND, PATH, text
+from engine.project.reference import COMMAND, DATA_PATH, PATH, data_text, text
 from engine.project.training import TrainingOptions
 
 
@@ -27,3 +27,9 @@ def test_the_names_in_matlab_and_torch_are_columns_and_not_prose() -> None:
     assert TrainingOptions.fields["nesterov"].help == "Nesterov momentum. Default off. torch: nesterov", (
         "none is left out"
     )
+
+
+def test_the_tables_of_sources_are_those_of_the_declarations() -> None:
+    page = DATA_PATH.read_text(encoding="utf-8")
+    assert data_text(page) == page, f"sources have changed: run `{COMMAND}` and commit the page"
+    assert "| `table` | the other columns of a CSV file, as one vector |" in page

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -132,6 +133,11 @@ def test_time_series_are_divided_in_time_whatever_the_split_says() -> None:
     assert [name for name in hidden if series.is_visible(name)] == []
     assert series.is_visible("validation_share")
     assert series.dividing_column == ""
+
+
+def test_the_options_of_a_group_stand_together() -> None:
+    groups = [group for group, _ in groupby(field.group for field in DataOptions.fields.values())]
+    assert groups == ["Source", "Split", "Loading"]
 
 
 def test_values_survive_a_look_at_another_source() -> None:

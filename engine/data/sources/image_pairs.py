@@ -1,0 +1,95 @@
+"""A folder of images and a folder of target images of the same names: a number for each channel of each pixel.
+
+For denoising, colouring, depth and the like. Names may differ in their suffix (`a.jpg`, `a.png`); both images are
+resized to one size, bilinearly.
+"""
+
+from collections.abc import Hashable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.core.types import image
+from engine.data.sources.images import (
+    MOST_THREADS,
+    BadPictureError,
+    bad_pictures,
+    file_groups,
+    first_shape,
+    first_whole,
+    image_input,
+    read,
+    read_images,
+    stream_images,
+    strictly,
+)
+from engine.data.sources.masks import pairs_of, stamp_of
+from engine.data.sources.source import Array, Outline, Readers, Samples, Source, refuse_too_large
+from engine.project.data import DataOptions
+from engine.project.dataset_info import TargetInfo
+
+WHITE = 255.0
+
+
+@dataclass(frozen=True)
+class ImagePairs(Source):
+    """Images with target images in another folder."""
+
+    target_images: Path
+
+    def stamp(self, path: Path) -> Hashable:
+        """Return a hash of names, sizes and times of all files of both folders."""
+        return stamp_of(path, self.target_images)
+
+    def outline(self, options: DataOptions, path: Path) -> Outline:
+        """Return the outline, from the headers of the first images, and all target images."""
+        pairs, notes = self._pairs(options, path)
+        (channels, height, width), more = first_shape(options, path, [name for name, _ in pairs])
+        with strictly():
+            _, (target_channels, *_) = first_whole(self.target_images, [target for _, target in pairs])
+            values = self._read([target for _, target in pairs], target_channels, height, width)
+        if options.target_values == "zero-one":
+            values /= WHITE
+        type = image(values.shape[1], height, width)
+        return Outline(
+            inputs=(image_input((channels, height, width)),),
+            targets=(values,),
+            wanted=(TargetInfo("target", type, "numbers"),),
+            notes=(*notes, *more),
+            split_keys=file_groups(options, [name for name, _ in pairs]),
+        )
+
+    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+        """Return the images (N, C, H, W): uint8, or float32 where the first one has 16 bits per channel."""
+        return read_images(path, [name for name, _ in self._pairs(options, path)[0]], outline, chosen)
+
+    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
+        """Return a reader that decodes images on demand; targets are held in memory, four bytes per number."""
+        return stream_images(path, [name for name, _ in self._pairs(options, path)[0]], outline)
+
+    def _pairs(self, options: DataOptions, path: Path) -> tuple[list[tuple[str, str]], list[str]]:
+        return pairs_of(path, self.target_images, options.excluded_files, "target image")
+
+    def _read(self, names: list[str], channels: str, height: int, width: int) -> np.ndarray[Any, np.dtype[np.float32]]:
+        """Return all target images (N, C, H, W) in float32, 0 to 255. Raises `UserError`."""
+        planes = 1 if channels == "grey" else 3
+        what = f"{len(names):,} target images of {planes} × {height:,} × {width:,}"
+        refuse_too_large(8 * len(names) * planes * height * width, what, "Choose a smaller image size.")
+        values = np.empty((len(names), planes, height, width), np.float32)
+
+        def read_one(item: tuple[int, str]) -> tuple[str, str] | None:
+            number, name = item
+            try:
+                values[number] = read(self.target_images / name, channels, height, width)
+            except BadPictureError as error:
+                return name, str(error)
+            return None
+
+        with ThreadPoolExecutor(MOST_THREADS) as pool:
+            bad = [found for found in pool.map(read_one, enumerate(names)) if found is not None]
+        if bad:
+            raise bad_pictures(bad, len(names), self.target_images)
+        return values
