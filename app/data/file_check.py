@@ -20,7 +20,7 @@ from engine.project.data import DataOptions
 MOST_SHOWN = {"damaged": 5}
 FEW_SHOWN = 3
 """Number of files that are listed per kind until more are asked for; of the kinds that training takes, few."""
-READ = ("path", "masks", "image_size", "channels")
+READ = ("path", "image_size", "channels", "inner_folders", "labels", "label_column", "masks", "target_images")
 """Options that decide what is found."""
 TAKEN_AS = {"grey": "grey", "rgb": "colours"}
 

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from app.data.charts import ClassChart, ColumnCharts
 from app.data.data_checks import DataChecks
 from app.data.file_check import FileCheck
-from app.data.tiles import Masked, Picture, Sparkline, Tile, Tiles
+from app.data.tiles import Masked, Paired, Picture, Sparkline, Tile, Tiles
 from app.widgets import ElidedLabel
 from designer import theme
 from engine.project.dataset_info import SPLITS, DatasetInfo
@@ -186,6 +186,8 @@ def samples_of(answer: dict[str, Any], most: int | None = None) -> Tiles | None:
 
 
 def _picture(shown: dict[str, Any], label: str, tip: str) -> Tile:
+    if "target" in shown:
+        return Paired(shown["file"], shown["target"], label, tip)
     return Masked(shown["file"], shown["mask"], label, tip) if "mask" in shown else Picture(shown["file"], label, tip)
 
 

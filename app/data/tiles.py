@@ -74,10 +74,29 @@ class Masked(Tile):
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Draw the image at the left, its classes at the right."""
-        half = (area.width() - GAP / 2) / 2
-        for left, pixmap in ((0.0, self.pixmap), (half + GAP / 2, self.classes)):
-            x = left + (half - pixmap.width()) / 2
-            painter.drawPixmap(QPointF(x, (area.height() - pixmap.height()) / 2), pixmap)
+        draw_beside(painter, area, self.pixmap, self.classes)
+
+
+class Paired(Tile):
+    """An image, and beside it its target image."""
+
+    size_wanted = QSize(2 * PICTURE + GAP // 2, PICTURE)
+
+    def __init__(self, file: str, target: str, caption: str, tip: str) -> None:
+        super().__init__(caption, tip)
+        self.pixmaps = scaled(QPixmap(file)), scaled(QPixmap(target))
+
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        """Draw the image at the left, its target at the right."""
+        draw_beside(painter, area, *self.pixmaps)
+
+
+def draw_beside(painter: QPainter, area: QRectF, *pixmaps: QPixmap) -> None:
+    """Draw two pictures side by side, each in the middle of its half."""
+    half = (area.width() - GAP / 2) / 2
+    for left, pixmap in zip((0.0, half + GAP / 2), pixmaps, strict=True):
+        x = left + (half - pixmap.width()) / 2
+        painter.drawPixmap(QPointF(x, (area.height() - pixmap.height()) / 2), pixmap)
 
 
 def scaled(pixels: QPixmap, *, smooth: bool | None = None) -> QPixmap:

@@ -3,6 +3,7 @@
 from engine.project.environment import EnvironmentOptions
 from engine.project.project import RunOptions
 from engine.project.reference import COMMAND, DATA_PATH, PATH, data_text, text
+from engine.project.sources.catalog import SOURCES
 from engine.project.training import TrainingOptions
 
 
@@ -32,4 +33,4 @@ def test_the_names_in_matlab_and_torch_are_columns_and_not_prose() -> None:
 def test_the_tables_of_sources_are_those_of_the_declarations() -> None:
     page = DATA_PATH.read_text(encoding="utf-8")
     assert data_text(page) == page, f"sources have changed: run `{COMMAND}` and commit the page"
-    assert "| `table` | the other columns of a CSV file, as one vector |" in page
+    assert all(page.count(f"\n| `{key}` |") == 2 for key in SOURCES)
