@@ -6,9 +6,9 @@ get one rate, number of channels and length: see `engine.data.sound`.
 
 import os
 import wave
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +142,18 @@ def _read_other(path: Path, seconds: float) -> tuple[SoundFacts, Array]:
     return facts, samples
 
 
+@dataclass(frozen=True)
+class _Headers:
+    """Facts of the files that were looked at."""
+
+    facts: tuple[SoundFacts, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Memory in bytes, about."""
+        return 100 * len(self.facts)
+
+
 class Audio(Source):
     """Sounds of one rate and length, as waveforms or spectrograms."""
 
@@ -161,8 +173,16 @@ class Audio(Source):
             split_keys=groups_of_names(files.names, groups) if groups else None,
             targets=files.targets,
             wanted=files.wanted,
-            notes=(*files.notes, *_notes(options, how, facts, len(files.names))),
+            notes=(*files.notes, _facts_note(facts, len(files.names))),
+            raw=_Headers(tuple(facts)),
         )
+
+    def fit(self, options: DataOptions, path: Path, outline: Outline, training: Array) -> Outline:
+        """Return the outline with notes on what is done to the files; nothing is learned from them."""
+        how, headers = outline.inputs[0].sound, outline.raw
+        assert how is not None
+        assert isinstance(headers, _Headers)
+        return replace(outline, notes=(*outline.notes, *_notes(how, headers.facts)))
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """Return the sounds in float32; with `chosen`, for a look, those that cannot be read are silent."""
@@ -197,7 +217,7 @@ class Audio(Source):
 
 def _files(options: DataOptions, path: Path) -> LabelledFiles:
     if labelled_files.is_table(path):
-        return labelled_files.of_table(options, path, options.file_column, "sounds")
+        return labelled_files.of_table(options, path, options.sound_column, "sounds")
     if not path.is_dir():
         raise UserError(f"{path} is a file. Expected {EXPECTED}.")
     return labelled_files.of_classes(path, AUDIO_SUFFIXES, "sounds")
@@ -278,29 +298,30 @@ def type_of(how: SoundPreparation) -> TensorType:
     return image(*how.shape) if how.layout == "image" and how.features != "waveform" else sequence(*how.shape)
 
 
-def _notes(options: DataOptions, how: SoundPreparation, facts: Sequence[SoundFacts], total: int) -> list[str]:
-    """Return notes on duration, rate and channels of the files, and on what is done to them."""
+def _facts_note(facts: Sequence[SoundFacts], total: int) -> str:
+    """Return a sentence on duration, rate and channels of the files."""
     shortest, longest = min(one.seconds for one in facts), max(one.seconds for one in facts)
     rates, channels = sorted({one.rate for one in facts}), sorted({one.channels for one in facts})
     looked = "" if len(facts) == total else f" ({len(facts):,} of {total:,} were looked at)"
     times = " to ".join(dict.fromkeys((_seconds(shortest), _seconds(longest))))
-    notes = [
-        f"The files last {times}, at {listed([f'{rate:,}' for rate in rates])} Hz, with "
-        f"{listed([str(count) for count in channels])} {'channel' if channels == [1] else 'channels'}{looked}."
-    ]
-    if rates != [how.rate]:
-        notes.append(f"Sounds of another rate are resampled to {how.rate:,} Hz (polyphase filter).")
-    seconds = how.length / how.rate
-    if longest > seconds + 0.5 / how.rate:
-        notes.append(f"Longer sounds are cut after {_seconds(seconds)}. The duration sets another length.")
-    if shortest < seconds - 0.5 / how.rate:
-        notes.append(f"Shorter sounds are filled with silence up to {_seconds(seconds)}.")
+    counts = f"{listed([str(count) for count in channels])} {'channel' if channels == [1] else 'channels'}"
+    return f"The files last {times}, at {listed([f'{rate:,}' for rate in rates])} Hz, with {counts}{looked}."
+
+
+def _notes(how: SoundPreparation, facts: Sequence[SoundFacts]) -> Iterator[str]:
+    """Yield notes on what is done to the files."""
+    seconds, slack = how.length / how.rate, 0.5 / how.rate
+    if {one.rate for one in facts} != {how.rate}:
+        yield f"Sounds of another rate are resampled to {how.rate:,} Hz (polyphase filter)."
+    if max(one.seconds for one in facts) > seconds + slack:
+        yield f"Longer sounds are cut after {_seconds(seconds)}. The duration sets another length."
+    if min(one.seconds for one in facts) < seconds - slack:
+        yield f"Shorter sounds are filled with silence up to {_seconds(seconds)}."
     if how.features == "mel" and (empty := int((mel_bands(how.bands, how.transform, how.rate).sum(1) == 0).sum())):
-        notes.append(
+        yield (
             f"{empty} of {how.bands} mel bands are narrower than the step between two frequencies and stay empty. "
             "Choose fewer bands, or a longer window."
         )
-    return notes
 
 
 def _seconds(seconds: float) -> str:

@@ -18,9 +18,9 @@ LEAST_RATE, MOST_RATE = 100, 768_000
 class AudioOptions(Record):
     """Options of audio files."""
 
-    file_column = Text(
+    sound_column = Text(
         "",
-        label="Column of files",
+        label="Column of sounds",
         group="Source",
         help="Column of a table that names the audio files, relative to the table's folder. Default: the first column "
         "of texts beside the response",

@@ -25,6 +25,11 @@ def _predicts_tokens(options: Any) -> bool:
     return options.text_goal != "response" and not _is_table(options)
 
 
+def _has_responses(options: Any) -> bool:
+    is_file = options.path.lower().endswith(TEXT_SUFFIXES)
+    return bool(options.text_goal == "response" or (options.text_goal == "auto" and not is_file))
+
+
 class TextOptions(Record):
     """Options of texts."""
 
@@ -96,7 +101,7 @@ class TextOptions(Record):
         group="Source",
         help="Tokens of a text that are kept, from its beginning. Default 512. MATLAB: the option Length of "
         "doc2sequence; Hugging Face: max_length with truncation",
-        visible_when=lambda options: options.text_goal != "next-token",
+        visible_when=_has_responses,
     )
     text_samples = Choice(
         "blocks",

@@ -108,6 +108,9 @@ def test_test_data_of_another_length_becomes_that_of_the_training(tmp_path: Path
     data = load(OPTIONS.replace(test_path="d2/test"), tmp_path, is_streamed=True)
     assert data.facts.samples == {"training": 12, "validation": 0, "test": 2}
     assert data.split("test").inputs[0][:].shape == (2, 1, 40, 48)
+    assert [note for note in data.facts.notes if "test" in note] == [
+        "test: The files last 2 s, at 16,000 Hz, with 1 channel."
+    ]
     (tmp_path / "d").rename(tmp_path / "d2" / "train")
     assert load(OPTIONS.replace(path="d2", split="folders"), tmp_path).facts.samples["test"] == 2
     names = {
@@ -143,7 +146,7 @@ def test_a_table_of_files(tmp_path: Path) -> None:
     data = load(OPTIONS.replace(path="d.csv"), tmp_path)
     assert (data.facts.task, data.facts.targets[0].name, data.facts.samples["training"]) == ("numbers", "pitch", 6)
     assert guesses(tmp_path / "d.csv")[0].source == "audio"
-    assert 'has no column "name" with the names of sounds' in refused(tmp_path, path="d.csv", file_column="name")
+    assert 'has no column "name" with the names of sounds' in refused(tmp_path, path="d.csv", sound_column="name")
     (tmp_path / "clips" / "3.flac").unlink()
     assert "1 of 6 sounds in  cannot be used:\n  clips/3.flac: it is missing" in refused(
         tmp_path, path="d.csv", mel_bands=9

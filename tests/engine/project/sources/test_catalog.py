@@ -170,3 +170,9 @@ def test_a_declared_source_appears_everywhere(toy_data: type[DataOptions], tmp_p
     assert not form.rows["image_size"].is_relevant
     form.set_record(options.replace(source="images"))
     assert not form.rows["count"].is_relevant
+
+
+def test_no_two_groups_of_options_declare_the_same_field() -> None:
+    """One of them would hide the other."""
+    declared = [name for base in SourceOptions.__bases__ if issubclass(base, Record) for name in base.fields]
+    assert sorted(declared) == sorted(set(declared))
