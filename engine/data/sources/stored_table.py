@@ -221,7 +221,7 @@ class _Gathered:
     texts: dict[str, int] | None
     low: float = math.inf
     high: float = -math.inf
-    total: float = 0.0
+    mean: float = 0.0
     count: int = 0
 
     def gaps(self, numbers: Array) -> Array | None:
@@ -235,8 +235,10 @@ class _Gathered:
         """Count the known numbers of a batch."""
         if len(numbers):
             self.low, self.high = min(self.low, float(numbers.min())), max(self.high, float(numbers.max()))
-            self.total += float(numbers.sum(dtype=np.float64))
             self.count += len(numbers)
+            share = len(numbers) / self.count  # means, not sums, which overflow
+            mean = float((numbers.astype(np.float64) / len(numbers)).sum())
+            self.mean = self.mean * (1 - share) + mean * share
 
     def column(self, place: int) -> StoredColumn:
         """Return the description of the column. Raises `UserError` where its numbers cannot be used."""
@@ -247,7 +249,7 @@ class _Gathered:
                 f"{self.what} holds numbers that are not finite, or none at all. Expected finite numbers. Replace "
                 "them, or leave the column out (data.left_out)."
             )
-        return StoredColumn(self.name, place, None, self.low, self.total / self.count, self.high)
+        return StoredColumn(self.name, place, None, self.low, self.mean, self.high)
 
 
 def _write(path: Path, folder: Path, source: "_Parquet | _Csv", missing: Gaps) -> StoredTable:

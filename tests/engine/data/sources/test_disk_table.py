@@ -165,6 +165,14 @@ def test_columns_that_hold_no_numbers_or_texts_are_named(tmp_path: Path, name: s
     assert expected in refused(tmp_path)
 
 
+def test_the_mean_of_huge_numbers_does_not_overflow(tmp_path: Path) -> None:
+    path = tmp_path / "some.parquet"
+    pa.parquet.write_table(pa.table({**columns(), "rooms": [1.6e308] * ROWS}), path)
+    table = stored_table.store(path, 1, (), "refuse")
+    assert table.columns["rooms"].mean == pytest.approx(1.6e308)
+    assert "Column 'rooms'" in refused(tmp_path)
+
+
 def test_dates_are_texts(tmp_path: Path) -> None:
     dates = [datetime.date(2026, 1, 1 + day % 3) for day in range(ROWS)]
     pa.parquet.write_table(pa.table({**columns(), "rooms": dates}), tmp_path / "some.parquet")
