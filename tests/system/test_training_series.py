@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.cli.schema import document
 from engine.layers.base import LayerType
 from engine.project.data import DataOptions
 from engine.project.file import load as load_project
 from engine.project.project import Project
 from tests import warm
 from tests.builders import chain, layer
+from tests.json_schema import violations
 from tests.runs import train
 
 EXAMPLES = Path(__file__).parents[2] / "resources" / "examples"
@@ -69,13 +71,11 @@ def test_the_example_learns_more_than_repeating_a_season(tmp_path: Path) -> None
     assert done.result["test"]["rmse"] < season["rmse"] < told["test"]["last value"]["rmse"]
     assert 0 < told["network"]["test"]["skill"] < 1
     assert told["network"]["test"]["mase"] < season["mase"]
-    for name in ("power.onnx", "power.py"):
-        form = "onnx" if name.endswith("onnx") else "pytorch"
-        done_export = warm.run(
-            ["export", str(done.folder.path), "--format", form, "-o", name], cwd=tmp_path, timeout=100
-        )
-        assert done_export.returncode == 0, done_export.stderr
-        assert "history: 3 columns in this order (demand_mw, temperature, workday)" in done_export.stdout
+    written = json.loads(done.folder.result.read_text())
+    assert list(violations(written, document("result"))) == []
+    export = warm.run(["export", "run", "--format", "onnx", "-o", "power.onnx"], cwd=tmp_path, timeout=100)
+    assert export.returncode == 0, export.stderr
+    assert "history: 3 columns in this order (demand_mw, temperature, workday)" in export.stdout
     ended = json.loads(done.folder.events.read_text().splitlines()[-1])
     assert ended["result"]["baselines"] == told
 
