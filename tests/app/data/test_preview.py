@@ -87,17 +87,28 @@ def test_masks_and_steps_have_the_colours_of_the_table(preview: Preview, tmp_pat
     picture = {"file": str(tmp_path / "p.png"), "mask": str(tmp_path / "m.png"), "label": "0, 1", "split": "test"}
     series = {"values": [[1.0, 2.0, 3.0]], "steps": [1, 1, -1], "label": "1", "split": "test"}
     classes = [{"name": name, "training": 1, "validation": 2, "test": 3} for name in ("0", "1")]
-    preview.show_answer({"pictures": [picture], "series": [series], "classes": classes, "counted": "pixels"}, FACTS)
+    preview.show_answer({"pictures": [picture], "classes": classes, "counted": "pixels"}, FACTS)
     (tile,) = preview.content.findChildren(Masked)
     seen = tile.classes.toImage()
     assert seen.pixelColor(5, 5) == class_colour(0)
     assert seen.pixelColor(PICTURE - 5, 5) == class_colour(1)
     assert seen.pixelColor(5, PICTURE - 5).alpha() == 0
+    (chart,) = preview.content.findChildren(ClassChart)
+    assert chart.viewport().grab().toImage().pixelColor(SWATCH // 2, ROW + ROW // 2) == class_colour(1)
+    preview.show_answer({"series": [series], "classes": classes, "counted": "steps"}, FACTS)
     (line,) = preview.content.findChildren(Sparkline)
     line.resize(150, 84)
     drawn = line.grab().toImage()
     y = 84 - CAPTION_HEIGHT - 3
     assert drawn.pixelColor(40, y) == class_colour(1)
     assert drawn.pixelColor(140, y) != class_colour(1)
-    (chart,) = preview.content.findChildren(ClassChart)
-    assert chart.viewport().grab().toImage().pixelColor(SWATCH // 2, ROW + ROW // 2) == class_colour(1)
+
+
+def test_what_follows_a_window_is_drawn_in_the_colour_of_its_channel(preview: Preview) -> None:
+    window = {"values": [[0.0] * 10, [1.0] * 10], "label": "5", "split": "training", "channels": ["a", "b"]}
+    preview.show_answer({"series": [{**window, "ahead": {"b": [1.0] * 5}}]}, FACTS)
+    (line,) = preview.content.findChildren(Sparkline)
+    assert (line.caption, line.ahead) == ("b ahead", [(1, [1.0] * 5)])
+    line.resize(150, 84)
+    drawn = line.grab().toImage()
+    assert drawn.pixelColor(140, 4) == class_colour(1), "behind the window, at the height of the channel"
