@@ -426,7 +426,9 @@ def record(options: DataOptions, base: Path, versions: Mapping[str, str]) -> Dat
             # One array file stands for all in its folder.
             path = path.parent if path.suffix == ".npy" and path.is_file() else path
             try:
-                places.append(DataPlace.look(name, path, suffixes))
+                place = DataPlace.look(name, path, suffixes)
+                # Files of some formats, such as those of MNIST, have no suffix.
+                places.append(place if place.files else DataPlace.look(name, path))
             except OSError as error:
                 raise unreadable(path, error) from None
     division = open_source(options, base).division

@@ -257,3 +257,13 @@ def test_splits_that_cannot_be_are_refused_at_their_option(tmp_path, options, pa
     with pytest.raises(FieldErrors) as refused:
         facts(options, tmp_path)
     assert [error.path for error in refused.value.errors] == [path]
+
+
+def test_the_record_of_a_run_names_files_without_a_suffix(tmp_path):
+    (tmp_path / "mnist").mkdir()
+    for name, shape, values in (("images-idx3", (4, 2, 2), range(16)), ("labels-idx1", (4,), [0, 1, 0, 1])):
+        sizes = b"".join(size.to_bytes(4, "big") for size in shape)
+        content = bytes([0, 0, 8, len(shape)]) + sizes + bytes(values)
+        (tmp_path / "mnist" / f"train-{name}-ubyte").write_bytes(content)
+    found = record(ARRAYS.replace(path="mnist", validation_share=0, test_share=0), tmp_path, {})
+    assert list(found.places[0].listing or {}) == ["train-images-idx3-ubyte", "train-labels-idx1-ubyte"]
