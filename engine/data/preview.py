@@ -21,7 +21,7 @@ MOST_ROWS = 20
 MOST_COLUMNS = 50
 MOST_NAMES = 12
 MOST_COUNTED = 10_000
-MOST_CLASSES = 300
+MOST_CLASSES = 200
 """Classes of steps, pixels or voxels that are counted; more are tokens of a vocabulary."""
 NOTHING = 255
 

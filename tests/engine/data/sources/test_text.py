@@ -211,6 +211,8 @@ def test_a_preview_shows_the_texts(tmp_path: Path) -> None:
     (tmp_path / "d.txt").write_text(GOOD * 50)
     look = preview(OPTIONS.replace(path="d.txt", block_length=20), tmp_path, tmp_path / "look", 4)
     assert look["rows"][0][0].startswith(GOOD)
+    bytes_of = preview(OPTIONS.replace(path="d.txt", block_length=20, tokens="byte"), tmp_path, tmp_path / "look", 4)
+    assert bytes_of["classes"] == []  # most of the 256 are not in the text
 
 
 def test_sentences_are_guessed(tmp_path: Path) -> None:
