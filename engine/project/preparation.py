@@ -346,8 +346,9 @@ def _check(record: Preparation) -> None:
 
 
 def _check_columns(given: InputPreparation, where: str) -> None:
-    if (given.reads == "columns") != bool(given.columns):
-        raise JsonShapeError(f"{where}.columns: expected columns where columns are read, and only there")
+    names_channels = given.reads == "array" and "T" in given.axes and all(c.kind == "number" for c in given.columns)
+    if (given.reads == "columns") != bool(given.columns) and not names_channels:
+        raise JsonShapeError(f"{where}.columns: expected columns where columns are read, or channels of sequences")
     indices = [column for column in given.columns if column.kind == "category" and column.encoding == "index"]
     is_alone = len(indices) == len(given.columns) == 1
     if (given.columns and is_alone != (given.content == "indices")) or (indices and not is_alone):
