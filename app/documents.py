@@ -170,7 +170,7 @@ class Documents(QObject):
             return project
         data, moved = project.data, {}
         for name, value in data.changed().items():
-            if isinstance(data.fields[name], FilePath) and not Path(value).is_absolute():
+            if isinstance(data.fields[name], FilePath) and "://" not in value and not Path(value).is_absolute():
                 where = os.path.relpath((self.base / value).resolve(), target.parent)
                 moved[name] = Path(where).as_posix()
         return replace(project, data=data.replace(**moved)) if moved else project

@@ -276,7 +276,7 @@ class ExportDialog(QDialog):
             return self._run
         # The project as it is on the canvas, saved or not: beside the original, so that relative data is found.
         data = self._project.data
-        if data.path:
+        if data.path and "://" not in data.path:
             data = data.replace(path=str((self._base / data.path).resolve()))
         self._copy = tempfile.TemporaryDirectory(prefix="netwright-")
         path = Path(self._copy.name) / f"project{SUFFIX}"

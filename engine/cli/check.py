@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_project, add_trust, facts_of, failure, look_at_code, print_json, read_project
+from engine.cli.common import add_project, add_trust, facts_of, failure, look_at_code, note, print_json, read_project
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
 from engine.core.fields import printable
@@ -21,6 +21,7 @@ from engine.network.memory import activation_bytes
 from engine.network.problems import Problem
 from engine.network.table import table_rows
 from engine.project.check import CheckResult, check, describe, memory_of
+from engine.project.dataset_info import DatasetInfo
 from engine.project.pipeline_stages import Stages
 from engine.project.project import Project
 from engine.project.stage_edits import asked_workers, has_stages, shown_stages, stage_bytes
@@ -29,6 +30,7 @@ from engine.runs.folder import origin
 
 FORMATS = ("text", "json", "github", "sarif")
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+LOOK = "`netwright-engine data inspect PROJECT` does."
 MOST_NAMES = 8
 """So many layers of a stage are named."""
 
@@ -89,6 +91,15 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_INPUT if is_refused else EXIT_DONE
 
 
+def _local_facts(project: Project, base: Path) -> DatasetInfo | None:
+    """Return the dataset info, or None for data that is read over the network, which `check` leaves alone."""
+    source = project.data.source_type
+    if source is not None and source.is_remote(project.data):
+        note([f"The data is read over the network, and was not looked at. {LOOK}"])
+        return None
+    return facts_of(project, base)
+
+
 def _checked(path: Path, arguments: argparse.Namespace) -> Checked:
     """Check a project. Raises `UserError` if it is the only one and cannot be read."""
     try:
@@ -101,7 +112,7 @@ def _checked(path: Path, arguments: argparse.Namespace) -> Checked:
             raise
         return Checked(path, [Problem("error", "", "", "", str(error))])
     try:
-        result = check(project, facts_of(project, known.base))
+        result = check(project, _local_facts(project, known.base))
     except UserError as error:  # bad data is one problem among others here
         result = check(project, refusal=str(error))
     notes = [Problem("note", "", "", "", notice) for notice in notices]

@@ -41,6 +41,9 @@ class SampleOrder:
     keep_last: bool = True
     lengths: torch.Tensor | None = field(default=None, compare=False)
     """Length of each sample's sequences (N), where samples of similar length share a batch."""
+    shards: torch.Tensor | None = field(default=None, compare=False)
+    """Index of the file that holds each sample (N), where samples are shuffled within `window` files at a time."""
+    window: int = 0
 
     @property
     def steps_per_epoch(self) -> int:
@@ -55,6 +58,8 @@ class SampleOrder:
         drawn = epoch if self.shuffle == "every-epoch" else 1
         generator = torch.Generator().manual_seed(self.seed * EPOCHS_LIMIT + drawn)
         numbers = torch.randperm(self.num_samples, generator=generator)
+        if self.shards is not None and self.window:
+            return self._windowed(numbers, self.shards, generator)
         return numbers if self.lengths is None else self._bucketed(numbers, self.lengths, generator)
 
     def _bucketed(self, numbers: torch.Tensor, lengths: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -65,6 +70,25 @@ class SampleOrder:
         whole, rest = near[: count * self.batch_size], near[count * self.batch_size :]
         shuffled = whole.view(count, self.batch_size)[torch.randperm(count, generator=generator)]
         return torch.cat([shuffled.flatten(), rest])
+
+    def _windowed(self, numbers: torch.Tensor, shards: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        """Draw the order of the files, mix the samples of `window` files at a time, and sort each batch by file.
+
+        The samples of a file are spread evenly over its window, so that every batch has some of each, and a worker,
+        whose part of a batch is contiguous, reads the same few files throughout the window. A batch holds the same
+        samples on any number of workers.
+        """
+        files, index = torch.unique(shards, return_inverse=True)
+        places = torch.randperm(len(files), generator=generator)[index]
+        numbers = numbers[places[numbers].argsort(stable=True)]
+        of_file = places[numbers]
+        counts = torch.bincount(places, minlength=len(files))
+        within = torch.arange(len(numbers)) - (counts.cumsum(0) - counts)[of_file]
+        drawn = torch.rand(len(numbers), generator=generator, dtype=torch.float64)
+        when = of_file // self.window + ((within + drawn) / counts[of_file]).clamp(max=1 - 1e-9)
+        order = when.argsort(stable=True)
+        batches = torch.arange(len(order)) // self.batch_size
+        return numbers[order][(batches * len(files) + of_file[order]).argsort(stable=True)]
 
     def batch(self, step: int) -> tuple[int, int]:
         """Return start and end of the batch of a step (from 0) in the epoch's order."""

@@ -49,6 +49,7 @@ from engine.data.sources.source import (
     free_memory,
     listed,
     locate,
+    located,
     refuse_too_large,
     unreadable,
 )
@@ -61,6 +62,7 @@ from engine.project.data_loading import Loading, loading
 from engine.project.dataset_info import DatasetInfo
 from engine.project.project import Project
 from engine.project.sources.base import SourceType
+from engine.project.sources.shards import PLACES
 from engine.project.training import TrainingOptions
 from engine.runs.data_files import DataPlace
 from engine.runs.data_record import DataRecord
@@ -111,6 +113,8 @@ class LoadedData:
     lengths: tuple[Array | None, ...]
     targets: Arrays
     numbers: dict[str, Array]
+    shards: Array | None = None
+    """See `Outline.shards`."""
     skips_bad: bool = False
     """Whether another sample stands in for one that cannot be read, where samples are streamed."""
 
@@ -181,7 +185,7 @@ class Opened:
 def reader_of(declared: SourceType, options: DataOptions, base: Path) -> Source:
     """Import the reader of a source and make one for these options. Raises `UserError` where a file that they name, or
     the library of the reader, is missing."""
-    path = locate(options.path, base) if options.path else base
+    path = located(declared, options.path, base)
     library, extra = declared.library
     if library:
         import_extra(library, extra, declared.label)
@@ -192,7 +196,8 @@ def reader_of(declared: SourceType, options: DataOptions, base: Path) -> Source:
         if isinstance(options.fields[name], FilePath) and options.is_visible(name)
         if (text := getattr(options, name))
     }
-    reader: Source = getattr(importlib.import_module(module), name)(**paths)
+    arguments = {**paths, **declared.arguments(options, base)}
+    reader: Source = getattr(importlib.import_module(module), name)(**arguments)
     return reader
 
 
@@ -250,7 +255,12 @@ def load(options: DataOptions, base: Path, *, is_streamed: bool = False, cache_b
 
     samples = _SAMPLES.get(opened.key, read, lambda samples: samples.bytes)
     return LoadedData(
-        _noted(opened.facts, samples.notes), samples.arrays, samples.lengths, opened.outline.targets, opened.numbers
+        _noted(opened.facts, samples.notes),
+        samples.arrays,
+        samples.lengths,
+        opened.outline.targets,
+        opened.numbers,
+        opened.outline.shards,
     )
 
 
@@ -267,6 +277,7 @@ def _streamed(opened: Opened, cache_bytes: int) -> LoadedData:
         found.lengths,
         opened.outline.targets,
         opened.numbers,
+        opened.outline.shards,
         opened.options.skips_bad_samples,
     )
 
@@ -353,7 +364,7 @@ def open_source(options: DataOptions, base: Path) -> Opened:
     problems = options.problems()
     if problems:
         raise FieldErrors(problems)
-    path = locate(options.path, base) if options.path else base
+    path = located(declared, options.path, base)
     parts = parts_of(options, path, base, partial(reader_of, declared, base=base))
     source = parts[0].source if len(parts) == 1 else Joined(parts, resizes=declared.resizes)
     key: Hashable = (type(parts[0].source), options.reading, str(path), source.stamp(path))
@@ -421,6 +432,8 @@ def record(options: DataOptions, base: Path, versions: Mapping[str, str]) -> Dat
     places = []
     suffixes = options.source_type.recorded if options.source_type is not None else ()
     for name, field in options.fields.items():
+        if name in PLACES and options.source_type is not None and options.source_type.has_patterns:
+            continue  # the stamps of its files are in the cached index
         if isinstance(field, FilePath) and options.is_visible(name) and (text := getattr(options, name)):
             path = locate(text, base)
             # One array file stands for all in its folder.

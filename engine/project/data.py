@@ -10,7 +10,7 @@ from engine.project.sources.catalog import SourceOptions
 
 NOT_READING = (
     *("validation_share", "test_share", "split_seed", "folds", "fold", "split_gap"),
-    *("loading", "decoded_cache", "readers", "bad_samples"),
+    *("loading", "decoded_cache", "readers", "bad_samples", "shuffle_window", "shard_cache"),
 )
 """Options that do not change what is read from the source: changing one does not read it again."""
 

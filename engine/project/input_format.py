@@ -127,7 +127,7 @@ def _preparation(
     record: Preparation, given: InputPreparation, type: TensorType, lengths: tuple[int, int] | None
 ) -> Iterator[str]:
     """Yield a sentence on each thing that is done to the data, before the network and in it."""
-    if record.kind in SOURCES:
+    if record.kind in SOURCES and given.reads == SOURCES[record.kind].reads:
         yield from SOURCES[record.kind].preparation(type, given.column_names)
     yield from _columns(given)
     if type.is_open:

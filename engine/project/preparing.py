@@ -75,7 +75,7 @@ def _input(
     if info is not None and type.is_open and lengths is None and info.type.has("T"):
         steps = info.type["T"]
         lengths = (steps, steps) if isinstance(steps, int) else None
-    reads = declared.reads if declared is not None else "array"
+    reads = declared.reads_for(info) if declared is not None else "array"
     sound, text = (info.sound, info.text) if info is not None else (None, None)
     if (reads == "sound" and sound is None) or (reads == "text" and text is None):
         reads = "array"  # the data was not looked at

@@ -190,6 +190,8 @@ class TrainerBuilder:
             options.seed,
             keep_last=options.last_batch == "keep",
             lengths=training.longest if options.bucket_by_length else None,
+            shards=self._shards(),
+            window=0 if job.project.data.source_type is None else job.project.data.source_type.window(job.project.data),
         )
         return BatchLoader(
             training,
@@ -200,6 +202,13 @@ class TrainerBuilder:
             loads=shard_weights,
             transform=augmentation,
         )
+
+    def _shards(self) -> torch.Tensor | None:
+        """Return the file that holds each training sample (N), where samples lie in several and are not cut further."""
+        data = self.job.data
+        if data is None or data.shards is None or len(data.numbers["training"]) != len(self.training):
+            return None
+        return torch.from_numpy(data.shards[data.numbers["training"]])
 
     def train_step(self, batches: BatchLoader) -> TrainStep:
         """Create the model on its device, and the step that trains it. A collective."""

@@ -4,6 +4,7 @@ import gzip
 import io
 import random
 import struct
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from safetensors.numpy import save
 
 from engine.data.load import load
 from engine.project.data import DataOptions
+from tests.engine.data.sources.shard_files import parquet_pictures, pictures, write_tar
 from tests.fuzz import mutate
 from tests.fuzz.readers import reader
 from tests.fuzz.state_readers import read_data
@@ -174,3 +176,37 @@ def _tokenizers(folder: Path) -> list[bytes]:
 @reader("tokenizer.json", "tokenizer.json", mutate.json_file, _tokenizers)
 def read_tokenizer(folder: Path, generator: random.Random) -> None:
     read_data(DataOptions(source="text", path="d.csv", tokens="file", tokenizer_file="tokenizer.json"), folder)
+
+
+def _shards(folder: Path) -> list[bytes]:
+    return [
+        write_tar(folder / "d.tar", pictures(0, 3), form).read_bytes()
+        for form in (tarfile.PAX_FORMAT, tarfile.GNU_FORMAT)
+    ]
+
+
+@reader("shards", "d.tar", mutate.any_bytes, _shards)
+def read_shards(folder: Path, generator: random.Random) -> None:
+    """Mostly with right checksums: others are refused at the first header."""
+    path = folder / "d.tar"
+    if generator.random() < 0.8:
+        blocks = bytearray(path.read_bytes())
+        for at in range(0, len(blocks) - 511, 512):
+            if blocks[at + 257 : at + 262] == b"ustar":
+                total = sum(blocks[at : at + 148]) + 8 * 32 + sum(blocks[at + 156 : at + 512])
+                blocks[at + 148 : at + 156] = b"%06o\0 " % total
+        path.write_bytes(blocks)
+    response = generator.choice(["", "cls", "json:size", "json:name"])
+    options = DataOptions(source="shards", path="d.tar", response=response)
+    read_data(options, folder)
+    load(options, folder, is_streamed=True).split("training").inputs[0][:]
+
+
+def _parquet_shards(folder: Path) -> list[bytes]:
+    parquet_pictures(folder / "d.parquet", COUNT)
+    return [(folder / "d.parquet").read_bytes()]
+
+
+@reader("shards of parquet", "d.parquet", mutate.any_bytes, _parquet_shards)
+def read_parquet_shards(folder: Path, generator: random.Random) -> None:
+    read_data(DataOptions(source="shards", path="d.parquet"), folder)

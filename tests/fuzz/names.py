@@ -39,5 +39,7 @@ ENGINE = [
     "sounds",
     "texts",
     "tokenizer.json",
+    "shards",
+    "shards of parquet",
 ]
 WINDOW = ["block", "clipboard", "thumbnail", "events in the window"] if importlib.util.find_spec("PySide6") else []

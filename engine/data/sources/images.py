@@ -4,6 +4,7 @@ Classes are the subfolders in sorted order, samples their image files in sorted 
 files are left out with a note; a damaged image is an error, because leaving it out would silently change the split.
 """
 
+import io
 import os
 import stat
 import warnings
@@ -61,7 +62,7 @@ class BadPictureError(Exception):
     """Error of a file that is no image or cannot be used; the text gives the reason."""
 
 
-def shape_of(path: Path, *, decodes: bool = False) -> tuple[str, int, int]:
+def shape_of(path: Path | io.BytesIO, *, decodes: bool = False) -> tuple[str, int, int]:
     """Return `grey` or `rgb`, height and width of an image as displayed, from its header; with `decodes` the whole
     file is read. Raises `BadPictureError`."""
     with _opened(path) as picture:
@@ -76,13 +77,13 @@ def _is_turned(picture: Image.Image) -> bool:
     return picture.getexif().get(0x0112, 1) in (5, 6, 7, 8)
 
 
-def is_deep(path: Path) -> bool:
+def is_deep(path: Path | io.BytesIO) -> bool:
     """Return whether an image has 16 bits per channel, so that 0 to 255 needs fractions. Raises `BadPictureError`."""
     with _opened(path) as picture:
         return picture.mode in DEEP_MODES
 
 
-def read(path: Path, channels: str, height: int, width: int) -> Array:
+def read(path: Path | io.BytesIO, channels: str, height: int, width: int) -> Array:
     """Return an image (C, H, W) as uint8, or float32 for 16 bits per channel. Raises `BadPictureError`.
 
     A JPEG of at least four times the size is decoded at a half, a quarter or an eighth of it, which libjpeg does in the
@@ -111,9 +112,9 @@ def read_mask(path: Path, height: int, width: int) -> Array:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Image.Image]:
+def _opened(path: Path | io.BytesIO) -> Iterator[Image.Image]:
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
+        if isinstance(path, Path) and not stat.S_ISREG(path.stat().st_mode):
             raise BadPictureError("it is a folder, a device or a pipe")
         with Image.open(path, formats=FORMATS) as picture:
             if picture.mode in REFUSED_MODES:
@@ -277,7 +278,7 @@ class ImageReader:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Set Pillow's filters in another process, too, to which the reader was sent."""
         self.__dict__.update(state)
-        _be_strict()
+        be_strict()
 
     def read(self, chosen: Array, out: Array) -> None:
         """Decode the chosen images into `out`. Raises `BadSampleError` for the first that cannot be decoded."""
@@ -295,7 +296,7 @@ class ImageReader:
 
 def stream_images(folder: Path, names: Sequence[str], outline: Outline) -> Readers:
     """Return a reader of the images with these names. Raises `UserError` where the first one cannot be read."""
-    _be_strict()
+    be_strict()
     shape = (len(names), *(size for size in outline.inputs[0].type.sizes if isinstance(size, int)))
     first, _ = first_whole(folder, names)
     kind = np.dtype(np.float32 if is_deep(folder / first) else np.uint8)
@@ -342,7 +343,7 @@ def strictly() -> Iterator[None]:
         yield
 
 
-def _be_strict() -> None:
+def be_strict() -> None:
     """Set the filters of `strictly` for good, for threads: its context may end while they read."""
     warnings.filterwarnings("ignore", module=r"PIL\.")
     warnings.filterwarnings("error", category=Image.DecompressionBombWarning)

@@ -24,6 +24,7 @@ from engine.data.sources.source import (
     Source,
     listed,
     locate,
+    located,
     refuse_too_large,
     unreadable,
 )
@@ -351,12 +352,15 @@ def parts_of(options: DataOptions, path: Path, base: Path, make: Callable[[DataO
     """
     if options.division == "folders":
         return _parts_in(options, path, base, make)
-    plain = _plain(options)
+    plain, declared = _plain(options), options.source_type
     others = [(name, getattr(options, f"{name}_path")) for name in SPLITS[1:] if options.is_visible(f"{name}_path")]
-    return [
-        Part("", make(options), options, path),
-        *(Part(name, make(plain), plain.replace(path=text), locate(text, base)) for name, text in others if text),
-    ]
+    parts = [Part("", make(options), options, path)]
+    for name, text in others:
+        if text:
+            own = plain.replace(path=text)
+            finds_itself = declared is not None and declared.has_patterns
+            parts.append(Part(name, make(own if finds_itself else plain), own, located(declared, text, base)))
+    return parts
 
 
 def _plain(options: DataOptions) -> DataOptions:

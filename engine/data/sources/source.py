@@ -14,6 +14,7 @@ import psutil
 from engine.core.errors import UserError, did_you_mean
 from engine.project.data import DataOptions
 from engine.project.dataset_info import Forecast, InputInfo, TargetInfo
+from engine.project.sources.base import SourceType
 
 CGROUP = Path("/sys/fs/cgroup")
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -56,6 +57,12 @@ def locate(text: str, base: Path) -> Path:
     except OSError as error:
         raise unreadable(path, error) from None
     return path
+
+
+def located(declared: SourceType | None, text: str, base: Path) -> Path:
+    """Return the path that the options name: the project's folder, `base`, where they name none, or the source itself
+    finds its files by a pattern or URL. Raises `UserError` as `locate` does."""
+    return locate(text, base) if text and (declared is None or not declared.has_patterns) else base
 
 
 def _near(path: Path) -> str:
@@ -175,6 +182,8 @@ class Outline:
     samples: "Samples | None" = field(default=None, repr=False)
     raw: "Raw | None" = field(default=None, repr=False)
     resident_because: str = ""
+    shards: Array | None = field(default=None, repr=False)
+    """Index of the shard that holds each sample (N), rising, where samples lie in several files."""
     warnings: tuple[str, ...] = ()
     """Findings that the user should do something about, one line each."""
     split_keys: Array | None = None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from engine.core.errors import FieldError
 from engine.core.records import Record
 from engine.core.types import TensorType
+from engine.project.dataset_info import InputInfo
 from engine.project.preparation import Reads
 
 if TYPE_CHECKING:
@@ -147,6 +148,8 @@ class SourceType:
     """Smallest and largest number of an input, where the files define it."""
     reads: ClassVar[Reads] = "array"
     """What a new sample is given as: a row of columns, an image file, or an array."""
+    has_patterns: ClassVar[bool] = False
+    """Whether `path` may be a pattern or a URL, which the reader itself resolves; `arguments` gives it."""
     bytes_per_number: ClassVar[int] = 8
     """Memory per number of an input: as read, and as trained with in single precision."""
 
@@ -174,6 +177,22 @@ class SourceType:
     def reader_for(self, options: "DataOptions", path: Path) -> str:
         """Return the qualified name of the reader, which may depend on the options and on the file."""
         return self.reader
+
+    def arguments(self, options: "DataOptions", base: Path) -> Mapping[str, object]:
+        """Return further arguments of the reader, by name. `base`: the project's folder."""
+        return {}
+
+    def is_remote(self, options: "DataOptions") -> bool:
+        """Return whether the data is read over the network; `check` does not read it then."""
+        return False
+
+    def window(self, options: "DataOptions") -> int:
+        """Return the number of shards whose samples are shuffled together; 0 for all."""
+        return 0
+
+    def reads_for(self, info: InputInfo | None) -> Reads:
+        """Return what a new sample of an input is given as."""
+        return self.reads
 
     def problems(self, options: "DataOptions") -> Iterator[FieldError]:
         """Yield the combinations of options that cannot be meant."""

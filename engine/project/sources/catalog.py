@@ -10,6 +10,7 @@ from engine.project.sources.digits import Digits
 from engine.project.sources.images import ImageOptions, Images
 from engine.project.sources.python_code import PythonCode, PythonOptions
 from engine.project.sources.series import BorderOptions, SequenceOptions, Sequences, Series, SeriesOptions, StepOptions
+from engine.project.sources.shards import ShardOptions, Shards
 from engine.project.sources.shared import SharedOptions
 from engine.project.sources.table import Table, TableOptions
 from engine.project.sources.text import TextFiles, TextOptions
@@ -26,6 +27,7 @@ SOURCES: dict[str, SourceType] = {
         Audio(),
         TextFiles(),
         PythonCode(),
+        Shards(),
     )
 }
 """The declarations by key, in the order in which they are offered."""
@@ -58,6 +60,7 @@ class SourceOptions(
     AudioOptions,
     TextOptions,
     PythonOptions,
+    ShardOptions,
     BorderOptions,
 ):
     """The options of all sources together, so that a value survives a look at another source. The order of the bases is

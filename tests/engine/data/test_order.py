@@ -133,3 +133,45 @@ def test_a_micro_batch_holds_the_same_samples_on_any_number_of_workers(size: int
         assert found == [some.tolist() for some in samples.tensor_split(min(3, len(samples)))]
         assert {piece.total for batches in each for piece in batches[step].micro_batches()} == {len(samples)}
         assert all(len(piece.targets[0]) for batches in each for piece in batches[step].micro_batches())
+
+
+SHARDS = torch.arange(12).repeat_interleave(10)
+
+
+@pytest.mark.parametrize("sizes", [[10] * 12, [3, 17, 5, 9, 40, 1, 2, 11, 8, 4]])
+def test_a_window_of_shards_holds_every_sample_once(sizes: list[int]) -> None:
+    shards = torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes))
+    near = SampleOrder(len(shards), 8, "every-epoch", 3, shards=shards, window=4)
+    numbers = near.of_epoch(1)
+    assert sorted(numbers.tolist()) == list(range(len(shards)))
+    assert torch.equal(numbers, near.of_epoch(1))
+    assert not torch.equal(numbers, near.of_epoch(2))
+    seen = shards[numbers].tolist()
+    last = {shard: place for place, shard in enumerate(seen)}
+    first = {shard: place for place, shard in reversed(list(enumerate(seen)))}
+    for place in range(0, len(seen), 8):  # the batch between two windows holds samples of both
+        assert sum(first[shard] < place + 8 and last[shard] >= place for shard in last) <= 8
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_each_worker_reads_shards_of_its_own(size: int) -> None:
+    near = SampleOrder(120, 8, "every-epoch", 3, shards=SHARDS, window=4)
+    numbers = torch.arange(120)
+    part = ResidentDataset((numbers.float()[:, None],), (numbers,))
+    each = [list(BatchLoader(part, near, Place(rank, size)).of_epoch(2)) for rank in range(size)]
+    read = [{int(SHARDS[n]) for batch in batches for n in batch.targets[0].tolist()} for batches in each]
+    assert sum(map(len, read)) == 12, "no shard is read by two workers"
+    assert all(len(shards) == 12 // size for shards in read)
+    samples = [n for batches in each for batch in batches for n in batch.targets[0].tolist()]
+    assert sorted(samples) == list(range(120)), "together they read every sample once"
+    together = [sorted(n for batch in step for n in batch.targets[0].tolist()) for step in zip(*each, strict=True)]
+    alone = BatchLoader(part, near, Place(0, 1)).of_epoch(2)
+    assert together == [sorted(batch.targets[0].tolist()) for batch in alone], "a batch is the same on any number"
+
+
+def test_an_epoch_of_windows_goes_on_where_it_stopped() -> None:
+    near = SampleOrder(120, 8, "every-epoch", 3, shards=SHARDS, window=4)
+    numbers = torch.arange(120)
+    batches = BatchLoader(ResidentDataset((numbers.float()[:, None],), (numbers,)), near, Place(1, 2))
+    whole = [batch.targets[0].tolist() for batch in batches.of_epoch(2)]
+    assert [batch.targets[0].tolist() for batch in batches.of_epoch(2, 9)] == whole[9:]

@@ -9,6 +9,7 @@ from engine.core.errors import UserError
 from engine.project.sources import base
 from engine.project.sources.base import Peek
 from engine.project.sources.guess import guesses
+from tests.engine.data.sources.shard_files import write_shards
 
 
 def files(folder: Path, *names: str) -> Path:
@@ -70,6 +71,13 @@ def test_other_formats_of_arrays(tmp_path: Path, name: str, content: bytes, what
     assert name in guesses(tmp_path)[0].reason
     (tmp_path / name).write_bytes(b"")
     assert guesses(tmp_path / name) == []
+
+
+def test_tar_files_are_shards(tmp_path: Path) -> None:
+    write_shards(tmp_path, 2)
+    assert guesses(tmp_path / "train-0000.tar")[0].source == "shards"
+    guess, *_ = guesses(tmp_path)
+    assert (guess.source, guess.reason) == ("shards", "The folder holds 2 tar files")
 
 
 def test_what_no_source_reads_gives_no_guess(tmp_path: Path) -> None:

@@ -1,0 +1,154 @@
+"""Shards: many samples per file, in WebDataset tar or Parquet files, on disk or behind a URL."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from engine.core.errors import FieldError
+from engine.core.fields import Int, Text
+from engine.core.records import Record
+from engine.core.types import TensorType
+from engine.project.dataset_info import InputInfo
+from engine.project.preparation import Reads
+from engine.project.sources.base import Guess, Peek, SourceType
+from engine.project.sources.images import Images
+
+if TYPE_CHECKING:
+    from engine.project.data import DataOptions
+
+PLACES = ("path", "validation_path", "test_path")
+"""Options that name shards."""
+TAR, PARQUET = ".tar", ".parquet"
+PROTOCOLS = ("http", "https", "s3", "gs", "abfs", "file")
+REMOTE_WINDOW = 16
+"""Number of remote shards that are shuffled together unless the option says otherwise."""
+SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+TAR_MAGIC = slice(257, 262)
+
+
+def without_secrets(place: str) -> str:
+    """Return a path or URL for messages: a URL without user, password, query and fragment, where tokens stand."""
+    if not (scheme := SCHEME.match(place)):
+        return place
+    rest = re.split(r"[?#]", place[scheme.end() :], maxsplit=1)[0]
+    host, slash, path = rest.partition("/")
+    return f"{scheme[0]}{host.rpartition('@')[2]}{slash}{path}"
+
+
+def is_remote(place: str) -> bool:
+    """Return whether a place is a URL that is read over the network."""
+    scheme = SCHEME.match(place)
+    return scheme is not None and scheme[1].lower() != "file"
+
+
+class ShardOptions(Record):
+    """Options of shards alone."""
+
+    sample_input = Text(
+        "",
+        label="Input",
+        group="Source",
+        help="Suffix of the members that are the input (jpg, npy), or the column of a Parquet file. Default: the first"
+        " image, else the first array; of a Parquet file without either, all numbers but the response",
+    )
+    shuffle_window = Int(
+        0,
+        low=0,
+        high=1_000_000,
+        zero="auto",
+        unit="shards",
+        label="Shuffle within",
+        group="Source",
+        help="Number of shards whose samples are shuffled together, so that a training reads few shards at a time; the"
+        f" order of the shards is drawn, too. Default auto: {REMOTE_WINDOW} where shards are behind a URL, else all."
+        " WebDataset: shardshuffle and shuffle",
+    )
+    shard_cache = Int(
+        20,
+        low=1,
+        high=1_000_000,
+        unit="GiB",
+        label="Shard cache",
+        group="Source",
+        help="Largest size of the shards in the user's cache folder: remote ones, and converted Parquet files. Those"
+        " used least recently are removed first. Default 20. Larger than the shards of a window, else single samples"
+        " are requested",
+    )
+
+
+class Shards(SourceType):
+    """Samples in WebDataset tar files or Parquet files."""
+
+    key, label = "shards", "Shards"
+    note = "WebDataset tar or Parquet files, on disk or behind a URL"
+    wanted = "the shards: a file, a folder, a pattern such as train-{0000..0146}.tar, or a URL"
+    inputs = "an image or an array per sample of tar or Parquet files ([shards](#shards))"
+    targets = "the member `cls`, `json:KEY`, `txt` or another (`response`), or a column"
+    options = ShardOptions
+    uses = ("path", "response", "task", "image_size", "channels", "loading", "decoded_cache", "readers")
+    takes = "both"
+    suffixes, files = (TAR, PARQUET), "Shards"
+    reader = "engine.data.sources.shards:Shards"
+    can_stream = True
+    streamed = "all samples, from the files or from the shard cache; decoded images as with `images`"
+    resident = "targets, and 20 bytes per sample"
+    reads_single_samples = True
+    reads = "image"
+    bytes_per_number = 5
+    has_patterns = True
+
+    def is_remote(self, options: "DataOptions") -> bool:
+        """Return whether the shards are behind a URL."""
+        return any(is_remote(place) for place in (options.path, options.validation_path, options.test_path))
+
+    def window(self, options: "DataOptions") -> int:
+        """Return the number of shards that are shuffled together; 0 for all."""
+        return options.shuffle_window or (REMOTE_WINDOW if is_remote(options.path) else 0)
+
+    def reads_for(self, info: InputInfo | None) -> Reads:
+        """Return `image` for image files, whose pixels have a span."""
+        if info is None or info.span is not None:
+            return "image"
+        return "columns" if info.columns else "array"
+
+    def problems(self, options: "DataOptions") -> Iterator[FieldError]:
+        """Yield what is wrong with the place of the shards; secrets in it are not repeated."""
+        yield from super().problems(options)
+        for name in PLACES:
+            place = getattr(options, name)
+            if not (scheme := SCHEME.match(place)):
+                continue
+            if scheme[1].lower() not in PROTOCOLS:
+                message = f"shards are not read by {scheme[1]}://. Use one of: {', '.join(PROTOCOLS)}."
+                yield FieldError(name, message)
+            try:
+                has_user = "@" in urlsplit(place).netloc and not place.startswith("abfs")
+            except ValueError:
+                yield FieldError(name, "this is no URL: its host cannot be read.")
+                continue
+            if has_user:
+                message = (
+                    f"{without_secrets(place)} is given with a user or password, which a project must not hold. Set it "
+                    "in the environment or in the configuration of fsspec."
+                )
+                yield FieldError(name, message)
+
+    def arguments(self, options: "DataOptions", base: Path) -> Mapping[str, object]:
+        """Return what the reader needs to find the shards."""
+        return {"pattern": options.path, "base": base}
+
+    def guess(self, peek: Peek) -> Guess | None:
+        """Return a guess for tar files, and for folders of tar or several Parquet files."""
+        if peek.suffix == TAR and peek.head[TAR_MAGIC] == b"ustar":
+            return Guess(self.key, 0.9, "A tar file; its members are grouped into samples by their names")
+        names = peek.tree.get("", ()) if peek.is_folder else ()
+        for suffix, least, what in ((TAR, 1, "tar"), (PARQUET, 2, "Parquet")):
+            if (count := sum(name.lower().endswith(suffix) for name in names)) >= least:
+                return Guess(self.key, 0.85, f"The folder holds {count:,} {what} file{'s' if count > 1 else ''}")
+        return None
+
+    def preparation(self, type: TensorType, columns: Sequence[str]) -> Iterator[str]:
+        """Yield how the pixels of images become numbers."""
+        return Images().preparation(type, columns)
