@@ -237,7 +237,8 @@ class _Gathered:
             self.low, self.high = min(self.low, float(numbers.min())), max(self.high, float(numbers.max()))
             self.count += len(numbers)
             share = len(numbers) / self.count  # means, not sums, which overflow
-            mean = float((numbers.astype(np.float64) / len(numbers)).sum())
+            with np.errstate(over="ignore", invalid="ignore"):  # infinite numbers, which `column` refuses
+                mean = float((numbers.astype(np.float64) / len(numbers)).sum())
             self.mean = self.mean * (1 - share) + mean * share
 
     def column(self, place: int) -> StoredColumn:
