@@ -15,7 +15,8 @@ from engine.core.types import features, tokens
 from engine.data.dates import CALENDAR, ELAPSED, forms_of, is_date
 from engine.data.dates import numbers as date_numbers
 from engine.data.dates import read as read_date
-from engine.data.sources.csv_file import COMMAS, SAMPLE_ROWS, THOUSANDS, as_number, is_missing
+from engine.data.sources.cells import COMMAS, THOUSANDS, as_number, is_missing
+from engine.data.sources.csv_file import SAMPLE_ROWS
 from engine.data.sources.source import Array, listed
 from engine.project.data import DataOptions
 from engine.project.dataset_info import InputInfo

@@ -15,7 +15,8 @@ import numpy as np
 
 from engine.core.errors import UserError, did_you_mean, plural
 from engine.core.fields import quoted
-from engine.data.sources.csv_file import SAMPLE_ROWS, CsvTable, is_missing, is_number
+from engine.data.sources.cells import is_missing, is_number
+from engine.data.sources.csv_file import SAMPLE_ROWS, CsvTable
 from engine.data.sources.source import Array, cut, listed
 from engine.data.sources.targets import MOST_ROUNDED
 

@@ -30,7 +30,8 @@ from engine.core.locks import take_lock
 from engine.core.progress import report
 from engine.core.text import format_bytes
 from engine.data.columns import Cells
-from engine.data.sources.csv_file import MISSING, Gaps, header_of
+from engine.data.sources.cells import MISSING
+from engine.data.sources.csv_file import Gaps, header_of
 from engine.data.sources.source import Array, listed, unreadable
 from engine.project.sources.table import PARQUET
 

@@ -17,7 +17,8 @@ from engine.core.fields import quoted
 from engine.core.types import features
 from engine.data import histograms
 from engine.data.columns import Cells, encode, fit_column, inputs_of, notes_on, refuse_huge
-from engine.data.sources.csv_file import EXPECTED, LARGEST_EXACT, Columns, Gaps, as_number, read_columns
+from engine.data.sources.cells import as_number
+from engine.data.sources.csv_file import EXPECTED, LARGEST_EXACT, Columns, Gaps, read_columns
 from engine.data.sources.source import Array, Column, Outline, Samples, Source, file_stamp, listed
 from engine.data.sources.targets import as_classes, is_whole_and_few, rounding_note, texts_as_classes
 from engine.data.split_keys import keys_of
