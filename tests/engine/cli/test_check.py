@@ -125,3 +125,11 @@ def test_the_source_is_guessed_where_only_a_path_is_given(project: Path, capsys:
     assert "The training split has 14 samples" in out
     assert main(["check", str(project), "--set", "data.path=missing.csv"]) == EXIT_INPUT
     assert "missing.csv cannot be read" in capsys.readouterr().err
+
+
+def test_data_behind_a_url_is_left_alone(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--set", "data.source=shards", "--set", "data.path=http://127.0.0.1:1/a.tar?token=geheim"]
+    assert main(["check", str(project), *given]) == EXIT_DONE
+    said = capsys.readouterr()
+    assert "read over the network, and was not looked at" in said.err
+    assert "geheim" not in said.err
