@@ -14,7 +14,7 @@ from engine.core.errors import UserError, plural
 from engine.core.progress import report
 from engine.data.image_check import findings as image_findings
 from engine.data.load import Opened, open_source
-from engine.data.scan import Scan, scan
+from engine.data.scan import Scan, rounded, scan
 from engine.data.sources.source import Array
 from engine.data.target_checks import doubtful_labels, tells_class, tells_number
 from engine.project.data import DataOptions
@@ -28,7 +28,9 @@ ALIKE = 0.02
 """Largest difference of two small versions of an image that count as the same picture, of the range of all values."""
 LEAK_SAMPLES = 100_000
 LEAST_COLUMNS = 4
-"""Number of columns from which on rows that are equal to 4 digits are no accident."""
+"""Number of columns from which on rows that are equal to 4 digits may be no accident."""
+ACCIDENTS = 10
+"""Near duplicates are told where there are so many times more than by chance."""
 
 Severity = Literal["error", "warning", "note"]
 Item = tuple[str, str]
@@ -310,11 +312,23 @@ def _near_duplicates(opened: Opened, found: Scan) -> Iterator[Finding]:
                 if np.abs(found.signatures[row] - found.signatures[rows[0]]).max() > ALIKE * span:
                     continue
             items.append((found.name(int(found.places[row])), f"like {found.name(int(found.places[rows[0]]))}"))
-    if items:
+    if items and (is_image or len(items) > ACCIDENTS * _pairs_by_chance(found)):
         how = "look the same as another one" if is_image else "equal another one to 4 digits"
         fix = _without_files(opened, [name for name, _ in items])
         title = f"{plural(len(items), 'sample')} that {how}"
         yield _finding("near_duplicates", "note", title, _kept(len(items), "."), items, fix)
+
+
+def _pairs_by_chance(found: Scan) -> float:
+    """Return the number of pairs of rows that are equal to 4 digits by accident, where columns know nothing of each
+    other: that of all pairs, times the share of equal pairs in each column."""
+    if found.signatures is None or found.near is None:
+        return 0.0
+    rows = rounded(found.signatures[:LEAK_SAMPLES])
+    share = 1.0
+    for column in rows.T:
+        share *= float(((np.unique(column, return_counts=True)[1] / len(rows)) ** 2).sum())
+    return share * len(found.near) ** 2 / 2
 
 
 # ---- classes ----

@@ -190,8 +190,14 @@ def near_hash(array: Array, signature: Array, info: InputInfo) -> Array:
         side = _grid(array)
         levels = signature[:, : prod(side)].reshape(-1, *side)
         return _hash((levels[:, :, 1:] > levels[:, :, :-1]).view(np.uint8), 1)
+    return _hash(rounded(array), 2)
+
+
+def rounded(array: Array) -> Array:
+    """Return integers (N, numbers) that are equal where numbers are equal to about 4 digits."""
     values = array.reshape(len(array), -1).astype(np.float32) + np.float32(0.0)
-    return _hash(values.view(np.uint32) + ~KEPT_BITS // np.uint32(2) & KEPT_BITS, 2)
+    kept: Array = values.view(np.uint32) + ~KEPT_BITS // np.uint32(2) & KEPT_BITS
+    return kept
 
 
 # ---- small versions ----

@@ -4,7 +4,7 @@ Columns are taken as in `engine.data.sources.table`, but rows are read from disk
 (`engine.data.sources.stored_table`); only the responses are held in memory.
 """
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 
 from engine.core.errors import UserError, plural
 from engine.core.text import format_bytes
+from engine.data import histograms
 from engine.data.columns import encode, fit_column, inputs_of, notes_on
 from engine.data.sources.csv_file import Columns
 from engine.data.sources.source import Array, Column, Outline, Readers, Samples, Source, file_stamp, refuse_too_large
@@ -24,6 +25,8 @@ from engine.project.preparation import ColumnPreparation
 
 EXPECTED = "a Parquet file or a CSV table"
 SHOWN_ROWS = 50
+COUNTED_CELLS = 2_000_000
+"""Cells of all columns that histograms count."""
 TASK_BYTES = 2**20
 
 
@@ -60,7 +63,7 @@ class DiskTable(Source):
             targets=targets,
             wanted=wanted,
             notes=tuple(notes),
-            columns=tuple(_shown(column, responses, dividing) for column in table.columns.values()),
+            columns=tuple(_shown(table, responses, dividing)),
             rows=tuple(table.first_rows(SHOWN_ROWS)),
             raw=table,
             split_keys=keys_by(options, _columns(table, (dividing,)), dividing, path) if dividing else None,
@@ -171,9 +174,19 @@ def _columns(table: StoredTable, names: Collection[str]) -> Columns:
     return Columns(tuple(table.columns), numbers, texts, (), table.rows)
 
 
-def _shown(column: StoredColumn, responses: Sequence[str], dividing: str) -> Column:
-    role = "response" if column.name in responses else "split" if column.name == dividing else "input"
-    if column.texts is None:
-        return Column(column.name, role, "number", column.low, column.mean, column.high)
-    different = len(column.texts)
-    return Column(column.name, role, "text" if different == 1 else f"text, {different:,} different")
+def _shown(table: StoredTable, responses: Sequence[str], dividing: str) -> Iterator[Column]:
+    """Yield the descriptions of the columns, with counts of evenly spaced rows."""
+    step = -(-table.rows * len(table.columns) // COUNTED_CELLS)
+    rows = table.take(np.arange(0, table.rows, max(1, step)))
+    for name, column in table.columns.items():
+        role = "response" if name in responses else "split" if name == dividing else "input"
+        cells = table.cells(name, rows[:, column.place])
+        counted = histograms.of_numbers(cells) if isinstance(cells, np.ndarray) else histograms.of_texts(cells)
+        if step > 1:
+            counted["sampled"] = len(rows)
+        if column.texts is None:
+            yield Column(name, role, "number", column.low, column.mean, column.high, counted)
+        else:
+            different = len(column.texts)
+            kind = "text" if different == 1 else f"text, {different:,} different"
+            yield Column(name, role, kind, histogram=counted)

@@ -113,6 +113,12 @@ def test_rows_that_are_equal_to_four_digits(tmp_path: Path) -> None:
     assert near.items == (("sample 21", "like sample 4"),)
 
 
+def test_rows_that_are_alike_by_chance_are_no_near_duplicates(tmp_path: Path) -> None:
+    x = np.stack([RANDOM.integers(1, 10, 3000) + RANDOM.normal(size=3000) * 1e-7 for _ in range(4)], axis=1)
+    np.savez(tmp_path / "a.npz", x=x, y=np.arange(3000) % 2)
+    assert "near_duplicates" not in kinds(check_data(ARRAYS, tmp_path))
+
+
 def test_a_table_with_gaps_is_an_error_with_its_way_out(tmp_path: Path) -> None:
     write_table(tmp_path, [*rows_of(20), "1,,3,4,c0"])
     result = check_data(TABLE, tmp_path)

@@ -12,8 +12,8 @@ import pyarrow.parquet
 import pytest
 
 from engine.core.errors import UserError
-from engine.data.load import facts, load
-from engine.data.sources import stored_table
+from engine.data.load import facts, load, preview
+from engine.data.sources import disk_table, stored_table
 from engine.data.sources.disk_table import DiskTable
 from engine.project.data import DataOptions
 
@@ -75,6 +75,18 @@ def test_categories_of_validation_rows_alone_are_zeros_with_a_note(tmp_path: Pat
     assert "facing=south" not in loaded.facts.inputs[0].columns
     assert loaded.split("validation").inputs[0][:1][:, 2:].tolist() == [[0.0, 0.0, 0.0]]
     assert any("no training row has south" in note and "in 1 row " in note for note in loaded.facts.notes)
+
+
+def test_columns_are_described_as_those_of_a_table_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, columns())
+    whole = preview(CSV.replace(loading="memory"), tmp_path, tmp_path, 4)["columns"]
+    for options in (PARQUET, CSV):
+        found = preview(options, tmp_path, tmp_path, 4)["columns"]
+        assert [one["histogram"] for one in found] == [one["histogram"] for one in whole]
+        assert [one["mean"] for one in found] == pytest.approx([one["mean"] for one in whole])
+    monkeypatch.setattr(disk_table, "COUNTED_CELLS", 100)
+    write(tmp_path, columns(ROWS + 4))
+    assert preview(PARQUET, tmp_path, tmp_path, 4)["columns"][0]["histogram"]["sampled"] == 22
 
 
 def test_classes_are_texts_and_dictionaries_in_sorted_order(tmp_path: Path) -> None:
