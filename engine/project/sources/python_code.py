@@ -33,6 +33,11 @@ class PythonCode(SourceType):
     streamed = "all samples, made by the code on demand"
     resident = "targets"
 
+    @property
+    def noun(self) -> str:
+        """The label within a sentence, with the name of the language in capitals."""
+        return self.label
+
     def guess(self, peek: Peek) -> Guess | None:
         """Return a guess for a Python file with a class that gives items."""
         if peek.suffix != ".py" or not (b"def __getitem__" in peek.head or b"def dataset(" in peek.head):

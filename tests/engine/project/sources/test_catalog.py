@@ -126,6 +126,11 @@ def test_splits_that_follow_from_time_have_shares_only() -> None:
     assert DataOptions(source="sequences").is_visible("split_seed")
 
 
+def test_labels_within_a_sentence_keep_the_capitals_of_names() -> None:
+    nouns = {source.noun for source in SOURCES.values()}
+    assert {"Python data set", "folder of images", "table"} <= nouns
+
+
 def test_time_series_are_divided_in_time_whatever_the_split_says() -> None:
     series = DataOptions(source="series", path="x.csv", split="k-fold", validation_path="y.csv")
     assert (series.division, DataOptions(source="table").division, DataOptions().division) == ("in-time", "random", "")
