@@ -82,7 +82,7 @@ def data_text(page: str) -> str:
 
 def _source(source: SourceType) -> str:
     """Return the row of a source."""
-    suffixes = " ".join(f"`{suffix}`" for suffix in source.suffixes)
+    suffixes = " ".join(f"`{suffix}`" for suffix in (source.recorded or source.suffixes))
     files = f": {suffixes}" if suffixes else ""
     place = {"nothing": "none", "file": "a file", "folder": "a folder", "both": "a file or a folder"}[source.takes]
     extra = f"; needs `netwright[{source.library[1]}]`" if source.library[1] else ""
