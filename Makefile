@@ -9,7 +9,7 @@ BIN := .venv/bin
 TESTS := QT_QPA_PLATFORM=offscreen PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 export PYTHON TORCH_SPEC TORCH_ARGS EXTRAS
 
-.PHONY: help setup run lint check test parity faults fuzz gpu clean
+.PHONY: help setup run lint lint-alone check test test-alone parity faults fuzz gpu clean
 .DEFAULT_GOAL := help
 
 help:
@@ -23,6 +23,9 @@ run: setup
 	@scripts/run.sh
 
 lint: setup
+	@$(MAKE) --no-print-directory lint-alone
+
+lint-alone:
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -31,8 +34,12 @@ lint: setup
 check: lint
 	$(TESTS) -q -x $$($(BIN)/python scripts/affected_tests.py) $(PYTEST_ARGS)
 
+# The lint beside the tests, whose processes wait for each other at times.
+test: setup
+	@$(MAKE) --no-print-directory -j 2 lint-alone test-alone
+
 # Two processes at a time: the tests with real processes want a core each as well.
-test: lint
+test-alone:
 	$(TESTS) -n 2 --dist worksteal $(PYTEST_ARGS)
 
 parity: setup

@@ -50,7 +50,11 @@ class ReaderProcesses:
         self._reader = pickle.dumps(stored)
         self._free: queue.LifoQueue[subprocess.Popen[bytes]] = queue.LifoQueue()
         self._name: Callable[[int], str] = getattr(stored, "name_of", lambda number: f"sample {number + 1:,}")
-        weakref.finalize(self, _end, self._free)
+        self._finalizer = weakref.finalize(self, _end, self._free)
+
+    def close(self) -> None:
+        """End the processes now, rather than with the last reference to the reader."""
+        self._finalizer()
 
     def read(self, chosen: Array, out: Array) -> None:
         """Read the samples with these indices into `out`. Raises `UserError` as the reader does, and where its process

@@ -116,3 +116,4 @@ def test_reader_processes_tell_which_sample_is_bad(tmp_path: Path) -> None:
     with pytest.raises(BadSampleError) as error:
         processes.read(np.arange(20), np.empty((20, 2), np.float32))
     assert (error.value.sample, error.value.reason) == ("3", "it holds numbers that are not finite")
+    processes.close()

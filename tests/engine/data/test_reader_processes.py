@@ -71,6 +71,7 @@ def test_a_damaged_image_is_named_as_threads_name_it(folder: Path) -> None:
     (folder / "pictures" / "class_1" / "13.png").write_bytes(b"\x89PNG\r\n\x1a\n damaged")
     with pytest.raises(UserError, match=r"class_1/13\.png: it is damaged"):
         samples[:]
+    samples.stored.close()
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.float32])
