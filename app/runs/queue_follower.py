@@ -143,7 +143,7 @@ class QueueFollower(QObject):
                 self._shell.hint(
                     f"{plural(len(others), 'more run')} of this project in progress, listed in the Train tab."
                 )
-        elif news:
+        elif news and not self._view.phase.is_preparing:  # else it may be the run that is about to be shown
             self._view.follow(runs[0])
             name = title_of(runs[0])
             others_too = f", the newest of {len(runs):,} in progress; the others are listed below it"

@@ -266,6 +266,32 @@ def test_the_next_window_follows_the_newest_run_that_is_alive_and_lists_the_othe
         os.close(lock)
 
 
+def test_a_stop_pressed_early_is_not_lost_when_the_run_is_found_alive_before_its_start_is_answered(
+    qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list = []
+
+    def answer(do: str, given: dict, on_result, on_error) -> None:
+        if do == "alive":
+            on_result({**given, "runs": [str(run.path)] if started else []})
+        elif do == "train":
+            started.append(on_result)
+
+    monkeypatch.setattr(window.server, "request", answer)
+    window.open_path(one)
+    window.editor.apply("Data", replace(window.editor.project, data=DataOptions(source="digits")))
+    window.training.queue_follower.start()
+    window.training.start()
+    window.training.stop()
+    run = run_of(one, "run")
+    lock = take_lock(run)
+    window.training.queue_follower.find_alive()
+    assert window.training.phase is Phase.STOP_WHEN_READY
+    started[0]({"run_dir": str(run.path)})
+    assert run.take_requests() == [{"do": "stop"}]
+    os.close(lock)
+
+
 def test_a_run_that_ended_is_resumed_with_more_epochs(
     qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
