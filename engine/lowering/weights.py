@@ -59,7 +59,7 @@ def save(
         save_file(
             {key: value.detach().to("cpu", copy=True).contiguous() for key, value in tensors.items()}, beside / WEIGHTS
         )
-        _flush(beside / WEIGHTS)
+        flush(beside / WEIGHTS)
         for name, content in (files or {}).items():
             write_atomically(beside / name, content, mode=0o600)
         written = {
@@ -75,7 +75,8 @@ def save(
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
+    """Wait until the file is on disk. Raises `OSError`."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
