@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.data.load import LoadedData
+from engine.data.loaded import LoadedData
 from engine.data.sources.source import Array
 from engine.data.sources.windows import Windows
 from engine.project.dataset_info import Forecast

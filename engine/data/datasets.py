@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from engine.data.batches import ResidentDataset
-from engine.data.load import Split
+from engine.data.loaded import Split
 from engine.data.prefetch import LazyArray
 from engine.data.sequences import Padding, split_sequences
 from engine.data.sources.source import Array

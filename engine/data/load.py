@@ -23,7 +23,7 @@ import hashlib
 import importlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
@@ -35,15 +35,14 @@ import numpy as np
 from engine.core.errors import FieldErrors, UserError
 from engine.core.extras import import_extra
 from engine.core.fields import FilePath
-from engine.data.prefetch import LazyArray, LazySteps, SampleCache, aligned_array, num_threads
+from engine.data.loaded import CHUNK_BYTES, LoadedData
+from engine.data.prefetch import LazyArray, SampleCache, num_threads
 from engine.data.preview import Change, describe
 from engine.data.reader_processes import ReaderProcesses
 from engine.data.sources.joined import Joined, parts_of
 from engine.data.sources.source import (
     Array,
-    Arrays,
     Outline,
-    SampleReader,
     Samples,
     Source,
     free_memory,
@@ -53,7 +52,6 @@ from engine.data.sources.source import (
     refuse_too_large,
     unreadable,
 )
-from engine.data.sources.windows import Windows
 from engine.data.split import Division, Rule
 from engine.placement.choose import Placement
 from engine.placement.inventory import DeviceInventory
@@ -70,81 +68,10 @@ from engine.runs.data_record import DataRecord
 T = TypeVar("T")
 KEPT = 2
 KEPT_BYTES = 2**30
-CHUNK_BYTES = 2**24
-LEAST_READERS, LEAST_SAMPLES = 4, 2000
+LEAST_READERS, LEAST_SAMPLES = 2, 2000
 """Least number of cores, and of samples, for reader processes where the option leaves it open."""
 MOST_OF_FREE = 0.25
 """Largest fraction of the free memory for decoded images, whatever the option says."""
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """One split of the data. Inputs are float32, indices int64, samples first; streamed ones are read on demand.
-
-    Targets are those of `Outline`, one array each. `lengths`: see `Samples`.
-    """
-
-    inputs: tuple[Any, ...]
-    """Arrays, or `LazyArray` where they are streamed."""
-    targets: Arrays
-    lengths: tuple[Array | None, ...] = ()
-
-    def real(self, number: int) -> Any:
-        """Return all values of one input; for sequences of different lengths the real steps, one per row.
-
-        The result is an array, or `Rows` of `engine.data.normalization`.
-        """
-        array, lengths = self.inputs[number], self.lengths[number] if self.lengths else None
-        if isinstance(array, LazyArray) and isinstance(array.stored, Windows):
-            return array.stored.compact(array.numbers)[0]
-        if lengths is None:
-            return array
-        if isinstance(array, LazyArray):
-            return LazySteps(array, lengths)
-        return array[np.arange(array.shape[1]) < lengths[:, np.newaxis]]
-
-
-@dataclass(frozen=True, eq=False)
-class LoadedData:
-    """All samples and their split; in memory in the source's dtype, or as readers of samples on disk."""
-
-    facts: DatasetInfo
-    inputs: tuple[Array | SampleReader, ...]
-    lengths: tuple[Array | None, ...]
-    targets: Arrays
-    numbers: dict[str, Array]
-    shards: Array | None = None
-    """See `Outline.shards`."""
-    skips_bad: bool = False
-    """Whether another sample stands in for one that cannot be read, where samples are streamed."""
-
-    def split(self, name: str, doubles: Collection[int] = ()) -> Split:
-        """Return one split in the order of the source; data in memory is copied. The inputs with the indices `doubles`
-        are float64."""
-        chosen = self.numbers[name]
-        kinds = [
-            np.int64 if given.type.kind == "index" else np.float64 if number in doubles else np.float32
-            for number, given in enumerate(self.facts.inputs)
-        ]
-        inputs = tuple(
-            _copied(x, chosen, np.dtype(kind))
-            if isinstance(x, np.ndarray)
-            else LazyArray(x, chosen, np.dtype(kind), self.skips_bad)
-            for x, kind in zip(self.inputs, kinds, strict=True)
-        )
-        lengths = tuple(None if given is None else given[chosen] for given in self.lengths)
-        return Split(inputs, tuple(target[chosen] for target in self.targets), lengths)
-
-    @property
-    def wider(self) -> frozenset[int]:
-        """Indices of the inputs whose stored numbers may have more digits than float32."""
-        kinds = [x.dtype if isinstance(x, np.ndarray) else x.kind for x in self.inputs]
-        return frozenset(number for number, kind in enumerate(kinds) if not np.can_cast(kind, np.float32))
-
-    def largest(self, number: int) -> int:
-        """Return the largest index of an input of indices."""
-        given = self.inputs[number]
-        return int(given.max()) if isinstance(given, np.ndarray) else given.largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,15 +126,6 @@ def reader_of(declared: SourceType, options: DataOptions, base: Path) -> Source:
     arguments = {**paths, **declared.arguments(options, base)}
     reader: Source = getattr(importlib.import_module(module), name)(**arguments)
     return reader
-
-
-def _copied(array: Array, chosen: Array, kind: np.dtype[Any]) -> Array:
-    """Return the chosen samples in a dtype, copied in chunks to save memory."""
-    out = aligned_array((len(chosen), *array.shape[1:]), kind)
-    step = max(1, CHUNK_BYTES // max(1, array[:1].nbytes))
-    for start in range(0, len(chosen), step):
-        out[start : start + step] = array[chosen[start : start + step]]
-    return out
 
 
 class _Kept:
@@ -283,7 +201,7 @@ def _streamed(opened: Opened, cache_bytes: int) -> LoadedData:
 
 
 def reads_in_processes(options: DataOptions, samples: int) -> bool:
-    """Return whether streamed samples are read by processes: as asked, else on many cores and for many samples.
+    """Return whether streamed samples are read by processes: as asked, else on several cores and for many samples.
 
     Threads decode side by side but take turns in Python, at about 0.1 ms per image; starting a process takes 0.3 s.
     """

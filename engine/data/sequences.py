@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from engine.core.errors import UserError
-from engine.data.load import LoadedData
+from engine.data.loaded import LoadedData
 from engine.data.sources.source import Array
 from engine.layers.attention import Embedding
 from engine.layers.inputs import SequenceInput

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     import torch
 
-    from engine.data.load import LoadedData
+    from engine.data.loaded import LoadedData
     from engine.network.analysis import Analysis
 
 SAMPLES_TO_COMPARE = 64

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.data.load import LoadedData
+from engine.data.loaded import LoadedData
 from engine.layers.inputs import InputLayer
 from engine.lowering.fitted import State, normalizations
 from engine.network.network import Layer, Network

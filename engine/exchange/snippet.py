@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.core.fields import printable
-from engine.data.load import LoadedData
+from engine.data.loaded import LoadedData
 from engine.data.sources.array_files import headers
 from engine.data.sources.images import ImageReader, is_deep
 from engine.data.sources.source import locate

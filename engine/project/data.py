@@ -182,7 +182,7 @@ class DataOptions(SourceOptions):
         "auto",
         options=("auto", "threads", "processes"),
         notes={
-            "auto": "By processes where a worker has at least 4 cores, else by threads",
+            "auto": "By processes where a worker has at least 2 cores and 2,000 samples, else by threads",
             "threads": "By threads of the worker, which take turns with each other in what Python does itself",
             "processes": "By processes of their own: faster for small files on many cores, some 40 MiB each",
         },

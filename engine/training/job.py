@@ -12,7 +12,8 @@ from torch import nn
 
 from engine.core.errors import UserError
 from engine.data.datasets import fed_inputs, has_varying_lengths
-from engine.data.load import LoadedData, loaded
+from engine.data.load import loaded
+from engine.data.loaded import LoadedData
 from engine.data.normalization import fit
 from engine.data.sequences import refuse_long_transcripts, refuse_unknown_indices
 from engine.hardware.threads import keep_to

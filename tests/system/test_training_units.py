@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from engine.data.load import LoadedData, load
+from engine.data.load import load
+from engine.data.loaded import LoadedData
 from engine.exchange.export import export
 from engine.lowering.module import build
 from engine.lowering.weights import load as load_weights

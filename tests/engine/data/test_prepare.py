@@ -9,7 +9,8 @@ import pytest
 from PIL import Image
 
 from engine.core.errors import UserError
-from engine.data.load import LoadedData, load
+from engine.data.load import load
+from engine.data.loaded import LoadedData
 from engine.data.prepare import Raw, Row, prepare, present
 from engine.network import edits
 from engine.network.network import Network

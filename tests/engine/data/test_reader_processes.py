@@ -116,15 +116,15 @@ def test_processes_end_with_the_reader() -> None:
 @pytest.mark.parametrize(
     ("options", "cores", "samples", "expected"),
     [
-        (OPTIONS, 4, 2000, True),
-        (OPTIONS, 3, 2000, False),
+        (OPTIONS, 2, 2000, True),
+        (OPTIONS, 1, 2000, False),
         (OPTIONS, 8, 1999, False),
         (OPTIONS.replace(readers="processes"), 1, 1, True),
         (OPTIONS.replace(readers="threads"), 8, 5000, False),
         (DataOptions(source="arrays", path="x.npz", loading="stream"), 8, 5000, False),
     ],
 )
-def test_processes_are_taken_on_many_cores_for_many_images(
+def test_processes_are_taken_on_several_cores_for_many_images(
     options: DataOptions, cores: int, samples: int, expected: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loading, "num_threads", lambda: cores)

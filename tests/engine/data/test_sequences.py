@@ -10,7 +10,7 @@ from torch import nn
 from engine.core.types import sequence
 from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.data.datasets import make_dataset
-from engine.data.load import Split
+from engine.data.loaded import Split
 from engine.data.sequences import Padding, split_sequences
 from engine.lowering.module import build
 from engine.network.analysis import analyse

@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from engine.data.batches import Batch, BatchLoader, ResidentDataset, SampleOrder, Tensors
-from engine.data.load import Split, load
+from engine.data.load import load
+from engine.data.loaded import Split
 from engine.data.sequences import Padding
 from engine.data.streaming import StreamedDataset, streamed
 from engine.parallel.process_group import ProcessGroup, SingleProcess

@@ -12,7 +12,8 @@ import torch
 from engine.core.errors import UserError
 from engine.core.types import Symbol, sequence, tokens
 from engine.data.batches import ResidentDataset
-from engine.data.load import LoadedData, facts, load
+from engine.data.load import facts, load
+from engine.data.loaded import LoadedData
 from engine.data.sequences import Padding
 from engine.data.sources.array_files import headers
 from engine.data.streaming import streamed

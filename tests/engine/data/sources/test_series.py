@@ -9,7 +9,8 @@ import pytest
 
 from engine.core.errors import UserError
 from engine.data import load as loading
-from engine.data.load import LoadedData, facts, load, preview
+from engine.data.load import facts, load, preview
+from engine.data.loaded import LoadedData
 from engine.data.sources.windows import Windows
 from engine.project.data import DataOptions
 from engine.project.dataset_info import DatasetInfo

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from engine.core.errors import UserError
-from engine.data.load import LoadedData, facts, load
+from engine.data.load import facts, load
+from engine.data.loaded import LoadedData
 from engine.project.data import DataOptions
 from engine.project.dataset_info import IGNORED, DatasetInfo, TargetInfo
 

@@ -8,7 +8,8 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from engine.core.errors import UserError
-from engine.data.load import LoadedData, load, preview
+from engine.data.load import load, preview
+from engine.data.loaded import LoadedData
 from engine.data.prepare import prepare
 from engine.project.data import DataOptions
 from engine.project.dataset_info import IGNORED, DatasetInfo

@@ -15,7 +15,8 @@ from safetensors.numpy import save_file
 from safetensors.torch import save_file as save_tensors
 
 from engine.core.errors import UserError
-from engine.data.load import LoadedData, load
+from engine.data.load import load
+from engine.data.loaded import LoadedData
 from engine.data.sources.array_files import headers
 from engine.project.data import DataOptions
 from engine.project.sources.guess import guesses
