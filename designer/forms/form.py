@@ -1,8 +1,10 @@
 """Forms made from declared fields: a record in, changed records out. Every form of the program is one of these."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from itertools import groupby, pairwise
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
@@ -10,6 +12,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 from designer.forms.fold_heading import FoldHeading
 from designer.forms.row import Row, section_label, sentence
 from engine.core.errors import FieldError, FieldErrors
+from engine.core.fields import Field
 from engine.core.records import Record
 
 LABEL_WIDTH = 128
@@ -69,8 +72,34 @@ class Form(QWidget):
         grid.setVerticalSpacing(4 if is_wide else 2)
         grid.setColumnMinimumWidth(0, WIDE_LABEL_WIDTH if is_wide else LABEL_WIDTH)
         grid.setColumnStretch(2 if is_wide else 1, 1)
+        make = partial(
+            Row,
+            record=record,
+            is_wide=is_wide,
+            typed=self._on_typed,
+            reset=self.reset,
+            base=base,
+            reference=reference,
+            look_up=self.reference_requested.emit,
+        )
+        self._fill(grid, make, is_wide=is_wide, skip=skip, has_headings=has_headings, folded=folded)
+        for name, row in self.rows.items():
+            row.is_on_page = page is None or name in page
+        self._refresh(keep_typing=False)
+
+    def _fill(
+        self,
+        grid: QGridLayout,
+        make: Callable[[Field[Any]], Row],
+        *,
+        is_wide: bool,
+        skip: Collection[str],
+        has_headings: bool,
+        folded: Collection[str],
+    ) -> None:
+        """Place a row per field that is not in `skip`, and the headings of their groups."""
         line = 0
-        fields = type(record).fields
+        fields = type(self._record).fields
         order = list(dict.fromkeys(field.group for field in fields.values()))
         # Fields of one group stand together, wherever they are declared.
         for name, field in sorted(fields.items(), key=lambda item: order.index(item[1].group)):
@@ -83,18 +112,8 @@ class Form(QWidget):
                 self._sections[field.group] = heading
                 grid.addWidget(heading, line, 0, 1, 3 if is_wide else 2)
                 line += 1
-            row = Row(
-                field,
-                record,
-                is_wide=is_wide,
-                typed=self._on_typed,
-                reset=self.reset,
-                base=base,
-                reference=reference,
-                look_up=self.reference_requested.emit,
-            )
+            row = make(field)
             row.place(grid, line, WIDE_FIELD_WIDTH if is_wide else None, self._gap)
-            row.is_on_page = page is None or name in page
             self.rows[name] = row
             if name in self._below:
                 grid.addWidget(self._below[name], line + _LINES - 1, 1, 1, 2)
@@ -102,7 +121,6 @@ class Form(QWidget):
         if self.rows:
             line = self._place_below(grid, line, next(reversed(self.rows.values())).field.group)
         grid.setRowStretch(line, 1)  # a form that is given more height stays together at the top
-        self._refresh(keep_typing=False)
 
     def set_unused(self, names: Collection[str]) -> None:
         """Leave these rows out for a reason that the record does not know, unless they are changed or searched for."""

@@ -91,32 +91,11 @@ def describe(
     }
     captions = _captions(outline, numbers, chosen)
     if kind == "pictures":
-        classes = _found(outline, "pixel", "voxel")
-        images, maps = samples.arrays[0], None if classes is None else classes[chosen]
-        span = _range(images)
-        if change is not None and outline.inputs[0].type.layout == "image":
-            images, maps = _changed(images, maps, chosen, numbers["training"], read, change)
-        if outline.inputs[0].sound is not None:
-            images = images[:, :, ::-1]  # low frequencies at the bottom
-        look["pictures"] = _pictures(images, span, captions, folder, maps)
-        if change is None and (wanted := _target_images(outline)) is not None:
-            shown = _pictures(wanted[chosen], _range(wanted), captions, folder, None, "target")
-            pairs = zip(look["pictures"], shown, strict=True)
-            look["pictures"] = [{**one, "target": target["file"]} for one, target in pairs]
+        look["pictures"] = _shown_images(
+            outline, samples.arrays[0], chosen, numbers["training"], read, folder, captions, change
+        )
     elif kind == "series":
-        steps = _found(outline, "step")
-        targets = None if steps is None else steps[chosen]
-        if change is not None and outline.inputs[0].is_series:
-            samples, targets = _changed_sequences(outline, samples, targets, _places(chosen, some), change)
-        look["series"] = [{**c, "values": _series(a)} for c, a in zip(captions, _real(samples), strict=True)]
-        if targets is not None:
-            for shown, sample, target in zip(look["series"], _real(samples), targets, strict=True):
-                shown["steps"] = _classes_of_steps(sample, target)
-        if (forecast := outline.forecast) is not None:
-            for shown, index in zip(look["series"], chosen.tolist(), strict=True):
-                shown["channels"] = list(outline.inputs[0].columns[:MOST_CHANNELS])
-                ahead = outline.targets[0][index].reshape(forecast.horizon, len(forecast.targets))
-                shown["ahead"] = dict(zip(forecast.targets, _series(ahead), strict=False))
+        look["series"] = _shown_series(outline, samples, chosen, some, captions, change)
     elif not outline.rows:
         every = np.arange(len(outline))
         every = np.sort(_spread(outline, every, MOST_COUNTED)) if is_large else every
@@ -124,6 +103,60 @@ def describe(
             look["notes"].append(f"Low, mean and high are those of {len(every):,} of {len(outline):,} samples.")
         _tabulate(look, outline, read(every).arrays[0], every)
     return look
+
+
+def _shown_images(
+    outline: Outline,
+    images: Array,
+    chosen: Array,
+    training: Array,
+    read: Callable[[Array], Samples],
+    folder: Path,
+    captions: list[dict[str, Any]],
+    change: Change | None,
+) -> list[dict[str, Any]]:
+    """Write the chosen images (N, C, H, W) as PNG files, with the classes or numbers of their pixels. Returns the rows
+    of `pictures`."""
+    classes = _found(outline, "pixel", "voxel")
+    maps = None if classes is None else classes[chosen]
+    span = _range(images)
+    if change is not None and outline.inputs[0].type.layout == "image":
+        images, maps = _changed(images, maps, chosen, training, read, change)
+    if outline.inputs[0].sound is not None:
+        images = images[:, :, ::-1]  # low frequencies at the bottom
+    pictures = _pictures(images, span, captions, folder, maps)
+    if change is None and (wanted := _target_images(outline)) is not None:
+        shown = _pictures(wanted[chosen], _range(wanted), captions, folder, None, "target")
+        pairs = zip(pictures, shown, strict=True)
+        pictures = [{**one, "target": target["file"]} for one, target in pairs]
+    return pictures
+
+
+def _shown_series(
+    outline: Outline,
+    samples: Samples,
+    chosen: Array,
+    some: Array,
+    captions: list[dict[str, Any]],
+    change: Change | None,
+) -> list[dict[str, Any]]:
+    """Return the rows of `series` for the chosen sequences, of which `some` may be chosen: those of the training split
+    where a `change` is applied to them."""
+    steps = _found(outline, "step")
+    targets = None if steps is None else steps[chosen]
+    if change is not None and outline.inputs[0].is_series:
+        samples, targets = _changed_sequences(outline, samples, targets, _places(chosen, some), change)
+    rows: list[dict[str, Any]]
+    rows = [{**c, "values": _series(a)} for c, a in zip(captions, _real(samples), strict=True)]
+    if targets is not None:
+        for shown, sample, target in zip(rows, _real(samples), targets, strict=True):
+            shown["steps"] = _classes_of_steps(sample, target)
+    if (forecast := outline.forecast) is not None:
+        for shown, index in zip(rows, chosen.tolist(), strict=True):
+            shown["channels"] = list(outline.inputs[0].columns[:MOST_CHANNELS])
+            ahead = outline.targets[0][index].reshape(forecast.horizon, len(forecast.targets))
+            shown["ahead"] = dict(zip(forecast.targets, _series(ahead), strict=False))
+    return rows
 
 
 def _changed(

@@ -109,16 +109,7 @@ class TrainerBuilder:
             store,
             has_validation=validation is not None,
         )
-        plan = TrainingPlan(
-            self.length,
-            validation_steps(options, self.length.steps_per_epoch),
-            options.validation_patience,
-            validation,
-            test,
-            schedule=self.schedule,
-            release_memory=partial(release_memory, job.device),
-            limits=limits_for(options, named(options.target_metric, metrics)),
-        )
+        plan = self._plan(validation, test, metrics)
         reporter = self._reporter(step, metrics, plan.limits.time_s)
         # From here on each worker draws random numbers of its own, for dropout.
         _seed_worker(job)
@@ -148,6 +139,22 @@ class TrainerBuilder:
         self.schedule.multiply(job.rate_factor)
         self._send_started(num_parameters, named("metric", metrics), trainer.length)
         return trainer
+
+    def _plan(
+        self, validation: ResidentDataset | None, test: ResidentDataset | None, metrics: Sequence[Metric]
+    ) -> TrainingPlan:
+        """Return how long the training lasts, when it validates, and on what."""
+        options = self.options
+        return TrainingPlan(
+            self.length,
+            validation_steps(options, self.length.steps_per_epoch),
+            options.validation_patience,
+            validation,
+            test,
+            schedule=self.schedule,
+            release_memory=partial(release_memory, self.job.device),
+            limits=limits_for(options, named(options.target_metric, metrics)),
+        )
 
     @cached_property
     def training(self) -> ResidentDataset:
