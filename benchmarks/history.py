@@ -101,7 +101,7 @@ def main(count: int) -> None:
             ("sort by a figure", median_ms(lambda: order_by("loss", runs).sorted(runs))),
         ):
             print(f"{what:36} {taken:8.1f} ms  {taken / bare:5.2f}")
-        print(f"{'index':36} {index / count:8,.0f} bytes a run")
+        print(f"{'index':36} {index / count:8,.0f} bytes per run")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ CASES: dict[str, dict[str, str]] = {
 
 
 def microseconds(folder: Path, options: dict[str, str]) -> float:
-    """Processor time a step of one training."""
+    """Processor time per step of one training."""
     small = Small(folder, epochs=EPOCHS, validation_frequency=10**6, **options)
     began = time.process_time()
     small.run()

@@ -2,7 +2,7 @@
 
     python -m benchmarks.memory BENCH [rounds]
 
-The folder is that of the shared benchmark. Memory is looked at five times a second in `/proc/*/smaps_rollup`, and the
+The folder is that of the shared benchmark. Memory is looked at five times per second in `/proc/*/smaps_rollup`, and the
 highest sum counts. `Pss` shares out what several processes have in common, such as a forked worker and its coordinator,
 so their sum is what they take together; `Rss` counts it for each; `Uss` leaves it out.
 """

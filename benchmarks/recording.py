@@ -119,7 +119,7 @@ def cost(training: Training) -> None:
     for name in [name for name in ways if name != "nothing"]:
         is_alone = name.endswith("by itself")
         added = median(each[name] - (0.0 if is_alone else each["nothing"]) for each in rounds)
-        print(f"{name:32} {added:7.1f} us a step more  {added / 5:5.1f} % of 2,000 steps a second")
+        print(f"{name:32} {added:7.1f} us a step more  {added / 5:5.1f} % of 2,000 steps per second")
 
 
 def patience(training: Training) -> None:

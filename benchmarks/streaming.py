@@ -56,7 +56,7 @@ def pictures(folder: Path, count: int) -> None:
 
 
 class Files(Dataset[Pair]):
-    """As one writes it for torch: a file a sample, decoded in the worker."""
+    """As one writes it for torch: a file per sample, decoded in the worker."""
 
     def __init__(self, folder: Path) -> None:
         classes = sorted((folder / "pictures").iterdir())

@@ -1,4 +1,4 @@
-"""A training in this process, small enough for any test: a linear network of three classes, three steps an epoch."""
+"""A training in this process, small enough for any test: a linear network of three classes, three steps per epoch."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

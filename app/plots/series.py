@@ -322,7 +322,7 @@ class Series:
         return max(0, self.index(x0) - 1), min(len(self), self.index(x1) + 2)
 
     def _columns(self, start: int, stop: int, count: int) -> tuple[int, int, NDArray[np.floating]]:
-        """At most `count` columns over a stretch: index of the first, values a column, the columns.
+        """At most `count` columns over a stretch: index of the first, values per column, the columns.
 
         Columns begin at multiples of their width, so they stay where they are while the curve grows.
         """

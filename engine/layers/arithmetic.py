@@ -238,8 +238,8 @@ class Reduction(LayerType):
         norm: y = √(x1² + ... + xn²)
         variance: y = ((x1 - mean)² + ... + (xn - mean)²) / n
 
-    Over places an image or a sequence becomes features, one number a channel. An axis that is kept has size 1, so that
-    the result can be combined with the input: subtracted from it, or divided by.
+    Over places an image or a sequence becomes features, one number per channel. An axis that is kept has size 1, so
+    that the result can be combined with the input: subtracted from it, or divided by.
     """
 
     key, label, family = "reduction", "Reduction", "Arithmetic"

@@ -96,7 +96,7 @@ class LayerNorm(_Normalisation):
         y = (x - mean) / sqrt(variance + epsilon) · scale + shift
 
     At each step of a sequence over the channels; images and volumes over all channels and places, unless told
-    otherwise. Scale and shift are one a channel either way.
+    otherwise. Scale and shift are one per channel either way.
 
     Source: Ba, Kiros, Hinton: Layer normalization, 2016.
     """

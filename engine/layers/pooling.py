@@ -278,7 +278,7 @@ class AveragePool3d(AveragePooling):
 
 
 class _GlobalPooling(LayerType):
-    """One number a channel, over all places."""
+    """One number per channel, over all places."""
 
     keep_axes = Bool(False, help="Keeps the pooled axes with size 1, for example to multiply channels by their means")
 

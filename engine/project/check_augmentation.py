@@ -40,7 +40,7 @@ def augmentation_problems(project: Project, facts: DatasetInfo, analysis: Analys
                 yield _problem(project, name, f"{message}{min(channels)}. Set it to 0.", name)
     fill = options.fill_value
     if options.is_visible("fill_value") and len(fill) > 1 and channels != {len(fill)}:
-        message = f"Expected one number or one a channel ({min(channels)}), received {len(fill)}."
+        message = f"Expected one number or one per channel ({min(channels)}), received {len(fill)}."
         yield _problem(project, "fill_value", message, "fill_value")
     sizes = sorted(
         {

@@ -45,7 +45,7 @@ class Nobody:
 
 
 def train(epochs: int = 8, **given: object) -> Outcome:
-    """Nine samples in three steps an epoch, on a clock of its own, towards a network that exists."""
+    """Nine samples in three steps per epoch, on a clock of its own, towards a network that exists."""
     options = TrainingOptions(mini_batch_size=3, max_epochs=epochs, solver="sgdm", momentum=0.0, **given)
     torch.manual_seed(0)
     network, group, metric = nn.Linear(2, 1), SingleProcess(), Rmse()

@@ -38,7 +38,7 @@ class Root(nn.Module):
 
 
 class Run:
-    """Eight steps an epoch, of four samples each, with a checkpoint after `save_at` steps."""
+    """Eight steps per epoch, of four samples each, with a checkpoint after `save_at` steps."""
 
     def __init__(
         self, folder: Path, first: Callable[[], nn.Module], *, kind: str = "adam", rate: float = 1e-3, save_at: int = 0

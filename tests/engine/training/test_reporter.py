@@ -1,4 +1,4 @@
-"""What a run tells of itself: every step once, a few times a second, and what it is asked."""
+"""What a run tells of itself: every step once, a few times per second, and what it is asked."""
 
 import math
 import os

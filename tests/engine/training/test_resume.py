@@ -39,7 +39,7 @@ TRAINING = ROOT / "engine" / "training"
 SIZES = {"max_epochs": 2, "mini_batch_size": 300, "validation_frequency": 2, "deterministic": True}
 AUGMENTED = {"rand_rotation": 20, "jitter_contrast": 0.3, "noise_deviation": 1.0, "mixup_alpha": 0.2}
 MIDDLE = 4
-"""Of five steps an epoch: in the middle of the first."""
+"""Of five steps per epoch: in the middle of the first."""
 
 
 def network() -> Network:

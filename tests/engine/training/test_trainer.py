@@ -63,7 +63,7 @@ class EveryStep(Recorder):
 def train(
     listener: Listener, *, rate: float = 0.0, epochs: int = 4, seen: ResidentDataset | None = None, **given: Any
 ) -> Outcome:
-    """Nine samples in three steps an epoch. A rate of zero learns nothing: no validation is better than the first."""
+    """Nine samples in three steps per epoch. A rate of zero learns nothing: no validation is better than the first."""
     options = TrainingOptions(mini_batch_size=3, max_epochs=epochs, **given)
     torch.manual_seed(0)
     network, group, metric, clock = nn.Linear(2, 1), SingleProcess(), Rmse(), Clock()

@@ -1,4 +1,4 @@
-"""A loss function of the user's own: a mean or one number a sample, exact in any parts."""
+"""A loss function of the user's own: a mean or one number per sample, exact in any parts."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A metric of the user's own: a mean or one number a sample, the same in any parts; the best network can go by it."""
+"""A metric of the user's own: a mean or one number per sample, the same in any parts; the best network can go by it."""
 
 from collections.abc import Iterator
 from pathlib import Path

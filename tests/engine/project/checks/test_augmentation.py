@@ -53,7 +53,7 @@ def test_grey_has_no_hue() -> None:
 
 def test_a_fill_fits_the_channels() -> None:
     (problem,) = told(facts(GREY), rand_rotation=(-5, 5), fill_value=(1, 2, 3))
-    assert problem.message == "Expected one number or one a channel (1), received 3."
+    assert problem.message == "Expected one number or one per channel (1), received 3."
     assert not told(facts(COLOUR), rand_rotation=(-5, 5), fill_value=(1, 2, 3))
     assert not told(facts(GREY), jitter_brightness=0.1, fill_value=(1, 2, 3)), "nothing is filled"
 
