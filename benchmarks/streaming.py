@@ -27,7 +27,7 @@ from torch.utils.data import DataLoader, Dataset
 from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.data.load import load
 from engine.data.sequences import Padding
-from engine.data.sources.images import read
+from engine.data.sources.image_file import read
 from engine.data.streaming import streamed
 from engine.parallel.process_group import SingleProcess
 from engine.project.data import DataOptions

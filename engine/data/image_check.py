@@ -18,8 +18,9 @@ import numpy as np
 
 from engine.core.errors import UserError
 from engine.data.histograms import of_numbers
+from engine.data.sources.image_file import BadPictureError, read_mask, shape_of, strictly
 from engine.data.sources.image_labels import labelled_files
-from engine.data.sources.images import BadPictureError, image_names, read_mask, shape_of, strictly
+from engine.data.sources.images import image_names
 from engine.data.sources.joined import split_folders
 from engine.data.sources.masks import pairs_of
 from engine.data.sources.source import locate

@@ -18,8 +18,8 @@ from engine.data.sources.array_files import headers
 from engine.data.sources.arrays import in_channels
 from engine.data.sources.audio import BadSoundError, load_sound
 from engine.data.sources.csv_file import read_cells
-from engine.data.sources.images import BadPictureError, strictly
-from engine.data.sources.images import read as read_image
+from engine.data.sources.image_file import BadPictureError, strictly
+from engine.data.sources.image_file import read as read_image
 from engine.data.sources.source import Array, Arrays, listed, refuse_too_large
 from engine.data.sources.targets import refuse_strange
 from engine.data.sources.text import read_text

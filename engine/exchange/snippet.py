@@ -10,7 +10,8 @@ import numpy as np
 from engine.core.fields import printable
 from engine.data.loaded import LoadedData
 from engine.data.sources.array_files import headers
-from engine.data.sources.images import ImageReader, is_deep
+from engine.data.sources.image_file import is_deep
+from engine.data.sources.images import ImageReader
 from engine.data.sources.source import locate
 from engine.lowering.classes import literal
 from engine.project.bindings import Wanted

@@ -13,18 +13,16 @@ from typing import Any
 import numpy as np
 
 from engine.core.types import image
+from engine.data.sources.image_file import BadPictureError, read, strictly
 from engine.data.sources.images import (
     MOST_THREADS,
-    BadPictureError,
     bad_pictures,
     file_groups,
     first_shape,
     first_whole,
     image_input,
-    read,
     read_images,
     stream_images,
-    strictly,
 )
 from engine.data.sources.masks import pairs_of, stamp_of
 from engine.data.sources.source import Array, Outline, Readers, Samples, Source, refuse_too_large

@@ -4,23 +4,20 @@ Classes are the subfolders in sorted order, samples their image files in sorted 
 files are left out with a note; a damaged image is an error, because leaving it out would silently change the split.
 """
 
-import io
 import os
-import stat
-import warnings
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image, ImageOps, UnidentifiedImageError
 
 from engine.core.errors import UserError, plural
 from engine.core.progress import report
 from engine.core.types import image
+from engine.data.sources.image_file import BadPictureError, be_strict, is_deep, read, shape_of, strictly
 from engine.data.sources.source import (
     MOST_CLASSES,
     Array,
@@ -40,128 +37,12 @@ from engine.project.sources import images as declaration
 from engine.project.sources.base import is_hidden
 from engine.project.sources.images import IMAGE_SUFFIXES, is_image
 
-# What a file is shows in its first bytes, whatever its name says. Pillow would take any that it knows, and have
-# Ghostscript run those that are PostScript.
-FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
-GREY_MODES = frozenset({"1", "L", "LA", "La", "I;16", "I;16B", "I;16L", "I;16N"})
-DEEP_MODES = frozenset({"I;16", "I;16B", "I;16L", "I;16N"})
-REFUSED_MODES = {"I": "32 bits a channel", "F": "floating point numbers"}
-MASK_MODES = DEEP_MODES | {"1", "L", "LA", "La", "P", "PA"}
-WHITE = 255
 MOST_THREADS = 8
-REDUCED = 2
-"""Least ratio of the size that a JPEG is decoded at to the size it is resized to, as Pillow's `thumbnail` has it."""
 LOOKED_AT = 32
 """Number of images, evenly spaced, that are compared with the first one."""
 DEEPEST = 8
 """Levels of folders that are read."""
 WAY_OUT = "Expected one subfolder per class, with the images in it."
-
-
-class BadPictureError(Exception):
-    """Error of a file that is no image or cannot be used; the text gives the reason."""
-
-
-def shape_of(path: Path | io.BytesIO, *, decodes: bool = False) -> tuple[str, int, int]:
-    """Return `grey` or `rgb`, height and width of an image as displayed, from its header; with `decodes` the whole
-    file is read. Raises `BadPictureError`."""
-    with _opened(path) as picture:
-        if decodes:
-            picture.load()
-        width, height = picture.size[::-1] if _is_turned(picture) else picture.size
-        return ("grey" if picture.mode in GREY_MODES else "rgb"), height, width
-
-
-def _is_turned(picture: Image.Image) -> bool:
-    """Return whether an image is displayed turned by a quarter, by its EXIF orientation."""
-    return picture.getexif().get(0x0112, 1) in (5, 6, 7, 8)
-
-
-def is_deep(path: Path | io.BytesIO) -> bool:
-    """Return whether an image has 16 bits per channel, so that 0 to 255 needs fractions. Raises `BadPictureError`."""
-    with _opened(path) as picture:
-        return picture.mode in DEEP_MODES
-
-
-def read(path: Path | io.BytesIO, channels: str, height: int, width: int) -> Array:
-    """Return an image (C, H, W) as uint8, or float32 for 16 bits per channel. Raises `BadPictureError`.
-
-    A JPEG of at least four times the size is decoded at a half, a quarter or an eighth of it, which libjpeg does in the
-    frequency domain, and resized from there: 4 times faster for 12 megapixels, with pixels that differ by 0.2 of 255
-    levels on average and by 2 at most (`benchmarks/streaming.py --draft`).
-    """
-    with _opened(path) as picture:
-        size = (width, height) if not _is_turned(picture) else (height, width)
-        picture.draft(None, (REDUCED * size[0], REDUCED * size[1]))
-        ImageOps.exif_transpose(picture, in_place=True)  # else it copies upright images
-        return _numbers(picture, channels, height, width)
-
-
-def read_mask(path: Path, height: int, width: int) -> Array:
-    """Return a mask (H, W): grey levels or palette indices, resized without interpolation. Raises `BadPictureError`."""
-    with _opened(path) as picture:
-        ImageOps.exif_transpose(picture, in_place=True)
-        if picture.mode not in MASK_MODES:
-            colours = f"it has colours ({picture.mode})"
-            raise BadPictureError(f"{colours}; a mask is grey or has a palette, one value per class")
-        flat = picture if picture.mode in DEEP_MODES | {"P", "L", "1"} else picture.getchannel(0)
-        if flat.size != (width, height):
-            flat = flat.resize((width, height), Image.Resampling.NEAREST)
-        numbers = np.asarray(flat)
-    return numbers.astype(np.uint8) if numbers.dtype == bool else numbers
-
-
-@contextmanager
-def _opened(path: Path | io.BytesIO) -> Iterator[Image.Image]:
-    try:
-        if isinstance(path, Path) and not stat.S_ISREG(path.stat().st_mode):
-            raise BadPictureError("it is a folder, a device or a pipe")
-        with Image.open(path, formats=FORMATS) as picture:
-            if picture.mode in REFUSED_MODES:
-                raise BadPictureError(f"it has {REFUSED_MODES[picture.mode]}; expected 8 or 16 bits")
-            yield picture
-    except PermissionError:
-        raise BadPictureError("it may not be read") from None
-    except FileNotFoundError:
-        raise BadPictureError("it is missing, or a link that leads nowhere") from None
-    except BadPictureError:
-        raise
-    except MemoryError:
-        raise BadPictureError("it does not fit into memory, or claims so") from None
-    except Exception as error:  # decoders and parsers of headers raise whatever they trip over in a damaged file
-        raise BadPictureError(_words(error)) from None
-
-
-def _words(error: Exception) -> str:
-    if isinstance(error, UnidentifiedImageError):
-        return "it is not a picture, or a damaged one"
-    if isinstance(error, Image.DecompressionBombError | Image.DecompressionBombWarning):
-        return f"it has more than {Image.MAX_IMAGE_PIXELS or 0:,} pixels"
-    first = str(error).strip().partition("\n")[0][:100]
-    return f"it is damaged ({first})" if first else "it is damaged"
-
-
-def _numbers(picture: Image.Image, channels: str, height: int, width: int) -> Array:
-    size = (width, height)
-    if picture.mode in DEEP_MODES:
-        deep = Image.fromarray(np.asarray(picture).astype(np.float32) / 257.0)
-        resized = deep if deep.size == size else deep.resize(size, Image.Resampling.BILINEAR)
-        one = np.asarray(resized, dtype=np.float32)[np.newaxis]
-        return one if channels == "grey" else np.repeat(one, 3, axis=0)
-    flat, mode = _without_alpha(picture), "L" if channels == "grey" else "RGB"
-    flat = flat if flat.mode == mode else flat.convert(mode)  # which copies
-    if flat.size != size:
-        flat = flat.resize(size, Image.Resampling.BILINEAR)
-    numbers = np.asarray(flat, dtype=np.uint8)
-    return numbers[np.newaxis] if channels == "grey" else numbers.transpose(2, 0, 1)
-
-
-def _without_alpha(picture: Image.Image) -> Image.Image:
-    """Return the image on a white background."""
-    if not picture.has_transparency_data:
-        return picture
-    ground = Image.new("RGBA", picture.size, (WHITE, WHITE, WHITE, WHITE))
-    return Image.alpha_composite(ground, picture.convert("RGBA"))
 
 
 def bad_pictures(bad: list[tuple[str, str]], total: int, folder: Path, out_of: int = 0) -> UserError:
@@ -332,21 +213,6 @@ def status(entry: os.DirEntry[str]) -> tuple[int, int]:
     except FileNotFoundError:
         return 0, 0  # a link that leads nowhere; it is named when the images are read
     return result.st_mtime_ns, result.st_size
-
-
-@contextmanager
-def strictly() -> Iterator[None]:
-    """Context that turns Pillow's warning of huge images into an error, and ignores its other warnings."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("error", Image.DecompressionBombWarning)
-        yield
-
-
-def be_strict() -> None:
-    """Set the filters of `strictly` for good, for threads: its context may end while they read."""
-    warnings.filterwarnings("ignore", module=r"PIL\.")
-    warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
 
 
 def image_names(options: DataOptions, folder: Path) -> list[str]:

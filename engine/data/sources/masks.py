@@ -16,9 +16,9 @@ import numpy as np
 from engine.core.errors import UserError
 from engine.core.text import format_percent
 from engine.core.types import image
+from engine.data.sources.image_file import BadPictureError, read_mask, strictly
 from engine.data.sources.images import (
     MOST_THREADS,
-    BadPictureError,
     bad_pictures,
     excluded_note,
     file_groups,
@@ -26,10 +26,8 @@ from engine.data.sources.images import (
     image_input,
     is_picture,
     read_images,
-    read_mask,
     status,
     stream_images,
-    strictly,
 )
 from engine.data.sources.source import (
     Array,

@@ -22,8 +22,8 @@ from engine.core.fields import printable
 from engine.core.progress import report
 from engine.core.types import TensorType, features, image, sequence, volume
 from engine.data.prefetch import LazyArray
-from engine.data.sources import images
-from engine.data.sources.images import BadPictureError
+from engine.data.sources import image_file
+from engine.data.sources.image_file import BadPictureError
 from engine.data.sources.shard_index import MOST_ARRAY_LABEL_BYTES, MOST_LABEL_BYTES, ShardIndex
 from engine.data.sources.shard_places import Shard, find_shards
 from engine.data.sources.shard_store import ShardStore
@@ -119,11 +119,11 @@ class Shards(Source):
         """Return a reader that reads and decodes members on demand."""
         located, (given,) = outline.raw, outline.inputs
         assert isinstance(located, Located)
-        images.be_strict()
+        image_file.be_strict()
         shape = (len(outline), *(size for size in given.type.sizes if isinstance(size, int)))
         first = located.contents([0])[0]
         if located.field in IMAGE_FIELDS:
-            kind = np.dtype(np.float32 if images.is_deep(io.BytesIO(first)) else np.uint8)
+            kind = np.dtype(np.float32 if image_file.is_deep(io.BytesIO(first)) else np.uint8)
         else:
             stored = np.float64 if located.field == NUMBERS else _sample_array(first, located, 0).dtype
             kind = np.dtype(np.float32 if np.can_cast(stored, np.float32) else np.float64)
@@ -200,7 +200,7 @@ class ShardReader:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Set Pillow's filters in another process, too, to which the reader was sent."""
         self.__dict__.update(state)
-        images.be_strict()
+        image_file.be_strict()
 
     def read(self, chosen: Array, out: Array) -> None:
         """Read and decode the chosen samples into `out`. Raises `UserError`, `BadSampleError` for a damaged sample."""
@@ -225,7 +225,7 @@ class ShardReader:
 
     def _image(self, content: bytes, number: int) -> Array:
         try:
-            return images.read(io.BytesIO(content), "grey" if self.shape[1] == 1 else "rgb", *self.shape[2:])
+            return image_file.read(io.BytesIO(content), "grey" if self.shape[1] == 1 else "rgb", *self.shape[2:])
         except BadPictureError as error:
             name = self.name_of(number)
             message = f"The image {name} cannot be used: {error}. Replace it, or leave it out."
@@ -278,8 +278,8 @@ def _refuse_gap(is_there: Array, index: ShardIndex, shard: Shard, field: str) ->
 
 def _image_type(options: DataOptions, located: Located, first: bytes) -> TensorType:
     try:
-        with images.strictly():
-            channels, height, width = images.shape_of(io.BytesIO(first))
+        with image_file.strictly():
+            channels, height, width = image_file.shape_of(io.BytesIO(first))
     except BadPictureError as error:
         raise UserError(f"The image {located.name_of(0)} cannot be used: {error}.") from None
     height, width = (options.image_size,) * 2 if options.image_size else (height, width)

@@ -109,7 +109,7 @@ def test_the_code_reads_a_picture_as_training_does(format: str, tmp_path: Path) 
     assert scores.sum() == pytest.approx(1.0, abs=1e-5)
     assert (values.shape, values.dtype) == ((1, 3, 6, 6), np.float32)
     assert values.max() > 100.0
-    from engine.data.sources.images import read
+    from engine.data.sources.image_file import read
 
     folder = next(line.split('"')[1] for line in done.code.splitlines() if line.startswith("picture = Image"))
     np.testing.assert_array_equal(values[0], read(Path(folder), "rgb", 6, 6))

@@ -12,7 +12,8 @@ from PIL import Image
 
 from engine.core.errors import UserError
 from engine.data.load import facts, load, preview
-from engine.data.sources.images import Images, read
+from engine.data.sources.image_file import read
+from engine.data.sources.images import Images
 from engine.project.data import DataOptions
 
 OPTIONS = DataOptions(source="images", path="pets", validation_share=0.0, test_share=0.0)
