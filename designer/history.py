@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from engine.project.compare import Difference
 
 Place = Literal["design", "data", "options"]
-_SECTIONS = {"data": "Data", "training": "Training options", "environment": "Environment"}
+_SECTIONS = {"data": "Data", "training": "Training options", "environment": "Environment", "weights": "Weights"}
 _MOST = 3
 """Largest number of changes that a message names."""
 

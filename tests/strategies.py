@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.core.errors import FieldErrors, ShapeError
 from engine.core.fields import Bool, Choice, Choices, Field, Float, Int
-from engine.core.list_fields import Floats, Ints, Padding, Range, Texts
+from engine.core.list_fields import Floats, Ints, Padding, Pairs, Range, Texts
 from engine.core.records import Record
 from engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
 from engine.layers.base import LayerType
@@ -75,6 +75,8 @@ def _others(field: Field[Any]) -> st.SearchStrategy[Any]:
             orders = [list(order) for count in (1, 2, 3, 4) for order in permutations(range(1, count + 1))]
             sizes = st.lists(st.integers(max(1, field.low), 8), min_size=1, max_size=4)
             return st.one_of(sizes, st.sampled_from(orders), st.sampled_from([[35], [-1], [-1, 4], [7, -1]]))
+        case Pairs():
+            return st.dictionaries(st.sampled_from(["a.weight", "b"]), st.sampled_from(["", "c.bias"]))
         case Texts():
             return st.lists(st.sampled_from(["a.png", "b/c, d.png", "e;f"]), max_size=3, unique=True)
     return st.just(field.default)

@@ -26,6 +26,7 @@ from engine.project.pipeline_stages import Stages
 from engine.project.project import Project
 from engine.project.stage_edits import asked_workers, has_stages, shown_stages, stage_bytes
 from engine.project.user_code import measure
+from engine.project.weights import weights_problem
 from engine.runs.folder import origin
 
 FORMATS = ("text", "json", "github", "sarif")
@@ -115,8 +116,9 @@ def _checked(path: Path, arguments: argparse.Namespace) -> Checked:
         result = check(project, _local_facts(project, known.base))
     except UserError as error:  # bad data is one problem among others here
         result = check(project, refusal=str(error))
+    missing = weights_problem(project.weights, known.base)
     notes = [Problem("note", "", "", "", notice) for notice in notices]
-    return Checked(path, [*notes, *result.problems], project, result)
+    return Checked(path, [*filter(None, [missing]), *notes, *result.problems], project, result)
 
 
 def _print_checked(checked: Checked, *, with_name: bool) -> None:

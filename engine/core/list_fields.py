@@ -173,6 +173,45 @@ class Texts(Field[tuple[str, ...]]):
         return {"anyOf": [items, {"type": "array", "items": items, "maxItems": self.MOST}]}
 
 
+class Pairs(Field[tuple[tuple[str, str], ...]]):
+    """Texts by text, such as names by name: an object in the file, typed and shown as `a=b; c=d`."""
+
+    MOST: Final = 20_000
+    expects = "pairs such as name=other, separated by semicolons"
+
+    def __init__(self, default: Sequence[tuple[str, str]] = (), **described: Any) -> None:
+        super().__init__(tuple(default), **described)
+
+    def check(self, value: object) -> tuple[tuple[str, str], ...]:
+        if isinstance(value, str):
+            parts = [part.partition("=") for part in value.split(";") if part.strip()]
+            if not all(equals and name.strip() for name, equals, _ in parts):
+                raise self.refuse(value)
+            value = {name.strip(): other.strip() for name, _, other in parts}
+        if isinstance(value, dict):
+            value = tuple(value.items())
+        if not isinstance(value, tuple) or len(value) > self.MOST:
+            raise self.refuse(value)
+        element = Text("")
+        try:
+            pairs = {element.check(name): element.check(other) for name, other in value}
+        except (FieldError, TypeError, ValueError):
+            raise self.refuse(value) from None
+        if "" in pairs:
+            raise self.refuse(value)
+        return tuple(pairs.items())
+
+    def write(self, value: tuple[tuple[str, str], ...]) -> JSON:
+        return dict(value)
+
+    def show(self, value: tuple[tuple[str, str], ...]) -> str:
+        return "; ".join(f"{name}={other}" for name, other in value)
+
+    def limits_schema(self) -> dict[str, JSON]:
+        text = Text("").limits_schema()
+        return {"anyOf": [text, {"type": "object", "additionalProperties": text}]}
+
+
 class Size(Ints):
     """Sizes along the spatial axes, shown as `3 × 3`."""
 

@@ -60,7 +60,7 @@ def _statistics() -> Choice:
         "fitted",
         options=("fitted", "given"),
         notes={
-            "fitted": "Measured on the training split, anew for each run",
+            "fitted": "Measured on the training split, or kept from the weights that a run starts from",
             "given": "The numbers below, such as those that a trained network was made with",
         },
         help="Source of the statistics. Default fitted. MATLAB: ResetInputNormalization is true, or false with Mean, "

@@ -11,8 +11,9 @@ from typing import Any
 from engine.core.errors import UserError
 from engine.core.fields import quoted
 
-FORMAT = (1, 1)
-"""1.1 added `id`, the identity of the project. A file of 1.0 has none until it is saved."""
+FORMAT = (1, 2)
+"""1.1 added `id`, the identity of the project: a file of 1.0 has none until it is saved. 1.2 added the section
+`weights`, which a run starts from."""
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """Migrations by major version, each to the next version."""
 

@@ -20,6 +20,7 @@ from engine.project.data import DataOptions
 from engine.project.environment import EnvironmentOptions
 from engine.project.migrations import FORMAT
 from engine.project.training import TrainingOptions
+from engine.project.weights import WeightsOptions
 
 ACCELERATIONS: Mapping[str, str] = {
     "manual-backward": "Gradients of plain chains of layers without autograd",
@@ -70,12 +71,13 @@ SECTIONS: Mapping[str, type[Record]] = {
     "training": TrainingOptions,
     "environment": EnvironmentOptions,
     "run": RunOptions,
+    "weights": WeightsOptions,
 }
 
 
 @dataclass(frozen=True)
 class Project:
-    """Network, layout, data, training options, environment, run options.
+    """Network, layout, data, training options, environment, run options, weights to start from.
 
     Unknown content of a newer version is kept and written back: `unknown` sections, keys `unknown_in_network`, and
     `unknown_in_layers` by the layer's id.
@@ -87,6 +89,7 @@ class Project:
     training: TrainingOptions = field(default_factory=TrainingOptions)
     environment: EnvironmentOptions = field(default_factory=EnvironmentOptions)
     run: RunOptions = field(default_factory=RunOptions)
+    weights: WeightsOptions = field(default_factory=WeightsOptions)
     identity: str = ""
     """Given once, see `new_identity`; empty for a project whose file has none yet. Runs carry it."""
     version: tuple[int, int] = FORMAT

@@ -16,10 +16,16 @@ from engine.project.project import RunOptions
 from engine.project.sources.base import SourceType
 from engine.project.sources.catalog import SOURCES
 from engine.project.training import TrainingOptions
+from engine.project.weights import WeightsOptions
 
 PATH, DATA_PATH = ROOT / "docs" / "training-options.md", ROOT / "docs" / "data.md"
 COMMAND = "python -m engine.project.reference"
-SECTIONS: dict[str, type[Record]] = {"training": TrainingOptions, "environment": EnvironmentOptions, "run": RunOptions}
+SECTIONS: dict[str, type[Record]] = {
+    "training": TrainingOptions,
+    "environment": EnvironmentOptions,
+    "run": RunOptions,
+    "weights": WeightsOptions,
+}
 _HEAD = "| Option | Default | Takes | Effect | MATLAB | torch |\n|---|---|---|---|---|---|\n"
 _INTRODUCTION = """\
 # Training options

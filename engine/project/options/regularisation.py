@@ -137,6 +137,15 @@ class RegularisationOptions(Record):
         matlab="BatchNormalizationStatistics, whose auto may choose population",
         torch="update_bn",
     )
+    reset_input_normalization = Bool(
+        False,
+        group="Regularisation",
+        help="Measures the statistics of input layers anew where a run starts from weights that hold some. Default "
+        "off: those of the weights are kept, as the network was trained with them. Without such weights they are "
+        "always measured",
+        matlab="ResetInputNormalization (true)",
+        torch="none",
+    )
 
     def problems(self) -> list[FieldError]:
         """What does not go together, and no more."""

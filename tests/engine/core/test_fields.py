@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.core.errors import FieldError, FieldErrors, UserError, did_you_mean
 from engine.core.fields import Bool, Choice, Choices, Field, FilePath, Float, Int, Text, quoted
-from engine.core.list_fields import Floats, Ints, Padding, Size, Texts
+from engine.core.list_fields import Floats, Ints, Padding, Pairs, Size, Texts
 from engine.core.records import Record, set_by_text
 from engine.network.catalog import catalog
 from engine.project.project import SECTIONS
@@ -272,6 +272,22 @@ def test_texts_stand_between_semicolons() -> None:
     for wrong in (1, [1], ["a\nb"], {"a": "b"}):
         with pytest.raises(FieldErrors, match="texts separated by semicolons"):
             Files(files=wrong)
+
+
+def test_pairs_are_texts_by_text() -> None:
+    class Names(Record):
+        map = Pairs()
+
+    assert Names().map == ()
+    for typed in ("a = b; c=", {"a": "b", "c": ""}, (("a", "b"), ("c", ""))):
+        made = Names(map=typed)
+        assert made.map == (("a", "b"), ("c", ""))
+        assert made.write() == {"map": {"a": "b", "c": ""}}
+        assert hash(made) == hash(Names(map={"a": "b", "c": ""}))
+    assert Names.map.show((("a", "b"), ("c", ""))) == "a=b; c="
+    for wrong in (1, "a", "=b", ["a"], {"a": 1}, {"": "b"}, {"a\nb": "c"}, (1, 2)):
+        with pytest.raises(FieldErrors, match="pairs such as name=other"):
+            Names(map=wrong)
 
 
 def test_floats_are_numbers_between_commas() -> None:

@@ -16,11 +16,13 @@ from engine.project.check import check
 from engine.project.file import dumps, load, loads, save
 from engine.project.network_json import read_network, write_network
 from engine.project.project import Project, set_option
+from engine.project.weights import WeightsOptions
 from tests.builders import classifier
 from tests.engine.project.generated import projects
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "format_1_1.netwright"
+GOLDEN = Path(__file__).parents[2] / "golden" / "format_1_2.netwright"
 GOLDEN_1_0 = GOLDEN.with_name("format_1_0.netwright")
+GOLDEN_1_1 = GOLDEN.with_name("format_1_1.netwright")
 
 
 def file(**sections: Any) -> str:
@@ -42,7 +44,7 @@ def test_the_golden_file_is_read_with_every_section() -> None:
     opened = load(GOLDEN)
     project = opened.project
     assert opened.notices == ()
-    assert (project.version, project.identity) == ((1, 1), "6f1c9d1e-4a53-4f0e-9b60-0f7a1d2c3b4e")
+    assert (project.version, project.identity) == ((1, 2), "6f1c9d1e-4a53-4f0e-9b60-0f7a1d2c3b4e")
     assert [layer.name for layer in project.network.layers.values()][:3] == ["image_1", "conv_1", "relu_1"]
     assert project.network.layer("conv_1").type.write() == {"filters": 8, "kernel": [3, 5]}
     assert project.layout.at("c3") == (-120.25, 192.5)
@@ -51,13 +53,25 @@ def test_the_golden_file_is_read_with_every_section() -> None:
     assert project.data.path == "données/measured.csv"
     assert (project.training.solver, project.training.max_epochs) == ("adam", 12)
     assert project.environment.devices == (0, 1)
+    assert project.weights.write() == {
+        "file": "weights/base.safetensors",
+        "sha256": "0123456789abcdef" * 4,
+        "map": {"fc_1.weight": "head.weight", "fc_1.bias": ""},
+        "freeze_up_to": "d4",
+    }
 
 
 def test_a_file_of_format_1_0_has_no_identity_and_is_otherwise_the_same() -> None:
     opened = load(GOLDEN_1_0)
     assert opened.notices == ()
     assert opened.project.identity == ""
-    assert opened.project == replace(load(GOLDEN).project, identity="")
+    assert opened.project == replace(load(GOLDEN_1_1).project, identity="")
+
+
+def test_a_file_of_format_1_1_has_no_weights_and_is_otherwise_the_same() -> None:
+    opened = load(GOLDEN_1_1)
+    assert opened.notices == ()
+    assert opened.project == replace(load(GOLDEN).project, weights=WeightsOptions())
 
 
 @pytest.mark.parametrize("id", [3, "", "short", "with space in it", "../../etc/passwd", "x" * 65, None])
@@ -82,7 +96,7 @@ def test_any_project_survives_its_file(project: Project) -> None:
 
 
 def test_an_empty_project_is_a_short_file() -> None:
-    assert dumps(Project()) == '{"netwright": [1, 1],\n "network": {"layers": [\n  ], "connections": [\n  ]}}\n'
+    assert dumps(Project()) == '{"netwright": [1, 2],\n "network": {"layers": [\n  ], "connections": [\n  ]}}\n'
     assert loads('{"netwright": [1, 0]}').project == Project()
 
 
