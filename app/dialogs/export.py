@@ -1,5 +1,5 @@
-"""Export the network as ONNX, compared with ONNX Runtime, or as one PyTorch file, with the command that a terminal
-runs. The dialog says what the file takes, and offers code that runs it."""
+"""Export the network as ONNX, as one PyTorch file or as a PyTorch program, with the command that a terminal runs.
+The dialog says what the file takes, and offers code that runs it."""
 
 import contextlib
 import os
@@ -41,7 +41,9 @@ from engine.user_code.expression import companion
 FORMATS = (
     ("onnx", ".onnx", "ONNX", "Input normalisation and softmax inside, any batch size; compared with ONNX Runtime"),
     ("pytorch", ".py", "PyTorch", "One readable file that runs without Netwright, and its weights beside it"),
+    ("pt2", ".pt2", "PyTorch program", "A torch.export program with its weights, any batch size; loaded and compared"),
 )
+COMPARED_WITH = {"onnx": "ONNX Runtime", "pt2": "The program, loaded in another process,"}
 
 
 LONGEST_TITLE = 60
@@ -287,7 +289,7 @@ class ExportDialog(QDialog):
         lines = [f"Wrote {answer['path']}."]
         if answer["largest_difference"] is not None:
             lines.append(
-                f"ONNX Runtime agrees: largest difference {answer['largest_difference']:.2g} "
+                f"{COMPARED_WITH[answer['format']]} agrees: largest difference {answer['largest_difference']:.2g} "
                 f"over {answer['samples']:,} {answer['samples_kind']} samples."
             )
         takes = [line for given in answer["inputs"] for line in _lines(given)]

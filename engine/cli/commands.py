@@ -47,7 +47,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "tag": ("runs", "tag a run"),
         "delete": ("runs", "move runs to the trash"),
         "curves": ("runs", "write curves as CSV, or for TensorBoard or MLflow"),
-        "export": ("export", "export a network as ONNX or PyTorch"),
+        "export": ("export", "export a network as ONNX or for PyTorch"),
     },
     "this program": {
         "help": ("program", "show this list, or the help of a command"),

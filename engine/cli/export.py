@@ -1,4 +1,4 @@
-"""`export PROJECT|RUN`: a network leaves as ONNX, checked against ONNX Runtime, or as plain PyTorch."""
+"""`export PROJECT|RUN`: a network leaves as ONNX, checked against ONNX Runtime, or for PyTorch."""
 
 import argparse
 from pathlib import Path
@@ -8,7 +8,8 @@ from engine.cli.common import add_json, add_trust, print_json
 from engine.core.errors import EXIT_DONE
 from engine.core.fields import printable
 
-FORMATS = ("onnx", "pytorch")
+FORMATS = ("onnx", "pytorch", "pt2")
+COMPARED_WITH = {"onnx": "ONNX Runtime", "pt2": "torch.export.load in another process"}
 WEIGHTS = ("best", "last")
 MOST_CLASSES = 12
 """Number of class names that are printed; the file has all."""
@@ -17,7 +18,8 @@ MOST_CLASSES = 12
 def register(commands: Commands) -> None:
     """Add the command."""
     text = (
-        "Write a network as ONNX (compared with ONNX Runtime on samples) or as one PyTorch file. "
+        "Write a network as ONNX (compared with ONNX Runtime on samples), as one PyTorch file, or as a program of "
+        "torch.export (pt2, compared on samples in a process without Netwright). "
         "A run gives the trained network, a project one with initial weights."
     )
     command = commands.add_parser("export", description=text)
@@ -60,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"classes, in order: {shown}{f' and {more:,} more' if more > 0 else ''}")
     if done.largest_difference is not None:
         print(
-            f"ONNX Runtime agrees: largest difference {done.largest_difference:.2g} "
+            f"{COMPARED_WITH[done.format]} agrees: largest difference {done.largest_difference:.2g} "
             f"over {done.samples_compared:,} {done.samples_kind} samples"
         )
     for note in done.notes:

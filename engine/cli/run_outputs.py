@@ -247,9 +247,9 @@ class Exported(TypedDict):
     """An exported network."""
 
     path: str
-    format: Literal["onnx", "pytorch"]
+    format: Literal["onnx", "pytorch", "pt2"]
     largest_difference: float | None
-    """Largest difference from ONNX Runtime; null if not compared."""
+    """Largest difference of the file, run by ONNX Runtime or by torch, from the network; null if not compared."""
     samples: int
     """Number of samples that were compared."""
     samples_kind: str

@@ -174,7 +174,7 @@ def export(
         result.refuse_errors()
     record = source.record or trained_preparation(source.project, facts, source.weights or {}, result.analysis)
     inputs = input_formats(
-        record if format == "pytorch" else record.for_onnx(()), ranges(network, facts, data, source.weights)
+        record.for_onnx(()) if format == "onnx" else record, ranges(network, facts, data, source.weights)
     )
     notes = (*_double_notes(record), *_record_notes(source, facts))
     if format == "pytorch":
@@ -185,11 +185,32 @@ def export(
             network, source.weights, to, facts=facts, title=title, inputs=inputs, replaces=replaces
         )
         done = Exported(written, format, notes=(*notes, *_pytorch_notes(source, facts, written)))
+    elif format == "pt2":
+        done = _export_program(source, facts, data, to, inputs, record, (*source.notes, *facts_note, *notes))
     else:
         known = record if facts is not None else None
         done = _export_onnx(source, facts, data, to, inputs, known, (*source.notes, *facts_note, *notes))
     classes = facts.classes if facts is not None else ()
     return replace(done, inputs=inputs, classes=classes, code=_code(source, facts, data, done, inputs))
+
+
+def _export_program(
+    source: Source,
+    facts: DatasetInfo | None,
+    data: "LoadedData | None",
+    to: Path,
+    inputs: tuple[InputFormat, ...],
+    record: Preparation,
+    notes: tuple[str, ...],
+) -> Exported:
+    from engine.exchange.exported_program import export_program
+
+    network = source.project.network
+    weights = source.weights if source.weights is not None else _fresh_weights(source.project, analyse(network))
+    samples = _samples(data)
+    file = export_program(network, weights, to, facts=facts, samples=samples, inputs=inputs, record=record)
+    compared = (file.largest_difference, file.samples_compared, "real" if samples is not None else "random")
+    return Exported(file.path, "pt2", *compared, (*notes, *_score_notes(source, facts)))
 
 
 def _export_onnx(
@@ -271,17 +292,18 @@ def _pytorch_notes(source: Source, facts: DatasetInfo | None, written: Path) -> 
         ]
     if facts is None:
         notes.append("The project's data cannot be read here: the file names neither classes nor columns.")
-    else:
-        bindings = wanted_of(source.project.network, analyse(source.project.network), facts, is_padded=False)
-        missing = {
-            binding.folds
-            for binding in bindings
-            if binding.folds and not folded(source.project.network, {binding.port: binding.folds})
-        }
-        if missing:
-            which = " and no ".join(sorted(missing))
-            notes.append(f"The network has no {which} at its end: the file gives scores, not probabilities.")
-    return notes
+    return [*notes, *_score_notes(source, facts)]
+
+
+def _score_notes(source: Source, facts: DatasetInfo | None) -> list[str]:
+    """Return a note where the file gives scores instead of probabilities."""
+    network = source.project.network
+    bindings = wanted_of(network, analyse(network), facts, is_padded=False) if facts is not None else ()
+    missing = {one.folds for one in bindings if one.folds and not folded(network, {one.port: one.folds})}
+    if not missing:
+        return []
+    which = " and no ".join(sorted(missing))
+    return [f"The network has no {which} at its end: the file gives scores, not probabilities."]
 
 
 def _data(source: Source) -> "tuple[DatasetInfo | None, LoadedData | None, tuple[str, ...]]":

@@ -120,7 +120,8 @@ def code(program: Program, inputs: Sequence[InputFormat], samples: Sequence[Samp
     imports = {"import numpy as np", *(line for sample in fed if sample for line in sample.imports)}
     imports |= {"import onnxruntime"} if is_onnx else {"import torch"}
     standard = ["import json"] if is_onnx and _has_classes(program) else []
-    standard += [] if is_onnx else ["import runpy", *(["import sys"] if program.has_companions else [])]
+    if program.format == "pytorch":
+        standard += ["import runpy", *(["import sys"] if program.has_companions else [])]
     lines = [*standard, *([""] if standard else []), *sorted(imports, key=_module), ""]
     lines += _opening(program)
     for given, sample, name in zip(inputs, fed, names, strict=True):
@@ -150,6 +151,8 @@ def _opening(program: Program) -> list[str]:
     if program.format == "onnx":
         lines = [f'session = onnxruntime.InferenceSession({path}, providers=["CPUExecutionProvider"])']
         reading = _CLASSES_OF_ONNX
+    elif program.format == "pt2":
+        lines, reading = [f"network = torch.export.load({path}).module()"], ""
     else:
         lines = [f"sys.path.insert(0, {literal(str(program.path.resolve().parent))})"] if program.has_companions else []
         lines += [f"exported = runpy.run_path({path})"]
@@ -157,7 +160,7 @@ def _opening(program: Program) -> list[str]:
         reading = 'exported["CLASSES"]'
     if not _has_classes(program):
         return lines
-    if program.outputs[0].number:  # the file names those of the first target
+    if program.outputs[0].number or not reading:  # source and ONNX name those of the first target
         reading = literal(list(program.outputs[0].facts.classes))
     return [*lines, f"classes = {reading}"]
 
