@@ -1,0 +1,1 @@
+"""Read networks that other programs wrote: ONNX, PyTorch and Keras."""

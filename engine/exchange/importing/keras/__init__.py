@@ -1,0 +1,1 @@
+"""Read Keras models (`.keras`): architecture and weights, without running anything of the file."""
