@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.experiments.runs_model import figure_of, label_of, state_in_words, text_of, when
+from app.messages import breakable
 from app.widgets import ElidedLabel
 from designer import theme
 from engine.runs.notes import LONGEST_NAME, Notes, tags_in
@@ -25,6 +26,8 @@ from engine.runs.query import score_names
 from engine.runs.summary import RunSummary
 
 SAVE_MS = 800
+DATA_MS = 300
+"""The time a run stays selected before its data is looked at: going through the list with the arrow keys asks nothing."""
 FACTS = ("created", "seconds", "environment", "epochs")
 BUTTONS = ("show", "compare", "resume")
 """Actions with a button while they can be used, of which there are two at most; the others are in the menu."""
@@ -79,10 +82,12 @@ class NameEditor(QLineEdit):
 
 
 class RunDetails(QWidget):
-    """Shows the selected run. `noted` asks to save a note and tags: path, note, tags; `renamed` a name: path, name."""
+    """Shows the selected run. `noted` asks to save a note and tags: path, note, tags; `renamed` a name: path, name.
+    `data_asked` asks what has changed in the data of a run that has ended: path."""
 
     noted = Signal(object, str, object)
     renamed = Signal(object, str)
+    data_asked = Signal(object)
 
     def __init__(self, actions: Mapping[str, QAction], menu: QMenu) -> None:
         super().__init__()
@@ -103,6 +108,11 @@ class RunDetails(QWidget):
         self.said.setWordWrap(True)
         self.said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         theme.mark(self.said, "role", "help")
+        self.data_changes = QLabel()
+        self.data_changes.setWordWrap(True)
+        self.data_changes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.data_changes.hide()
+        theme.mark(self.data_changes, "role", "warning")
         self.tags = QLineEdit()
         self.tags.setPlaceholderText("Tags, separated by commas")
         self.tags.setAccessibleName("Tags of the run")
@@ -119,6 +129,8 @@ class RunDetails(QWidget):
         """The notes of the run before the last edit: a report with these is older than what was saved."""
         self._save = QTimer(self, singleShot=True, interval=SAVE_MS)
         self._save.timeout.connect(self.keep)
+        self._look_at_data = QTimer(self, singleShot=True, interval=DATA_MS)
+        self._look_at_data.timeout.connect(self._ask_for_data)
         self._arrange(actions, menu)
         for widget in (self.tags, self.note):
             widget.installEventFilter(self)
@@ -134,6 +146,7 @@ class RunDetails(QWidget):
         column.addWidget(self.new_name)
         column.addWidget(self.state)
         column.addWidget(self.said)
+        column.addWidget(self.data_changes)
         column.addWidget(self._make_buttons(actions, menu))
         self._about = QWidget()
         below = QVBoxLayout(self._about)
@@ -195,6 +208,8 @@ class RunDetails(QWidget):
         self._buttons.setVisible(bool(runs))
         if not is_same:
             self._end_renaming()
+            self.data_changes.hide()
+            self._look_at_data.start() if run is not None and not run.is_alive else self._look_at_data.stop()
         self.state.setVisible(run is not None)
         if run is None:
             self.name.setText(f"{len(runs):,} runs selected" if runs else "No run selected")
@@ -213,6 +228,16 @@ class RunDetails(QWidget):
         theme.mark(self.changes, "role", "" if run.changes else "muted")
         if not (is_same and (self._is_edited or self._outdated is not None)):
             self._fill(run)
+
+    def _ask_for_data(self) -> None:
+        if self._run is not None:
+            self.data_asked.emit(self._run.path)
+
+    def show_data_changes(self, run: Path, changes: Sequence[str]) -> None:
+        """Show what has changed in the data of a run since it trained, if it is still the selected one."""
+        if self._run is not None and self._run.path == run:
+            self.data_changes.setText(breakable("\n".join(["The data has changed since:", *changes])))
+            self.data_changes.setVisible(bool(changes))
 
     def _say(self, text: str, role: str) -> None:
         self.said.setText(text)

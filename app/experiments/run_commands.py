@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
@@ -35,6 +36,7 @@ class RunCommands(QObject):
         tab.delete_requested.connect(self.delete)
         tab.networks_requested.connect(self.compare_networks)
         tab.train_requested.connect(training.start)
+        tab.details.data_asked.connect(self.look_at_data)
         tab.message.connect(shell.hint)
         tab.failed.connect(shell.show_error)
         shell.documents.changed.connect(self.follow_document)
@@ -43,6 +45,14 @@ class RunCommands(QObject):
     def follow_document(self) -> None:
         """List the runs of the project that is open."""
         self._tab.show_project(self._shell.documents.key)
+
+    def look_at_data(self, run: Path) -> None:
+        """Ask what has changed in the data of a run since it trained. Where that cannot be told, nothing is shown."""
+
+        def show(answer: dict[str, Any]) -> None:
+            self._tab.details.show_data_changes(run, [str(change) for change in answer["changes"]])
+
+        self._shell.server.request("data_changes", {"run_dir": str(run)}, show, lambda _: None)
 
     def show_curves(self, run: RunSummary) -> None:
         """Show a run in the Train tab. A run of this window that is under way goes on unseen."""

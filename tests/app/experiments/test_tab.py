@@ -24,6 +24,7 @@ from engine.project.project import Project
 from engine.runs.folder import RunFolder, take_lock, update_info
 from engine.runs.notes import Notes, read_notes
 from tests.app.experiments.runs import log_curves, made
+from tests.app.fake_server import FakeServer
 from tests.app.test_accessible import nameless
 from tests.app.windows import Modal
 from tests.builders import classifier
@@ -469,3 +470,23 @@ def test_only_the_best_value_of_a_comparison_is_marked(tab: ExperimentsTab, runs
             if item is not None and item.font().bold():
                 bold.append((cells(page.table, 0)[row], item.text()))
     assert bold == [("Validation loss", "0.2000")], "accuracy and rmse have one value each"
+
+
+def test_a_selected_run_says_that_its_data_has_changed(qtbot: QtBot, tab: ExperimentsTab, server: FakeServer) -> None:
+    said = tab.details.data_changes
+    tab.table.selectRow(0)
+    qtbot.waitUntil(lambda: server.count("data_changes") == 1)
+    server.answer("data_changes", {"changes": ["train.csv: 4 KB, was 3 KB."]})
+    assert said.text() == "The data has changed since:\ntrain.csv: 4 KB, was 3 KB."
+    assert said.isVisible()
+    tab.table.selectRow(1)
+    assert not said.isVisible()
+    qtbot.waitUntil(lambda: server.count("data_changes") == 2)
+    tab.table.selectRow(0)
+    server.answer("data_changes", {"changes": ["not of this run"]})
+    assert not said.isVisible()
+
+
+def test_the_data_of_a_run_under_way_is_not_looked_at(tab: ExperimentsTab, server: FakeServer) -> None:
+    tab.details.show_runs([replace(tab.model.rows[0], state="running")])
+    assert not tab.details._look_at_data.isActive()
