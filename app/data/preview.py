@@ -1,8 +1,10 @@
 """A preview of the data: the number of samples per split and class, and some samples as pictures, rows or series."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -12,16 +14,17 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
-from app.data.charts import ClassChart, ColumnCharts
+from app.data.charts import ClassChart, ColumnCharts, number_text
 from app.data.data_checks import DataChecks
 from app.data.file_check import FileCheck
-from app.data.tiles import Masked, Paired, Picture, Sparkline, Tile, Tiles
+from app.data.tiles import Masked, Paired, Picture, Sound, Span, Sparkline, Tile, Tiles, channel_colour, spans_of
 from app.widgets import ElidedLabel
 from designer import theme
 from engine.project.dataset_info import SPLITS, DatasetInfo
@@ -33,6 +36,7 @@ MOST_SERIES = 24
 FEW_COLUMNS = 24
 """Columns that are shown before all are asked for."""
 MOST_WIDTH = 220
+LEGEND_ROW = 20
 LONGEST_LARGE, LONGEST_FIGURE, LARGE_HEIGHT = 10, 13, 32
 
 
@@ -73,7 +77,8 @@ class Preview(QWidget):
             self._checks.show()
         self.tiles = samples_of(answer)
         if self.tiles is not None:
-            column.addWidget(_card("Samples", self.tiles, self.bar))
+            legend = lanes_of(answer, facts.inputs[0].columns if facts.inputs else ())
+            column.addWidget(_card("Samples", self.tiles, self.bar, above=legend))
         if answer.get("classes"):
             counted = answer.get("counted", "samples")
             title = "Classes" if counted == "samples" else f"Classes, counted in {counted}"
@@ -115,7 +120,7 @@ def _muted(text: str) -> QLabel:
     return label
 
 
-def _card(title: str, content: QWidget, corner: QWidget | None = None) -> QFrame:
+def _card(title: str, content: QWidget, corner: QWidget | None = None, *, above: QWidget | None = None) -> QFrame:
     frame = QFrame()
     theme.mark(frame, "role", "card")
     column = QVBoxLayout(frame)
@@ -130,6 +135,8 @@ def _card(title: str, content: QWidget, corner: QWidget | None = None) -> QFrame
         row.addWidget(heading)
         row.addWidget(corner, 1)
         column.addLayout(row)
+    if above is not None:
+        column.addWidget(above)
     column.addWidget(content)
     return frame
 
@@ -179,26 +186,103 @@ def samples_of(answer: dict[str, Any], most: int | None = None) -> Tiles | None:
     """Return the samples of an answer as tiles: pictures, read from their files, or sequences; None for others."""
     if answer.get("pictures"):
         found = answer["pictures"][:most]
-        return Tiles([_picture(p, str(p["label"]), f"{p['label']} ({p['split']})") for p in found])
+        tiles = [_picture(p, str(p["label"]), f"{p['label']} ({p['split']})") for p in found]
+        return Tiles(tiles, is_stretched="wave" in found[0])
     if answer.get("series"):
-        return Tiles([_sparkline(one) for one in answer["series"][: most or MOST_SERIES]], is_stretched=True)
+        shown = answer["series"][: most or MOST_SERIES]
+        spans = spans_of(lane for one in shown for lane in Sparkline.lanes(one["values"], _ahead(one)))
+        return Tiles([_sparkline(one, spans) for one in shown], is_stretched=True)
     return None
 
 
 def _picture(shown: dict[str, Any], label: str, tip: str) -> Tile:
     if "target" in shown:
         return Paired(shown["file"], shown["target"], label, tip)
+    if "wave" in shown:
+        return Sound(shown["file"], shown["wave"], label, tip)
     return Masked(shown["file"], shown["mask"], label, tip) if "mask" in shown else Picture(shown["file"], label, tip)
 
 
-def _sparkline(one: dict[str, Any]) -> Sparkline:
+def _ahead(one: dict[str, Any]) -> list[tuple[int, list[float]]]:
+    """Return the values to predict, each with the index of its channel, or -1 where it is no input."""
+    channels = list(one.get("channels") or ())
+    given = (one.get("ahead") or {}).items()
+    return [(channels.index(name) if name in channels else -1, values) for name, values in given]
+
+
+def _sparkline(one: dict[str, Any], spans: list[Span]) -> Sparkline:
     """Return a sequence as a tile; of a window of a time series with the values to predict."""
     ahead, channels = one.get("ahead") or {}, list(one.get("channels") or ())
-    label = str(one["label"]) if not ahead else f"{', '.join(ahead)} ahead"
-    drawn = [(channels.index(name) if name in channels else -1, values) for name, values in ahead.items()]
-    lines = [str(one["label"]), ", ".join(channels), f"Right of the line: {', '.join(ahead)}" if ahead else ""]
+    label = str(one["label"]) if not ahead else f"{', '.join(ahead)}: {one['label']}"
+    lines = [label, ", ".join(channels), f"Right of the line: {', '.join(ahead)}" if ahead else "", str(one["split"])]
     tip = "\n".join(filter(None, lines))
-    return Sparkline(one["values"], label, tip, steps=one.get("steps", ()), ahead=drawn)
+    return Sparkline(one["values"], label, tip, steps=one.get("steps", ()), ahead=_ahead(one), spans=spans)
+
+
+class Lanes(QWidget):
+    """Names the lanes of sequences, with colour and range, in as many columns as fit."""
+
+    def __init__(self, names: list[str], spans: list[Span]) -> None:
+        super().__init__()
+        self.texts = [
+            (name, f"{number_text(low)} to {number_text(high)}" if low <= high else "no values")
+            for name, (low, high) in zip(names, spans, strict=True)
+        ]
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setAccessibleName("; ".join(f"{name}: {span}" for name, span in self.texts))
+
+    def _places(self, width: int) -> list[QPoint]:
+        """Return where each entry begins."""
+        measure, places, x, y = self.fontMetrics(), [], 0, 0
+        for name, span in self.texts:
+            needed = measure.horizontalAdvance(f"{name}  {span}") + 16
+            if x and x + needed > width:
+                x, y = 0, y + LEGEND_ROW
+            places.append(QPoint(x, y))
+            x += needed + 20
+        return places
+
+    def hasHeightForWidth(self) -> bool:
+        """Return true: a narrow window needs more rows."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height of all rows."""
+        return self._places(width)[-1].y() + LEGEND_ROW if self.texts else 0
+
+    def sizeHint(self) -> QSize:
+        """Return the size in a window of usual width."""
+        return QSize(900, self.heightForWidth(900))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint a line in the colour, the name and the range of each lane."""
+        painter, palette = QPainter(self), theme.current()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for index, (place, (name, span)) in enumerate(zip(self._places(self.width()), self.texts, strict=True)):
+            area = QRectF(place.x(), place.y(), self.width(), LEGEND_ROW)
+            painter.setPen(QPen(channel_colour(index), 2.0))
+            painter.drawLine(QPointF(area.left(), area.center().y()), QPointF(area.left() + 10, area.center().y()))
+            painter.setPen(palette.text)
+            painter.drawText(area.adjusted(16, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, name)
+            painter.setPen(palette.muted)
+            left = 16 + painter.fontMetrics().horizontalAdvance(f"{name}  ")
+            painter.drawText(area.adjusted(left, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, span)
+        painter.end()
+
+
+def lanes_of(answer: dict[str, Any], names: Sequence[str] = ()) -> Lanes | None:
+    """Return the legend of the sequences of an answer; None where there are none. `names` are those of the channels,
+    where the answer has none."""
+    if not (shown := answer.get("series")):
+        return None
+    spans = spans_of(lane for one in shown for lane in Sparkline.lanes(one["values"], _ahead(one)))
+    known = list(shown[0].get("channels") or names)
+    known += [name for name in shown[0].get("ahead") or () if name not in known]
+    if len(known) < len(spans):
+        known = [f"Channel {index + 1}" for index in range(len(spans))]
+    return Lanes(known[: len(spans)], spans)
 
 
 def _columns(columns: list[dict[str, Any]], *, is_table: bool) -> QFrame:

@@ -1,6 +1,7 @@
 """Samples side by side, in as many columns as fit."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf, isfinite
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF, QResizeEvent
@@ -11,16 +12,24 @@ from designer import theme
 GAP = 8
 CAPTION_HEIGHT = 20
 PICTURE = 72
-SERIES = QSize(150, 64)
+MOST_PICTURE = 132
+"""Width of the tile of a picture that has a long caption."""
+SERIES_WIDTH, SERIES_HEIGHT, LANE = 168, 64, 24
 BAND = 6
+WAVE = 36
 NOTHING = 255
 PEN_FAMILIES = ("Convolution", "Activation", "Pooling", "Recurrent", "Normalisation", "Combination")
+
+
+Span = tuple[float, float]
+"""The smallest and the largest value of a channel."""
 
 
 class Tile(QWidget):
     """One sample above its caption. `size_wanted` is the least it needs without the caption."""
 
     size_wanted = QSize(PICTURE, PICTURE)
+    elide = Qt.TextElideMode.ElideMiddle
 
     def __init__(self, caption: str, tip: str = "") -> None:
         super().__init__()
@@ -39,7 +48,7 @@ class Tile(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self.draw(painter, area.adjusted(0, 0, 0, -CAPTION_HEIGHT))
         below = QRectF(0, area.height() - CAPTION_HEIGHT, area.width(), CAPTION_HEIGHT)
-        text = self.fontMetrics().elidedText(self.caption, Qt.TextElideMode.ElideMiddle, self.width())
+        text = self.fontMetrics().elidedText(self.caption, self.elide, self.width())
         painter.setPen(theme.current().muted)
         painter.drawText(below, Qt.AlignmentFlag.AlignCenter, text)
         painter.end()
@@ -56,6 +65,31 @@ class Picture(Tile):
         """Draw the image in the middle."""
         size = self.pixmap.size()
         painter.drawPixmap(QPointF((area.width() - size.width()) / 2, (area.height() - size.height()) / 2), self.pixmap)
+
+
+class Sound(Tile):
+    """A sound: its waveform, and below it the spectrogram that the network gets."""
+
+    size_wanted = QSize(SERIES_WIDTH, WAVE + PICTURE)
+
+    def __init__(self, file: str, wave: Sequence[Span], caption: str, tip: str) -> None:
+        """`wave` has the smallest and the largest sample of each of many equal pieces of the sound."""
+        super().__init__(caption, tip)
+        self.pixmap = QPixmap(file)
+        self.wave = list(wave)
+
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        """Draw both over the same time."""
+        top = QRectF(area.left(), area.top(), area.width(), WAVE - 4)
+        most = max((max(abs(low), abs(high)) for low, high in self.wave), default=0.0) or 1.0
+        painter.setPen(QPen(theme.current().accent, 1.0))
+        for index, (low, high) in enumerate(self.wave):
+            x = top.left() + top.width() * (index + 0.5) / len(self.wave)
+            y = [top.center().y() - value / most * top.height() / 2 for value in (low, high)]
+            painter.drawLine(QPointF(x, y[0] + 0.5), QPointF(x, y[1] - 0.5))
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        below = area.adjusted(0, WAVE, 0, 0)
+        painter.drawPixmap(below, self.pixmap, QRectF(self.pixmap.rect()))
 
 
 class Masked(Tile):
@@ -116,12 +150,30 @@ def class_colour(number: int) -> QColor:
     return QColor.fromHsvF((number * 0.618034) % 1.0, 0.55, 0.85)
 
 
-class Sparkline(Tile):
-    """One sample of a sequence: each channel as a line over its steps, all on one scale; below it the class of each
-    step as a band, where steps have one. The values to predict after it are drawn behind a line, in the colour of
-    their channel."""
+def channel_colour(index: int) -> QColor:
+    """Return the colour of a channel of a sequence."""
+    return QColor(theme.current().family(PEN_FAMILIES[index % len(PEN_FAMILIES)]))
 
-    size_wanted = SERIES
+
+def spans_of(sequences: Iterable[Sequence[Sequence[float]]]) -> list[Span]:
+    """Return the span of each channel over all of these sequences."""
+    spans: list[Span] = []
+    for values in sequences:
+        for index, channel in enumerate(values):
+            if index == len(spans):
+                spans.append((inf, -inf))
+            if known := [value for value in channel if isfinite(value)]:
+                low, high = spans[index]
+                spans[index] = min(low, *known), max(high, *known)
+    return spans
+
+
+class Sparkline(Tile):
+    """One sample of a sequence: each channel as a line over its steps, in a lane and on a scale of its own; below them
+    the class of each step as a band, where steps have one. The values to predict after it are drawn behind a line, in
+    the lane and the colour of their channel."""
+
+    elide = Qt.TextElideMode.ElideRight
 
     def __init__(
         self,
@@ -130,48 +182,75 @@ class Sparkline(Tile):
         tip: str = "",
         steps: Sequence[int] = (),
         ahead: Sequence[tuple[int, Sequence[float]]] = (),
+        spans: Sequence[Span] | None = None,
     ) -> None:
-        """`ahead` are the values to predict, each with the index of its channel, or -1."""
+        """`ahead` are the values to predict, each with the index of its channel, or -1 for a lane below the others.
+        `spans` are the scales of the lanes, which tiles side by side share; by default those of these values."""
         super().__init__(caption, tip)
         self.channels = [list(channel) for channel in values]
         self.steps = list(steps)
         self.ahead = [(channel, list(following)) for channel, following in ahead]
+        self.spans = list(spans or spans_of(self.lanes(values, ahead)))
+        self.size_wanted = QSize(SERIES_WIDTH, max(SERIES_HEIGHT, LANE * len(self.spans)) + (BAND if steps else 0))
+
+    @staticmethod
+    def lanes(
+        values: Sequence[Sequence[float]], ahead: Sequence[tuple[int, Sequence[float]]]
+    ) -> Iterator[Sequence[Sequence[float]]]:
+        """Yield what `spans_of` takes: the values of each lane, and those to predict in their lanes."""
+        yield values
+        others = len(values)
+        for index, following in ahead:
+            lane = others if index < 0 else index
+            others += index < 0
+            yield [*([()] * lane), following]
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
-        """Draw the lines, and the band."""
+        """Draw the lanes, and the band."""
         if self.steps:
             self._draw_band(painter, QRectF(area.left() + 2, area.bottom() - BAND, area.width() - 4, BAND))
             area = area.adjusted(0, 0, 0, -BAND)
-        numbers = [value for channel in (*self.channels, *(values for _, values in self.ahead)) for value in channel]
-        if not numbers:
-            return
-        low, high = min(numbers), max(numbers)
-        span = (high - low) or 1.0
-        area = area.adjusted(2, 4, -2, -4)
+        area = area.adjusted(2, 2, -2, -2)
         longest = max(map(len, self.channels), default=0)
-        following = max((len(values) for _, values in self.ahead), default=0)
-        steps = max(1, longest + following - 1)
-
-        def draw_line(values: Sequence[float], first: int, colour: QColor, width: float) -> None:
-            painter.setPen(QPen(colour, width))
-            points = [
-                QPointF(
-                    area.left() + area.width() * (first + i) / steps,
-                    area.bottom() - area.height() * (value - low) / span,
-                )
-                for i, value in enumerate(values)
-            ]
-            painter.drawPoint(points[0]) if len(points) == 1 else painter.drawPolyline(QPolygonF(points))
-
+        steps = max(1, longest + max((len(values) for _, values in self.ahead), default=0) - 1)
+        step = area.width() / steps
         for index, channel in enumerate(self.channels):
-            draw_line(channel, 0, theme.current().family(PEN_FAMILIES[index % len(PEN_FAMILIES)]), 1.0)
+            self._draw_line(painter, self._lane(area, index), step, (index, channel), 0)
         if self.ahead:
-            x = area.left() + area.width() * (longest - 0.5) / steps
+            x = area.left() + step * (longest - 0.5)
             painter.setPen(QPen(theme.current().muted, 1.0, Qt.PenStyle.DashLine))
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
-        for channel_index, values in self.ahead:
-            family = PEN_FAMILIES[channel_index % len(PEN_FAMILIES)]
-            draw_line(values, longest, theme.current().family(family), 2.0)
+        others = len(self.channels)
+        for index, values in self.ahead:
+            lane = others if index < 0 else index
+            others += index < 0
+            self._draw_line(painter, self._lane(area, lane), step, (lane, values), longest)
+
+    def _lane(self, area: QRectF, index: int) -> QRectF:
+        """Return where a channel is drawn: below those before it."""
+        height = area.height() / max(1, len(self.spans))
+        gap = min(3.0, height / 8)
+        return QRectF(area.left(), area.top() + index * height + gap, area.width(), height - 2 * gap)
+
+    def _draw_line(
+        self, painter: QPainter, lane: QRectF, step: float, line: tuple[int, Sequence[float]], first: int
+    ) -> None:
+        """Draw the values of a channel from step `first` on; those to predict, which follow, are wider."""
+        index, values = line
+        low, high = self.spans[index] if index < len(self.spans) else (0.0, 1.0)
+        span = (high - low) or 1.0
+        middle = lane.center().y() if high == low else None
+        painter.setPen(QPen(channel_colour(index), 2.0 if first else 1.0))
+        points = [
+            QPointF(lane.left() + step * (first + i), middle or lane.bottom() - lane.height() * (value - low) / span)
+            for i, value in enumerate(values)
+            if isfinite(value)
+        ]
+        if len(points) == 1:
+            painter.setPen(QPen(channel_colour(index), 5.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+            painter.drawPoint(points[0])
+        else:
+            painter.drawPolyline(QPolygonF(points))
 
     def _draw_band(self, painter: QPainter, area: QRectF) -> None:
         """Draw the band of classes. A value stands for half a step on either side, and so does its colour."""
@@ -193,6 +272,9 @@ class Tiles(QWidget):
         self.tiles = list(tiles)
         self._is_stretched = is_stretched
         self._cell = tiles[0].size_wanted if tiles else QSize(PICTURE, PICTURE)
+        if self._cell.width() < MOST_PICTURE:  # captions are to be read
+            widest = max(self.fontMetrics().horizontalAdvance(tile.caption) for tile in tiles)
+            self._cell = QSize(max(self._cell.width(), min(widest + 4, MOST_PICTURE)), self._cell.height())
         for tile in tiles:
             tile.setParent(self)
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)

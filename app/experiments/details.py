@@ -27,7 +27,7 @@ from engine.runs.summary import RunSummary
 
 SAVE_MS = 800
 DATA_MS = 300
-"""The time a run stays selected before its data is looked at: going through the list with the arrow keys asks nothing."""
+"""Time a run stays selected before its data is looked at: arrow keys through the list ask nothing."""
 FACTS = ("created", "seconds", "environment", "epochs")
 BUTTONS = ("show", "compare", "resume")
 """Actions with a button while they can be used, of which there are two at most; the others are in the menu."""

@@ -248,8 +248,18 @@ def preview(
         change,
         is_large=is_large,
         lengths=_lengths(opened),
+        wave=_wave(opened),
     )
     return {**look, "notes": [*look["notes"], *division.notes], "loading": how.sentence()}
+
+
+def _wave(opened: Opened) -> Callable[[int], Array] | None:
+    """Return the function that reads the sound of a sample; None for other data, and for sounds of several folders."""
+    if opened.outline.inputs[0].sound is None:
+        return None
+    reader = opened.source.readers(opened.options, opened.path, opened.outline).inputs[0]
+    wave: Callable[[int], Array] | None = getattr(reader, "wave", None)
+    return wave
 
 
 def _lengths(opened: Opened) -> Array | None:

@@ -53,18 +53,20 @@ def describe(
     *,
     is_large: bool = False,
     lengths: Array | None = None,
+    wave: Callable[[int], Array] | None = None,
 ) -> dict[str, Any]:
     """Return a preview of the first input as a JSON object; keys that do not apply are empty lists.
 
     With a `change` only training samples are shown, transformed; without one, those of all splits. For large data
     (`is_large`), low, mean and high of columns are computed from some of the samples. `lengths` are those of all
-    sequences (N), where they differ. Keys:
+    sequences (N), where they differ; `wave` returns the sound (N) that a sample was made from. Keys:
     `kind`      `pictures`, `table` or `series`
     `classes`   [{"name", "training", "validation", "test"}], number of `counted` per class; empty for numbers
     `counted`   unit of these counts: `samples`, `steps`, `pixels` or `voxels`
     `pictures`  [{"file", "label", "split"}]: PNG files written to `folder`, at most 160 pixels wide and high; where
                 each pixel has a class also `mask`: a grey PNG of class indices, 255 where ignored; where it has one
-                or three numbers also `target`: a PNG of them
+                or three numbers also `target`: a PNG of them; of sounds also `wave`: lowest and highest sample of
+                each of at most 160 pieces
     `columns`   [{"name", "role", "kind", "low", "mean", "high", "histogram"}]; `role` is `input` or `response`, numbers
                 or null, `histogram` the counts of its values (`engine.data.histograms`) or null
     `lengths`   histogram of the number of steps of the sequences; null where all have the same number
@@ -94,6 +96,9 @@ def describe(
         look["pictures"] = _shown_images(
             outline, samples.arrays[0], chosen, numbers["training"], read, folder, captions, change
         )
+        if wave is not None and change is None:
+            for one, number in zip(look["pictures"], chosen.tolist(), strict=True):
+                one["wave"] = _extremes(wave(number))
     elif kind == "series":
         look["series"] = _shown_series(outline, samples, chosen, some, captions, change)
     elif not outline.rows:
@@ -325,6 +330,12 @@ def _shown(count: int) -> Array:
 def _series(sample: Array) -> list[list[float]]:
     steps = _shown(len(sample))
     return [[_rounded(v) for v in sample[steps, channel]] for channel in range(min(MOST_CHANNELS, sample.shape[1]))]
+
+
+def _extremes(sound: Array) -> list[list[float]]:
+    """Return the lowest and the highest sample of each of at most `MOST_PIXELS` pieces of a sound (N)."""
+    pieces = np.array_split(sound, min(MOST_PIXELS, len(sound))) if len(sound) else []
+    return [[_rounded(piece.min()), _rounded(piece.max())] for piece in pieces]
 
 
 def _rounded(value: Any) -> float:

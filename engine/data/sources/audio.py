@@ -357,6 +357,15 @@ class AudioReader:
         """Return the sound with this index. Raises `BadSoundError`."""
         return load_sound(self.folder / self.names[number], self.how)
 
+    def wave(self, number: int) -> Array:
+        """Return the samples (N) of the sound with this index, at the rate of its file; empty where it cannot be
+        read."""
+        try:
+            samples, _ = read_sound(self.folder / self.names[number], self.how.length / self.how.rate)
+        except BadSoundError:
+            return np.zeros(0, np.float32)
+        return samples if samples.ndim == 1 else np.asarray(samples.mean(1))
+
     def read(self, chosen: Array, out: Array) -> None:
         """Decode the chosen sounds into `out`. Raises `UserError` naming the file that cannot be decoded."""
         for place, number in enumerate(chosen.tolist()):

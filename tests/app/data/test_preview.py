@@ -7,11 +7,13 @@ from PIL import Image
 from PySide6.QtWidgets import QTableWidget
 
 from app.data.charts import ROW, SWATCH, ClassChart
-from app.data.preview import Preview
-from app.data.tiles import CAPTION_HEIGHT, GAP, PICTURE, Masked, Picture, Sparkline, Tiles, class_colour
+from app.data.preview import Lanes, Preview
+from app.data.tiles import CAPTION_HEIGHT, GAP, PICTURE, Masked, Picture, Sound, Sparkline, Tiles, class_colour
+from designer import theme
 from engine.core.types import image
 from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 
+NAMES = {"label": "b", "split": "training"}
 FACTS = DatasetInfo((InputInfo("image", image(3, 224, 224)),), {"training": 1200}, classes_of("a", "b"))
 
 
@@ -108,7 +110,34 @@ def test_what_follows_a_window_is_drawn_in_the_colour_of_its_channel(preview: Pr
     window = {"values": [[0.0] * 10, [1.0] * 10], "label": "5", "split": "training", "channels": ["a", "b"]}
     preview.show_answer({"series": [{**window, "ahead": {"b": [1.0] * 5}}]}, FACTS)
     (line,) = preview.content.findChildren(Sparkline)
-    assert (line.caption, line.ahead) == ("b ahead", [(1, [1.0] * 5)])
+    assert (line.caption, line.ahead) == ("b: 5", [(1, [1.0] * 5)])
     line.resize(150, 84)
     drawn = line.grab().toImage()
-    assert drawn.pixelColor(140, 4) == class_colour(1), "behind the window, at the height of the channel"
+    assert drawn.pixelColor(140, 47) == class_colour(1), "behind the window, in the lane of the channel"
+
+
+def test_each_channel_has_a_lane_and_a_scale_of_its_own(preview: Preview) -> None:
+    small, large = [0.0, 1.0] * 5, [5000.0, 9000.0] * 5
+    series = [{"values": [small, large], "label": "a", "split": "test"}, {"values": [[3.0], [1.0]], **NAMES}]
+    preview.show_answer({"series": series}, FACTS)
+    first, second = preview.content.findChildren(Sparkline)
+    assert first.spans == second.spans == [(0.0, 3.0), (1.0, 9000.0)], "tiles share their scales"
+    (legend,) = preview.content.findChildren(Lanes)
+    assert legend.texts == [("Channel 1", "0 to 3"), ("Channel 2", "1 to 9,000")]
+    first.resize(160, 84)
+    drawn = first.grab().toImage()
+    rows = {y for y in range(64) for x in range(160) if drawn.pixelColor(x, y) == class_colour(1)}
+    assert rows
+    assert min(rows) > 30, "the second channel stays in the lower half"
+    legend.grab()
+
+
+def test_a_sound_shows_its_waveform_over_the_spectrogram(preview: Preview, tmp_path: Path) -> None:
+    Image.new("L", (98, 40), 200).save(tmp_path / "s.png")
+    picture = {"file": str(tmp_path / "s.png"), "wave": [[-0.5, 0.5], [0.0, 0.0]], **NAMES}
+    preview.show_answer({"pictures": [picture]}, FACTS)
+    (tile,) = preview.content.findChildren(Sound)
+    tile.resize(160, 128)
+    drawn = tile.grab().toImage()
+    assert drawn.pixelColor(80, 100).lightness() > 150
+    assert drawn.pixelColor(40, 10).hslHue() == pytest.approx(theme.current().accent.hslHue(), abs=4)
