@@ -24,6 +24,8 @@ from engine.lowering import weights
 from engine.project.data import DataOptions
 from engine.project.input_format import input_formats
 from engine.project.preparation import Preparation
+from engine.project.sources.catalog import SOURCES
+from engine.project.sources.guess import guesses, with_guess
 from engine.runs import checkpoints
 from engine.runs.folder import RunFolder
 from engine.training import checkpoints as checkpoint
@@ -371,3 +373,56 @@ def read_masks(folder: Path, generator: random.Random) -> None:
     (folder / "flat" / "a.png").write_bytes((folder / "flat" / "b.png").read_bytes())
     size = generator.choice([0, 0, 5])
     read_data(DataOptions(source="images", path="flat", masks="masks", image_size=size), folder)
+
+
+@reader("target images", "targets/a.png", mutate.any_bytes, lambda folder: _image_pairs(folder))
+def read_image_pairs(folder: Path, generator: random.Random) -> None:
+    size, values = generator.choice([0, 0, 5]), generator.choice(["zero-one", "stored"])
+    options = DataOptions(source="images", path="pairs", target_images="targets", image_size=size, target_values=values)
+    read_data(options, folder)
+
+
+def _image_pairs(folder: Path) -> list[bytes]:
+    """Images and target images of the same names, of which one target is hostile."""
+    seeds = _pictures(folder)
+    for place in ("pairs/a.png", "pairs/b.png", "pairs/c.png", "targets/b.png", "targets/c.png"):
+        (folder / place).parent.mkdir(exist_ok=True)
+        (folder / place).write_bytes((folder / "flat" / "b.png").read_bytes())
+    return seeds
+
+
+@reader("table of classes", "labels.csv", mutate.csv_file, lambda folder: _labelled(folder))
+def read_table_of_classes(folder: Path, generator: random.Random) -> None:
+    column = generator.choice(["", "", "label", "other"])
+    read_data(DataOptions(source="images", path="all", labels="labels.csv", label_column=column), folder)
+
+
+def _labelled(folder: Path) -> list[bytes]:
+    """Images in one folder and one inside it; tables that name them by path, name or stem."""
+    _pictures(folder)
+    for number in range(6):
+        place = folder / "all" / ("inside" if number % 2 else "") / f"{number}.png"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes((folder / "flat" / "b.png").read_bytes())
+    calls = (lambda n: f"{'inside/' if n % 2 else ''}{n}.png", lambda n: f"{n}.png", str)
+    rows = ["\n".join(f"{call(n)},{'ab'[n % 2]},{n}" for n in range(6)) for call in calls]
+    return [f"file,label,other\n{text}\n".encode() for text in rows]
+
+
+@reader("guess", "any/d.csv", mutate.any_bytes, lambda folder: _anything(folder))
+def read_guess(folder: Path, generator: random.Random) -> None:
+    """The guess by name and content, under any suffix; and the reader that it names."""
+    suffix = generator.choice(sorted({suffix for source in SOURCES.values() for suffix in source.suffixes}))
+    path = (folder / "any" / "d.csv").rename(folder / "any" / f"e{suffix}")
+    try:
+        guesses(folder / "any")
+        if found := guesses(path):
+            facts(with_guess(DataOptions(), found[0], path), folder)
+    finally:
+        path.unlink()
+
+
+def _anything(folder: Path) -> list[bytes]:
+    """A few files of each kind."""
+    (folder / "any").mkdir()
+    return [*_tables(folder), *_steps(folder), *_arrays(folder)[:2], *_array_folder(folder), *_pictures(folder)[:4]]
