@@ -40,6 +40,7 @@ from engine.data.prefetch import LazyArray, SampleCache, num_threads
 from engine.data.preview import Change, describe
 from engine.data.reader_processes import ReaderProcesses
 from engine.data.sources.joined import Joined, parts_of
+from engine.data.sources.shard_places import recorded
 from engine.data.sources.source import (
     Array,
     Outline,
@@ -361,20 +362,32 @@ def record(options: DataOptions, base: Path, versions: Mapping[str, str]) -> Dat
     suffixes = options.source_type.recorded if options.source_type is not None else ()
     for name, field in options.fields.items():
         if name in PLACES and options.source_type is not None and options.source_type.has_patterns:
-            continue  # the stamps of its files are in the cached index
+            if text := getattr(options, name):
+                places.append(recorded(name, text, base))
+            continue
         if isinstance(field, FilePath) and options.is_visible(name) and (text := getattr(options, name)):
             path = locate(text, base)
             # One array file stands for all in its folder.
             path = path.parent if path.suffix == ".npy" and path.is_file() else path
             try:
-                place = DataPlace.look(name, path, suffixes)
-                # Files of some formats, such as those of MNIST, have no suffix.
-                places.append(place if place.files else DataPlace.look(name, path))
+                places.append(DataPlace.look(name, path, suffixes))
             except OSError as error:
                 raise unreadable(path, error) from None
     division = open_source(options, base).division
     kind = options.split if division.in_time is None else division.rule.kind
     return DataRecord(options.source, tuple(places), kind, division.codes, versions, round(time.time(), 3))
+
+
+def remote_changes(options: DataOptions, base: Path, before: DataRecord) -> tuple[str, ...]:
+    """Return a sentence for each place behind a URL that is not what it was. Raises `UserError`."""
+    declared = options.source_type
+    names = PLACES if declared is not None and declared.has_patterns else ()
+    return tuple(
+        text
+        for place in before.places
+        if place.kind == "remote" and place.option in names and getattr(options, place.option)
+        if (text := place.differences(recorded(place.option, getattr(options, place.option), base)))
+    )
 
 
 def choose_loading(project: Project, facts: DatasetInfo, placement: Placement, inventory: DeviceInventory) -> Loading:

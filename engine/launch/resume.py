@@ -74,10 +74,12 @@ def _make_ready(folder: RunFolder, settings: Sequence[str], *, allow_changed_dat
     base = Path(info.base or folder.path)
     ready(project, folder.path, frozen_code(folder))
     check(project).refuse_errors()
-    from engine.data.load import choose_loading, facts, record, split_codes
+    from engine.data.load import choose_loading, facts, record, remote_changes, split_codes
 
     data_before = read_record(folder.path)
-    data_changes = data_before.changes() if data_before is not None else ()
+    data_changes = ()
+    if data_before is not None:
+        data_changes = data_before.changes() or remote_changes(project.data, base, data_before)
     if not allow_changed_data:
         _refuse_changed_data(folder, data_changes)
     data_facts = facts(project.data, base)

@@ -63,7 +63,9 @@ class DataPlace:
 
     option: the option of the project that names it, such as `path`. suffixes: endings of the files that count, in lower
     case; empty for all. stamps: hash of names, sizes and times. listing: stamp by name, relative to a folder, in order;
-    None for too many files. folders: files, bytes and hash by subfolder, for too many files.
+    None for too many files. folders: files, bytes and hash by subfolder, for too many files. kind: `all` files of the
+    path, those that are `listed` alone, or `remote` ones, whose stamps hold a hash of the tag instead of a time and
+    which are compared where the network may be used.
     """
 
     option: str
@@ -75,23 +77,43 @@ class DataPlace:
     content: Content = field(default_factory=lambda: Content("", 0, 0, False))
     listing: Mapping[str, Stamp] | None = field(default_factory=dict, repr=False)
     folders: Mapping[str, tuple[int, int, str]] = field(default_factory=dict, repr=False)
+    kind: str = "all"
 
     @classmethod
     def look(cls, option: str, path: Path, suffixes: Collection[str] = (), most: int = MOST_ENTRIES) -> Self:
         """Return the state of a file or folder now. Raises `OSError` where it is missing, may not be read, or has more
         than `most` files and folders, unless that is `MOST_ENTRIES`."""
         found = dict(sorted(_walk(path, frozenset(suffixes), most)))
-        place = cls(
-            option,
-            str(path),
-            tuple(sorted(suffixes)),
-            len(found),
-            sum(size for size, _ in found.values()),
-            hashlib.sha256(_joined(found)).hexdigest(),
-            _content(path, found),
-            found,
-        )
+        place = cls._of(option, path, found, _content(path, found), suffixes=tuple(sorted(suffixes)))
         return place if len(found) <= MOST_LISTED else replace(place, listing=None, folders=_by_folder(found))
+
+    @classmethod
+    def look_at(cls, option: str, folder: Path, names: Collection[str]) -> Self:
+        """Return the state of some files in a folder, or below it, now; without those that are gone. Raises `OSError`
+        where one may not be read."""
+        found = {}
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                status = (folder / name).stat()
+                found[name] = status.st_size, status.st_mtime_ns
+        return cls._of(option, folder, found, _content(folder, found), kind="listed")
+
+    @classmethod
+    def remote(cls, option: str, url: str, states: Mapping[str, tuple[int, str]]) -> Self:
+        """Return the state of remote files: size and tag by their URL, which holds no secret."""
+        found = {
+            name: (size, int.from_bytes(hashlib.sha256(tag.encode("utf-8", "replace")).digest()[:6], "big"))
+            for name, (size, tag) in states.items()
+        }
+        return cls._of(option, url, found, Content("", 0, 0, False), kind="remote")
+
+    @classmethod
+    def _of(cls, option: str, path: Path | str, found: Mapping[str, Stamp], content: Content, **more: Any) -> Self:
+        total = sum(size for size, _ in found.values())
+        stamps = hashlib.sha256(_joined(found)).hexdigest()
+        return cls(
+            option, str(path), files=len(found), bytes=total, stamps=stamps, content=content, listing=found, **more
+        )
 
     def write(self) -> dict[str, Any]:
         """Return the value as JSON."""
@@ -104,6 +126,8 @@ class DataPlace:
             "stamps": self.stamps,
             "content": self.content.write(),
         }
+        if self.kind != "all":
+            data["kind"] = self.kind
         if self.listing is not None:
             return {**data, "listing": pack(_joined(self.listing))}
         return {**data, "folders": {name: list(values) for name, values in self.folders.items()}}
@@ -122,13 +146,21 @@ class DataPlace:
         folders = {str(name): (int(a), int(b), str(c)) for name, (a, b, c) in data.get("folders", {}).items()}
         values = {name: typed(data, name, kind) for name, kind in _PLACE.items()}
         suffixes = tuple(str(suffix) for suffix in data["suffixes"])
-        return cls(**values, suffixes=suffixes, content=content, listing=listing, folders=folders)
+        kind = typed(data, "kind", str) if "kind" in data else "all"
+        if kind not in ("all", "listed", "remote") or (kind != "all" and listing is None):
+            raise ValueError("kind")
+        return cls(**values, suffixes=suffixes, content=content, listing=listing, folders=folders, kind=kind)
 
     def changes(self) -> str:
-        """Return what is different now, in words; empty where nothing is."""
+        """Return what is different now, in words; empty where nothing is, and for remote files."""
+        if self.kind == "remote":
+            return ""
         most = min(MOST_ENTRIES, 4 * self.files + SPARE_ENTRIES)  # a stranger's record may name any folder
         try:
-            now = type(self).look(self.option, Path(self.path), self.suffixes, most)
+            if self.kind == "listed":
+                now = type(self).look_at(self.option, Path(self.path), self.listing or ())
+            else:
+                now = type(self).look(self.option, Path(self.path), self.suffixes, most)
         except FileNotFoundError:
             return f"{printable(self.path)} is gone."
         except OSError as error:
@@ -149,16 +181,21 @@ class DataPlace:
         gone = [name for name in self.listing if name not in now.listing]
         new = [name for name in now.listing if name not in self.listing]
         both = [name for name, stamp in self.listing.items() if now.listing.get(name, stamp) != stamp]
-        texts = [_compared(name, self.listing[name], now.listing[name]) for name in both[:NAMED]]
+        says = _other_version if self.kind == "remote" else _how
+        texts = [f"{printable(name)} {says(self.listing[name], now.listing[name])}" for name in both[:NAMED]]
         if len(both) > NAMED:
             texts.append(f"{len(both) - NAMED:,} more differ")
         texts += [_counted(gone, "gone")] * bool(gone) + [_counted(new, "new")] * bool(new)
         if self.files == now.files == 1 and both:
             size, when = self.listing[both[0]]
             is_one = "" if self.listing.keys() != {Path(self.path).name} else printable(self.path)
-            return f"{is_one or both[0]} {_how((size, when), now.listing[both[0]])}."
+            return f"{is_one or printable(both[0])} {says((size, when), now.listing[both[0]])}."
         count = f"{len(both) + len(gone) + len(new):,} of {plural(self.files, 'file')} in {printable(self.path)}"
-        alike = "" if new or gone or not is_same_content else " The contents that were looked at are the same."
+        alike = (
+            ""
+            if new or gone or not is_same_content or self.kind == "remote"
+            else " The contents that were looked at are the same."
+        )
         return f"{count}: {'; '.join(texts)}.{alike}"
 
     def _sizes(self) -> dict[str, int]:
@@ -201,6 +238,7 @@ def _walk(path: Path, suffixes: frozenset[str], most: int) -> list[tuple[str, St
         status = path.stat()
         return [(path.name, (status.st_size, status.st_mtime_ns))]
     found: list[tuple[str, Stamp]] = []
+    endings = tuple(suffixes)
     followed = {os.path.realpath(path)}
     waiting = [("", str(path), 1)]
     left = most
@@ -222,7 +260,7 @@ def _walk(path: Path, suffixes: frozenset[str], most: int) -> list[tuple[str, St
                         followed.add(real)
                     if level < DEEPEST:
                         waiting.append((f"{prefix}{name}/", entry.path, level + 1))
-                elif not suffixes or os.path.splitext(name)[1].lower() in suffixes:
+                elif not endings or name.lower().endswith(endings):
                     try:
                         status = entry.stat()
                     except FileNotFoundError:  # a link that leads nowhere
@@ -289,8 +327,8 @@ def _how(before: Stamp, now: Stamp) -> str:
     return "is newer" if now[1] > before[1] else "is older"
 
 
-def _compared(name: str, before: Stamp, now: Stamp) -> str:
-    return f"{printable(name)} {_how(before, now)}"
+def _other_version(before: Stamp, now: Stamp) -> str:
+    return _how(before, now) if before[0] != now[0] else "is another version"
 
 
 def _counted(names: Sequence[str], state: str) -> str:

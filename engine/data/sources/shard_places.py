@@ -6,6 +6,7 @@ broke. Messages name a URL without its user, password and query (`without_secret
 
 import glob
 import http.client
+import os
 import re
 import time
 import urllib.error
@@ -22,6 +23,7 @@ from engine.core.errors import UserError
 from engine.core.fields import printable
 from engine.data.sources.source import locate, unreadable
 from engine.project.sources.shards import PARQUET, PROTOCOLS, SCHEME, TAR, is_remote, without_secrets
+from engine.runs.data_files import DataPlace
 
 BRACES = re.compile(r"\{([^{}]*)\}")
 MOST_SHARDS = 100_000
@@ -67,6 +69,19 @@ class Shard:
     def suffix(self) -> str:
         """Suffix of the file in lower case, with its point."""
         return suffix_of(self.url)
+
+
+def recorded(option: str, pattern: str, base: Path) -> DataPlace:
+    """Return the state of the shards that an option names, for the record of a run. Raises `UserError`."""
+    found = find_shards(pattern, base)
+    if found[0].is_remote:
+        shown = printable(without_secrets(pattern))
+        return DataPlace.remote(option, shown, {shard.shown: (shard.size, shard.tag) for shard in found})
+    folder = Path(os.path.commonpath([Path(shard.url).parent for shard in found]))
+    try:
+        return DataPlace.look_at(option, folder, [Path(shard.url).relative_to(folder).as_posix() for shard in found])
+    except OSError as error:
+        raise unreadable(Path(error.filename or folder), error) from None
 
 
 def suffix_of(place: str) -> str:

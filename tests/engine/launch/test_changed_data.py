@@ -18,6 +18,7 @@ from engine.project.project import Project
 from engine.runs.data_record import read_record, write_record
 from engine.runs.folder import RunFolder
 from tests.builders import chain, layer
+from tests.engine.data.sources.shard_files import pictures, serving, write_tar
 
 
 def write_table(path: Path, rows: int = 40) -> None:
@@ -74,6 +75,56 @@ def test_other_splits_of_the_same_data_are_noticed(run: RunFolder) -> None:
     write_record(run.path, replace(record, parts=bytes(40)))
     with pytest.raises(UserError, match=r"divided into splits in another way than before"):
         prepare_resume(run)
+
+
+def sharded(path: str, folder: Path) -> RunFolder:
+    data = DataOptions(source="shards", path=path)
+    network = chain(
+        layer("image_input", size=8, channels=3),
+        layer("flatten"),
+        layer("fully_connected", outputs=3),
+        layer("softmax"),
+    )
+    run = prepare(Project(network=network, data=data), None, folder)
+    os.close(lock_of(run))
+    return run
+
+
+def test_a_changed_shard_is_named(tmp_path: Path) -> None:
+    (tmp_path / "shards").mkdir()
+    for number in range(2):
+        write_tar(tmp_path / "shards" / f"train-{number}.tar", pictures(number * 20, 20))
+        (tmp_path / "shards" / f"other-{number}.tar").touch()
+    run = sharded(str(tmp_path / "shards" / "train-{0..1}.tar"), tmp_path / "run")
+    record = read_record(run.path)
+    assert record is not None
+    (place,) = record.places
+    assert list(place.listing or ()) == ["train-0.tar", "train-1.tar"]
+    (tmp_path / "shards" / "other-0.tar").write_bytes(b"another")
+    assert record.changes() == ()
+    write_tar(tmp_path / "shards" / "train-1.tar", pictures(21, 20))
+    with pytest.raises(UserError, match=r"1 of 2 files in .*: train-1\.tar is newer\. Put it back"):
+        prepare_resume(run)
+    (tmp_path / "shards" / "train-1.tar").unlink()
+    with pytest.raises(UserError, match=r"1 is gone \(train-1\.tar\)"):
+        prepare_resume(run)
+
+
+def test_a_changed_shard_behind_a_url_is_named_without_its_token(tmp_path: Path) -> None:
+    (tmp_path / "served").mkdir()
+    write_tar(tmp_path / "served" / "0.tar", pictures(0, 20))
+    with serving(tmp_path / "served") as server:
+        run = sharded(f"{server.url}/0.tar?token=secret", tmp_path / "run")
+        record = read_record(run.path)
+        assert record is not None
+        assert record.changes() == ()
+        assert "secret" not in json.dumps(record.write())
+        prepare_resume(run)
+        os.close(lock_of(run))
+        write_tar(tmp_path / "served" / "0.tar", pictures(1, 20))
+        with pytest.raises(UserError, match=r"0\.tar is another version\. Put it back") as refused:
+            prepare_resume(run)
+    assert "secret" not in str(refused.value)
 
 
 def test_missing_data_is_named_as_a_change(run: RunFolder, tmp_path: Path) -> None:
