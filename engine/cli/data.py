@@ -3,7 +3,7 @@
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +22,7 @@ from engine.project.dataset_info import SPLITS, DatasetInfo
 from engine.project.file import SUFFIX
 from engine.project.project import Project, set_option
 from engine.project.sources.guess import guesses, not_understood, with_guess
+from engine.project.sources.shards import is_remote, without_secrets
 from engine.runs.folder import origin
 
 MOST_SHOWN = 5
@@ -51,8 +52,8 @@ def register(commands: Commands) -> None:
         ),
     ):
         subcommand = subcommands.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
-        where = "a project (*.netwright), or a file or folder of data"
-        subcommand.add_argument("path", type=Path, metavar="PROJECT|FILE|FOLDER", help=where)
+        where = "a project (*.netwright), a file or folder of data, or a URL of shards"
+        subcommand.add_argument("path", metavar="PROJECT|FILE|FOLDER", help=where)
         subcommand.add_argument(
             "--set",
             dest="settings",
@@ -86,7 +87,7 @@ class _Data:
 
 def _named(arguments: argparse.Namespace) -> _Data:
     """Return the data of a project, or of a file or folder as the likeliest source reads it. Raises `UserError`."""
-    path: Path = arguments.path
+    path = Path(arguments.path)
     if path.suffix == SUFFIX and not path.is_dir():
         project, notices = read_project(path, arguments.settings)
         for notice in notices:
@@ -96,15 +97,32 @@ def _named(arguments: argparse.Namespace) -> _Data:
         source = origin(path)
         look_at_code(project, source.base, source.code, trusted=arguments.trust)
         return _Data(project.data, source.base)
-    found = guesses(path.absolute())
-    if not found:
-        raise UserError(not_understood(path))
-    options = with_guess(DataOptions(), found[0], path.absolute())
+    options, reason = options_for(arguments.path, arguments.settings)
+    look_at_code(Project(data=options), Path.cwd(), trusted=arguments.trust)
+    return _Data(options, Path.cwd(), reason)
+
+
+def options_for(text: str, settings: Sequence[str] = ()) -> tuple[DataOptions, str]:
+    """Return the options for a file, a folder or a URL of shards, with settings such as `data.source=table`, and why it
+    is taken as this kind, empty where a setting says the kind. Raises `UserError`."""
+    path = Path(text).absolute()
+    if is_remote(text):
+        options, reason = DataOptions(source="shards", path=text), "A URL"
+    elif any(setting.partition("=")[0].strip() == "data.source" for setting in settings):
+        options, reason = DataOptions(path=str(path)), ""
+    else:
+        found = guesses(path)
+        if not found:
+            raise UserError(not_understood(path), hint="--set data.source=table, or another, says which it is.")
+        options, reason = with_guess(DataOptions(), found[0], path), found[0].reason
     project = Project(data=options)
-    for setting in arguments.settings:
+    for setting in settings:
         project = set_option(project, setting)
-    look_at_code(project, Path.cwd(), trusted=arguments.trust)
-    return _Data(project.data, Path.cwd(), found[0].reason)
+    return project.data, reason
+
+
+def _shown(text: str) -> str:
+    return without_secrets(text) if is_remote(text) else str(Path(text).absolute())
 
 
 @contextmanager
@@ -135,7 +153,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
         kept = {name: look[name] for name in ("classes", "counted", "columns", "rows", "loading")}
         notes = list(dict.fromkeys((*info.notes, *look["notes"])))
         described = {**info.write(), "notes": notes}
-        told = {"path": str(arguments.path.absolute()), "data": data.options.write(), "reason": data.reason}
+        told = {"path": _shown(arguments.path), "data": data.options.write(), "reason": data.reason}
         print_json(arguments, {**told, "facts": described, **kept})
         return EXIT_DONE
     _print_facts(data, info, look)
@@ -185,7 +203,7 @@ def _check(arguments: argparse.Namespace) -> int:
         result = check_data(data.options, data.base, labels=arguments.labels)
     code = EXIT_INPUT if result.has_errors else EXIT_DONE
     if arguments.json:
-        told = {"path": str(arguments.path.absolute()), **result.write()}
+        told = {"path": _shown(arguments.path), **result.write()}
         errors = [finding.title for finding in result.findings if finding.severity == "error"]
         print_json(arguments, {**told, **(failure("invalid_data", "; ".join(errors)) if errors else {})})
         return code

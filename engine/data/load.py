@@ -71,6 +71,8 @@ KEPT = 2
 KEPT_BYTES = 2**30
 LEAST_READERS, LEAST_SAMPLES = 2, 2000
 """Least number of cores, and of samples, for reader processes where the option leaves it open."""
+SPLIT_PATHS = frozenset({"validation_path", "test_path"})
+"""Options that name the data of other splits; a reader of time series reads these files with its own."""
 MOST_OF_FREE = 0.25
 """Largest fraction of the free memory for decoded images, whatever the option says."""
 
@@ -120,7 +122,7 @@ def reader_of(declared: SourceType, options: DataOptions, base: Path) -> Source:
     module, _, name = declared.reader_for(options, path).partition(":")
     paths = {
         name: locate(text, base)
-        for name in declared.option_names - {"path"}
+        for name in declared.option_names - {"path"} | (SPLIT_PATHS if declared.is_in_time else frozenset())
         if isinstance(options.fields[name], FilePath) and options.is_visible(name)
         if (text := getattr(options, name))
     }

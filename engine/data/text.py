@@ -105,10 +105,10 @@ def encode(how: TextPreparation, texts: Sequence[str]) -> Iterator[Array]:
             tokenizer = _tokenizer(how.tokenizer, "The tokenizer of the preparation")
             for start in range(0, len(texts), AT_ONCE):
                 for ids in _encoded(tokenizer, texts[start : start + AT_ONCE]):
-                    tokens = np.array(ids[:most], np.int32)
-                    if tokens.size and int(tokens.max()) >= how.vocabulary:
+                    kept = ids[:most]
+                    if max(kept, default=0) >= how.vocabulary:
                         raise UserError("The tokenizer gives tokens that are not in its vocabulary. Use another one.")
-                    yield tokens
+                    yield np.array(kept, np.int32)
 
 
 def _encoded(tokenizer: Any, texts: Sequence[str]) -> Iterator[Sequence[int]]:

@@ -77,7 +77,7 @@ def _make_ready(folder: RunFolder, settings: Sequence[str], *, allow_changed_dat
     from engine.data.load import choose_loading, facts, record, remote_changes, split_codes
 
     data_before = read_record(folder.path)
-    data_changes = ()
+    data_changes: tuple[str, ...] = ()
     if data_before is not None:
         data_changes = data_before.changes() or remote_changes(project.data, base, data_before)
     if not allow_changed_data:

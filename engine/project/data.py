@@ -31,7 +31,7 @@ def _divided(*kinds: str) -> Any:
 def _has_paths(options: "DataOptions") -> bool:
     """Whether validation and test data may lie elsewhere."""
     source = options.source_type
-    is_elsewhere = source is not None and source.takes != "nothing" and not source.is_in_time
+    is_elsewhere = source is not None and source.takes != "nothing"
     return is_elsewhere and options.division not in ("folders", "k-fold") and not options.target_kind
 
 
@@ -273,4 +273,6 @@ class DataOptions(SourceOptions):
         if kind == "grouped" and has_names and not self.group_pattern:
             yield FieldError("group_pattern", "say what in a file's name is its group, as in {group}_*.")
         if kind == "k-fold" and self.fold > self.folds:
-            yield FieldError("fold", f"there are {self.folds:,} folds; received {self.fold:,}.")
+            yield FieldError(
+                "fold", f"there are {self.folds:,} folds; received {self.fold:,}. Choose 1 to {self.folds:,}."
+            )

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -150,6 +151,7 @@ class CsvTable:
         self.least_columns = least_columns
         self.missing = missing
         self.most_rows = lines = self._lines() if counts_lines else 0
+        self._checks_lines = not counts_lines
         self.delimiter = self._sniff()
         self.header = header = self._header()
         self.width = len(header)
@@ -205,7 +207,9 @@ class CsvTable:
 
             def lines() -> Iterator[str]:
                 nonlocal taken, number, quotes
-                for line in islice(file, most_lines):
+                # A line of a file whose lines were not measured may be longer than memory.
+                every = iter(partial(file.readline, ROW_LIMIT + 1), "") if self._checks_lines else file
+                for line in islice(every, most_lines):
                     number += 1
                     if line in BLANK and quotes % 2 == 0:
                         continue
@@ -408,6 +412,10 @@ class CsvTable:
     def line(self, row: int) -> int:
         """Return the line number of a row in the file."""
         return next(islice(self.rows(), row, None))[0]
+
+    def place(self, row: int) -> str:
+        """Return where a row stands, for messages: `line 12`."""
+        return f"line {self.line(row):,}"
 
     def texts(self, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the cells of some columns as texts, stripped of blanks; equal texts share memory."""

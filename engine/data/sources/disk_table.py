@@ -16,8 +16,9 @@ from engine.core.text import format_bytes
 from engine.data import histograms
 from engine.data.columns import encode, fit_column, inputs_of, notes_on
 from engine.data.sources.csv_file import Columns
+from engine.data.sources.parquet_file import BATCH_ROWS
 from engine.data.sources.source import Array, Column, Outline, Readers, Samples, Source, file_stamp, refuse_too_large
-from engine.data.sources.stored_table import BATCH_ROWS, StoredColumn, StoredTable, store
+from engine.data.sources.stored_table import StoredColumn, StoredTable, store
 from engine.data.sources.table import GAPS, keys_by, responses_of, targets_of, without
 from engine.data.sources.targets import rounding_note
 from engine.project.data import DataOptions

@@ -355,8 +355,9 @@ def parts_of(options: DataOptions, path: Path, base: Path, make: Callable[[DataO
     plain, declared = _plain(options), options.source_type
     others = [(name, getattr(options, f"{name}_path")) for name in SPLITS[1:] if options.is_visible(f"{name}_path")]
     parts = [Part("", make(options), options, path)]
+    reads_all = declared is not None and declared.is_in_time  # its reader divides the series of all files
     for name, text in others:
-        if text:
+        if text and not reads_all:
             own = plain.replace(path=text)
             finds_itself = declared is not None and declared.has_patterns
             parts.append(Part(name, make(own if finds_itself else plain), own, located(declared, text, base)))

@@ -1,4 +1,4 @@
-"""Long table: a CSV file with one row per time step, of one series or of several that a column tells apart.
+"""Long table: a CSV or Parquet file with one row per time step, of one series or of several that a column tells apart.
 
 Columns hold numbers, except those whose role says otherwise: the time (numbers, or dates in ISO form), the column that
 tells series apart, and labels.
@@ -17,8 +17,10 @@ from engine.core.errors import UserError, did_you_mean, plural
 from engine.core.fields import quoted
 from engine.data.sources.cells import is_missing, is_number
 from engine.data.sources.csv_file import SAMPLE_ROWS, CsvTable
+from engine.data.sources.parquet_file import ParquetCells
 from engine.data.sources.source import Array, cut, listed
 from engine.data.sources.targets import MOST_ROUNDED
+from engine.project.sources.table import PARQUET
 
 TIMES = "numbers, or dates in ISO form such as 2024-03-31 13:00"
 LARGEST = float(np.finfo(np.float32).max)
@@ -53,7 +55,7 @@ class LongTable:
     row (N), None where both are the same.
     """
 
-    table: CsvTable
+    table: CsvTable | ParquetCells
     numbers: Mapping[str, Array]
     labels: Mapping[str, Labels]
     times: Array | None
@@ -71,9 +73,9 @@ class LongTable:
         """The file."""
         return self.table.path
 
-    def line(self, row: int) -> int:
-        """Return the line of the file on which a row ends."""
-        return self.table.line(row if self.places is None else int(self.places[row]))
+    def place(self, row: int) -> str:
+        """Return where a row stands in the file, for messages: `line 12`, or `row 12` of a Parquet file."""
+        return self.table.place(row if self.places is None else int(self.places[row]))
 
     def said(self, group: int) -> str:
         """Return ` of 'name'` for a series that has a name, else nothing."""
@@ -85,9 +87,16 @@ class LongTable:
         return np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))
 
 
+def open_table(path: Path, left_out: Sequence[str] = ()) -> CsvTable | ParquetCells:
+    """Return the cells of a CSV or Parquet file, by its suffix. Raises `UserError`."""
+    if path.suffix.lower() in PARQUET:
+        return ParquetCells(path, left_out)
+    return CsvTable(path, left_out, least_columns=1)
+
+
 def read_long_table(path: Path, roles: Roles) -> LongTable:
     """Read a long table. Raises `UserError`, which names the column and the line, and for times out of order."""
-    table = CsvTable(path, roles.left_out, least_columns=1)
+    table = open_table(path, roles.left_out)
     for name in (roles.time, roles.group, *roles.labels, *roles.either):
         if name and name not in table.names:
             hint = did_you_mean(name, table.names)
@@ -135,7 +144,7 @@ def read_long_table(path: Path, roles: Roles) -> LongTable:
     return found
 
 
-def _column_for(name: str, roles: Roles, table: CsvTable) -> "_Column":
+def _column_for(name: str, roles: Roles, table: CsvTable | ParquetCells) -> "_Column":
     if name == roles.time:
         return _Times(name, table)
     if name in roles.either:
@@ -148,7 +157,7 @@ class _Column:
 
     holds = ""
 
-    def __init__(self, name: str, table: CsvTable) -> None:
+    def __init__(self, name: str, table: CsvTable | ParquetCells) -> None:
         self.name, self.table = name, table
         self.pieces: list[Array] = []
         self.names: dict[str, int] = {}
@@ -170,7 +179,7 @@ class _Column:
         """Return the error for a cell."""
         received = f"received {quoted(cell)}" if cell.strip() else "the cell is empty"
         return UserError(
-            f"Column '{cut(self.name)}' of {self.table.path}, line {self.table.line(row):,}: expected {expected}, "
+            f"Column '{cut(self.name)}' of {self.table.path}, {self.table.place(row)}: expected {expected}, "
             f"{received}. {way_out}"
         )
 
@@ -237,7 +246,7 @@ def _name(value: float) -> str:
 class _Either(_Column):
     """Numbers, unless the first piece of the column has a text."""
 
-    def __init__(self, name: str, table: CsvTable) -> None:
+    def __init__(self, name: str, table: CsvTable | ParquetCells) -> None:
         super().__init__(name, table)
         self._as: _Column = _Numbers(name, table)
 
@@ -305,12 +314,12 @@ def _refuse_disorder(table: LongTable, time: str) -> None:
     row = int(wrong.argmax())
     count = int(wrong.sum())
     before, now = (shown(table.times[at]) for at in (row - 1, row))
-    what = f"Column '{cut(time)}' of {table.path}, line {table.line(row):,}"
+    what = f"Column '{cut(time)}' of {table.path}, {table.place(row)}"
     more = f" {plural(count, 'row')} of the file {'is' if count == 1 else 'are'} like that." if count > 1 else ""
     which = table.said(int(table.group_of[row]))
     if before == now:
         raise UserError(
-            f"{what}: the time {now}{which} stands on line {table.line(row - 1):,}, too.{more} Leave one of the rows "
+            f"{what}: the time {now}{which} stands on {table.place(row - 1)}, too.{more} Leave one of the rows "
             "out, or name the column that tells series apart."
         )
     raise UserError(
@@ -334,7 +343,7 @@ def fill_missing(table: LongTable, names: Sequence[str], *, fills: bool) -> tupl
             row = int(missing.argmax())
             more = f" It has {count:,} such cells." if count > 1 else ""
             raise UserError(
-                f"Column '{cut(name)}' of {table.path}, line {table.line(row):,}: the value is missing"
+                f"Column '{cut(name)}' of {table.path}, {table.place(row)}: the value is missing"
                 f"{table.said(int(table.group_of[row]))}.{more} Write it, fill gaps with the last value "
                 "(data.missing_cells=last-value), or leave the column out (data.left_out)."
             )

@@ -18,8 +18,8 @@ from engine.core.errors import UserError, plural
 from engine.core.fields import quoted
 from engine.core.types import TensorType, features, sequence
 from engine.data.histograms import of_numbers
-from engine.data.sources.csv_file import EXPECTED, CsvTable
-from engine.data.sources.long_table import LongTable, Roles, fill_missing, read_long_table, side_by_side
+from engine.data.sources.csv_file import EXPECTED
+from engine.data.sources.long_table import LongTable, Roles, fill_missing, open_table, read_long_table, side_by_side
 from engine.data.sources.source import (
     Array,
     Column,
@@ -38,10 +38,11 @@ from engine.data.sources.windows import Windows, WindowSet
 from engine.project.data import DataOptions
 from engine.project.dataset_info import IGNORED, InputInfo, TargetInfo
 from engine.project.sources.series import FILE_NAMES
+from engine.project.sources.table import PARQUET
 
-SUFFIXES = (".csv", ".tsv", ".txt")
+SUFFIXES = (".csv", ".tsv", ".txt", *PARQUET)
 MOST_FILES = 1_000_000
-PLACES = "a folder with one subfolder of CSV files per class, a table that lists files, or one long table"
+PLACES = "a folder with one subfolder of CSV or Parquet files per class, a table that lists files, or one long table"
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +188,7 @@ def _with(found: _Found, responses: Mapping[str, "Array | tuple[str, ...]"], rol
 
 def _of_list(path: Path, options: DataOptions) -> _Found:
     """Read the files that a table lists, with a response each."""
-    names = CsvTable(path, (), least_columns=1).names
+    names = open_table(path).names
     file_column = options.file_column or next((name for name in names if name.lower() in FILE_NAMES), "")
     if not file_column:
         raise UserError(
@@ -210,7 +211,7 @@ def _of_list(path: Path, options: DataOptions) -> _Found:
     for number, file in enumerate(files):
         if not file.is_file():
             row = int((places.codes == number).argmax())
-            raise UserError(f"{path}, line {table.line(row):,}: there is no file {file}. Correct the list.")
+            raise UserError(f"{path}, {table.place(row)}: there is no file {file}. Correct the list.")
     if len(files) < len(table):
         twice = int((np.bincount(places.codes) > 1).argmax())
         raise UserError(f"{path} lists {quoted(places.names[twice])} twice. Leave one of the lines out.")
@@ -317,7 +318,7 @@ def _fill(table: LongTable, names: Sequence[str], options: DataOptions) -> list[
     if unfilled.any():
         row = int(unfilled.argmax())
         raise UserError(
-            f"{table.path}, line {table.line(row):,}: a value is missing{table.said(int(table.group_of[row]))} and the "
+            f"{table.path}, {table.place(row)}: a value is missing{table.said(int(table.group_of[row]))} and the "
             "sequence has none before it. Write it, or leave the row out."
         )
     return notes
@@ -332,7 +333,7 @@ def _values_of(table: LongTable, name: str) -> "Array | tuple[str, ...]":
     if np.isnan(values).any():
         row = int(np.isnan(values).argmax())
         raise UserError(
-            f"Column '{cut(name)}' of {table.path}, line {table.line(row):,}: the response is missing. Write it, or "
+            f"Column '{cut(name)}' of {table.path}, {table.place(row)}: the response is missing. Write it, or "
             "leave the row out."
         )
     return values

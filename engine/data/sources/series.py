@@ -41,38 +41,75 @@ LONGER = 1.5
 """A step in time this many times the usual one is a gap."""
 
 
-class Series(Source):
-    """Windows of time series."""
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The windows of one file: all columns (T, C), bounds of its series (S + 1) and of the stretches without a gap,
+    (G, 2), first row of each window (N), and notes."""
 
-    def stamp(self, path: Path) -> Hashable:
-        """Return time, size and inode of the file. Raises `UserError`."""
-        return file_stamp(path, EXPECTED)
+    table: LongTable
+    columns: "_Columns"
+    rows: Array
+    stretches: Array
+    starts: Array
+    notes: tuple[str, ...]
 
-    def outline(self, options: DataOptions, path: Path) -> Outline:
-        """Return the outline, and with it readers of the windows, since the file is read once."""
-        roles = Roles(time=options.time_column, group=options.group_column, left_out=options.columns_left_out)
-        table = read_long_table(path, roles)
+    @classmethod
+    def read(cls, path: Path, options: DataOptions, like: "_Columns | None" = None) -> "_Part":
+        """Read a file, with the columns of the training data if they are given. Raises `UserError`."""
+        table = read_long_table(path, _roles(options))
         columns = _Columns.of(table, options)
-        forecast = Forecast(columns.targets, options.lags, options.horizon, options.stride, options.season)
+        if like is not None and columns != like:
+            raise UserError(
+                f"{path} has the columns {listed(list(columns.names), 10)}; the training data has "
+                f"{listed(list(like.names), 10)}. Expected the same columns in the same order."
+            )
         missing, notes = fill_missing(table, columns.names, fills=options.missing_cells == "last-value")
         if count := int(missing.sum()):
             notes.append(f"Left out since there is no earlier value to fill them with: {plural(count, 'row')}.")
         gaps, gap_notes = _gaps(table, options.time_column)
-        bounds = _segments(table, missing | gaps, missing)
-        starts, short_notes = _starts(table, bounds, forecast)
+        stretches = _segments(table, missing | gaps, missing)
+        starts, short_notes = _starts(table, stretches, columns.forecast(options))
         rows = side_by_side(table.numbers, columns.names)
+        return cls(table, columns, rows, stretches, starts, (*table.notes, *notes, *gap_notes, *short_notes))
+
+
+class Series(Source):
+    """Windows of time series. `validation_path`, `test_path`: files of these splits, which follow as further series."""
+
+    def __init__(self, validation_path: Path | None = None, test_path: Path | None = None) -> None:
+        own = {"validation": validation_path, "test": test_path}
+        self._own = {name: path for name, path in own.items() if path is not None}
+
+    def stamp(self, path: Path) -> Hashable:
+        """Return time, size and inode of the files. Raises `UserError`."""
+        return tuple((str(each), file_stamp(each, EXPECTED)) for each in (path, *self._own.values()))
+
+    def outline(self, options: DataOptions, path: Path) -> Outline:
+        """Return the outline, and with it readers of the windows, since the files are read once."""
+        main = _Part.read(path, options)
+        others = [_Part.read(each, options, main.columns) for each in self._own.values()]
+        parts, columns, table = (main, *others), main.columns, main.table
+        forecast = columns.forecast(options)
+        ends = np.cumsum([len(part.rows) for part in parts])
+        offsets = (ends - [len(part.rows) for part in parts]).tolist()
+        rows = main.rows if not others else np.concatenate([part.rows for part in parts])
+        rows.flags.writeable = False
+        starts = np.concatenate([part.starts + offset for part, offset in zip(parts, offsets, strict=True)])
+        first = np.concatenate([part.stretches[:, 0] + offset for part, offset in zip(parts, offsets, strict=True)])
+        bounds = [part.table.bounds[:-1] + offset for part, offset in zip(parts, offsets, strict=True)]
         target = _targets(rows, starts, forecast)
-        windows = [Windows(rows, starts, forecast.lags, str(path), bounds=bounds[:, 0])]
+        windows = [Windows(rows, starts, forecast.lags, str(path), bounds=first)]
         inputs = [InputInfo("history", sequence(forecast.lags, len(columns.names)), columns.names)]
         if columns.known:
             ahead = rows[:, len(columns.names) - len(columns.known) :]
-            windows.append(Windows(ahead, starts + forecast.lags, forecast.horizon, str(path), bounds=bounds[:, 0]))
+            windows.append(Windows(ahead, starts + forecast.lags, forecast.horizon, str(path), bounds=first))
             inputs.append(InputInfo("future", sequence(forecast.horizon, len(columns.known)), columns.known))
+        notes = [f"{part.table.path.name}: {note}" for part in others for note in part.notes]
         return Outline(
             inputs=tuple(inputs),
             targets=(target,),
             wanted=(TargetInfo(", ".join(columns.targets), features(target.shape[1]), "numbers"),),
-            notes=(*table.notes, *notes, *gap_notes, *short_notes),
+            notes=(*main.notes, *notes),
             columns=columns.described(table, options),
             rows=tuple(table.first_rows),
             resident_because="the windows of a series share their steps, which are held once",
@@ -81,10 +118,11 @@ class Series(Source):
             forecast=forecast,
             in_time=TimeSplit(
                 starts,
-                table.bounds,
+                np.concatenate([*bounds, ends[-1:]]),
                 forecast.lags,
                 forecast.horizon,
                 reaches_back=options.split_overlap == "inputs",
+                own=dict(zip(self._own, offsets[1:], strict=True)),
             ),
         )
 
@@ -110,6 +148,10 @@ class _Columns:
     @property
     def names(self) -> tuple[str, ...]:
         return (*self.targets, *self.past, *self.known)
+
+    def forecast(self, options: DataOptions) -> Forecast:
+        """Return what is predicted."""
+        return Forecast(self.targets, options.lags, options.horizon, options.stride, options.season)
 
     @classmethod
     def of(cls, table: LongTable, options: DataOptions) -> "_Columns":
@@ -144,6 +186,10 @@ class _Columns:
         return tuple(described)
 
 
+def _roles(options: DataOptions) -> Roles:
+    return Roles(time=options.time_column, group=options.group_column, left_out=options.columns_left_out)
+
+
 def _named(text: str, numbers: list[str], table: LongTable, what: str) -> tuple[str, ...]:
     """Return the columns of numbers that an option names, separated by commas. Raises `UserError` for others."""
     names = (text,) if text in numbers else tuple(dict.fromkeys(name.strip() for name in text.split(",")))
@@ -175,7 +221,7 @@ def _gaps(table: LongTable, time: str) -> tuple[Array, list[str]]:
     row = int(gaps.argmax())
     which = table.said(int(table.group_of[row]))
     return gaps, [
-        f"{plural(count, 'gap')} in '{cut(time)}', the first{which} before line {table.line(row):,}: "
+        f"{plural(count, 'gap')} in '{cut(time)}', the first{which} before {table.place(row)}: "
         f"{shown(table.times[row])} follows {shown(table.times[row - 1])}. No window crosses a gap."
     ]
 

@@ -21,9 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.errors import UserError, did_you_mean
+from engine.core.errors import UserError
 from engine.core.extras import import_extra
-from engine.core.fields import quoted
 from engine.core.files import make_private_folder, write_json
 from engine.core.folders import cache_folder
 from engine.core.locks import take_lock
@@ -32,17 +31,16 @@ from engine.core.text import format_bytes
 from engine.data.columns import Cells
 from engine.data.sources.cells import MISSING
 from engine.data.sources.csv_file import Gaps, header_of
-from engine.data.sources.source import Array, listed, unreadable
+from engine.data.sources.parquet_file import BATCH_ROWS, ParquetFile, kept_columns
+from engine.data.sources.source import Array, unreadable
 from engine.project.sources.table import PARQUET
 
 FORMAT = 1
 KEPT_TABLES = 8
 """Number of converted tables that stay in the cache folder."""
 BLOCK_BYTES = 2**24
-BATCH_ROWS = 2**16
 MOST_TEXTS = 1_000_000
 """Largest number of distinct texts in a column."""
-MOST_COLUMNS = 100_000
 PATIENCE_S = 3600.0
 """Time limit for another process that converts the same table, in seconds."""
 MOST_TOUCHED = 2**30
@@ -196,7 +194,7 @@ def _converted(path: Path, folder: Path, left_out: Sequence[str], missing: Gaps)
     is_parquet = path.suffix.lower() in PARQUET
     as_texts: set[str] = set()
     while True:
-        source: _Parquet | _Csv = _Parquet(path, left_out) if is_parquet else _Csv(path, left_out, as_texts)
+        source: ParquetFile | _Csv = ParquetFile(path, left_out) if is_parquet else _Csv(path, left_out, as_texts)
         try:
             return _write(path, folder, source, missing)
         except _NotNumbersError as error:
@@ -254,7 +252,7 @@ class _Gathered:
         return StoredColumn(self.name, place, None, self.low, self.mean, self.high)
 
 
-def _write(path: Path, folder: Path, source: "_Parquet | _Csv", missing: Gaps) -> StoredTable:
+def _write(path: Path, folder: Path, source: "ParquetFile | _Csv", missing: Gaps) -> StoredTable:
     """Write all rows and then the description of the table. Raises `UserError` and `OSError`."""
     free, needed = shutil.disk_usage(folder).free, source.kind.itemsize * len(source.names) * source.most_rows
     if needed > free:
@@ -337,74 +335,6 @@ class _NotNumbersError(Exception):
         self.column = column
 
 
-def _kept(path: Path, header: Sequence[str], left_out: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the columns that are read. Raises `UserError`."""
-    for name in left_out:
-        if name not in header:
-            hint = did_you_mean(name, header)
-            raise UserError(
-                f"{path} has no column {quoted(name)} to leave out.{hint} Its columns: {listed(list(header))}."
-            )
-    kept = tuple(name for name in header if name and name not in left_out)
-    if len(kept) < 2:
-        raise UserError(f"{len(kept)} columns of {path} are left. Expected at least two: inputs and a response.")
-    if len(kept) > MOST_COLUMNS:
-        raise UserError(f"{path} has {len(kept):,} columns; at most {MOST_COLUMNS:,} are taken.")
-    if twice := next((name for name in kept if header.count(name) > 1), None):
-        raise UserError(f"Two columns of {path} have the name {quoted(twice)}. Rename one of them.")
-    return kept
-
-
-class _Parquet:
-    """A Parquet file, in batches of rows."""
-
-    def __init__(self, path: Path, left_out: Sequence[str]) -> None:
-        parquet = import_extra("pyarrow.parquet", "tables", "Parquet files")
-        self._arrow = import_extra("pyarrow", "tables", "Parquet files")
-        self.path = path
-        try:
-            self._file = parquet.ParquetFile(path, memory_map=True)
-            schema = self._file.schema_arrow
-            self.most_rows = self._file.metadata.num_rows
-        except (self._arrow.ArrowException, ValueError, OSError) as error:
-            raise self._damaged(error) from None
-        self.names = _kept(path, schema.names, left_out)
-        self.texts = [name for name in self.names if self._is_text(name, schema.field(name).type)]
-        numbers = [schema.field(name).type for name in self.names if name not in self.texts]
-        self.kind = np.dtype(np.float32 if all(map(self._is_narrow, numbers)) else np.float64)
-
-    def _is_narrow(self, type: Any) -> bool:
-        """Return whether single precision holds all numbers of a type."""
-        types = self._arrow.types
-        is_small = (types.is_integer(type) or types.is_boolean(type)) and type.bit_width <= 16
-        return bool(is_small or types.is_float32(type) or types.is_float16(type))
-
-    def _damaged(self, error: Exception) -> UserError:
-        words = str(error).strip().partition("\n")[0][:200]
-        return UserError(f"{self.path} is no Parquet file, or a damaged one: {words}. Expected a whole Parquet file.")
-
-    def _is_text(self, name: str, type: Any) -> bool:
-        """Return whether a column holds texts or dates, not numbers. Raises `UserError` for nested and binary ones."""
-        types = self._arrow.types
-        of = type.value_type if types.is_dictionary(type) else type
-        if types.is_string(of) or types.is_large_string(of) or types.is_string_view(of) or types.is_temporal(of):
-            return True
-        is_number = types.is_integer(of) or types.is_floating(of) or types.is_boolean(of) or types.is_decimal(of)
-        if is_number or types.is_null(of):
-            return False
-        raise UserError(
-            f"Column '{name}' of {self.path} holds {type}. Expected numbers, texts or dates. Leave the column out "
-            "(data.left_out), or store it as plain columns."
-        )
-
-    def batches(self) -> Iterator[Any]:
-        """Yield batches of rows."""
-        try:
-            yield from self._file.iter_batches(BATCH_ROWS, columns=list(self.names))
-        except (self._arrow.ArrowException, ValueError, OSError) as error:
-            raise self._damaged(error) from None
-
-
 class _Csv:
     """A CSV file, in batches of rows. The first block tells which columns hold numbers, unless they are in
     `as_texts`."""
@@ -416,7 +346,7 @@ class _Csv:
         self._csv = import_extra("pyarrow.csv", "tables", "CSV tables of this size")
         self.path = path
         self._delimiter, header, self._header_line = header_of(path)
-        self.names = _kept(path, header, left_out)
+        self.names = kept_columns(path, header, left_out)
         self._header = [name or f"column {place + 1}" for place, name in enumerate(header)]
         text, number = self._arrow.string(), self._arrow.float64()
         first = next(self._read({}), None)

@@ -1,6 +1,7 @@
 """Windows of rows of one array in memory: samples that share their steps, so that none is stored twice."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -106,6 +107,7 @@ class TimeSplit:
     starts: first row of each window (N), ascending. bounds: first row of each series, and the number of rows (S + 1).
     A window is in a split if all its rows are; with `reaches_back` if the steps it predicts are, so that its lags may
     lie in the split before. Windows across a border are in no split: no two splits share a step that is predicted.
+    own: first row of each split with series of its own, ascending, which follow those that are divided.
     """
 
     starts: Array
@@ -113,6 +115,7 @@ class TimeSplit:
     lags: int
     horizon: int
     reaches_back: bool = False
+    own: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def span(self) -> int:
@@ -123,16 +126,21 @@ class TimeSplit:
         """Return the indices of the windows of each split, ascending. Raises `UserError` without any to train."""
         series = np.searchsorted(self.bounds, self.starts, side="right") - 1
         first, sizes = self.bounds[:-1], np.diff(self.bounds)
+        validation_share, test_share = self._shares(validation_share, test_share)
+        divided = self.starts < min(self.own.values(), default=int(self.bounds[-1]))
         kept = np.rint(sizes * (1.0 - validation_share - test_share)).astype(np.int64)
         seen = np.maximum(kept, np.rint(sizes * (1.0 - test_share)).astype(np.int64))
         begin = self.starts + (self.lags if self.reaches_back else 0)
         end = self.starts + self.span
         border, second = (first + kept)[series], (first + seen)[series]
         parts = {
-            "training": np.flatnonzero(end <= border),
-            "validation": np.flatnonzero((begin >= border) & (end <= second) & (second > border)),
-            "test": np.flatnonzero(begin >= second) if test_share else np.empty(0, np.int64),
+            "training": np.flatnonzero(divided & (end <= border)),
+            "validation": np.flatnonzero(divided & (begin >= border) & (end <= second) & (second > border)),
+            "test": np.flatnonzero(divided & (begin >= second)) if test_share else np.empty(0, np.int64),
         }
+        for name, start in self.own.items():
+            stop = min((other for other in self.own.values() if other > start), default=int(self.bounds[-1]))
+            parts[name] = np.flatnonzero((self.starts >= start) & (self.starts < stop))
         if not len(parts["training"]):
             raise UserError(
                 f"No window fits into the training split: each takes lags + horizon = {self.span:,} steps, and the "
@@ -141,9 +149,14 @@ class TimeSplit:
             )
         return parts
 
+    def _shares(self, validation: float, test: float) -> tuple[float, float]:
+        """Return the shares of the series that are divided; 0 for a split with series of its own."""
+        return 0.0 if "validation" in self.own else validation, 0.0 if "test" in self.own else test
+
     def notes(self, validation_share: float, test_share: float) -> list[str]:
         """Return notes on windows across a border, and on splits without windows."""
         parts = self.numbers(validation_share, test_share)
+        validation_share, test_share = self._shares(validation_share, test_share)
         notes = []
         if between := len(self.starts) - sum(map(len, parts.values())):
             notes.append(f"In no split because they lie across a border between two: {plural(between, 'window')}.")

@@ -38,6 +38,8 @@ def not_understood(path: Path) -> str:
     what = "the folder holds none of them" if path.is_dir() else f"the file ends in {quoted(path.suffix)}"
     if not path.is_dir() and not path.suffix:
         what = "the file has no suffix"
+    elif not path.is_dir() and not any(Peek(path).head):
+        what = "the file is empty" if not path.stat().st_size else "the file begins with zero bytes only"
     listed = "; ".join(known)
     return f"{path} is nothing that Netwright reads as data: {what}. It reads: {listed}."
 

@@ -10,6 +10,7 @@ from engine.core.fields import Choice, Int, Text
 from engine.core.records import Record
 from engine.core.types import TensorType
 from engine.project.sources.base import Guess, Peek, SourceType
+from engine.project.sources.table import PARQUET
 
 if TYPE_CHECKING:
     from engine.project.data import DataOptions
@@ -109,8 +110,8 @@ class SequenceOptions(Record):
         "",
         label="File column",
         group="Source",
-        help="Column of a table that names the CSV file of each sequence, relative to the table's folder. Default: the "
-        "column called file, filename or path",
+        help="Column of a table that names the CSV or Parquet file of each sequence, relative to the table's folder. "
+        "Default: the column called file, filename or path",
     )
     fixed_length = Int(
         0,
@@ -158,8 +159,8 @@ class Series(SourceType):
     """Windows of time series, and what follows them."""
 
     key, label = "series", "Time series"
-    note = "Forecasting: a CSV file with one row per time step, of one series or of several"
-    wanted = "the CSV file"
+    note = "Forecasting: a CSV or Parquet file with one row per time step, of one series or of several"
+    wanted = "the CSV or Parquet file"
     inputs = (
         "`history`: the last `lags` steps of all columns, the responses first; `future`: the columns known in advance "
         "at the steps to predict, if there are any"
@@ -167,7 +168,7 @@ class Series(SourceType):
     targets = "one vector: the columns of `response` at the next `horizon` steps ([forecasts](forecasting.md))"
     options = SeriesOptions
     uses = ("path", "response", "left_out", "time_column", "missing_cells", "split_overlap")
-    suffixes, files = (".csv", ".tsv", ".txt"), "Tables"
+    suffixes, files = (".csv", ".tsv", ".txt", *PARQUET), "Tables"
     reader = "engine.data.sources.series:Series"
     is_in_time = True
     resident = "the rows once, however many windows share them; the numbers to predict of each window"
@@ -197,8 +198,8 @@ class Sequences(SourceType):
     """Sequences of different lengths, with a response each or per step."""
 
     key, label = "sequences", "Sequences"
-    note = "Sequences: a CSV file each, in class folders or listed in a table, or one long table with a sequence column"
-    wanted = "the folder or the CSV file"
+    note = "Sequences: a table each (CSV, Parquet), in class folders or in a list, or one long table of all"
+    wanted = "the folder, or the CSV or Parquet file"
     inputs = (
         "the other columns of numbers, steps first, padded to the longest sequence ([sequences](#sequences-in-files))"
     )
@@ -206,7 +207,7 @@ class Sequences(SourceType):
     options = SequenceOptions
     uses = ("path", "response", "task", "left_out", "time_column", "missing_cells", "loading")
     takes = "both"
-    suffixes, files = (".csv", ".tsv", ".txt"), "Tables"
+    suffixes, files = (".csv", ".tsv", ".txt", *PARQUET), "Tables"
     reader = "engine.data.sources.sequence_files:Sequences"
     can_stream = True
     streamed = "all sequences, padded batch by batch"
@@ -244,7 +245,7 @@ class Sequences(SourceType):
 
 def _begin(peek: Peek) -> tuple[list[str], list[list[str]]]:
     """Return the names of the columns of a table and its first rows; empty for other files."""
-    if peek.is_folder or peek.suffix not in Series.suffixes or b"\0" in peek.head:
+    if peek.is_folder or peek.suffix not in Series.suffixes or peek.suffix in PARQUET or b"\0" in peek.head:
         return [], []
     lines = peek.head.decode("utf-8-sig", errors="replace").splitlines()[: MOST_LINES + 1]
     first = lines[0] if lines else ""

@@ -58,3 +58,26 @@ def test_what_is_no_data_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtur
     save(Project(), tmp_path / "p.netwright")
     assert main(["data", "check", str(tmp_path / "p.netwright")]) == 2
     assert "has no data yet" in capsys.readouterr().err
+
+
+def test_a_source_that_is_named_is_not_guessed(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["data", "inspect", str(table), "--set", "data.source=text"]) == 2
+    assert "has no column with texts" in capsys.readouterr().err
+    assert main(["data", "inspect", str(table.with_name("none.csv")), "--set", "data.source=table"]) == 2
+    assert "There is no file or folder" in capsys.readouterr().err
+
+
+def test_a_url_is_one_of_shards_and_its_password_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["data", "inspect", "https://me:geheim@host.invalid/x.tar", "--json"]) == 2
+    said = capsys.readouterr()
+    assert "https://host.invalid/x.tar is given with a user or password" in said.err
+    assert "geheim" not in said.err + said.out
+
+
+def test_a_file_of_zero_bytes_is_named_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with (tmp_path / "zeros.csv").open("wb") as file:
+        file.truncate(2**31)
+    assert main(["data", "inspect", str(tmp_path / "zeros.csv")]) == 2
+    assert "the file begins with zero bytes only" in capsys.readouterr().err
+    assert main(["data", "inspect", str(tmp_path / "zeros.csv"), "--set", "data.source=table"]) == 2
+    assert "has a row of more than 16,777,216 characters" in capsys.readouterr().err

@@ -192,7 +192,7 @@ def test_the_preview_shows_sequences_with_their_labels(tmp_path):
     [
         ({"data/a/1.csv": "x,y\n1,2\n", "data/b/1.csv": "x,z\n1,2\n"}, {}, "F/data/b/1.csv has the columns x, z; the"),
         ({"data/1.csv": "x,y\n1,2\n"}, {}, "F/data has tables and no class folders."),
-        ({"data/a/readme.md": "hello"}, {}, "F/data has no tables (.csv, .tsv, .txt) of sequences."),
+        ({"data/a/readme.md": "hello"}, {}, "F/data has no tables (.csv, .tsv, .txt, .parquet, .pq) of sequences."),
         ({"data/a/1.csv": "x,y\n1,\n"}, {}, "Column 'y' of F/data/a/1.csv, line 2: the value is missing."),
         ({"data/a/1.csv": "x,y\n1,\n"}, {"missing_cells": "last-value"}, "F/data/a/1.csv, line 2: a value is missing"),
         ({"data/a/1.csv": "x,y\n1,hot\n"}, {}, "Column 'y' of F/data/a/1.csv, line 2: expected a number, received"),
@@ -230,3 +230,17 @@ def test_folders_that_cannot_be_used(tmp_path: Path, files: dict[str, str], valu
 def test_tables_that_cannot_be_used(tmp_path: Path, text: str, values: dict[str, Any], said: str) -> None:
     (tmp_path / "t.csv").write_text(text)
     assert refused(tmp_path, options("t.csv", **values)).startswith(said)
+
+
+def test_sequences_in_parquet_files(tmp_path: Path) -> None:
+    from pyarrow import csv, parquet
+
+    for number in range(4):
+        place = tmp_path / "data" / "ab"[number % 2]
+        place.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "one.csv").write_text("x,y\n" + "".join(f"{i},{i * number}\n" for i in range(5 + number)))
+        parquet.write_table(csv.read_csv(tmp_path / "one.csv"), place / f"{number}.parquet")
+    found = facts(DataOptions(source="sequences", path="data"), tmp_path)
+    assert found.targets[0].classes == ("a", "b")
+    assert found.inputs[0].columns == ("x", "y")
+    assert found.inputs[0].lengths == (5, 8)

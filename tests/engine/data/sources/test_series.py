@@ -19,7 +19,7 @@ WHOLE: dict[str, Any] = {"validation_share": 0.0, "test_share": 0.0}
 
 
 def options(**values: Any) -> DataOptions:
-    return DataOptions(source="series", path="s.csv", **{"lags": 3, "horizon": 2, **values})
+    return DataOptions(source="series", **{"path": "s.csv", "lags": 3, "horizon": 2, **values})
 
 
 def write(folder: Path, text: str) -> Path:
@@ -274,3 +274,42 @@ def test_the_preview_shows_windows_and_what_follows_them(tmp_path):
     assert first["values"] == [[0, 1, 2], [0, 10, 20]]
     assert first["channels"] == ["load", "temp"]
     assert first["ahead"] == {"load": [3, 4]}
+
+
+def test_validation_and_test_data_in_files_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "v.csv").write_text("temp,load\n" + rows(6, start=100))
+    (tmp_path / "t.csv").write_text("temp,load\n" + rows(5, start=200))
+    text = "temp,load\n" + rows(8)
+    _, data = opened(tmp_path, text, validation_path="v.csv", test_path="t.csv", **WHOLE)
+    firsts = {name: [window[0][0] for window in windows_of(data, name)[0]] for name in data.numbers}
+    assert firsts == {"training": [0, 1, 2, 3], "validation": [100, 101], "test": [200]}
+    _, data = opened(tmp_path, text, validation_path="v.csv", validation_share=0.5, test_share=0.4)
+    firsts = {name: [window[0][0] for window in windows_of(data, name)[0]] for name in data.numbers}
+    assert firsts == {"training": [0], "validation": [100, 101], "test": []}, "shares divide the training data alone"
+    assert "v.csv has the columns" in refused_validation(tmp_path, "load,other\n" + rows(6))
+    assert "the longest stretch" in refused_validation(tmp_path, "temp,load\n" + rows(2))
+
+
+def refused_validation(folder: Path, text: str) -> str:
+    (folder / "v.csv").write_text(text)
+    return refused(folder, "temp,load\n" + rows(8), validation_path="v.csv", **WHOLE)
+
+
+def test_parquet_files_hold_what_csv_files_hold(tmp_path: Path) -> None:
+    from pyarrow import csv, parquet
+
+    text = "time,id,temp,load\n" + "".join(
+        f"2024-03-01 {i // 2:02}:00,{'ab'[i % 2]},{i / 4},{i if i != 9 else ''}\n" for i in range(24)
+    )
+    chosen = {"time_column": "time", "group_column": "id", "missing_cells": "last-value"}
+    expected = windows_of(opened(tmp_path, text, **chosen, **WHOLE)[1])
+    parquet.write_table(csv.read_csv(tmp_path / "s.csv"), tmp_path / "s.parquet")
+    data = load(options(path="s.parquet", **chosen, **WHOLE), tmp_path)
+    assert windows_of(data) == expected
+    with pytest.raises(UserError, match=r"row 10: the value is missing of \"b\""):
+        facts(options(path="s.parquet", **{**chosen, "missing_cells": "refuse"}), tmp_path)
+    plain = {"time_column": "", "left_out": "time, id, load", "response": "temp"}
+    assert windows_of(load(options(path="s.parquet", **plain, **WHOLE), tmp_path))[0][0] == [[0.0], [0.25], [0.5]]
+    (tmp_path / "s.parquet").write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(UserError, match=r"s\.parquet is no Parquet file, or a damaged one"):
+        facts(options(path="s.parquet", **chosen), tmp_path)

@@ -134,9 +134,10 @@ def test_labels_within_a_sentence_keep_the_capitals_of_names() -> None:
 def test_time_series_are_divided_in_time_whatever_the_split_says() -> None:
     series = DataOptions(source="series", path="x.csv", split="k-fold", validation_path="y.csv")
     assert (series.division, DataOptions(source="table").division, DataOptions().division) == ("in-time", "random", "")
-    hidden = ("split", "split_column", "folds", "fold", "split_gap", "validation_path", "test_path", "split_seed")
+    hidden = ("split", "split_column", "folds", "fold", "split_gap", "split_seed")
     assert [name for name in hidden if series.is_visible(name)] == []
-    assert series.is_visible("validation_share")
+    assert series.is_visible("test_share")
+    assert not series.is_visible("validation_share"), "the file of its own holds it"
     assert series.dividing_column == ""
 
 
