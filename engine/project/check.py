@@ -35,6 +35,7 @@ from engine.project.schedules import plateau_begin
 from engine.project.stage_edits import stage_problems
 from engine.project.target_scale import target_scale_problems
 from engine.project.training import TrainingOptions, batch_size, training_length, whole_batch_note
+from engine.project.transfer import FREEZE_NONE, freezing_problem, with_freezing
 from engine.project.user_code import with_code_fix
 
 MOST_WEIGHTS = 5_000
@@ -79,6 +80,7 @@ def check(project: Project, facts: DatasetInfo | None = None, refusal: str = "")
     """Check a project and return all its problems. Without dataset info, checks that depend on the data are omitted,
     with a note; `refusal` is the reason why it is missing although data is chosen: files that do not exist or cannot
     be read."""
+    project = with_freezing(project)
     analysis = analyse(project.network)
     problems = [_with_channel_fix(project, analysis, problem) for problem in analysis.problems]
     if analysis.problems == NO_LAYERS and facts is not None:
@@ -115,7 +117,8 @@ def memory_of(project: Project, analysis: Analysis, facts: DatasetInfo | None = 
     size of the training split; where it is not known, the mini-batch size as a lower bound."""
     options = project.training
     states = optimizer_states(options.solver, options.momentum, options.history_size, analysis.parameters)
-    network, frozen = project.network, frozen_parameters(project.network, analysis)
+    network = with_freezing(project).network
+    frozen = frozen_parameters(network, analysis)
     samples = facts.samples.get("training") if facts else None
     is_known = all_known(network, analysis) and bool(samples or not options.is_full_batch)
     step = StepOptions(
@@ -218,6 +221,8 @@ def _advice(project: Project, analysis: Analysis, facts: DatasetInfo | None) -> 
 def _option_problems(project: Project) -> Iterator[Problem]:
     for error in project.option_problems():
         yield Problem("error", "", "", error.path, error.message)
+    if (problem := freezing_problem(project)) is not None:
+        yield problem
     yield from user_code.problems(project.training)
     has_blocks = any(isinstance(layer.effective_type, Block) for layer in project.network.layers.values())
     if project.training.gradient_checkpointing == "blocks" and not has_blocks:
@@ -277,7 +282,7 @@ def _output_problems(project: Project, analysis: Analysis, facts: DatasetInfo | 
     if any(port.layer not in analysis.shapes for port in ports):
         return  # a broken chain has been reported already
     if (problem := nothing_learns(network, analysis, facts)) is not None:
-        yield problem
+        yield replace(problem, fix=FREEZE_NONE) if project.weights.freeze_up_to else problem
     if (problem := several_outputs(network, analysis, facts)) is not None:
         yield problem
     elif facts is not None:

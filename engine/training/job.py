@@ -36,6 +36,7 @@ from engine.project.preparation import Preparation
 from engine.project.project import Project
 from engine.project.target_scale import fitted_outputs
 from engine.project.training import TrainingOptions
+from engine.project.transfer import with_freezing
 from engine.project.user_code import ready
 from engine.runs.folder import RunFolder, frozen_code
 from engine.runs.info import RunInfo
@@ -164,7 +165,7 @@ def load_job(spec: WorkerSpec) -> TrainingJob:
     """
     folder = RunFolder(Path(spec.folder))
     info = folder.read_info()
-    project = load_project(folder.project).project
+    project = with_freezing(load_project(folder.project).project)
     ready(project, folder.path, frozen_code(folder))
     place = info.placement.places[spec.rank]
     if info.is_undecided:  # a process that has computed with several threads cannot be forked, as this one will be
