@@ -107,10 +107,11 @@ def print_json(arguments: argparse.Namespace, value: Mapping[str, Any]) -> None:
     arguments.has_printed_json = True
 
 
-def failure(code: str, message: str, hint: str = "") -> dict[str, dict[str, str]]:
-    """Return the entry `error` that the JSON of a command has where its exit code is not 0. It has a `hint` where one
-    is known."""
-    return {"error": {"code": code, "message": message, **({"hint": hint} if hint else {})}}
+def failure(code: str, message: str, hint: str = "", data: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the entry `error` that the JSON of a command has where its exit code is not 0. It has a `hint` and `data`
+    where they are known."""
+    more = {"hint": hint} if hint else {}
+    return {"error": {"code": code, "message": message, **more, **({"data": data} if data else {})}}
 
 
 def iso_time(seconds: float) -> str | None:

@@ -1,11 +1,14 @@
 """`export PROJECT|RUN`: a network leaves as ONNX, checked against ONNX Runtime, or for PyTorch."""
 
 import argparse
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, add_trust, print_json
-from engine.core.errors import EXIT_DONE
+from engine.cli.common import add_json, add_trust, print_json, table
+from engine.core.errors import EXIT_DONE, UserError
 from engine.core.fields import printable
 
 FORMATS = ("onnx", "pytorch", "pt2")
@@ -30,6 +33,8 @@ def register(commands: Commands) -> None:
     base = "folder that the files of a project lie in, if not the project's own"
     command.add_argument("--base", type=Path, metavar="DIR", help=base)
     command.add_argument("--force", action="store_true", help="replace files beside FILE, such as its weights")
+    layers = "compare ONNX with torch layer by layer also where the outputs agree"
+    command.add_argument("--layers", action="store_true", help=layers)
     add_trust(command)
     add_json(command)
     command.set_defaults(run=run)
@@ -39,15 +44,21 @@ def run(arguments: argparse.Namespace) -> int:
     """Export, and say how close the exported network is."""
     from engine.exchange.export import export
 
-    done = export(
-        arguments.source,
-        arguments.format,
-        arguments.output,
-        trusted=arguments.trust,
-        base=arguments.base,
-        replaces=arguments.force,
-        weights_kept=arguments.weights,
-    )
+    try:
+        done = export(
+            arguments.source,
+            arguments.format,
+            arguments.output,
+            trusted=arguments.trust,
+            base=arguments.base,
+            replaces=arguments.force,
+            weights_kept=arguments.weights,
+            by_layer=arguments.layers,
+        )
+    except UserError as error:
+        if "layers" in error.data:
+            print("\n".join(_layer_table(error.data["layers"])), file=sys.stderr)
+        raise
     if arguments.json:
         print_json(arguments, {**done.write(), "path": str(done.path.absolute())})
         return EXIT_DONE
@@ -65,6 +76,18 @@ def run(arguments: argparse.Namespace) -> int:
             f"{COMPARED_WITH[done.format]} agrees: largest difference {done.largest_difference:.2g} "
             f"over {done.samples_compared:,} {done.samples_kind} samples"
         )
+    if done.layers:
+        print("\n".join(_layer_table([row.write() for row in done.layers])))
     for note in done.notes:
         print(f"note: {note}")
     return EXIT_DONE
+
+
+def _layer_table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the lines of the table of differences layer by layer."""
+    lines = [("layer", "difference", "relative to spread", "")]
+    for row in rows:
+        mark = "first that differs" if row["is_first"] else "" if row["agrees"] else "differs"
+        name = " + ".join((row["layer"], *row["absorbed"]))
+        lines.append((printable(name), f"{row['difference']:.2g}", f"{row['relative']:.2g}", mark))
+    return table(lines, right=(1, 2))

@@ -11,7 +11,7 @@ import os
 import platform
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -91,7 +91,7 @@ def _refuse(error: UserError, tokens: Sequence[str], arguments: argparse.Namespa
     # File names may contain terminal control characters.
     message = "\n".join(map(printable, str(error).split("\n")))
     print(f"{PROGRAM}: {message}", file=sys.stderr)
-    _report(tokens, arguments, error.code, str(error), error.hint)
+    _report(tokens, arguments, error.code, str(error), error.hint, error.data)
     return error.exit_code
 
 
@@ -101,14 +101,21 @@ def _stopped(tokens: Sequence[str], arguments: argparse.Namespace) -> int:
     return EXIT_STOPPED
 
 
-def _report(tokens: Sequence[str], arguments: argparse.Namespace, code: str, message: str, hint: str) -> None:
+def _report(
+    tokens: Sequence[str],
+    arguments: argparse.Namespace,
+    code: str,
+    message: str,
+    hint: str,
+    data: Mapping[str, Any] | None = None,
+) -> None:
     """Write an error as JSON and as JUnit where the command line asks for them, whatever else in it is wrong."""
     asked = tokens[: tokens.index("--")] if "--" in tokens else tokens
     if "--json" in asked and not getattr(arguments, "has_printed_json", False):
         command = tokens[0] if tokens[0] in {**COMMANDS, **HIDDEN} else None
         from engine.cli.common import failure, print_json
 
-        print_json(argparse.Namespace(command=command), failure(code, message, hint))
+        print_json(argparse.Namespace(command=command), failure(code, message, hint, data))
     named = [value for token, value in pairwise(asked) if token == "--junit"]
     named += [token.partition("=")[2] for token in asked if token.startswith("--junit=")]
     if named and tokens[0] in ("train", "resume") and not getattr(arguments, "has_written_junit", False):

@@ -35,6 +35,8 @@ class Error(TypedDict):
     """What is shown on standard error."""
     hint: NotRequired[str]
     """The way out, with which the message ends; left out where none is known."""
+    data: NotRequired[Mapping[str, Any]]
+    """What belongs to the error besides: `layers` of an export that gives other numbers than torch."""
 
 
 class Problem(TypedDict):

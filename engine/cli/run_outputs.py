@@ -243,6 +243,23 @@ class Files(TypedDict):
     files: list[str]
 
 
+class LayerDifference(TypedDict):
+    """A layer's output in an ONNX file beside torch's."""
+
+    layer: str
+    """Path of names, such as `block/2/conv`."""
+    value: str
+    """Value in the file that holds the output."""
+    difference: float
+    relative: float
+    """Difference of the worst channel, divided by its spread over the samples."""
+    agrees: bool
+    is_first: bool
+    """Whether it is the first layer that differs by more than is accepted."""
+    absorbed: list[str]
+    """Layers after it that the file computes within it."""
+
+
 class Exported(TypedDict):
     """An exported network."""
 
@@ -253,6 +270,8 @@ class Exported(TypedDict):
     samples: int
     """Number of samples that were compared."""
     samples_kind: str
+    layers: list[LayerDifference]
+    """Empty without `--layers`."""
     inputs: list[Mapping[str, Any]]
     """What each input takes: name, shape, range and preparation."""
     classes: list[str]

@@ -33,6 +33,8 @@ class UserError(Exception):
 
     def __init__(self, message: object = "", *, code: str = "", hint: str = "") -> None:
         self.hint = hint.strip()
+        self.data: Mapping[str, Any] = {}
+        """What a program wants to know besides the message, as JSON, such as the rows of a table."""
         super().__init__(f"{message} {self.hint}" if self.hint else message)
         self._code = code
 
@@ -53,6 +55,7 @@ class UserError(Exception):
         other = type(self).__new__(type(self))
         UserError.__init__(other, message, code=self.code)
         other.hint = self.hint
+        other.data = self.data
         return other
 
     def write(self) -> dict[str, Any]:

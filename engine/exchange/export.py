@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import torch
 
     from engine.data.loaded import LoadedData
+    from engine.exchange.onnx_layers import LayerDifference
     from engine.network.analysis import Analysis
 
 SAMPLES_TO_COMPARE = 64
@@ -62,6 +63,8 @@ class Exported:
     largest_difference: float | None = None
     samples_compared: int = 0
     samples_kind: str = "real"
+    layers: "tuple[LayerDifference, ...]" = ()
+    """Differences layer by layer, if they were asked for."""
     notes: tuple[str, ...] = ()
     inputs: tuple[InputFormat, ...] = ()
     classes: tuple[str, ...] = ()
@@ -76,6 +79,7 @@ class Exported:
             "largest_difference": self.largest_difference,
             "samples": self.samples_compared,
             "samples_kind": self.samples_kind,
+            "layers": [row.write() for row in self.layers],
             "inputs": [given.write() for given in self.inputs],
             "classes": list(self.classes),
             "notes": list(self.notes),
@@ -152,9 +156,11 @@ def export(
     base: Path | None = None,
     replaces: bool = False,
     weights_kept: str = "",
+    by_layer: bool = False,
 ) -> Exported:
     """Export the network of a project or run to the file `to`. `trusted` lets its user code run this time,
-    `replaces` files beside `to` be overwritten.
+    `replaces` files beside `to` be overwritten. `by_layer` compares ONNX layer by layer, which is done anyway where the
+    outputs differ.
 
     `base` is the folder of the project's files, if not beside it; `weights_kept` see `read_source`. Raises `UserError`,
     with the reason, if the network cannot be exported.
@@ -189,7 +195,8 @@ def export(
         done = _export_program(source, facts, data, to, inputs, record, (*source.notes, *facts_note, *notes))
     else:
         known = record if facts is not None else None
-        done = _export_onnx(source, facts, data, to, inputs, known, (*source.notes, *facts_note, *notes))
+        done = _export_onnx(source, facts, data, to, inputs, known, by_layer)
+        done = replace(done, notes=(*source.notes, *facts_note, *notes, *done.notes))
     classes = facts.classes if facts is not None else ()
     return replace(done, inputs=inputs, classes=classes, code=_code(source, facts, data, done, inputs))
 
@@ -210,7 +217,7 @@ def _export_program(
     samples = _samples(data)
     file = export_program(network, weights, to, facts=facts, samples=samples, inputs=inputs, record=record)
     compared = (file.largest_difference, file.samples_compared, "real" if samples is not None else "random")
-    return Exported(file.path, "pt2", *compared, (*notes, *_score_notes(source, facts)))
+    return Exported(file.path, "pt2", *compared, notes=(*notes, *_score_notes(source, facts)))
 
 
 def _export_onnx(
@@ -220,17 +227,19 @@ def _export_onnx(
     to: Path,
     inputs: tuple[InputFormat, ...],
     record: Preparation | None,
-    notes: tuple[str, ...],
+    by_layer: bool,
 ) -> Exported:
     from engine.exchange.onnx_export import export_onnx
 
     network = source.project.network
     weights = source.weights if source.weights is not None else _fresh_weights(source.project, analyse(network))
     samples = _samples(data)
-    file = export_onnx(network, weights, to, facts=facts, samples=samples, inputs=inputs, record=record)
+    file = export_onnx(
+        network, weights, to, facts=facts, samples=samples, inputs=inputs, record=record, by_layer=by_layer
+    )
     kind = "real" if samples is not None else "random"
     compared = (file.largest_difference, file.samples_compared, kind)
-    return Exported(file.path, "onnx", *compared, (*notes, *file.notes))
+    return Exported(file.path, "onnx", *compared, file.layers, file.notes)
 
 
 def _code(

@@ -36,8 +36,19 @@ PROBABILITIES = {nn.Softmax: "Softmax", nn.LogSoftmax: "LogSoftmax", nn.Sigmoid:
 """Modules at an output, and the ONNX operators that they become, before which outputs are compared as well."""
 
 
+class DifferenceError(RunError):
+    """A file that gives other numbers than torch. `batch` is what it was given, `sample` the worst of it."""
+
+    default_code = "other_numbers"
+
+    def __init__(self, message: str, batch: Arrays, sample: int) -> None:
+        super().__init__(message)
+        self.batch = batch
+        self.sample = sample
+
+
 class Comparison:
-    """A file in memory and its module, compared batch by batch. Raises `RunError` at the first difference.
+    """A file in memory and its module, compared batch by batch. Raises `DifferenceError` at the first difference.
 
     `dims` are the dimensions of the channels per output, None for an output without channels.
     """
@@ -67,23 +78,24 @@ class Comparison:
         rounding: list[np.ndarray] | None = None
         for index, (one, other) in enumerate(zip(expected, received, strict=True)):
             if one.shape != other.shape:
-                raise self._refusal(index, f"has the shape {list(other.shape)}, and {list(one.shape)} in torch")
+                raise self._refusal(index, f"has the shape {list(other.shape)}, and {list(one.shape)} in torch", batch)
             apart = distances(one, other)
             if is_extreme:
                 apart = np.where(np.isfinite(one) & np.isfinite(other), apart, 0.0)
-            difference = _per_channel(apart, self.dims[index])
+            difference = per_channel(apart, self.dims[index])
             spread, size = spread_and_size(one, self.dims[index])
             is_varied = spread > VARYING * size
-            accepted = np.where(is_varied, TOLERANCE * spread + ROUNDING * size, TOLERANCE * size.max(initial=0.0))
+            accepted = accepted_difference(spread, size)
             if self.is_probability[index]:
                 accepted = np.full_like(size, TOLERANCE * size.max(initial=0.0))
             elif (difference > accepted).any():
                 rounding = rounding if rounding is not None else self._rounding(batch, expected)
-                noise = ERRORS_OF_TORCH * _noise(_per_channel(rounding[index], self.dims[index]))
+                noise = ERRORS_OF_TORCH * _noise(per_channel(rounding[index], self.dims[index]))
                 is_varied, accepted = is_varied & (noise < 0.1 * spread), accepted + noise
             if (difference > accepted).any():
                 worst = int(np.argmax(np.where(np.isfinite(difference), difference / (accepted + 1e-300), np.inf)))
-                raise self._refusal(index, _difference(difference[worst], spread[worst]))
+                sample = int(apart.reshape(len(apart), -1).max(1).argmax()) if apart.ndim else 0
+                raise self._refusal(index, _difference(difference[worst], spread[worst]), batch, sample)
             self._remember(index, is_varied)
         return float(distances(expected[0], received[0]).max(initial=0.0))
 
@@ -140,10 +152,9 @@ class Comparison:
             return [np.zeros_like(array) for array in expected]
         return [distances(one, other) for one, other in zip(expected, precise, strict=True)]
 
-    def _refusal(self, index: int, what: str) -> RunError:
-        return RunError(
-            f"ONNX Runtime gives other numbers than torch: output {self.names[index]} {what}. The file was not kept."
-        )
+    def _refusal(self, index: int, what: str, batch: Arrays, sample: int = 0) -> DifferenceError:
+        text = f"ONNX Runtime gives other numbers than torch: output {self.names[index]} {what}. The file was not kept."
+        return DifferenceError(text, batch, sample)
 
 
 def _difference(difference: float, spread: float) -> str:
@@ -158,7 +169,7 @@ def spread_and_size(values: np.ndarray, dim: int | None) -> tuple[np.ndarray, np
     """
     finite = np.where(np.isfinite(values), values, 0.0)
     squares = (finite - finite.mean(0, keepdims=True)) ** 2
-    return np.sqrt(_per_channel(squares, dim, np.mean)), _per_channel(np.abs(finite), dim)
+    return np.sqrt(per_channel(squares, dim, np.mean)), per_channel(np.abs(finite), dim)
 
 
 def _noise(rounding: np.ndarray) -> np.ndarray:
@@ -168,7 +179,13 @@ def _noise(rounding: np.ndarray) -> np.ndarray:
     return np.maximum(rounding, np.quantile(measured, 0.25, method="lower")) if measured.size else rounding
 
 
-def _per_channel(values: np.ndarray, dim: int | None, reduce=np.max) -> np.ndarray:  # type: ignore[no-untyped-def]
+def accepted_difference(spread: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Return the largest accepted difference of each channel, from its spread and its largest absolute value."""
+    is_varied = spread > VARYING * size
+    return np.where(is_varied, TOLERANCE * spread + ROUNDING * size, TOLERANCE * size.max(initial=0.0))
+
+
+def per_channel(values: np.ndarray, dim: int | None, reduce=np.max) -> np.ndarray:  # type: ignore[no-untyped-def]
     """Reduce all axes but the channels', or all where there are none, to one number per channel."""
     if not values.size:
         return np.zeros(1)

@@ -26,8 +26,9 @@ from engine.core.types import Symbol
 from engine.core.version import VERSION
 from engine.data.sample_inputs import Arrays, at_sizes, fitting_samples, in_input_types, random_samples
 from engine.exchange.export import not_written, refuse_destination
-from engine.exchange.onnx_check import Comparison, first_line, in_units
+from engine.exchange.onnx_check import Comparison, DifferenceError, first_line, in_units
 from engine.exchange.onnx_forms import MARK, exportable
+from engine.exchange.onnx_layers import LayerDifference, first_bad, layer_table
 from engine.layers.user_code import UserCode
 from engine.lowering.module import build
 from engine.lowering.plan import refuse_errors, unique
@@ -60,6 +61,7 @@ class OnnxFile:
     samples_compared: int
     notes: tuple[str, ...] = ()
     opset: int = OPSET
+    layers: tuple[LayerDifference, ...] = ()
 
 
 def export_onnx(
@@ -71,12 +73,14 @@ def export_onnx(
     samples: Arrays | None,
     inputs: Sequence[InputFormat] = (),
     record: Preparation | None = None,
+    by_layer: bool = False,
 ) -> OnnxFile:
     """Write the network with the weights `state`. `samples` are real samples in the order of the data's inputs,
     `inputs` what each input of the network takes and `record` how data is prepared for them, for the metadata.
 
     Without samples, random ones are compared. Raises `UserError` for a network that cannot be exported, before the
-    export begins, and `RunError` if ONNX Runtime computes other outputs; no file is left then.
+    export begins, and `DifferenceError` if ONNX Runtime computes other outputs, with the differences layer by layer; no
+    file is left then. `by_layer` gives them also where the outputs agree.
     """
     refuse_network(network)
     refuse_destination(to)
@@ -93,13 +97,27 @@ def export_onnx(
         described["preparation"] = record.for_onnx(output_names(network)).text()
     data = content(module, network, probes[-1], described, [given.lines() for given in inputs])
     comparison = Comparison(module, data, channel_dims(network))
-    difference = max(comparison.run(batch) for batch in reversed(batches))
-    probe(comparison, module, network, has_data=samples is not None)
+    try:
+        difference = max(comparison.run(batch) for batch in reversed(batches))
+        probe(comparison, module, network, has_data=samples is not None)
+    except DifferenceError as error:
+        raise _with_layers(error, module, data) from None
+    layers = tuple(layer_table(module, data, batches[-1])) if by_layer else ()
     try:
         write_atomically(to, data)
     except OSError as error:
         raise not_written(to, error) from None
-    return OnnxFile(to, difference, len(batches[-1][0]), comparison.notes())
+    return OnnxFile(to, difference, len(batches[-1][0]), comparison.notes(), layers=layers)
+
+
+def _with_layers(error: DifferenceError, module: fx.GraphModule, data: bytes) -> DifferenceError:
+    """Return the error with the differences layer by layer, as far as the file can be run with them."""
+    with contextlib.suppress(RunError):
+        rows = layer_table(module, data, error.batch, error.sample)
+        text = " ".join(filter(None, (str(error), first_bad(rows))))
+        error = DifferenceError(text, error.batch, error.sample)
+        error.data = {"layers": [row.write() for row in rows]}
+    return error
 
 
 def probe(comparison: Comparison, module: fx.GraphModule, network: Network, *, has_data: bool) -> None:
