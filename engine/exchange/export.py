@@ -12,6 +12,7 @@ from engine.network.analysis import analyse, folded
 from engine.project import user_code
 from engine.project.bindings import match_inputs, wanted_of
 from engine.project.check import check
+from engine.project.constants import has_constants
 from engine.project.dataset_info import DatasetInfo
 from engine.project.file import load
 from engine.project.input_format import InputFormat, input_formats
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from engine.data.loaded import LoadedData
     from engine.exchange.onnx_layers import LayerDifference
-    from engine.network.analysis import Analysis
 
 SAMPLES_TO_COMPARE = 64
 
@@ -187,9 +187,8 @@ def export(
         from engine.exchange.pytorch_export import export_pytorch
 
         title = source.title
-        written = export_pytorch(
-            network, source.weights, to, facts=facts, title=title, inputs=inputs, replaces=replaces
-        )
+        state = _weights(source) if has_constants(network) else source.weights
+        written = export_pytorch(network, state, to, facts=facts, title=title, inputs=inputs, replaces=replaces)
         done = Exported(written, format, notes=(*notes, *_pytorch_notes(source, facts, written)))
     elif format == "pt2":
         done = _export_program(source, facts, data, to, inputs, record, (*source.notes, *facts_note, *notes))
@@ -213,7 +212,7 @@ def _export_program(
     from engine.exchange.exported_program import export_program
 
     network = source.project.network
-    weights = source.weights if source.weights is not None else _fresh_weights(source.project, analyse(network))
+    weights = _weights(source)
     samples = _samples(data)
     file = export_program(network, weights, to, facts=facts, samples=samples, inputs=inputs, record=record)
     compared = (file.largest_difference, file.samples_compared, "real" if samples is not None else "random")
@@ -232,7 +231,7 @@ def _export_onnx(
     from engine.exchange.onnx_export import export_onnx
 
     network = source.project.network
-    weights = source.weights if source.weights is not None else _fresh_weights(source.project, analyse(network))
+    weights = _weights(source)
     samples = _samples(data)
     file = export_onnx(
         network, weights, to, facts=facts, samples=samples, inputs=inputs, record=record, by_layer=by_layer
@@ -330,13 +329,20 @@ def _data(source: Source) -> "tuple[DatasetInfo | None, LoadedData | None, tuple
         return source.dataset, None, (f"The data cannot be read ({error}): compared on random samples, {known}.",)
 
 
-def _fresh_weights(project: Project, analysis: "Analysis") -> "dict[str, torch.Tensor]":
+def _weights(source: Source) -> "dict[str, torch.Tensor]":
+    """Return the trained weights, or initial ones with the constants of imported operators."""
+    if source.weights is not None:
+        return source.weights
+    from engine.lowering.constants import fill_constants
     from engine.lowering.initialization import initialize, parameter_options
     from engine.lowering.module import build, prefixes
     from engine.network.analysis import type_at
 
+    project = source.project
+    analysis = analyse(project.network)
     module, layers = build(project.network, analysis), prefixes(project.network, analysis)
     initialize(module, project.training.seed, parameter_options(module, layers, partial(type_at, project.network)))
+    fill_constants(module, project, source.code_base)
     return module.state_dict()
 
 

@@ -31,6 +31,7 @@ from engine.lowering.plan import refuse_errors
 from engine.lowering.weights import fill
 from engine.network.analysis import analyse
 from engine.network.network import Layer, Network
+from engine.project.constants import operators
 from engine.project.dataset_info import DatasetInfo
 from engine.project.input_format import InputFormat
 from engine.project.preparation import FILE as PREPARATION
@@ -90,6 +91,12 @@ def export_program(
     if to.suffix != ".pt2":
         raise UserError(f"An exported program has a name that ends in .pt2; received '{to.name}'.")
     refuse_errors(analyse(network))
+    for place, type in operators(network):
+        raise UserError(
+            f"'{place.name}' cannot be in an exported program: torch.export cannot trace the ONNX operator "
+            f"{type.operator}, which ONNX Runtime computes.",
+            hint="Export to ONNX or to PyTorch source instead.",
+        )
     refuse_destination(to)
     module = build(network, analyse(network)).eval()
     fill(module, state)

@@ -26,6 +26,7 @@ from engine.core.types import Symbol
 from engine.core.version import VERSION
 from engine.data.sample_inputs import Arrays, at_sizes, fitting_samples, in_input_types, random_samples
 from engine.exchange.export import not_written, refuse_destination
+from engine.exchange.foreign_operators import restore_operators
 from engine.exchange.onnx_check import Comparison, DifferenceError, first_line, in_units
 from engine.exchange.onnx_forms import MARK, exportable
 from engine.exchange.onnx_layers import LayerDifference, first_bad, layer_table
@@ -239,6 +240,7 @@ def content(
             )
             if program is None:
                 raise RunError("torch returned no ONNX program.")
+            restore_operators(program.model, module, OPSET)
             keep_layer_names(program.model)
             forget_origin(program.model)
             program.model.metadata_props.update(described)

@@ -12,7 +12,9 @@ from torch import fx, nn
 from torch._higher_order_ops.scan import scan
 from torch.onnx.ops import symbolic_multi_out
 
+from engine.exchange.foreign_operators import ForeignOperator
 from engine.lowering.module import LAYER
+from engine.lowering.modules.onnx_operator import OnnxOperator
 from engine.lowering.modules.recurrent import PlainStates, RecurrentLoop
 
 ADAPTIVE_POOLS: dict[type[nn.Module], bool] = {
@@ -161,6 +163,8 @@ def exportable(module: fx.GraphModule) -> fx.GraphModule:
                 stateful.read = functools.partial(_read, recurrent)  # type: ignore[assignment]
             else:
                 copied.set_submodule(name, recurrent)
+        elif isinstance(part, OnnxOperator):
+            copied.set_submodule(name, ForeignOperator(part, name))
         elif isinstance(part, RecurrentLoop):
             loop = copied.get_submodule(name)
             loop.walk = functools.partial(_scan, loop)  # type: ignore[arg-type, assignment]

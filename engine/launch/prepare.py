@@ -16,6 +16,7 @@ from engine.placement.choose import Placement, resolve
 from engine.placement.inventory import DeviceInventory
 from engine.project import user_code
 from engine.project.check import check, describe
+from engine.project.constants import checked_constants
 from engine.project.dataset_info import DatasetInfo
 from engine.project.environment import SEVERAL, EnvironmentOptions
 from engine.project.file import dumps
@@ -108,10 +109,11 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
         run_dir = run_dir.resolve()  # the folder it leads through may be deleted while the run trains
     path = run_dir.absolute() if run_dir else new_folder(source.runs_beside if project_path else None, name)
     data = record(project.data, base, info.versions)
+    constants = checked_constants(project.network, project.constants, registry.base())
     with numbering():
         number = next_number(ProjectKey(project_path, project.identity))
         info = replace(info, number=number, created=round(time.time(), 3))
-        folder = create(path, text, info, files.values(), data)
+        folder = create(path, text, info, files.values(), data, constants)
         register(folder, project.identity)
     if user_code.has_code(project):
         trust.grant(folder.path)  # a copy of the code found to be trusted above

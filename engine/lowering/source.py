@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -118,8 +119,11 @@ def _heading(planned: Plan, title: str, about: Sequence[str]) -> list[str]:
         standard.insert(0, "import math")
     files = {split_code(target)[0] for target in targets if is_users(target) and not is_expression(target)}
     code_imports = ["", *(f"import {name}" for name in sorted(map(companion, files)))] if files else []
-    torch = ["import torch", "from torch import nn", *_add_on_imports(planned), *code_imports]
-    return [*lines, '"""', "", *standard, "from pathlib import Path", "", *torch]
+    helpers = [line for helper in _helpers(planned) for line in helper]
+    typing = ["from typing import Any"] if any(re.search(r"\bAny\b", line) for line in helpers) else []
+    numpy = ["import numpy as np"] if any("np." in line for line in helpers) else []
+    torch = [*numpy, "import torch", "from torch import nn", *_add_on_imports(planned), *code_imports]
+    return [*lines, '"""', "", *standard, "from pathlib import Path", *typing, "", *torch]
 
 
 def _add_on_imports(planned: Plan) -> list[str]:

@@ -78,25 +78,25 @@ def _separate(state: Mapping[str, torch.Tensor]) -> State:
     return found
 
 
-def read_weights_file(path: Path, expected_sha256: str = "") -> tuple[State, Layers]:
+def read_weights_file(path: Path, expected_sha256: str = "", *, what: str = "weights") -> tuple[State, Layers]:
     """Return the tensors by key, and the prefixes of the keys per id path of a layer; no layers for a file of another
     program.
 
-    With `expected_sha256`, a file with another checksum is refused. Raises `UserError` for a file that is missing,
-    damaged, no safetensors file, or beyond the limits of this module.
+    With `expected_sha256`, a file with another checksum is refused; `what` names the content in messages. Raises
+    `UserError` for a file that is missing, damaged, no safetensors file, or beyond the limits of this module.
     """
     try:
         header = _header(path)
         if expected_sha256 and sha256(path) != expected_sha256:
             raise UserError(
-                f"The weights {path} changed: their SHA-256 is not {expected_sha256[:16]}...",
-                hint="Bring the file back, or choose the weights again.",
+                f"The {what} {path} changed: their SHA-256 is not {expected_sha256[:16]}...",
+                hint=f"Bring the file back, or choose the {what} again.",
                 code="changed",
             )
         layers = _layers(header.get("__metadata__", {}), path)
         state = load_file(path)
     except OSError as error:
-        raise UserError(f"The weights {path} cannot be read: {error.strerror or error}.") from error
+        raise UserError(f"The {what} {path} cannot be read: {error.strerror or error}.") from error
     except SafetensorError as error:
         raise _damaged(path, str(error)) from None
     except (KeyError, ValueError, RuntimeError) as error:  # such as a number format that torch does not have

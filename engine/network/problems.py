@@ -37,6 +37,10 @@ class Problem:
         """Return the ids of the blocks that lead to the layer, and its own."""
         return tuple(self.layer.split("/"))
 
+    def with_message(self, severity: Severity, field: str, message: str) -> "Problem":
+        """Return a problem at the same layer."""
+        return dataclasses.replace(self, severity=severity, field=field, message=message)
+
     def lifted(self, id: str, name: str) -> "Problem":
         """Return the problem with its paths as seen from the network around the block with this id and name."""
         if not self.layer:

@@ -13,6 +13,7 @@ from engine.network.network import Network
 from engine.network.problems import Problem
 from engine.project import check_fixes, user_code
 from engine.project.bindings import in_order, match_inputs
+from engine.project.blocked_gradients import blocked_gradients
 from engine.project.check_advice import advice
 from engine.project.check_augmentation import augmentation_problems
 from engine.project.check_fixes import with_channel_fix
@@ -27,6 +28,7 @@ from engine.project.check_outputs import (
     several_networks,
     several_outputs,
 )
+from engine.project.constants import constants_problems
 from engine.project.data_loading import loading_problems
 from engine.project.dataset_info import DatasetInfo
 from engine.project.options.metrics import METRICS, not_chosen
@@ -37,6 +39,7 @@ from engine.project.target_scale import target_scale_problems
 from engine.project.training import TrainingOptions, batch_size, training_length, whole_batch_note
 from engine.project.transfer import FREEZE_NONE, freezing_problem, with_freezing
 from engine.project.user_code import with_code_fix
+from engine.user_code import registry
 
 MOST_WEIGHTS = 5_000
 """Largest number of learnable parameters for Levenberg-Marquardt: an iteration solves for all weights at once, with
@@ -87,6 +90,8 @@ def check(project: Project, facts: DatasetInfo | None = None, refusal: str = "")
         problems = [replace(problem, fix=missing_inputs(project, facts)) for problem in problems]
     problems += _option_problems(project)
     problems += stage_problems(project, analysis)
+    problems += constants_problems(project.network, project.constants, registry.base())
+    problems += blocked_gradients(project.network, analysis)
     if facts is not None:
         problems += [*_data_problems(project, analysis, facts)]
     elif project.data.source == "none":

@@ -16,6 +16,7 @@ from engine.network.layout import Layout
 from engine.network.network import Network
 from engine.network.problems import Problem
 from engine.project.check_strategies import strategy_problems
+from engine.project.constants import ConstantsFile
 from engine.project.data import DataOptions
 from engine.project.environment import EnvironmentOptions
 from engine.project.migrations import FORMAT
@@ -72,12 +73,14 @@ SECTIONS: Mapping[str, type[Record]] = {
     "environment": EnvironmentOptions,
     "run": RunOptions,
     "weights": WeightsOptions,
+    "constants": ConstantsFile,
 }
 
 
 @dataclass(frozen=True)
 class Project:
-    """Network, layout, data, training options, environment, run options, weights to start from.
+    """Network, layout, data, training options, environment, run options, weights to start from, and constants of
+    imported ONNX operators.
 
     Unknown content of a newer version is kept and written back: `unknown` sections, keys `unknown_in_network`, and
     `unknown_in_layers` by the layer's id.
@@ -90,6 +93,7 @@ class Project:
     environment: EnvironmentOptions = field(default_factory=EnvironmentOptions)
     run: RunOptions = field(default_factory=RunOptions)
     weights: WeightsOptions = field(default_factory=WeightsOptions)
+    constants: ConstantsFile = field(default_factory=ConstantsFile)
     identity: str = ""
     """Given once, see `new_identity`; empty for a project whose file has none yet. Runs carry it."""
     version: tuple[int, int] = FORMAT

@@ -203,9 +203,12 @@ def with_type(network: Network, id: str, type: UserCode) -> Network:
 
 
 def moved_project(project: Project, before: Path, after: Path) -> Project:
-    """Return a project moved from one folder to another, with relative paths of code adapted."""
+    """Return a project moved from one folder to another, with relative paths of code and constants adapted."""
     training = moved_options(project.training, lambda file: _moved_file(file, before, after))
-    return replace(project, network=moved(project.network, before, after), training=training)
+    constants = project.constants
+    if constants.file:
+        constants = constants.replace(file=_moved_file(constants.file, before, after))
+    return replace(project, network=moved(project.network, before, after), training=training, constants=constants)
 
 
 def moved(network: Network, before: Path, after: Path) -> Network:

@@ -77,10 +77,15 @@ def new_folder(project_path: Path | None, name: str) -> Path:
 
 
 def create(
-    path: Path, project_text: str, info: RunInfo, code: Iterable[bytes] = (), data: DataRecord | None = None
+    path: Path,
+    project_text: str,
+    info: RunInfo,
+    code: Iterable[bytes] = (),
+    data: DataRecord | None = None,
+    constants: Path | None = None,
 ) -> RunFolder:
-    """Create the folder of a new run, private to the user, with copies of its user code and the record of its data. It
-    must be absent or empty.
+    """Create the folder of a new run, private to the user, with copies of its user code and of the file of constants,
+    and the record of its data. It must be absent or empty.
 
     Raises `UserError`.
     """
@@ -99,8 +104,10 @@ def create(
         folder.control.mkdir(0o700)  # fails for concurrent callers that also found the folder empty
         try:
             _fill(folder, project_text, info, code, data)
+            if constants is not None:
+                shutil.copyfile(constants, folder.path / constants.name)
         except BaseException:  # an incomplete run would block the folder
-            _clear(folder, keep_folder=existed)
+            _clear(folder, keep_folder=existed, constants=constants)
             raise
     except FileExistsError:
         raise UserError(
@@ -132,11 +139,13 @@ def _fill(folder: RunFolder, project_text: str, info: RunInfo, code: Iterable[by
     write_checked_json(folder.info, replace(info, state="starting").write())
 
 
-def _clear(folder: RunFolder, *, keep_folder: bool) -> None:
+def _clear(folder: RunFolder, *, keep_folder: bool, constants: Path | None) -> None:
     """Remove the files and folders created by `_fill`."""
     with contextlib.suppress(OSError):
         for file in (folder.info, folder.events, folder.lock, folder.project, folder.data):
             file.unlink(missing_ok=True)
+        if constants is not None:
+            (folder.path / constants.name).unlink(missing_ok=True)
         if folder.control.is_dir():
             folder.control.rmdir()
         if folder.code.is_dir():

@@ -21,6 +21,7 @@ from engine.layers.base import LayerType
 from engine.layers.inputs import InputLayer
 from engine.layers.normalisation import InverseNorm
 from engine.layers.weighted import ParameterOptions
+from engine.lowering.constants import fill_constants
 from engine.lowering.fitted import trained_preparation
 from engine.lowering.initialization import frozen_modules, initialize, parameter_options
 from engine.lowering.module import build, prefixes
@@ -44,6 +45,7 @@ from engine.training.fast.accelerations import Accelerations
 from engine.training.losses import fit_inverse
 from engine.training.matlab_convention import join_biases
 from engine.training.reporter import EventSink, NoRequests, NullEventSink, RequestSource
+from engine.user_code import registry
 
 
 @dataclass(frozen=True)
@@ -219,6 +221,7 @@ def initial_network(job: TrainingJob) -> nn.Module:
     torch.manual_seed(seed)
     module = build(network, job.analysis, logits=folding(job.targets), lengths=job.is_padded)
     initialize(module, seed, job.parameter_options(module))
+    fill_constants(module, job.project, registry.base())
     if job.data is not None:
         _fit_normalisation(job, module)
     return module

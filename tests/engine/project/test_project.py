@@ -13,6 +13,7 @@ from engine.core.errors import EXIT_INPUT, UserError
 from engine.network import edits
 from engine.network.network import Port
 from engine.project.check import check
+from engine.project.constants import ConstantsFile
 from engine.project.file import dumps, load, loads, save
 from engine.project.network_json import read_network, write_network
 from engine.project.project import Project, set_option
@@ -59,6 +60,10 @@ def test_the_golden_file_is_read_with_every_section() -> None:
         "map": {"fc_1.weight": "head.weight", "fc_1.bias": ""},
         "freeze_up_to": "d4",
     }
+    assert project.constants.write() == {
+        "file": "imported.constants.safetensors",
+        "sha256": "fedcba9876543210" * 4,
+    }
 
 
 def test_a_file_of_format_1_0_has_no_identity_and_is_otherwise_the_same() -> None:
@@ -68,10 +73,10 @@ def test_a_file_of_format_1_0_has_no_identity_and_is_otherwise_the_same() -> Non
     assert opened.project == replace(load(GOLDEN_1_1).project, identity="")
 
 
-def test_a_file_of_format_1_1_has_no_weights_and_is_otherwise_the_same() -> None:
+def test_a_file_of_format_1_1_has_neither_weights_nor_constants_and_is_otherwise_the_same() -> None:
     opened = load(GOLDEN_1_1)
     assert opened.notices == ()
-    assert opened.project == replace(load(GOLDEN).project, weights=WeightsOptions())
+    assert opened.project == replace(load(GOLDEN).project, weights=WeightsOptions(), constants=ConstantsFile())
 
 
 @pytest.mark.parametrize("id", [3, "", "short", "with space in it", "../../etc/passwd", "x" * 65, None])

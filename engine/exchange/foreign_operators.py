@@ -1,0 +1,127 @@
+"""Write imported ONNX operators into an exported file as the operators that they were.
+
+The exporter traces a symbolic operator of a domain of ours in place of each (`ForeignOperator`); afterwards
+`restore_operators` puts the operator with its attributes and constants there.
+"""
+
+import onnx
+import onnx_ir
+import torch
+from onnx import version_converter
+from torch import nn
+from torch.onnx.ops import symbolic_multi_out
+
+from engine.core.errors import UserError
+from engine.lowering.modules.onnx_operator import OnnxOperator, onnx_node
+
+DOMAIN = "netwright.foreign"
+
+
+class ForeignOperator(nn.Module):
+    """Stands for an `OnnxOperator` while the exporter traces the network; `path` is that of the module."""
+
+    def __init__(self, part: OnnxOperator, path: str) -> None:
+        super().__init__()
+        self.part, self.path = part, path
+
+    def forward(self, *x: torch.Tensor) -> torch.Tensor | tuple[torch.Tensor, ...]:
+        """Return results of the formats and sizes that the operator gives."""
+        part = self.part
+        given = [
+            (tensor if sizes else tensor.reshape(-1)).to(getattr(torch, dtype))
+            for tensor, (dtype, sizes) in zip(x, part.inputs, strict=True)
+        ]
+        constants = part.constants()
+        operands = [None if at is None else given[at] if isinstance(at, int) else constants[at] for at in part.operands]
+        named = {
+            name: size
+            for tensor, (_, sizes) in zip(x, part.inputs, strict=True)
+            for name, size in zip(sizes, tensor.shape[1:], strict=False)
+        }
+        given_results = [result or ("float32", ()) for result in part.results]
+        results = symbolic_multi_out(
+            f"{DOMAIN}::{part.operator}",
+            operands,
+            {"path": self.path},
+            dtypes=[getattr(torch, dtype) for dtype, _ in given_results],
+            shapes=[[x[0].shape[0], *(_known(part, size, named) for size in sizes)] for _, sizes in given_results],
+            version=1,
+        )
+        floats = next((tensor.dtype for tensor in x if tensor.is_floating_point()), torch.float32)
+        kept = (value for value, result in zip(results, part.results, strict=True) if result is not None)
+        converted = tuple(_converted(value, floats) for value in kept)
+        return converted[0] if len(converted) == 1 else converted
+
+
+def _converted(value: torch.Tensor, floats: torch.dtype) -> torch.Tensor:
+    """Return a result in the number format that the network has it in."""
+    kind = floats if value.is_floating_point() else torch.complex64 if value.is_complex() else torch.int64
+    value = value.to(kind)
+    return value.unsqueeze(1) if value.dim() == 1 else value
+
+
+def _known(part: OnnxOperator, size: int | str, named: dict[int | str, int]) -> int:
+    """Return a size of a result while tracing: one that is free is that of an input. Raises `UserError`."""
+    if isinstance(size, int):
+        return size
+    if size not in named:
+        raise UserError(
+            f"The network cannot be exported to ONNX: the size {size} of what the operator {part.operator} gives is "
+            "not that of an input.",
+            hint="Give the network's input fixed sizes.",
+        )
+    return named[size]
+
+
+def restore_operators(model: onnx_ir.Model, module: nn.Module, opset: int) -> None:
+    """Put the imported operators of the network `module` in place of the symbolic ones, in place.
+
+    Raises `UserError` for an operator that changed between its version and `opset` in a way that cannot be converted.
+    """
+    versions: dict[str, int] = {}
+    for node in list(model.graph):
+        if node.domain != DOMAIN:
+            continue
+        part = module.get_submodule(node.attributes["path"].as_string())
+        assert isinstance(part, OnnxOperator)
+        if part.domain and versions.setdefault(part.domain, part.opset) != part.opset:
+            raise UserError(
+                f"The network cannot be exported to ONNX: its operators of {part.domain} have the versions "
+                f"{versions[part.domain]} and {part.opset}, and a file has one."
+            )
+        made = onnx_ir.serde.deserialize_node(_in_version(part, opset))
+        node.op_type, node.domain = made.op_type, made.domain
+        node.version = None
+        node.attributes.clear()
+        node.attributes.update(made.attributes)
+    model.graph.opset_imports.pop(DOMAIN, None)
+    model.opset_imports.update(versions)
+
+
+def _in_version(part: OnnxOperator, opset: int) -> onnx.NodeProto:
+    """Return the operator as the version `opset` has it."""
+    inputs = ["" if at is None else f"x{number}" for number, at in enumerate(part.operands)]
+    node: onnx.NodeProto = onnx_node(
+        part, inputs, [f"y{number}" if kept else "" for number, kept in enumerate(part.results)]
+    )
+    if part.domain or part.opset == opset:
+        return node
+    try:
+        schemas = [onnx.defs.get_schema(part.operator, version, "") for version in (part.opset, opset)]
+        if schemas[0].since_version == schemas[1].since_version:
+            return node
+        graph = onnx.helper.make_graph(
+            [node],
+            part.operator,
+            [onnx.helper.make_empty_tensor_value_info(name) for name in inputs if name],
+            [onnx.helper.make_empty_tensor_value_info(name) for name in node.output if name],
+        )
+        model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", part.opset)])
+        converted: onnx.NodeProto
+        (converted,) = version_converter.convert_version(model, opset).graph.node
+    except Exception as error:  # of several kinds, also from C++
+        raise UserError(
+            f"The network cannot be exported to ONNX: the operator {part.operator} of opset {part.opset} has no form "
+            f"in opset {opset}."
+        ) from error
+    return converted

@@ -1,0 +1,154 @@
+"""Run one operator of a foreign ONNX file as a module."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+
+def onnx_attribute(name: str, value: Any, constants: dict[str, torch.Tensor]) -> Any:
+    """Return an attribute as an `onnx.AttributeProto`.
+
+    `value` is a number, a text, a list of them, or an object: `{"proto": base64}` holds the serialised attribute, and
+    `{"constant": key}` names the constant (uint8) that holds it.
+    """
+    import base64
+
+    import onnx
+
+    if not isinstance(value, dict):
+        return onnx.helper.make_attribute(name, value)
+    found = onnx.AttributeProto()
+    key = value.get("constant")
+    found.ParseFromString(bytes(constants[key].cpu().numpy()) if key else base64.b64decode(value["proto"]))
+    return found
+
+
+def onnx_node(module: "OnnxOperator", inputs: list[str], outputs: list[str]) -> Any:
+    """Return the operator of a module as an `onnx.NodeProto` with these inputs and outputs."""
+    import json
+
+    import onnx
+
+    node = onnx.helper.make_node(module.operator, inputs, outputs, domain=module.domain)
+    constants = module.constants()
+    for name, value in json.loads(module.attributes).items():
+        node.attribute.append(onnx_attribute(name, value, constants))
+    return node
+
+
+def as_matrix(value: Any) -> np.ndarray:
+    """Return a result as an array: also a map from class to number per sample, as ZipMap of ai.onnx.ml gives."""
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return np.array([list(row.values()) for row in value])
+    return np.asarray(value)
+
+
+class OnnxOperator(nn.Module):
+    """One operator of ONNX, computed by ONNX Runtime on the CPU, or by onnx's reference where that lacks it.
+
+    `operands` are those of the operator in order: the number of an input, the name of a constant, or None. `inputs` and
+    `results` have number format and sizes without the batch (none: one number per sample; a name: any size); None
+    stands for a result that is not needed. `constants` are (name, number format, sizes); their values are buffers that
+    `load_state_dict` sets.
+
+    It passes no gradient: what leaves does not depend on its inputs for autograd.
+    """
+
+    def __init__(
+        self,
+        *,
+        operator: str,
+        domain: str = "",
+        opset: int,
+        attributes: str,
+        operands: tuple[int | str | None, ...],
+        inputs: tuple[tuple[str, tuple[int | str, ...]], ...],
+        results: tuple[tuple[str, tuple[int | str, ...]] | None, ...],
+        constants: tuple[tuple[str, str, tuple[int, ...]], ...] = (),
+    ) -> None:
+        super().__init__()
+        self.operator, self.domain, self.opset, self.attributes = operator, domain, opset, attributes
+        self.operands, self.inputs, self.results = operands, inputs, results
+        self.names = tuple(name for name, _, _ in constants)
+        self.formats = tuple(dtype for _, dtype, _ in constants)
+        for number, (_, dtype, sizes) in enumerate(constants):
+            self.register_buffer(f"constant_{number}", torch.zeros(sizes, dtype=getattr(torch, dtype)))
+        self.is_filled = not constants
+        self.session: Any = None
+
+    def constants(self) -> dict[str, torch.Tensor]:
+        """Return the constants by name."""
+        return {name: getattr(self, f"constant_{number}") for number, name in enumerate(self.names)}
+
+    def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
+        super()._load_from_state_dict(*args, **kwargs)
+        self.is_filled, self.session = True, None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "session": None}  # a session of ONNX Runtime cannot be copied
+
+    def _start(self) -> Any:
+        """Return ONNX Runtime's session, or onnx's reference evaluator, for the operator. Raises `RuntimeError`."""
+        import onnx
+        import onnxruntime
+
+        if not self.is_filled:
+            raise RuntimeError(f"The constants of the operator {self.operator} were not read.")
+        helper = onnx.helper
+        elements = {
+            name: helper.np_dtype_to_tensor_dtype(np.dtype(name))
+            for name in {*(name for name, _ in self.inputs), *self.formats}
+        }
+        names = ["" if at is None else f"x{at}" if isinstance(at, int) else at for at in self.operands]
+        # Results that are not needed have names, too: ONNX Runtime 1.31 crashes for a Split without one.
+        results = [f"y{number}" for number in range(len(self.results))]
+        node = onnx_node(self, names, results)
+        graph = helper.make_graph(
+            [node],
+            self.operator,
+            [helper.make_tensor_value_info(f"x{n}", elements[name], None) for n, (name, _) in enumerate(self.inputs)],
+            [
+                helper.make_empty_tensor_value_info(name)
+                for name, kept in zip(results, self.results, strict=True)
+                if kept
+            ],
+            [
+                onnx.numpy_helper.from_array(tensor.detach().cpu().numpy().astype(dtype), name)
+                for (name, tensor), dtype in zip(self.constants().items(), self.formats, strict=True)
+                if name in names
+            ],
+        )
+        opsets = [helper.make_opsetid(self.domain, self.opset)]
+        model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 4
+        options.intra_op_num_threads = torch.get_num_threads()
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        try:
+            return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        except Exception as refused:
+            try:
+                return onnx.reference.ReferenceEvaluator(model)
+            except Exception:
+                raise RuntimeError(f"ONNX Runtime cannot compute the operator {self.operator}: {refused}") from None
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def forward(self, *x: torch.Tensor) -> torch.Tensor | tuple[torch.Tensor, ...]:
+        """Compute the operator for inputs (N, ...) and return its results (N, ...), one or a tuple."""
+        if self.session is None:
+            self.session = self._start()
+        given = {}
+        for number, (tensor, (dtype, sizes)) in enumerate(zip(x, self.inputs, strict=True)):
+            value = tensor.detach().to("cpu", getattr(torch, dtype))
+            given[f"x{number}"] = (value.contiguous() if sizes else value.reshape(-1)).numpy()
+        floats = next((tensor.dtype for tensor in x if tensor.is_floating_point()), torch.get_default_dtype())
+        results = tuple(self._tensor(as_matrix(value), floats, x[0].device) for value in self.session.run(None, given))
+        return results[0] if len(results) == 1 else results
+
+    def _tensor(self, value: np.ndarray, floats: torch.dtype, device: torch.device) -> torch.Tensor:
+        """Return a result as a tensor of the network: real numbers as the inputs are, whole numbers as int64."""
+        kind = floats if value.dtype.kind == "f" else torch.complex64 if value.dtype.kind == "c" else torch.int64
+        tensor = torch.from_numpy(np.ascontiguousarray(value)).to(device, kind)
+        return tensor.unsqueeze(1) if tensor.dim() == 1 else tensor
