@@ -17,6 +17,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "new": ("new", "start from a copy of an example or a template"),
         "templates": ("new", "list examples and templates"),
         "data": ("data", "describe data, or check it before training"),
+        "import": ("import_network", "make a project of an ONNX file"),
         "check": ("check", "show problems, sizes, parameters, FLOPs and memory of projects"),
         "options": ("options", "list the options of a project, with defaults"),
         "compare": ("compare", "show the differences between two projects"),
@@ -95,6 +96,7 @@ EXAMPLES = {
     "runs": ('runs digits.netwright --filter "accuracy>0.9 solver" --sort validation.loss', "runs --csv"),
     "curves": ("curves runs/* -o curves.csv", "curves runs/* --format tensorboard -o logs"),
     "export": ("export runs/first --format onnx -o digits.onnx", "export runs/first --format pytorch -o digits_net.py"),
+    "import": ("import digits.onnx -o digits_again.netwright",),
     "queue": (
         "queue add digits.netwright --set training.solver=adam",
         "queue run",

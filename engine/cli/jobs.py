@@ -192,6 +192,15 @@ def _check_data(values: dict[str, Any]) -> Answer:
     return check_data(options, Path(values["base"]), labels=bool(values.get("labels")), files=False).write()
 
 
+def _import(values: dict[str, Any]) -> Answer:
+    """Import a file, in a process that ends with this request: it reads a stranger's file and computes with torch."""
+    from engine.exchange.importing.importer import import_file
+
+    sizes = {str(name): int(size) for name, size in (values.get("sizes") or {}).items()}
+    to, replaces = Path(values["to"]), values.get("replaces") is True
+    return import_file(Path(values["path"]), to, sizes=sizes, replaces=replaces).write()
+
+
 # ---- devices and runs ----
 
 
@@ -293,6 +302,7 @@ HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {
     "preview": _preview,
     "check_data": _check_data,
     "data_changes": _data_changes,
+    "import": _import,
     "inventory": _inventory,
     "train": _train,
     "resume": _resume,

@@ -337,12 +337,69 @@ class Measure(TypedDict):
     answers: list[Measured]
 
 
+class ImportedOperator(TypedDict):
+    """Operators of one name in an imported file, and how many of them became layers, were computed at import, were not
+    needed, or are kept as they are."""
+
+    operator: str
+    count: int
+    lifted: int
+    folded: int
+    removed: int
+    opaque: int
+    layers: Mapping[str, int]
+    """Number of layers that they became, by label."""
+
+
+class ImportedInput(TypedDict):
+    """Input layer of an imported network."""
+
+    name: str
+    sizes: str
+
+
+class ImportedOutput(TypedDict):
+    """Output of an imported network, compared with the original on random inputs."""
+
+    name: str
+    difference: float | None
+    """Largest difference; null where it is infinite."""
+    spread: float | None
+    """Standard deviation of the original's values."""
+    agrees: bool
+    """Whether the difference is at most 1e-4 of the spread."""
+
+
+class Imported(TypedDict):
+    """An imported network."""
+
+    source: str
+    project: str
+    kind: str
+    layers: int
+    parameters: int
+    weights: str | None
+    constants: str | None
+    """File with the numbers of operators that are kept as they are; null where there is none."""
+    producer: str
+    opset: int
+    operators: list[ImportedOperator]
+    inputs: list[ImportedInput]
+    agrees: bool
+    """Whether all outputs were compared and agree."""
+    samples: int
+    outputs: list[ImportedOutput]
+    warnings: list[str]
+    notes: list[str]
+
+
 OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "new": (New,),
     "templates": (Templates,),
     "data inspect": (DataDescription,),
     "data check": (DataCheck,),
     "check": (Check, Checks),
+    "import": (Imported,),
     "options": (Options,),
     "compare": (Compare,),
     "draw": (Picture,),

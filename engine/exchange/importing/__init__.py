@@ -1,1 +1,15 @@
-"""Read networks that other programs wrote: ONNX, PyTorch and Keras."""
+"""Readers of networks that other programs made, and what turns them into ours.
+
+    graph.py       the graph that every reader produces, with the operators of ONNX
+    onnx_file.py   the reader of ONNX files
+    folding.py     computes what is known before the network runs
+    rewrites.py    makes one node of several operators that are one layer; the patterns are in patterns.py
+    lifts/         one function per operator: how to write one is in its docstring
+    context.py     what a lift works with: values, layers, layouts
+    lifter.py      runs all of these over a graph
+    assemble.py    names, blocks and positions of the layers
+    parity.py      compares the network with the original
+    importer.py    `import_file`: all of it, and the files it writes
+
+A further reader is a function from a path to a `Graph`, named in `engine.project.import_kinds`.
+"""

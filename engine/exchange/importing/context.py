@@ -1,0 +1,243 @@
+"""What a lift works with: the values of the graph, and the network that is being made."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from engine.core.errors import FieldErrors, ShapeError, UserError
+from engine.core.types import LAYOUTS, NAMES, TensorType
+from engine.exchange.importing.graph import Constant, Graph, Node, Value
+from engine.exchange.importing.values import BATCH, ONE, Free, Held, NotLiftable, Sizes, Tensor
+from engine.layers.base import LayerType
+from engine.layers.reshape import Flatten, Permute, Reshape
+from engine.network.network import Connection, Port
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A layer that was made: its id, type, the modules of the file that it is in, a name if the file has one, and its
+    weights by name."""
+
+    id: str
+    type: LayerType
+    scope: tuple[str, ...]
+    name: str
+    weights: Mapping[str, np.ndarray]
+    op: str
+
+
+@dataclass
+class Context:
+    """The values of a graph by name, and the layers made so far."""
+
+    graph: Graph
+    values: dict[str, Held] = field(default_factory=dict)
+    layers: list[Placed] = field(default_factory=list)
+    connections: list[Connection] = field(default_factory=list)
+    inputs: list[tuple[Value, Tensor]] = field(default_factory=list)
+    users: Mapping[str, Sequence[Node]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    fixed_batch: int | None = None
+    """Samples per batch where the file has a fixed number, else None."""
+
+    @property
+    def opset(self) -> int:
+        """Return the version of ONNX's operators that the file uses."""
+        return self.graph.opset
+
+    # ---- what the node has ----
+
+    def attribute(self, node: Node, name: str, default: Any = None) -> Any:
+        """Return an attribute; a tensor as an array."""
+        value = node.attributes.get(name, default)
+        return value.array() if isinstance(value, Constant) else value
+
+    def optional(self, node: Node, index: int) -> Held | None:
+        """Return the value of an input, or None where it is left out."""
+        name = node.inputs[index] if index < len(node.inputs) else ""
+        if not name:
+            return None
+        held = self.values.get(name)
+        if held is None and name in self.graph.constants:
+            held = self.values[name] = self.graph.constants[name].array()
+        if held is None:
+            raise NotLiftable("takes a value of an operator without a layer")
+        return held
+
+    def held(self, node: Node, index: int) -> Held:
+        """Return the value of an input. Raises `NotLiftable` where it is left out."""
+        value = self.optional(node, index)
+        if value is None:
+            raise NotLiftable(f"has no input {index + 1}")
+        return value
+
+    def tensor(self, node: Node, index: int) -> Tensor:
+        """Return an input that comes from a layer. Raises `NotLiftable` for one that is known."""
+        value = self.held(node, index)
+        if not isinstance(value, Tensor):
+            raise NotLiftable(f"has known numbers as its input {index + 1}")
+        return value
+
+    def is_tensor(self, node: Node, index: int) -> bool:
+        """Return whether an input comes from a layer."""
+        return isinstance(self.optional(node, index), Tensor)
+
+    def numbers(self, node: Node, index: int) -> np.ndarray:
+        """Return an input whose numbers are known. Raises `NotLiftable` for one that is computed."""
+        value = self.held(node, index)
+        if isinstance(value, np.ndarray):
+            return value
+        if isinstance(value, Sizes) and all(isinstance(item, int) for item in value.items):
+            return np.asarray(value.items[0] if value.is_scalar else value.items, np.int64)
+        raise NotLiftable(f"computes its input {index + 1}, which has to be known before the network runs")
+
+    def optional_numbers(self, node: Node, index: int) -> np.ndarray | None:
+        """Return an input whose numbers are known, or None where it is left out."""
+        return None if self.optional(node, index) is None else self.numbers(node, index)
+
+    def ints(self, node: Node, index: int, attribute: str) -> list[int] | None:
+        """Return whole numbers that are an attribute in older versions of ONNX and an input in newer ones."""
+        if attribute in node.attributes:
+            value = self.attribute(node, attribute)
+            return [int(one) for one in np.atleast_1d(value)]
+        numbers = self.optional_numbers(node, index)
+        return None if numbers is None else [int(one) for one in numbers.reshape(-1)]
+
+    def is_parameter(self, name: str) -> bool:
+        """Return whether a value is a tensor that the file stores as one, such as a weight."""
+        return name in self.graph.constants
+
+    # ---- layers ----
+
+    def add(
+        self,
+        node: Node,
+        type: LayerType,
+        *inputs: Tensor,
+        weights: Mapping[str, np.ndarray] | None = None,
+        dims: Sequence[str] | None = None,
+        name: str = "",
+    ) -> Tensor:
+        """Add a layer with one output and return it. `dims` are its dimensions as the file sees them; without them,
+        those of the first input. `name` tells a further layer of a node apart, such as `permute`."""
+        return self.add_all(node, type, *inputs, weights=weights, dims=dims, name=name)[0]
+
+    def add_all(
+        self,
+        node: Node,
+        type: LayerType,
+        *inputs: Tensor,
+        weights: Mapping[str, np.ndarray] | None = None,
+        dims: Sequence[str] | None = None,
+        name: str = "",
+    ) -> tuple[Tensor, ...]:
+        """Add a layer and return a tensor for each of its output ports."""
+        try:
+            types = type.output_types(*(one.type for one in inputs))
+            expected = type.weights(*(one.type for one in inputs)) if weights else {}
+        except (ShapeError, UserError) as error:
+            raise NotLiftable(f"does not fit a layer: {error}") from None
+        for key, sizes in expected.items():
+            given = (weights or {}).get(key)
+            if given is None or tuple(given.shape) != tuple(sizes):
+                shape = "none" if given is None else list(given.shape)
+                raise NotLiftable(f"has weights '{key}' of the sizes {shape}, and {list(sizes)} fit its input")
+        id = f"n{len(self.layers) + 1}"
+        for port, one in zip(type.input_ports(), inputs, strict=True):
+            self.connections.append(Connection(one.port, Port(id, port)))
+        self.layers.append(Placed(id, type, node.scope, name, dict(weights or {}), node.op))
+        shown = tuple(dims) if dims is not None else inputs[0].dims
+        return tuple(
+            Tensor(Port(id, port), out, shown if set(shown) >= set(out.axes) else canonical(out))
+            for port, out in zip(type.output_ports(), types, strict=True)
+        )
+
+    def make(self, type: type[LayerType], **values: Any) -> LayerType:
+        """Return a layer with these field values. Raises `NotLiftable` for values that it does not take."""
+        try:
+            return type(**values)
+        except FieldErrors as error:
+            raise NotLiftable(f"has values that {type.label} does not take: {error}") from None
+
+    # ---- layouts ----
+
+    def as_features(self, node: Node, x: Tensor) -> Tensor:
+        """Return the tensor as (N, C)."""
+        return self.relayout(node, x, (BATCH, "C"))
+
+    def as_sequence(self, node: Node, x: Tensor) -> Tensor:
+        """Return the tensor as (N, T, C): steps, then channels."""
+        return self.relayout(node, x, (BATCH, "T", "C"))
+
+    def as_channels_first(self, node: Node, x: Tensor) -> Tensor:
+        """Return the tensor as (N, C), (N, C, T), (N, C, H, W) or (N, C, D, H, W)."""
+        wanted = {2: "C", 3: "CT", 4: "CHW", 5: "CDHW"}.get(x.rank)
+        if wanted is None:
+            raise NotLiftable(f"works on {x.rank} dimensions")
+        return self.relayout(node, x, (BATCH, *wanted))
+
+    def as_image(self, node: Node, x: Tensor) -> Tensor:
+        """Return the tensor as (N, C, H, W)."""
+        return self.relayout(node, x, (BATCH, "C", "H", "W"))
+
+    def relayout(self, node: Node, x: Tensor, want: Sequence[str]) -> Tensor:
+        """Return the tensor so that each dimension that the file sees is the named axis (`1`: none), by a permutation
+        and a change of layout where needed. Raises `NotLiftable` where that is not possible."""
+        want = tuple(want)
+        if x.dims == want:
+            return x
+        if x.rank != len(want) or any("*" in dim for dim in x.dims):
+            raise NotLiftable(f"needs {len(want)} dimensions, of which the first is the batch, and has {x.rank}")
+        if x.dims.index(BATCH) != want.index(BATCH):
+            raise NotLiftable("takes the batch for another dimension")
+        axes = tuple(dim for dim in want if dim not in (BATCH, ONE))
+        layout = next((shape for shape in (*LAYOUTS.values(), ("T",)) if sorted(shape) == sorted(axes)), None)
+        if layout is None:
+            raise NotLiftable("has no layout that layers know")
+        places = [want.index(axis) for axis in layout]
+        real = [x.dims[place] for place in places if x.dims[place] != ONE]
+        dropped = [axis for axis in x.type.axes if axis not in real]
+        if any(x.type[axis] != 1 for axis in dropped):
+            raise NotLiftable("loses a dimension")
+        order = [*real, *dropped] if dropped else real
+        x = self._permuted(node, x, order)
+        if not dropped and len(real) == len(layout):
+            return x.viewed(want)
+        sizes = [x_size for place in places if (x_size := x.size(place))]
+        return self.reshaped(node, x, layout, sizes).viewed(want)
+
+    def _permuted(self, node: Node, x: Tensor, order: Sequence[str]) -> Tensor:
+        """Return the tensor with its axes in this order in memory; `dims` still say what each dimension is."""
+        if tuple(order) == x.type.axes:
+            return x
+        numbers = tuple(x.type.axes.index(axis) + 1 for axis in order)
+        renamed = dict(zip(order, x.type.axes, strict=True))
+        dims = tuple(renamed.get(dim, dim) for dim in x.dims)
+        if x.type.kind != "real":
+            raise NotLiftable("permutes indices")
+        return self.add(node, Permute(order=numbers), x, dims=dims, name="permute")
+
+    def in_order(self, node: Node, x: Tensor) -> Tensor:
+        """Return the tensor with its axes in memory as the file sees them, and the batch first."""
+        axes = [dim for dim in x.dims if dim not in (BATCH, ONE)]
+        if any("*" in dim for dim in x.dims) or next(d for d in x.dims if d != ONE) != BATCH:
+            raise NotLiftable("has another dimension before the batch")
+        return self._permuted(node, x, axes)
+
+    def reshaped(self, node: Node, x: Tensor, layout: Sequence[str], sizes: Sequence[Any]) -> Tensor:
+        """Return the numbers of the tensor, as they are in memory, with another layout."""
+        if any(isinstance(size, Free) for size in sizes) or not x.type.is_known:
+            raise NotLiftable("changes the layout of sizes that are known only when the network runs")
+        if x.type.kind != "real":
+            raise NotLiftable("changes the layout of indices")
+        if len(layout) == 1:
+            return self.add(node, Flatten(), x, dims=(BATCH, "C"), name="flatten")
+        type = self.make(Reshape, layout=NAMES[tuple(layout)], sizes=tuple(int(size) for size in sizes))
+        return self.add(node, type, x, dims=(BATCH, *layout), name="reshape")
+
+
+def canonical(type: TensorType) -> tuple[str, ...]:
+    """Return the dimensions of a tensor that the file sees as the layer has them."""
+    return (BATCH, *type.axes)

@@ -1,0 +1,109 @@
+"""The graph that every reader produces, with the operators of ONNX: nodes, constants, inputs, outputs.
+
+A reader of another format (`.pt2`, `.keras`) writes its operators as those of ONNX, so that one set of lifts serves
+all.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+OWN_DOMAIN = "netwright"
+"""Domain of operators that a rewrite makes of several nodes, such as a GELU that was written out."""
+
+
+class Constant:
+    """Numbers of a file, read when they are needed: `load` returns the array, of `shape` and `dtype`."""
+
+    def __init__(self, shape: Sequence[int], dtype: np.dtype[Any], load: Callable[[], np.ndarray]) -> None:
+        self.shape, self.dtype = tuple(shape), dtype
+        self._load = load
+        self._array: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, array: np.ndarray) -> "Constant":
+        """Return a constant of numbers that are in memory."""
+        return cls(array.shape, array.dtype, lambda: array)
+
+    @property
+    def count(self) -> int:
+        """Return the number of elements."""
+        return math.prod(self.shape)
+
+    def array(self) -> np.ndarray:
+        """Return the numbers. Raises `UserError` where the file does not hold them."""
+        if self._array is None:
+            self._array = self._load()
+        return self._array
+
+
+@dataclass
+class Node:
+    """One operator. An input that is left out has an empty name.
+
+    `scope` are the names of the modules that it was part of, outermost first, such as `("layer1", "0", "conv1")`; empty
+    where the file does not say. `attributes` hold numbers, texts, lists of them, and a `Constant` for each tensor.
+    """
+
+    op: str
+    inputs: list[str]
+    outputs: list[str]
+    attributes: dict[str, Any] = field(default_factory=dict)
+    name: str = ""
+    domain: str = ""
+    scope: tuple[str, ...] = ()
+    raw: Any = None
+    """The node as the file has it (an `onnx.NodeProto`), for an operator that is kept as it is; None where a reader or
+    a rewrite made the node."""
+    parts: tuple[str, ...] = ()
+    """Operators that a rewrite made this node of."""
+
+    @property
+    def label(self) -> str:
+        """Return the operator for a table, with its domain if that is not ONNX's own."""
+        return f"{self.domain}:{self.op}" if self.domain and self.domain != OWN_DOMAIN else self.op
+
+
+@dataclass(frozen=True)
+class Value:
+    """An input or output of a graph: its sizes, None or a name where they are free, and its numpy data type."""
+
+    name: str
+    sizes: tuple[int | str | None, ...] | None
+    dtype: str = "float32"
+
+
+@dataclass
+class Graph:
+    """A network as its file has it, with nodes in topological order."""
+
+    nodes: list[Node]
+    constants: dict[str, Constant]
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]
+    opset: int
+    opsets: Mapping[str, int] = field(default_factory=dict)
+    """Version of the operators of each domain; `opset` is that of ONNX's own."""
+    title: str = ""
+    producer: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    compute: Callable[[Mapping[str, np.ndarray], Sequence[str]], list[np.ndarray]] | None = None
+    """Compute values of the graph by name with the program that the file is for (ONNX Runtime), from its inputs by
+    name. None where no such program is here."""
+
+    def makers(self) -> dict[str, Node]:
+        """Return the node that computes each value."""
+        return {name: node for node in self.nodes for name in node.outputs if name}
+
+    def users(self) -> dict[str, list[Node]]:
+        """Return the nodes that take each value, in order, once per node."""
+        found: dict[str, list[Node]] = {}
+        for node in self.nodes:
+            for name in dict.fromkeys(node.inputs):
+                if name:
+                    found.setdefault(name, []).append(node)
+        return found

@@ -1,0 +1,211 @@
+"""Import a network from a foreign file: a project with its weights beside it, compared with the original."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import fx
+
+from engine.core import progress
+from engine.core.errors import UserError
+from engine.exchange.export import refuse_destination
+from engine.exchange.importing.assemble import Assembled, assemble
+from engine.exchange.importing.graph import Graph
+from engine.exchange.importing.lifter import Fate, Lifted, lift_graph
+from engine.exchange.importing.parity import Parity, compare
+from engine.exchange.importing.report import ImportReport, OperatorRow
+from engine.lowering.module import build, prefixes
+from engine.lowering.weights_file import write_weights_file
+from engine.network.analysis import Analysis, analyse
+from engine.network.network import Network, Port
+from engine.network.table import num_layers
+from engine.project.file import save
+from engine.project.import_kinds import ImportKind, kind_of, reader
+from engine.project.project import Project, new_identity
+from engine.project.weights import WeightsOptions
+
+WEIGHTS_SUFFIX = ".weights.safetensors"
+
+
+def import_file(
+    path: Path, to: Path, *, sizes: Mapping[str, int] | None = None, compares: bool = True, replaces: bool = False
+) -> ImportReport:
+    """Read a foreign file and write the project `to`, with its weights beside it.
+
+    `sizes` are for sizes that the file leaves free, by name; without `compares` the outputs are not compared. Files are
+    replaced only with `replaces`. Raises `UserError`, with the reason, where the file cannot be imported; nothing is
+    written then.
+    """
+    kind = kind_of(path)
+    weights = weights_beside(to)
+    _refuse(to, weights, replaces=replaces)
+    graph: Graph = reader(kind)(path)
+    total = len(graph.nodes)
+    lifted = lift_graph(graph, dict(sizes or {}))
+    ctx = lifted.context
+    assembled = assemble(ctx.layers, ctx.connections, _needed(lifted))
+    analysis = analyse(assembled.network)
+    if analysis.has_errors:
+        problem = next(one for one in analysis.problems if one.severity == "error")
+        raise UserError(f"The network of {path.name} does not fit together: {problem.message}")
+    progress.report(total, total, "operators")
+    module, state = with_weights(assembled, analysis)
+    parity = _parity(lifted, assembled, module) if compares else Parity(refusal="The outputs were not compared.")
+    has_weights = bool(state)
+    project = Project(assembled.network, assembled.layout, identity=new_identity())
+    if has_weights:
+        checksum = write_weights_file(weights, state, prefixes(assembled.network, analysis))
+        project = project.with_section("weights", WeightsOptions(file=weights.name, sha256=checksum))
+    save(project, to)
+    return _report(path, to, weights if has_weights else None, kind, graph, lifted, assembled, analysis, parity)
+
+
+def weights_beside(project: Path) -> Path:
+    """Return the path of the weights of an imported project."""
+    return project.with_name(project.name.removesuffix(project.suffix) + WEIGHTS_SUFFIX)
+
+
+def _refuse(to: Path, weights: Path, *, replaces: bool) -> None:
+    """Raise `UserError` where a file cannot be written, or would be replaced."""
+    for file in (to, weights):
+        refuse_destination(file)
+        if file.exists() and not replaces:
+            raise UserError(f"{file} exists.", hint="Choose another name, or replace it with --force.", code="exists")
+
+
+def _needed(lifted: Lifted) -> list[str]:
+    return [tensor.port.layer for _, tensor in lifted.outputs] + [
+        tensor.port.layer for _, tensor in lifted.context.inputs
+    ]
+
+
+# ---- weights ----
+
+
+def with_weights(assembled: Assembled, analysis: Analysis) -> tuple[fx.GraphModule, dict[str, torch.Tensor]]:
+    """Return the built module with the weights of the file, and its state. Raises `UserError` where they do not fit."""
+    state = _state(assembled, analysis)
+    with torch.device("meta"):
+        module = build(assembled.network, analysis).eval()
+    expected = module.state_dict()
+    for key in expected.keys() - state.keys():
+        if key.endswith("num_batches_tracked"):
+            state[key] = torch.zeros((), dtype=torch.long)
+    is_whole = expected.keys() <= state.keys()
+    if is_whole:
+        module.load_state_dict(state, assign=True)
+    if not is_whole or any(one.is_meta for one in (*module.parameters(), *module.buffers())) or _holds_meta(module):
+        module = build(assembled.network, analysis).eval()  # it computes tensors of its own, such as positions
+        state = {**{key: value for key, value in module.state_dict().items() if key not in state}, **state}
+        module.load_state_dict(state)
+    return module, state
+
+
+def _holds_meta(module: fx.GraphModule) -> bool:
+    """Return whether a part holds a tensor that is neither parameter nor buffer, and has no numbers."""
+    return any(
+        isinstance(value, torch.Tensor) and value.is_meta for part in module.modules() for value in vars(part).values()
+    )
+
+
+def _state(assembled: Assembled, analysis: Analysis) -> dict[str, torch.Tensor]:
+    found = {}
+    owners = prefixes(assembled.network, analysis)
+    for path, weights in assembled.weights.items():
+        attributes = owners[path]
+        for name, array in weights.items():
+            key = f"{attributes[-1]}.{name}"
+            found[key] = _tensor(array)
+    return found
+
+
+def _tensor(array: np.ndarray) -> torch.Tensor:
+    numbers = np.ascontiguousarray(array)
+    if numbers.dtype.kind not in "iu" and numbers.dtype != np.float32:
+        numbers = numbers.astype(np.float32)
+    if not numbers.flags.writeable:
+        numbers = numbers.copy()
+    return torch.from_numpy(numbers)
+
+
+# ---- comparison and report ----
+
+
+def _parity(lifted: Lifted, assembled: Assembled, module: fx.GraphModule) -> Parity:
+    ctx = lifted.context
+    places = output_places(assembled.network, assembled.paths)
+    outputs = [(name, tensor, places[tensor.port]) for name, tensor in lifted.outputs]
+    order = [layer.id for layer in assembled.network.inputs]
+    inputs = sorted(ctx.inputs, key=lambda one: order.index(one[1].port.layer))
+    return compare(ctx.graph, module, assembled.network, inputs, outputs, ctx.fixed_batch)
+
+
+def output_places(network: Network, paths: Mapping[str, str]) -> dict[Port, int]:
+    """Return for each port of a lifted layer that leaves the network its place among the outputs."""
+    from engine.network.block import Block
+
+    places = {}
+    for place, port in enumerate(network.output_ports):
+        inner, end = network, port
+        while isinstance(block := inner.layers[end.layer].type, Block):
+            inner = block.network
+            last = next(id for id, layer in inner.layers.items() if layer.name == end.name)
+            end = inner.incoming[last]["in"]
+        places[end] = place
+    return places
+
+
+def _report(
+    path: Path,
+    to: Path,
+    weights: Path | None,
+    kind: ImportKind,
+    graph: Graph,
+    lifted: Lifted,
+    assembled: Assembled,
+    analysis: Analysis,
+    parity: Parity,
+) -> ImportReport:
+    warnings = []
+    if parity.refusal:
+        warnings.append(f"The outputs are not compared with the original: {parity.refusal}")
+    for one in parity.outputs:
+        if not one.is_close:
+            share = f", {one.difference / one.spread:.2g} times its spread" if one.spread else ""
+            warnings.append(f"The output '{one.name}' differs from the original by {one.difference:.3g}{share}.")
+        elif not one.varies:
+            warnings.append(f"The output '{one.name}' does not vary over the random inputs: equal numbers say little.")
+    return ImportReport(
+        source=path,
+        project=to,
+        kind=kind.key,
+        layers=num_layers(assembled.network),
+        parameters=analysis.parameters,
+        weights=weights,
+        constants=None,
+        producer=graph.producer,
+        opset=graph.opset,
+        operators=tuple(_row(name, fate) for name, fate in sorted(lifted.fates.items(), key=_order)),
+        inputs=tuple((layer.name, layer.type.output().short()) for layer in assembled.network.inputs),
+        parity=parity,
+        warnings=tuple(warnings),
+        notes=(*graph.notes, *lifted.context.notes),
+    )
+
+
+def _order(item: tuple[str, Fate]) -> tuple[int, str]:
+    name, fate = item
+    return -(fate.lifted + fate.opaque), name
+
+
+def _row(name: str, fate: Fate) -> OperatorRow:
+    count = fate.lifted + fate.folded + fate.vanished + fate.opaque
+    layers = tuple(fate.layers.most_common())
+    return OperatorRow(name, count, fate.lifted, fate.folded, fate.vanished, fate.opaque, layers)
+
+
+def default_name(path: Path) -> str:
+    """Return a name for the project of a file."""
+    return re.sub(r"[^\w.-]+", "_", path.stem) or "network"

@@ -1,0 +1,155 @@
+"""Input layers for the inputs of a graph: their layout follows from their sizes and from the operators behind them."""
+
+from collections.abc import Iterator, Mapping
+
+from engine.core.errors import UserError, plural
+from engine.exchange.importing.context import Context, Placed
+from engine.exchange.importing.graph import Node, Value
+from engine.exchange.importing.values import BATCH, Tensor
+from engine.layers.base import LayerType
+from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
+from engine.network.network import Port
+
+CHANNELS_FIRST = (
+    "Conv",
+    "ConvTranspose",
+    "BatchNormalization",
+    "InstanceNormalization",
+    "MaxPool",
+    "AveragePool",
+    "GlobalAveragePool",
+    "GlobalMaxPool",
+)
+PASSING = ("Identity", "Cast", "Pad", "Relu", "Add", "Sub", "Mul", "Div", "Dropout", "Unsqueeze", "Split", "Clip")
+RECURRENT = ("LSTM", "GRU", "RNN")
+FREE_SIZE = 224
+"""Height and width of an input layer for images where the file leaves them free."""
+LARGEST = 65536
+FARTHEST = 6
+
+
+def add_inputs(ctx: Context, sizes: Mapping[str, int]) -> None:
+    """Add an input layer for each input of the graph. Raises `UserError` for one that no input layer takes."""
+    users = ctx.users
+    wanted = [value for value in ctx.graph.inputs if users.get(value.name) or _is_output(ctx, value)]
+    if not wanted:
+        raise UserError("The file has no inputs that its operators take, so there is no network in it.")
+    for value in wanted:
+        given = _given(ctx, value, sizes)
+        type, dims = _layer(ctx, value, given)
+        batch = given[dims.index(BATCH)]
+        if isinstance(batch, int):
+            ctx.fixed_batch = batch
+        id = f"n{len(ctx.layers) + 1}"
+        ctx.layers.append(Placed(id, type, (), value.name, {}, "input"))
+        tensor = Tensor(Port(id, "out"), type.output(), dims, value.name)
+        ctx.values[value.name] = tensor
+        ctx.inputs.append((value, tensor))
+
+
+def _is_output(ctx: Context, value: Value) -> bool:
+    return any(value.name == one.name for one in ctx.graph.outputs)
+
+
+def _given(ctx: Context, value: Value, sizes: Mapping[str, int]) -> list[int | str | None]:
+    """Return the sizes of an input, with those that are set for free ones."""
+    if value.sizes is None:
+        raise UserError(
+            f"The input '{value.name}' has no sizes in the file, or is no tensor.",
+            hint="Export it with the sizes of its inputs.",
+        )
+    if not 2 <= len(value.sizes) <= 5:
+        count = plural(len(value.sizes), "dimension")
+        raise UserError(f"The input '{value.name}' has {count}; with the batch, input layers take 2 to 5.")
+    return [sizes.get(size, size) if isinstance(size, str) else size for size in value.sizes]
+
+
+def _layer(ctx: Context, value: Value, sizes: list[int | str | None]) -> tuple[LayerType, tuple[str, ...]]:
+    """Return the input layer, and the dimensions of the input in the file."""
+    rank = len(sizes)
+    if value.dtype.startswith(("int", "uint")) or value.dtype == "bool":
+        if rank == 2 and value.dtype != "bool":
+            return SequenceInput(content="indices", length=_free_length(sizes[1])), (BATCH, "T")
+        if not value.dtype == "uint8":
+            raise UserError(
+                f"The input '{value.name}' has {rank} dimensions of type {value.dtype}, which no input layer takes."
+            )
+    first = list(_first_users(ctx, value.name))
+    if rank == 2:
+        return FeatureInput(channels=_known(value, sizes, 1), normalization="none"), (BATCH, "C")
+    if rank == 3:
+        dims = _sequence_dims(first, sizes)
+        channels, steps = _known(value, sizes, dims.index("C")), _free_length(sizes[dims.index("T")])
+        return SequenceInput(channels=channels, length=steps, normalization="none"), dims
+    places = "HW" if rank == 4 else "DHW"
+    dims = (BATCH, "C", *places)
+    if _is_moved(first, [0, rank - 1, *range(1, rank - 1)]) or (rank == 4 and _has_channels_behind(sizes, first)):
+        dims = (BATCH, *places, "C")
+    size = tuple(_place(ctx, value, sizes, dims.index(axis)) for axis in places)
+    kind = ImageInput if rank == 4 else VolumeInput
+    channels = _known(value, sizes, dims.index("C"))
+    if channels > LARGEST:
+        raise UserError(f"The input '{value.name}' has {channels:,} channels; input layers take at most {LARGEST:,}.")
+    return kind(channels=channels, size=size, normalization="none"), dims
+
+
+def _sequence_dims(first: list[Node], sizes: list[int | str | None]) -> tuple[str, ...]:
+    """Return the dimensions of an input with three: channels first before a convolution, steps first before a recurrent
+    layer of ONNX."""
+    if any(node.op in CHANNELS_FIRST for node in first):
+        return BATCH, "C", "T"
+    if any(node.op in RECURRENT and not node.attributes.get("layout") for node in first):
+        return "T", BATCH, "C"
+    if isinstance(sizes[1], str) and "batch" in sizes[1].lower():
+        return "T", BATCH, "C"
+    if isinstance(sizes[1], int) and not isinstance(sizes[2], int):
+        return BATCH, "C", "T"
+    return BATCH, "T", "C"
+
+
+def _first_users(ctx: Context, name: str, depth: int = 0) -> Iterator[Node]:
+    """Yield the operators that take a value first, behind those that keep its dimensions."""
+    for node in ctx.users.get(name, ()):
+        if node.op in PASSING and depth < FARTHEST and node.outputs:
+            yield from _first_users(ctx, node.outputs[0], depth + 1)
+        else:
+            yield node
+
+
+def _is_moved(first: list[Node], order: list[int]) -> bool:
+    return bool(first) and all(node.op == "Transpose" and node.attributes.get("perm") == order for node in first)
+
+
+def _has_channels_behind(sizes: list[int | str | None], first: list[Node]) -> bool:
+    """Return whether the last dimension is that of grey or colour images, and no operator says otherwise."""
+    if any(node.op in CHANNELS_FIRST for node in first):
+        return False
+    return sizes[3] in (1, 3, 4) and not (isinstance(sizes[1], int) and sizes[1] <= 4)
+
+
+def _known(value: Value, sizes: list[int | str | None], at: int) -> int:
+    size = sizes[at]
+    if isinstance(size, int):
+        return size
+    name = f" '{size}'" if size else ""
+    raise UserError(
+        f"The input '{value.name}' leaves its dimension {at}{name} free, which decides the sizes of weights.",
+        hint=f"Set it: --size {size}=64." if size else "Export the file with that size.",
+    )
+
+
+def _free_length(size: int | str | None) -> int:
+    """Return the length of a sequence input: 0 for any."""
+    return size if isinstance(size, int) else 0
+
+
+def _place(ctx: Context, value: Value, sizes: list[int | str | None], at: int) -> int:
+    size = sizes[at]
+    if isinstance(size, int):
+        return size
+    name = f" '{size}'" if size else ""
+    ctx.notes.append(
+        f"The input '{value.name}' leaves its dimension {at}{name} free; the input layer takes {FREE_SIZE}. "
+        "Change the size of the input layer for others."
+    )
+    return FREE_SIZE

@@ -1,0 +1,190 @@
+"""Turn a graph into layers: fold what is known, rewrite patterns, lift operator by operator."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from engine.core import progress
+from engine.core.errors import UserError
+from engine.exchange.importing.context import Context
+from engine.exchange.importing.folding import fold
+from engine.exchange.importing.graph import Constant, Graph, Node
+from engine.exchange.importing.inputs import add_inputs
+from engine.exchange.importing.registry import lifts
+from engine.exchange.importing.rewrites import rewritten
+from engine.exchange.importing.values import Held, NotLiftable, Sizes, Tensor
+from engine.layers.utility import Identity
+from engine.network.network import Port
+
+MOST_NAMED = 8
+Opaque = Callable[[Context, Node, str], tuple[Held | None, ...]]
+"""Makes a layer of an operator that has none; the text is the reason. Raises `NotLiftable`."""
+opaque: list[Opaque] = []
+"""The function that makes opaque layers, if there is one."""
+
+
+@dataclass
+class Fate:
+    """What became of the operators of one name."""
+
+    lifted: int = 0
+    folded: int = 0
+    vanished: int = 0
+    opaque: int = 0
+    layers: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass
+class Lifted:
+    """The layers of a graph, and what became of each operator. `outputs` are the tensors of the graph's outputs."""
+
+    context: Context
+    outputs: list[tuple[str, Tensor]]
+    fates: dict[str, Fate]
+    reasons: list[str]
+
+
+def lift_graph(graph: Graph, sizes: dict[str, int] | None = None) -> Lifted:
+    """Return the layers of a graph. `sizes` are for free sizes by name. Raises `UserError` that lists the operators
+    without a layer."""
+    fates: dict[str, Fate] = {}
+    _prune(graph, fates)
+    _fold_constants(graph, fates)
+    rewritten(graph)
+    _prune(graph, None)
+    ctx = Context(graph, users=graph.users())
+    add_inputs(ctx, sizes or {})
+    reasons: list[str] = []
+    for number, node in enumerate(graph.nodes):
+        if number % 64 == 0:
+            progress.report(number, len(graph.nodes), "operators")
+        _lift_node(ctx, node, fates, reasons)
+    if reasons:
+        raise _without_layers(reasons)
+    return Lifted(ctx, _outputs(ctx), fates, reasons)
+
+
+def _lift_node(ctx: Context, node: Node, fates: dict[str, Fate], reasons: list[str]) -> None:
+    before = len(ctx.layers)
+    parts = node.parts or (node.label,)
+    found: tuple[Held | None, ...]
+    try:
+        folded = fold(ctx, node)
+        found = _lifted(ctx, node) if folded is None else folded
+    except NotLiftable as reason:
+        del ctx.layers[before:]
+        known = {layer.id for layer in ctx.layers}
+        while ctx.connections and ctx.connections[-1].target.layer not in known:
+            ctx.connections.pop()
+        try:
+            if not opaque:
+                raise reason
+            found = opaque[0](ctx, node, str(reason))
+            for part in parts:
+                fates.setdefault(part, Fate()).opaque += 1
+        except NotLiftable as final:
+            name = f" ({node.name})" if node.name else ""
+            reasons.append(f"{'+'.join(parts)}{name} {final}")
+            found = tuple(None for _ in node.outputs)
+    else:
+        made = Counter(layer.type.label for layer in ctx.layers[before:])
+        for at, part in enumerate(parts):
+            fate = fates.setdefault(part, Fate())
+            if any(isinstance(one, Tensor) for one in found):
+                fate.lifted += bool(made)
+                fate.vanished += not made
+            else:
+                fate.folded += 1
+            if at == 0:
+                fate.layers.update(made)
+    for name, value in zip(node.outputs, found, strict=False):
+        if name and value is not None:
+            ctx.values[name] = _checked(value, name)
+
+
+def _checked(value: Held, name: str) -> Held:
+    if isinstance(value, Tensor):
+        return Tensor(value.port, value.type, value.dims, name)
+    return value if isinstance(value, np.ndarray | Sizes) else np.asarray(value)
+
+
+def _lifted(ctx: Context, node: Node) -> tuple[Held | None, ...]:
+    known = lifts().get((node.domain, node.op))
+    if known is None:
+        raise NotLiftable("is not known")
+    try:
+        found = known.function(ctx, node)
+    except (ValueError, TypeError, IndexError, KeyError, OverflowError, AttributeError) as error:
+        raise NotLiftable(f"has inputs or attributes that do not fit ({type(error).__name__}: {error})") from error
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _without_layers(reasons: list[str]) -> UserError:
+    shown = "; ".join(reasons[:MOST_NAMED])
+    more = f"; and {len(reasons) - MOST_NAMED:,} more" if len(reasons) > MOST_NAMED else ""
+    count = "An operator has" if len(reasons) == 1 else f"{len(reasons):,} operators have"
+    return UserError(f"{count} no layer here: {shown}{more}.", code="not_supported")
+
+
+def _prune(graph: Graph, fates: dict[str, Fate] | None) -> None:
+    """Leave out nodes that no output needs."""
+    from engine.exchange.importing.onnx_file import _outer_names
+
+    needed = {one.name for one in graph.outputs}
+    kept = []
+    for node in reversed(graph.nodes):
+        if any(name in needed for name in node.outputs):
+            needed.update(node.inputs)
+            needed.update(_outer_names(node))
+            kept.append(node)
+        elif fates is not None:
+            fates.setdefault(node.label, Fate()).vanished += 1
+    graph.nodes = kept[::-1]
+
+
+def _fold_constants(graph: Graph, fates: dict[str, Fate]) -> None:
+    """Compute the nodes whose inputs are all constants; their outputs become constants."""
+    ctx = Context(graph)
+    left = []
+    for node in graph.nodes:
+        if node.op == "Constant" or all(not name or name in graph.constants for name in node.inputs):
+            try:
+                found = fold(ctx, node) if node.inputs or node.op == "Constant" else None
+            except NotLiftable:
+                found = None
+            if found is not None and all(isinstance(one, np.ndarray) for one in found):
+                for name, value in zip(node.outputs, found, strict=False):
+                    if name and isinstance(value, np.ndarray):
+                        graph.constants[name] = Constant.of(value)
+                        ctx.values[name] = value
+                fates.setdefault(node.label, Fate()).folded += 1
+                continue
+        left.append(node)
+    graph.nodes = left
+
+
+def _outputs(ctx: Context) -> list[tuple[str, Tensor]]:
+    """Return the tensor of each output of the graph. One that a layer takes as well gets an identity behind it."""
+    used = {connection.source for connection in ctx.connections}
+    found: list[tuple[str, Tensor]] = []
+    taken: dict[Port, Tensor] = {}
+    for value in ctx.graph.outputs:
+        held = ctx.values.get(value.name)
+        if not isinstance(held, Tensor):
+            ctx.notes.append(f"The output '{value.name}' does not depend on the inputs and is left out.")
+            continue
+        if held.port in taken:
+            held = taken[held.port].viewed(held.dims)
+            ctx.notes.append(f"The output '{value.name}' is the same as another one.")
+        elif held.port in used or any(held.port == tensor.port for _, tensor in ctx.inputs):
+            node = Node("Identity", [], [value.name], name=value.name)
+            passed = ctx.add(node, Identity(), held)
+            taken[held.port] = held = passed
+        else:
+            taken[held.port] = held
+        found.append((value.name, held))
+    if not found:
+        raise UserError("No output of the file depends on its inputs, so there is no network in it.")
+    return found

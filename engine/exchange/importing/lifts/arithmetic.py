@@ -1,0 +1,207 @@
+"""Arithmetic of two tensors, or of a tensor and known numbers."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.core.types import LAYOUTS, NAMES
+from engine.exchange.importing.context import Context
+from engine.exchange.importing.graph import Node
+from engine.exchange.importing.lifts.normalisation import epsilon_of
+from engine.exchange.importing.registry import lift
+from engine.exchange.importing.values import BATCH, ONE, NotLiftable, Tensor
+from engine.layers import combination
+from engine.layers.arithmetic import LearnedParameter, LearnedScale, MathFunction, Power, Scaling
+from engine.layers.base import LayerType
+
+TWO: dict[str, type[LayerType]] = {
+    "Add": combination.Addition,
+    "Sub": combination.Subtraction,
+    "Mul": combination.Multiplication,
+    "Div": combination.Division,
+    "Max": combination.Maximum,
+    "Min": combination.Minimum,
+}
+LARGEST = 1e12
+"""Limit of the numbers in the fields of a scaling."""
+
+
+@lift(
+    "Add",
+    "Sub",
+    "Mul",
+    "Div",
+    becomes=("addition", "subtraction", "multiplication", "division", "scaling", "learned_scale"),
+)
+def binary(ctx: Context, node: Node) -> Tensor:
+    """Known numbers become a scaling, one number per channel a learned scale, others a learned parameter."""
+    a, b = ctx.held(node, 0), ctx.held(node, 1)
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return combined(ctx, node, TWO[node.op](), a, b)
+    if isinstance(a, Tensor):
+        return _with_numbers(ctx, node, a, ctx.numbers(node, 1), is_second=True)
+    if isinstance(b, Tensor):
+        return _with_numbers(ctx, node, b, ctx.numbers(node, 0), is_second=False)
+    raise NotLiftable("takes no tensor")
+
+
+def _with_numbers(ctx: Context, node: Node, x: Tensor, numbers: np.ndarray, *, is_second: bool) -> Tensor:
+    """Return x + numbers, x - numbers, numbers - x and so on. The numbers are 64-bit in between, for 1 / x."""
+    if x.type.kind != "real":
+        raise NotLiftable("computes with indices")
+    if node.op == "Div" and not is_second:
+        inverse = ctx.add(node, Power(exponent=-1.0), x, name="inverse")
+        return affine(ctx, node, inverse, numbers, None)
+    if node.op in ("Mul", "Div"):
+        with np.errstate(divide="ignore"):
+            factor = numbers if node.op == "Mul" else (1.0 / numbers.astype(np.float64)).astype(np.float32)
+        if not np.isfinite(factor).all():
+            raise NotLiftable("divides by zero")
+        return affine(ctx, node, x, factor, None)
+    if node.op == "Sub" and not is_second:
+        return affine(ctx, node, x, np.asarray(-1.0, np.float32), numbers)
+    return affine(ctx, node, x, None, numbers if node.op == "Add" else -numbers)
+
+
+def affine(ctx: Context, node: Node, x: Tensor, factor: np.ndarray | None, shift: np.ndarray | None) -> Tensor:
+    """Return factor · x + shift, with numbers that broadcast to x."""
+    given = [one for one in (factor, shift) if one is not None]
+    x = expanded(ctx, node, x, max(np.ndim(one) for one in given))
+    shapes = [(1,) * (x.rank - np.ndim(one)) + np.shape(one) for one in given]
+    if all(np.size(one) == 1 for one in given):
+        values = [
+            1.0 if factor is None else float(np.reshape(factor, ())),
+            0.0 if shift is None else float(np.reshape(shift, ())),
+        ]
+        if all(abs(value) <= LARGEST for value in values):
+            if values == [1.0, 0.0]:
+                return x
+            type = ctx.make(Scaling, scale=_short(values[0]), shift=_short(values[1]))
+            return ctx.add(node, type, x)
+    if all(size == 1 or x.dims[dim] == "C" for shape in shapes for dim, size in enumerate(shape)) and x.type.has("C"):
+        channels = x.type.channels
+        sizes = {int(size) for shape in shapes for size in shape} - {1}
+        if not sizes - {channels}:
+            weight, bias = (
+                np.broadcast_to(np.reshape(default if one is None else one, -1), (channels,)).astype(np.float32)
+                for one, default in ((factor, np.ones(1)), (shift, np.zeros(1)))
+            )
+            type = LearnedScale(bias=shift is not None)
+            return ctx.add(node, type, x, weights={"weight": weight} | ({"bias": bias} if shift is not None else {}))
+    for one, kind, name in ((factor, combination.Multiplication, "factor"), (shift, combination.Addition, "shift")):
+        if one is not None:
+            x = combined(ctx, node, kind(), x, parameter(ctx, node, one, x, name))
+    return x
+
+
+def _short(value: float) -> float:
+    """Return the shortest decimal that is the same number in single precision."""
+    return epsilon_of(value) if np.isfinite(np.float32(value)) else value
+
+
+def parameter(ctx: Context, node: Node, numbers: np.ndarray, like: Tensor, name: str) -> Tensor:
+    """Return known numbers as a layer, with the dimensions of another tensor to which they broadcast."""
+    shape = (1,) * (like.rank - numbers.ndim) + numbers.shape
+    batch = like.dims.index(BATCH) if BATCH in like.dims else -1
+    if batch < 0 or shape[batch] != 1 or numbers.dtype.kind not in "fiub":
+        raise NotLiftable("takes known numbers that differ between the samples")
+    sizes = {dim: shape[at] for at, dim in enumerate(like.dims) if dim not in (BATCH, ONE)}
+    extra = [at for at, dim in enumerate(like.dims) if dim == ONE and shape[at] != 1]
+    axes = like.type.axes
+    if extra or axes not in NAMES or axes == ("T",):
+        raise NotLiftable("takes known numbers of more dimensions")
+    order = [like.dims.index(axis) for axis in axes]
+    array = np.transpose(numbers.reshape(shape), [*order, *(at for at in range(like.rank) if at not in order)])
+    type = ctx.make(LearnedParameter, layout=NAMES[axes], sizes=tuple(sizes[axis] for axis in axes))
+    weights = {"weight": array.reshape([sizes[axis] for axis in axes]).astype(np.float32)}
+    return ctx.add(node, type, like, weights=weights, dims=like.dims, name=name)
+
+
+def expanded(ctx: Context, node: Node, x: Tensor, rank: int) -> Tensor:
+    """Return the tensor with dimensions of size 1 in front, up to a rank."""
+    if rank <= x.rank:
+        return x
+    if x.dims[0] == BATCH:
+        raise NotLiftable("broadcasts the batch against another dimension")
+    return x.viewed((*(ONE,) * (rank - x.rank), *x.dims))
+
+
+def combined(ctx: Context, node: Node, type: LayerType, *inputs: Tensor) -> Tensor:
+    """Return a layer that computes element by element from tensors that broadcast to each other."""
+    return ctx.add(node, type, *aligned(ctx, node, inputs))
+
+
+def aligned(ctx: Context, node: Node, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """Return the tensors with the same axes, so that they broadcast to each other as the file says."""
+    rank = max(one.rank for one in inputs)
+    inputs = [expanded(ctx, node, one, rank) for one in inputs]
+    first = max(inputs, key=lambda one: (one.type.rank, sum(isinstance(s, int) and s > 1 for s in one.sizes)))
+    if all(one.dims == first.dims and one.type.axes == first.type.axes for one in inputs):
+        return list(inputs)
+    want = list(first.dims)
+    if any(want[at] == ONE and one.dims[at] != ONE for one in inputs for at in range(rank)):
+        want = _union(inputs, rank)
+    return [ctx.relayout(node, one, tuple(want)) for one in inputs]
+
+
+def _union(inputs: Sequence[Tensor], rank: int) -> list[str]:
+    """Return names for all dimensions that any of the tensors has, in the order of a layout."""
+    real = [at for at in range(rank) if any(one.dims[at] not in (ONE, BATCH) for one in inputs)]
+    batch = next(at for at in range(rank) if any(one.dims[at] == BATCH for one in inputs))
+    layout = next((axes for axes in LAYOUTS.values() if len(axes) == len(real)), None)
+    if layout is None:
+        raise NotLiftable(f"combines {len(real)} dimensions")
+    want = [ONE] * rank
+    want[batch] = BATCH
+    for at, axis in zip(real, layout, strict=True):
+        want[at] = axis
+    return want
+
+
+@lift("Sum", "Max", "Min", "Mean", becomes=("addition", "maximum", "minimum", "average"))
+def several(ctx: Context, node: Node) -> Tensor:
+    """Element by element, of any number of tensors."""
+    kinds = {
+        "Sum": combination.Addition,
+        "Max": combination.Maximum,
+        "Min": combination.Minimum,
+        "Mean": combination.Average,
+    }
+    held = [ctx.held(node, index) for index in range(len(node.inputs))]
+    tensors = [one for one in held if isinstance(one, Tensor)]
+    if not tensors:
+        raise NotLiftable("takes no tensor")
+    like = max(tensors, key=lambda one: one.type.rank)
+    given = [
+        one if isinstance(one, Tensor) else parameter(ctx, node, ctx.numbers(node, at), like, "numbers")
+        for at, one in enumerate(held)
+    ]
+    if len(given) == 1:
+        return given[0]
+    return combined(ctx, node, ctx.make(kinds[node.op], inputs=len(given)), *given)
+
+
+@lift("Sqrt", "Log", becomes=("math_function",), note="of numbers above 1e-12")
+def of_positive(ctx: Context, node: Node) -> Tensor:
+    """The layer takes what is smaller as epsilon."""
+    return ctx.add(node, MathFunction(function=node.op.lower()), ctx.tensor(node, 0))
+
+
+@lift("Reciprocal", becomes=("power",))
+def reciprocal(ctx: Context, node: Node) -> Tensor:
+    """1 / x."""
+    return ctx.add(node, Power(exponent=-1.0), ctx.tensor(node, 0))
+
+
+@lift("Pow", becomes=("power",), note="with one known exponent, of positive numbers where it is no whole number")
+def power(ctx: Context, node: Node) -> Tensor:
+    """x to a known power."""
+    exponent = ctx.numbers(node, 1)
+    if exponent.size != 1:
+        raise NotLiftable("has several exponents")
+    x, number = ctx.tensor(node, 0), float(exponent.reshape(()))
+    if number == 1.0:
+        return x
+    if number == 0.5:
+        return ctx.add(node, MathFunction(function="sqrt"), x)
+    return ctx.add(node, ctx.make(Power, exponent=_short(number)), x)

@@ -1,0 +1,315 @@
+"""Operators that change the layout of a tensor, join or cut it, or pass it on."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.core.types import LAYOUTS
+from engine.exchange.importing.context import Context
+from engine.exchange.importing.folding import as_sizes
+from engine.exchange.importing.graph import Node
+from engine.exchange.importing.lifts.arithmetic import parameter
+from engine.exchange.importing.registry import Values, lift
+from engine.exchange.importing.values import BATCH, ONE, Dim, Free, NotLiftable, Tensor, divided, product
+from engine.layers.combination import Concatenation
+from engine.layers.reshape import Flatten, Slice, Split
+from engine.layers.reshape_layouts import Cast, ImageToSequence, SequenceToImage
+
+BY_RANK = {len(axes): axes for axes in LAYOUTS.values()}
+FAR = 1_000_000_000
+
+
+@lift("Identity", becomes=(), note="vanishes")
+def identity(ctx: Context, node: Node) -> Values:
+    """The value itself."""
+    return ctx.held(node, 0)
+
+
+@lift("Dropout", becomes=("dropout",), note="vanishes in a file for inference")
+def dropout(ctx: Context, node: Node) -> Values:
+    """The value itself: nothing is dropped outside of training. A mask that is asked for is not made."""
+    if any(node.outputs[1:]) and node.outputs[1] in ctx.users:
+        raise NotLiftable("gives its mask as well")
+    return (ctx.held(node, 0), *(None for _ in node.outputs[1:]))
+
+
+@lift("Transpose", becomes=("permute",), note="mostly vanishes: layers know their axes by name")
+def transpose(ctx: Context, node: Node) -> Tensor:
+    """The same tensor, whose dimensions have other names."""
+    x = ctx.tensor(node, 0)
+    order = ctx.attribute(node, "perm", list(reversed(range(x.rank))))
+    if sorted(order) != list(range(x.rank)):
+        raise NotLiftable(f"orders {x.rank} dimensions as {order}")
+    return x.viewed([x.dims[at] for at in order])
+
+
+@lift("Flatten", becomes=("flatten",))
+def flatten(ctx: Context, node: Node) -> Tensor:
+    """All dimensions from the axis on as one."""
+    x = ctx.tensor(node, 0)
+    axis = ctx.attribute(node, "axis", 1)
+    axis = axis if axis == x.rank else x.axis(axis)
+    return reshaped(ctx, node, x, [product(x.sizes[:axis]), product(x.sizes[axis:])])
+
+
+@lift(
+    "Reshape",
+    becomes=("reshape", "flatten", "image_to_sequence", "sequence_to_image"),
+    note="to known sizes, with the batch first",
+)
+def reshape(ctx: Context, node: Node) -> Tensor:
+    """Sizes of 0 are those of the input, -1 is what is left. Sizes are an attribute before version 5."""
+    x = ctx.tensor(node, 0)
+    sizes = as_sizes(ctx.optional(node, 1))
+    if sizes is None:
+        raise NotLiftable("computes its sizes")
+    items: list[Dim] = list(sizes.items)
+    if not ctx.attribute(node, "allowzero", 0):
+        items = [x.size(at) if item == 0 and at < x.rank else item for at, item in enumerate(items)]
+    return reshaped(ctx, node, x, items)
+
+
+def reshaped(ctx: Context, node: Node, x: Tensor, items: list[Dim]) -> Tensor:
+    """Return a tensor with other sizes, of which one may be -1. A change of names alone is no layer."""
+    items = _resolved(ctx, x, items)
+    if (view := _view(x, items)) is not None:
+        return view
+    if (moved := _places(ctx, node, x, items)) is not None:
+        return moved
+    if not items or items[0] != Free((BATCH,)):
+        raise NotLiftable("changes the batch")
+    rest = list(items[1:])
+    if any(isinstance(item, Free) for item in rest):
+        raise NotLiftable("changes sizes that are known only when the network runs")
+    x = ctx.in_order(node, x)
+    if len(rest) == 1:
+        return ctx.add(node, Flatten(), x, dims=(BATCH, "C")) if x.type.rank > 1 else x.viewed((BATCH, "C"))
+    ones = [at for at, size in enumerate(rest) if size == 1]
+    dropped: list[int] = ones[: len(rest) - max(BY_RANK)] if len(rest) > max(BY_RANK) else []
+    kept = [at for at in range(len(rest)) if at not in dropped]
+    layout = BY_RANK.get(len(kept))
+    if layout is None:
+        raise NotLiftable(f"makes {len(items)} dimensions")
+    out = ctx.reshaped(node, x, layout, [rest[at] for at in kept])
+    names = iter(layout)
+    return out.viewed((BATCH, *(ONE if at in dropped else next(names) for at in range(len(rest)))))
+
+
+def _resolved(ctx: Context, x: Tensor, items: list[Dim]) -> list[Dim]:
+    """Return the sizes with -1 computed, and a fixed batch as the batch that it is."""
+    total = product(x.sizes)
+    if ctx.fixed_batch is not None and items and items[0] == ctx.fixed_batch and x.dims[0].split("*")[0] == BATCH:
+        left = divided(total, Free((BATCH,)))
+        others = [item for item in items[1:] if item != -1]
+        if left is not None and (len(others) < len(items) - 1 or product(others) == left):
+            items = [Free((BATCH,)), *items[1:]]
+    if -1 in items:
+        at = items.index(-1)
+        size = divided(total, product(item for item in items if item != -1))
+        if size is None and ctx.fixed_batch is not None:
+            size = divided(
+                product((total.factor if isinstance(total, Free) else total, ctx.fixed_batch)),
+                product(items[:at] + items[at + 1 :]),
+            )
+        if size is None:
+            raise NotLiftable("changes sizes that are known only when the network runs")
+        items = [*items[:at], size, *items[at + 1 :]]
+    if product(items) != total:
+        raise NotLiftable(f"makes {product(items)} numbers of {total}")
+    return items
+
+
+def _view(x: Tensor, items: Sequence[Dim]) -> Tensor | None:
+    """Return the tensor with other dimensions where only sizes of 1 come and go, or the batch is joined with steps."""
+    names = [name for dim in x.dims for name in dim.split("*") if name != ONE]
+    dims: list[str] = []
+    at = 0
+    for item in items:
+        if at < len(names) and item != 1 and item == x._factor(names[at]):
+            dims.append(names[at])
+            at += 1
+        elif item == 1:
+            dims.append(names[at] if at < len(names) and x._factor(names[at]) == 1 else ONE)
+            at += dims[-1] != ONE
+        elif at + 1 < len(names) and names[at] == BATCH:
+            end = at + 1
+            while end < len(names) and product(x._factor(name) for name in names[at:end]) != item:
+                end += 1
+            if product(x._factor(name) for name in names[at:end]) != item or end == len(names):
+                return None
+            dims.append("*".join(names[at:end]))
+            at = end
+        else:
+            return None
+    return x.viewed(dims) if at == len(names) else None
+
+
+def _places(ctx: Context, node: Node, x: Tensor, items: Sequence[Dim]) -> Tensor | None:
+    """Return an image whose places become steps, or steps that become places; None for another change."""
+    if len(items) == 3 and x.type.axes == ("C", "H", "W") and items[0] == Free((BATCH,)):
+        if x.dims == (BATCH, "C", "H", "W") and items[1] == x.size(1) and x.size(1) != 1:
+            return ctx.add(node, ImageToSequence(steps="positions"), x, dims=(BATCH, "C", "T"))
+        if x.dims == (BATCH, "H", "W", "C") and items[2] == x.size(3):
+            return ctx.add(node, ImageToSequence(steps="positions"), x, dims=(BATCH, "T", "C"))
+    if len(items) == 4 and x.type.axes == ("T", "C") and items[0] == Free((BATCH,)) and x.rank == 3:
+        for dims, places in (((BATCH, "C", "T"), (2, 3)), ((BATCH, "T", "C"), (1, 2))):
+            size = [items[place] for place in places]
+            other = items[6 - sum(places)]
+            if x.dims == dims and other == x.type["C"] and not any(isinstance(one, Free) for one in size):
+                out = "CHW" if places == (2, 3) else "HWC"
+                if places == (1, 2) and not _is_channels_last(ctx, node):
+                    return None
+                return ctx.add(node, ctx.make(SequenceToImage, size=tuple(size)), x, dims=(BATCH, *out))
+    return None
+
+
+def _is_channels_last(ctx: Context, node: Node) -> bool:
+    """Return whether what follows moves the last dimension to the front, as for a convolution."""
+    followers = ctx.users.get(node.outputs[0], ())
+    return bool(followers) and all(
+        one.op == "Transpose" and one.attributes.get("perm") == [0, 3, 1, 2] for one in followers
+    )
+
+
+@lift("Squeeze", becomes=("reshape",), note="mostly vanishes")
+def squeeze(ctx: Context, node: Node) -> Tensor:
+    """Axes are an attribute before version 13."""
+    x = ctx.tensor(node, 0)
+    axes = ctx.ints(node, 1, "axes")
+    gone = {x.axis(axis) for axis in axes} if axes is not None else {at for at, size in enumerate(x.sizes) if size == 1}
+    if any(x.size(at) != 1 for at in gone if x.dims[at] != BATCH or ctx.fixed_batch != 1):
+        raise NotLiftable("leaves out a dimension that is not 1")
+    if any(x.dims[at] == BATCH for at in gone):
+        raise NotLiftable("leaves out the batch")
+    left = [at for at in range(x.rank) if at not in gone]
+    if all(x.dims[at] == ONE for at in gone):
+        return x.viewed([x.dims[at] for at in left])
+    return reshaped(ctx, node, x, [x.size(at) for at in left])
+
+
+@lift("Unsqueeze", becomes=(), note="vanishes")
+def unsqueeze(ctx: Context, node: Node) -> Tensor:
+    """Axes are an attribute before version 13."""
+    x = ctx.tensor(node, 0)
+    axes = ctx.ints(node, 1, "axes") or []
+    rank = x.rank + len(axes)
+    places = {axis % rank for axis in axes if -rank <= axis < rank}
+    if len(places) != len(axes) or rank > 12:
+        raise NotLiftable(f"adds the dimensions {axes}")
+    names = iter(x.dims)
+    return x.viewed([ONE if at in places else next(names) for at in range(rank)])
+
+
+@lift("Concat", becomes=("concatenation",))
+def concat(ctx: Context, node: Node) -> Tensor:
+    """Join along one dimension. Known numbers become a learned parameter."""
+    held = [ctx.held(node, index) for index in range(len(node.inputs))]
+    tensors = [one for one in held if isinstance(one, Tensor)]
+    if not tensors:
+        raise NotLiftable("joins sizes that are known only when the network runs")
+    axis = tensors[0].axis(ctx.attribute(node, "axis", 1))
+    like = max(tensors, key=lambda one: one.type.rank)
+    if like.dims[axis] == ONE:
+        want = list(like.dims)
+        free = list(BY_RANK.get(like.type.rank + 1, ()))
+        if not free:
+            raise NotLiftable(f"joins {like.type.rank + 1} dimensions")
+        names = iter(free)
+        want = [dim if dim == BATCH or (dim == ONE and at != axis) else next(names) for at, dim in enumerate(want)]
+        like = ctx.relayout(node, like, want)
+    given = [
+        one if isinstance(one, Tensor) else parameter(ctx, node, ctx.numbers(node, at), like, "numbers")
+        for at, one in enumerate(held)
+    ]
+    given = [one if one.dims == like.dims else ctx.relayout(node, one, like.dims) for one in given]
+    if like.dims[axis] == BATCH or "*" in like.dims[axis]:
+        raise NotLiftable("joins along the batch")
+    if len(given) == 1:
+        return given[0]
+    return ctx.add(node, ctx.make(Concatenation, inputs=len(given), axis=like.dims[axis]), *given)
+
+
+@lift("Slice", becomes=("slice",), note="with known places and steps forward")
+def slice_axes(ctx: Context, node: Node) -> Tensor:
+    """One layer per axis. Places are attributes before version 10."""
+    x = ctx.tensor(node, 0)
+    starts, ends = ctx.ints(node, 1, "starts"), ctx.ints(node, 2, "ends")
+    if starts is None or ends is None:
+        raise NotLiftable("has no places")
+    axes = ctx.ints(node, 3, "axes") or list(range(len(starts)))
+    steps = ctx.ints(node, 4, "steps") or [1] * len(starts)
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
+        x = sliced(ctx, node, x, x.axis(axis), start, end, step)
+    return x
+
+
+def sliced(ctx: Context, node: Node, x: Tensor, axis: int, start: int, end: int, step: int = 1) -> Tensor:
+    """Return a part of one dimension, from a start up to before an end; below zero they count from the end."""
+    size = x.size(axis)
+    if isinstance(size, int):
+        taken = range(size)[slice(start, end, step)]
+        if len(taken) == size and step == 1:
+            return x
+        if not taken:
+            raise NotLiftable("leaves nothing")
+        start, end = taken[0], (taken[-1] + 1 if step > 0 else end)
+        end = 0 if end == size else end
+    elif start == 0 and end >= FAR and step == 1:
+        return x
+    else:
+        end = 0 if end >= FAR else end
+        if end == 0 and start == 0 and step == 1:
+            raise NotLiftable("leaves nothing")
+    if step < 1:
+        raise NotLiftable("goes backwards")
+    if x.dims[axis] in (BATCH, ONE) or "*" in x.dims[axis]:
+        raise NotLiftable("takes a part of the batch")
+    type = ctx.make(Slice, axis=x.dims[axis], start=max(start, -FAR), end=max(end, -FAR), step=step)
+    return ctx.add(node, type, x)
+
+
+@lift("Split", becomes=("split", "slice"), note="with known sizes")
+def split(ctx: Context, node: Node) -> tuple[Tensor | None, ...]:
+    """Equal parts that are all used are one layer, others a slice each. Sizes are an attribute before version 13."""
+    x = ctx.tensor(node, 0)
+    axis = x.axis(ctx.attribute(node, "axis", 0))
+    size, parts = x.known(axis), len(node.outputs)
+    sizes = ctx.ints(node, 1, "split")
+    if sizes is None:
+        each = -(-size // ctx.attribute(node, "num_outputs", parts))
+        sizes = [min(each, size - at * each) for at in range(parts)]
+    if sum(sizes) != size or len(sizes) != parts or min(sizes) < 1:
+        raise NotLiftable(f"cuts {size} places into {sizes}")
+    used = [bool(name) and bool(ctx.users.get(name)) for name in node.outputs]
+    if (
+        len(set(sizes)) == 1
+        and parts > 1
+        and all(used)
+        and x.dims[axis] not in (BATCH, ONE)
+        and "*" not in x.dims[axis]
+    ):
+        return ctx.add_all(node, ctx.make(Split, axis=x.dims[axis], parts=parts), x)
+    places = np.cumsum([0, *sizes])
+    is_output = {one.name for one in ctx.graph.outputs}
+    return tuple(
+        sliced(ctx, node, x, axis, int(places[at]), int(places[at + 1]))
+        if used[at] or node.outputs[at] in is_output
+        else None
+        for at in range(parts)
+    )
+
+
+@lift("Cast", "CastLike", becomes=("cast",), note="between numbers of other precision it vanishes")
+def cast(ctx: Context, node: Node) -> Tensor:
+    """Indices become numbers with a layer; numbers stay numbers."""
+    x = ctx.tensor(node, 0)
+    to = ctx.attribute(node, "to", 1)
+    is_float = to in (1, 10, 11, 16)
+    if node.op == "CastLike":
+        is_float = x.type.kind == "real"
+    if (x.type.kind == "real") == is_float or (x.type.kind == "index" and to in (6, 7, 5, 3, 2, 12, 13)):
+        return x
+    if x.type.kind == "index" and is_float and x.type.axes == ("T",):
+        numbers = ctx.add(node, Cast(to="numbers"), x, dims=(BATCH, "T", "C"))
+        return ctx.add(node, Flatten(), numbers, dims=(BATCH, "C"), name="flatten")
+    raise NotLiftable("rounds numbers to whole ones")

@@ -1,0 +1,112 @@
+"""Normalisation with known scales, shifts and statistics."""
+
+import numpy as np
+
+from engine.exchange.importing.context import Context
+from engine.exchange.importing.graph import Node
+from engine.exchange.importing.registry import lift
+from engine.exchange.importing.values import NotLiftable, Tensor
+from engine.layers.normalisation import BatchNorm, CrossChannelNorm, GroupNorm, InstanceNorm, LayerNorm, RmsNorm
+
+
+@lift("BatchNormalization", becomes=("batch_norm",), note="with known statistics")
+def batch_norm(ctx: Context, node: Node) -> Tensor:
+    """Normalise by the running mean and variance. ONNX's momentum is the weight of the old statistics."""
+    scale, shift, mean, variance = (ctx.numbers(node, index).reshape(-1) for index in (1, 2, 3, 4))
+    if ctx.attribute(node, "training_mode", 0):
+        raise NotLiftable("computes the statistics of the batch")
+    if ctx.attribute(node, "spatial", 1) != 1:
+        raise NotLiftable("normalises each place by itself")
+    x = ctx.as_channels_first(node, ctx.tensor(node, 0))
+    momentum = 1.0 - ctx.attribute(node, "momentum", 0.9)
+    type = ctx.make(
+        BatchNorm,
+        epsilon=epsilon_of(ctx.attribute(node, "epsilon", 1e-5)),
+        momentum=round(momentum, 6) if 0 < momentum <= 1 else 0.1,
+    )
+    weights = {"weight": scale, "bias": shift, "running_mean": mean, "running_var": variance}
+    return ctx.add(node, type, x, weights=weights)
+
+
+def epsilon_of(value: float) -> float:
+    """Return an epsilon as its shortest decimal: 1e-05 for the single-precision number next to it."""
+    return float(str(np.float32(value)))
+
+
+@lift("LayerNormalization", becomes=("layer_norm",), note="over the last dimension")
+def layer_norm(ctx: Context, node: Node) -> Tensor:
+    """Normalise each step, or each place of an image, over its channels."""
+    x = ctx.tensor(node, 0)
+    if x.axis(ctx.attribute(node, "axis", -1)) != x.rank - 1:
+        raise NotLiftable("normalises over several dimensions")
+    if any(node.outputs[1:]):
+        raise NotLiftable("gives mean and deviation as well")
+    x = channels_last(ctx, node, x)
+    count = x.known(x.rank - 1)
+    scale = ctx.numbers(node, 1).reshape(-1)
+    shift = ctx.optional_numbers(node, 2)
+    weights = {
+        "weight": np.broadcast_to(scale, (count,)) if scale.size == 1 else scale,
+        "bias": np.zeros(count, np.float32) if shift is None else np.broadcast_to(shift.reshape(-1), (count,)),
+    }
+    over = "channel-only" if x.type.layout in ("image", "volume") else "auto"
+    type = ctx.make(LayerNorm, epsilon=epsilon_of(ctx.attribute(node, "epsilon", 1e-5)), over=over)
+    return ctx.add(node, type, x, weights=weights)
+
+
+def channels_last(ctx: Context, node: Node, x: Tensor) -> Tensor:
+    """Return the tensor with the channels as its last dimension."""
+    from engine.exchange.importing.lifts.linear import LAST
+
+    if x.dims[-1] == "C":
+        return x
+    if x.rank not in LAST:
+        raise NotLiftable(f"works on {x.rank} dimensions")
+    return ctx.relayout(node, x, LAST[x.rank])
+
+
+@lift("RMSNormalization", becomes=("rms_norm",), note="over the last dimension")
+def rms_norm(ctx: Context, node: Node) -> Tensor:
+    """Scale each step to a root mean square of 1."""
+    x = ctx.tensor(node, 0)
+    if x.axis(ctx.attribute(node, "axis", -1)) != x.rank - 1:
+        raise NotLiftable("normalises over several dimensions")
+    x = channels_last(ctx, node, x)
+    weight = np.broadcast_to(ctx.numbers(node, 1).reshape(-1), (x.known(x.rank - 1),))
+    type = ctx.make(RmsNorm, epsilon=epsilon_of(ctx.attribute(node, "epsilon", 1e-5)))
+    return ctx.add(node, type, x, weights={"weight": weight})
+
+
+@lift("InstanceNormalization", becomes=("instance_norm",))
+def instance_norm(ctx: Context, node: Node) -> Tensor:
+    """Normalise each channel of each sample over its places."""
+    x = ctx.as_channels_first(node, ctx.tensor(node, 0))
+    weights = {"weight": ctx.numbers(node, 1).reshape(-1), "bias": ctx.numbers(node, 2).reshape(-1)}
+    type = ctx.make(InstanceNorm, epsilon=epsilon_of(ctx.attribute(node, "epsilon", 1e-5)))
+    return ctx.add(node, type, x, weights=weights)
+
+
+@lift("GroupNormalization", becomes=("group_norm",))
+def group_norm(ctx: Context, node: Node) -> Tensor:
+    """Normalise groups of channels. Before version 21 scale and shift are one number a group."""
+    x = ctx.as_channels_first(node, ctx.tensor(node, 0))
+    groups, channels = ctx.attribute(node, "num_groups"), x.known(1)
+    scale, shift = (ctx.numbers(node, index).reshape(-1) for index in (1, 2))
+    if scale.size == groups != channels:
+        scale, shift = (np.repeat(one, channels // groups) for one in (scale, shift))
+    type = ctx.make(GroupNorm, groups=groups, epsilon=epsilon_of(ctx.attribute(node, "epsilon", 1e-5)))
+    return ctx.add(node, type, x, weights={"weight": scale, "bias": shift})
+
+
+@lift("LRN", becomes=("cross_channel_norm",))
+def local_response(ctx: Context, node: Node) -> Tensor:
+    """Divide by the size of the neighbours in other channels."""
+    x = ctx.as_channels_first(node, ctx.tensor(node, 0))
+    type = ctx.make(
+        CrossChannelNorm,
+        window=ctx.attribute(node, "size"),
+        alpha=epsilon_of(ctx.attribute(node, "alpha", 1e-4)),
+        beta=epsilon_of(ctx.attribute(node, "beta", 0.75)),
+        k=epsilon_of(ctx.attribute(node, "bias", 1.0)),
+    )
+    return ctx.add(node, type, x)

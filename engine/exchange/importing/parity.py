@@ -1,0 +1,174 @@
+"""Compare an imported network with the program that the file is for, on random inputs of several scales."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import fx
+
+from engine.core import progress
+from engine.core.errors import RunError
+from engine.core.types import Symbol
+from engine.exchange.importing.graph import Graph, Value
+from engine.exchange.importing.values import BATCH, ONE, Tensor
+from engine.network.network import Network
+
+TOLERANCE = 1e-4
+"""Largest accepted difference, relative to the spread of the output."""
+SCALES = (1.0, 0.1, 10.0)
+BATCHES = 2
+SAMPLES = 3
+STEPS = 12
+TOKENS = 1000
+
+
+@dataclass(frozen=True)
+class Compared:
+    """An output: its largest difference, the spread of its values (standard deviation over all of them), and whether
+    that is close enough."""
+
+    name: str
+    difference: float
+    spread: float
+    is_close: bool
+    varies: bool = True
+
+
+@dataclass(frozen=True)
+class Parity:
+    """The outputs compared, the number of samples, and a reason where nothing could be compared."""
+
+    outputs: tuple[Compared, ...] = ()
+    samples: int = 0
+    refusal: str = ""
+
+    @property
+    def agrees(self) -> bool:
+        """Return whether every output is close to that of the original."""
+        return bool(self.outputs) and all(one.is_close for one in self.outputs)
+
+
+def compare(
+    graph: Graph,
+    module: fx.GraphModule,
+    network: Network,
+    inputs: Sequence[tuple[Value, Tensor]],
+    outputs: Sequence[tuple[str, Tensor, int]],
+    fixed_batch: int | None = None,
+) -> Parity:
+    """Compare outputs on random inputs. `outputs` are names in the file, tensors, and places among the module's
+    outputs."""
+    if graph.compute is None:
+        return Parity(refusal="There is no program here that computes the file.")
+    generator = np.random.default_rng(1)
+    names = [name for name, _, _ in outputs]
+    theirs: list[list[np.ndarray]] = [[] for _ in names]
+    ours: list[list[np.ndarray]] = [[] for _ in names]
+    samples = 0
+    steps = len(SCALES) * BATCHES
+    for number, scale in enumerate(np.repeat(SCALES, BATCHES)):
+        progress.report(number, steps, "comparisons")
+        count = fixed_batch or SAMPLES
+        feeds = {
+            value.name: _random(value, tensor, generator, float(scale), count, network) for value, tensor in inputs
+        }
+        try:
+            found = graph.compute(feeds, names)
+        except RunError as error:
+            return Parity(refusal=str(error))
+        for at, one in enumerate(found):
+            theirs[at].append(one)
+        for at, one in enumerate(_ours(module, inputs, outputs, feeds)):
+            ours[at].append(one)
+        samples += count
+    rows = [_compared(name, theirs[at], ours[at]) for at, name in enumerate(names)]
+    return Parity(tuple(rows), samples)
+
+
+def _random(
+    value: Value, tensor: Tensor, generator: np.random.Generator, scale: float, count: int, network: Network
+) -> np.ndarray:
+    """Return random numbers for an input of the file; whole numbers from 0 for indices."""
+    known = {
+        axis: STEPS if isinstance(size, Symbol) else size
+        for axis, size in zip(tensor.type.axes, tensor.type.sizes, strict=True)
+    }
+    shape = [count if dim == BATCH else 1 if dim == ONE else known[dim] for dim in tensor.dims]
+    if tensor.type.kind == "index":
+        return generator.integers(0, vocabulary(network, value.name), shape).astype(value.dtype)
+    return (generator.standard_normal(shape) * scale).astype(value.dtype)
+
+
+def vocabulary(network: Network, name: str) -> int:
+    """Return the number of indices that every embedding of a network knows."""
+    found = [int(size) for size in _vocabularies(network)]
+    return min(found, default=TOKENS)
+
+
+def _vocabularies(network: Network) -> list[int]:
+    found = []
+    for layer in network.layers.values():
+        inner = getattr(layer.type, "network", None)
+        if isinstance(inner, Network):
+            found += _vocabularies(inner)
+        found += [
+            value for name in ("vocabulary", "classes") if isinstance(value := getattr(layer.type, name, None), int)
+        ]
+    return found
+
+
+def _ours(
+    module: fx.GraphModule,
+    inputs: Sequence[tuple[Value, Tensor]],
+    outputs: Sequence[tuple[str, Tensor, int]],
+    feeds: dict[str, np.ndarray],
+) -> list[np.ndarray]:
+    """Return the outputs of our module, with their dimensions as in the file."""
+    given = []
+    for value, tensor in inputs:
+        array = torch.from_numpy(np.ascontiguousarray(feeds[value.name]))
+        array = array.permute([tensor.dims.index(dim) for dim in (BATCH, *tensor.type.axes)])
+        given.append(array if tensor.type.kind == "index" else array.float())
+    with torch.no_grad():
+        result = module(*given)
+    results = result if isinstance(result, tuple) else (result,)
+    return [as_file(results[place], tensor) for _, tensor, place in outputs]
+
+
+def as_file(array: torch.Tensor, tensor: Tensor) -> np.ndarray:
+    """Return an output of ours with its dimensions in the order of the file, and joined as there."""
+    names = [name for dim in tensor.dims for name in dim.split("*") if name != ONE]
+    ours = (BATCH, *tensor.type.axes)
+    found = array.permute([ours.index(name) for name in names])
+    sizes = dict(zip(names, found.shape, strict=True))
+    shape = [int(np.prod([sizes.get(name, 1) for name in dim.split("*")])) for dim in tensor.dims]
+    return found.reshape(shape).numpy()
+
+
+def _compared(name: str, theirs: list[np.ndarray], ours: list[np.ndarray]) -> Compared:
+    """Compare an output at each scale by itself, relative to its spread over the samples of that scale."""
+    worst = Compared(name, 0.0, 0.0, True, varies=False)
+    for start in range(0, len(theirs), BATCHES):
+        pairs = list(zip(theirs[start : start + BATCHES], ours[start : start + BATCHES], strict=True))
+        if any(one.shape != other.shape for one, other in pairs):
+            return Compared(name, float("inf"), 0.0, False)
+        a = np.concatenate([one.reshape(-1).astype(np.float64) for one, _ in pairs])
+        b = np.concatenate([other.reshape(-1).astype(np.float64) for _, other in pairs])
+        same = (a == b) | (np.isnan(a) & np.isnan(b))
+        with np.errstate(invalid="ignore"):
+            apart = np.where(same, 0.0, np.abs(a - b))
+        difference = float(np.nan_to_num(apart, nan=np.inf).max(initial=0.0))
+        finite = a[np.isfinite(a)]
+        spread = float(finite.std()) if finite.size else 0.0
+        size = float(np.abs(finite).max(initial=0.0))
+        varies = spread > 1e-6 * size and spread > 0
+        is_close = difference <= TOLERANCE * (spread if varies else size)
+        row = Compared(name, difference, spread, is_close, worst.varies or varies)
+        if (worst.is_close, -_share(worst)) >= (row.is_close, -_share(row)) or start == 0:
+            worst = row
+    return worst
+
+
+def _share(one: Compared) -> float:
+    return one.difference / one.spread if one.spread else one.difference

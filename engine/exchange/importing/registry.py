@@ -1,0 +1,59 @@
+"""The lifts by operator; how to write one is in the docstring of `engine.exchange.importing.lifts`."""
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from engine.exchange.importing import lifts as package
+from engine.exchange.importing.graph import Node
+from engine.exchange.importing.values import Held
+
+if TYPE_CHECKING:
+    from engine.exchange.importing.context import Context
+
+Values = Held | tuple[Held | None, ...]
+LiftFunction = Callable[["Context", Node], Values]
+
+
+@dataclass(frozen=True)
+class Lift:
+    """How operators of one name become layers: the function, the layer types it makes, and limits in words."""
+
+    op: str
+    domain: str
+    function: LiftFunction
+    becomes: tuple[str, ...]
+    note: str = ""
+
+
+_REGISTRY: dict[tuple[str, str], Lift] = {}
+
+
+def lift(
+    *ops: str, becomes: tuple[str, ...] = (), note: str = "", domain: str = ""
+) -> Callable[[LiftFunction], LiftFunction]:
+    """Register a function for operators of a domain (ONNX's own by default). `becomes` are keys of layer types, empty
+    for an operator that needs no layer."""
+
+    def register(function: LiftFunction) -> LiftFunction:
+        for op in ops:
+            key = (domain, op)
+            if key in _REGISTRY:
+                raise TypeError(
+                    f"There are two lifts for {op}: {_REGISTRY[key].function.__name__} and {function.__name__}."
+                )
+            _REGISTRY[key] = Lift(op, domain, function, becomes, note)
+        return function
+
+    return register
+
+
+@cache
+def lifts() -> dict[tuple[str, str], Lift]:
+    """Return all lifts by domain and operator."""
+    for found in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{found.name}")
+    return dict(sorted(_REGISTRY.items()))

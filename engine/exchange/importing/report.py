@@ -1,0 +1,85 @@
+"""What an import did: operators and their fates, outputs compared with the original, files written."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.exchange.importing.parity import Parity
+
+
+@dataclass(frozen=True)
+class OperatorRow:
+    """Operators of one name: how many, and what became of them."""
+
+    operator: str
+    count: int
+    lifted: int
+    folded: int
+    vanished: int
+    opaque: int
+    layers: tuple[tuple[str, int], ...] = ()
+
+    def write(self) -> dict[str, Any]:
+        """Return the row as JSON."""
+        return {
+            "operator": self.operator,
+            "count": self.count,
+            "lifted": self.lifted,
+            "folded": self.folded,
+            "removed": self.vanished,
+            "opaque": self.opaque,
+            "layers": dict(self.layers),
+        }
+
+
+@dataclass(frozen=True)
+class ImportReport:
+    """An imported file. `weights` and `constants` are None where there are none."""
+
+    source: Path
+    project: Path
+    kind: str
+    layers: int
+    parameters: int
+    weights: Path | None
+    constants: Path | None
+    producer: str
+    opset: int
+    operators: tuple[OperatorRow, ...]
+    inputs: tuple[tuple[str, str], ...]
+    parity: Parity
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def write(self) -> dict[str, Any]:
+        """Return the report as JSON, for `import --json` and `serve`."""
+        return {
+            "source": str(self.source),
+            "project": str(self.project),
+            "kind": self.kind,
+            "layers": self.layers,
+            "parameters": self.parameters,
+            "weights": str(self.weights) if self.weights else None,
+            "constants": str(self.constants) if self.constants else None,
+            "producer": self.producer,
+            "opset": self.opset,
+            "operators": [row.write() for row in self.operators],
+            "inputs": [{"name": name, "sizes": sizes} for name, sizes in self.inputs],
+            "agrees": self.parity.agrees,
+            "samples": self.parity.samples,
+            "outputs": [
+                {
+                    "name": one.name,
+                    "difference": _finite(one.difference),
+                    "spread": _finite(one.spread),
+                    "agrees": one.is_close,
+                }
+                for one in self.parity.outputs
+            ],
+            "warnings": list(self.warnings),
+            "notes": list(self.notes),
+        }
+
+
+def _finite(number: float) -> float | None:
+    return number if abs(number) < float("inf") else None

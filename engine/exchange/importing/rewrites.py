@@ -1,0 +1,141 @@
+"""Rewrites: several operators that are one layer become one node before they are lifted.
+
+A rewrite is registered for the operator with which its pattern begins, and is called with each such node:
+
+    @rewrite("MatMul")
+    def dense(match: Match, node: Node) -> Node | None
+
+It returns the node that stands for all of them, whose outputs are those of the last one, or None where the pattern
+does not match. `match.only_user` steps forward to the one node that takes a value (None where there are several, or
+where the value is an output), `match.maker` back; `match.constant` and `match.number` give known numbers. The nodes in
+between vanish by themselves, because nothing needs them any more; `parts` names the operators for the report.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from engine.exchange.importing.graph import OWN_DOMAIN, Constant, Graph, Node
+
+Rewrite = Callable[["Match", Node], Node | None]
+_REWRITES: dict[str, list[Rewrite]] = {}
+
+
+def rewrite(*ops: str) -> Callable[[Rewrite], Rewrite]:
+    """Register a rewrite for the operators that its pattern begins with."""
+
+    def register(function: Rewrite) -> Rewrite:
+        for op in ops:
+            _REWRITES.setdefault(op, []).append(function)
+        return function
+
+    return register
+
+
+class Match:
+    """A graph that rewrites look through."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.makers = graph.makers()
+        self.users = graph.users()
+        self.outputs = {one.name for one in graph.outputs}
+
+    def maker(self, name: str, *ops: str) -> Node | None:
+        """Return the node that computes a value, if it is one of these operators."""
+        node = self.makers.get(name)
+        return node if node is not None and (not ops or node.op in ops) else None
+
+    def only_user(self, name: str, *ops: str) -> Node | None:
+        """Return the one node that takes a value, if it is one of these operators."""
+        users = self.users.get(name, [])
+        if len(users) != 1 or name in self.outputs or (ops and users[0].op not in ops):
+            return None
+        return users[0]
+
+    def user(self, name: str, *ops: str) -> Node | None:
+        """Return the one node of these operators among those that take a value."""
+        found = [node for node in self.users.get(name, []) if node.op in ops]
+        return found[0] if len(found) == 1 else None
+
+    def constant(self, name: str) -> Constant | None:
+        """Return known numbers."""
+        return self.graph.constants.get(name)
+
+    def number(self, name: str) -> float | None:
+        """Return one known number, None for anything else."""
+        constant = self.constant(name)
+        if constant is None or constant.count != 1 or constant.dtype.kind not in "fiu":
+            return None
+        return float(constant.array().reshape(()))
+
+    def with_number(
+        self, node: Node | None, value: float | None = None, rtol: float = 1e-3
+    ) -> tuple[str, float] | None:
+        """Return the other input and the number of a node that takes one number (about `value`) and one tensor."""
+        if node is None or len(node.inputs) != 2:
+            return None
+        for at in (0, 1):
+            number = self.number(node.inputs[at])
+            if number is not None and (value is None or np.isclose(number, value, rtol=rtol, atol=1e-8)):
+                return node.inputs[1 - at], number
+        return None
+
+    def other(self, node: Node, name: str) -> str:
+        """Return the other input of a node with two inputs; the same where both are."""
+        return node.inputs[1] if node.inputs[0] == name else node.inputs[0]
+
+
+def merged(
+    last: Node,
+    op: str,
+    inputs: Sequence[str],
+    parts: Iterable[Node],
+    *,
+    scope_of: Node | None = None,
+    **attributes: object,
+) -> Node:
+    """Return a node of our own domain in the place of the last of several."""
+    of = scope_of or last
+    return Node(
+        op=op,
+        inputs=list(inputs),
+        outputs=list(last.outputs),
+        attributes=dict(attributes),
+        name=of.name,
+        domain=OWN_DOMAIN,
+        scope=of.scope,
+        parts=tuple(part for node in parts for part in (node.parts or (node.op,))),
+    )
+
+
+def rewritten(graph: Graph) -> Graph:
+    """Return the graph with all patterns as single nodes."""
+    from engine.exchange.importing import patterns
+
+    assert patterns
+    match = Match(graph)
+    places = {id(node): at for at, node in enumerate(graph.nodes)}
+    for node in list(graph.nodes):
+        for rule in _REWRITES.get(node.op, []) if not node.domain else []:
+            if id(node) not in places:
+                break
+            found = rule(match, node)
+            if found is not None:
+                last = match.makers[found.outputs[0]]
+                at = places.pop(id(last))
+                graph.nodes[at] = found
+                places[id(found)] = at
+                _relink(match, found, last)
+                break
+    return graph
+
+
+def _relink(match: Match, node: Node, last: Node) -> None:
+    for name in dict.fromkeys(last.inputs):
+        match.users[name] = [one for one in match.users.get(name, []) if one is not last]
+    for name in node.outputs:
+        match.makers[name] = node
+    for name in dict.fromkeys(node.inputs):
+        if name:
+            match.users.setdefault(name, []).append(node)

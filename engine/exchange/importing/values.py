@@ -1,0 +1,123 @@
+"""Values of a graph while it is lifted: a tensor of a layer, known numbers, or sizes that depend on the batch."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.core.types import Symbol, TensorType
+from engine.network.network import Port
+
+BATCH, ONE = "N", "1"
+
+
+class NotLiftable(Exception):
+    """An operator, as it is used here, has no layer. The text says why, as the end of a sentence."""
+
+
+@dataclass(frozen=True)
+class Free:
+    """A size that is known only when the network runs: a factor times names, such as 2 · N · T."""
+
+    names: tuple[str, ...]
+    factor: int = 1
+
+    def __str__(self) -> str:
+        return " · ".join((*((str(self.factor),) if self.factor != 1 else ()), *self.names))
+
+
+Dim = int | Free
+
+
+def product(dims: Iterable[Dim]) -> Dim:
+    """Return the product of sizes."""
+    factor = 1
+    names: list[str] = []
+    for dim in dims:
+        if isinstance(dim, Free):
+            factor *= dim.factor
+            names += dim.names
+        else:
+            factor *= dim
+    return Free(tuple(sorted(names)), factor) if names else factor
+
+
+def divided(whole: Dim, part: Dim) -> Dim | None:
+    """Return the quotient of two sizes, None where it is no whole number."""
+    names = list(whole.names) if isinstance(whole, Free) else []
+    for name in part.names if isinstance(part, Free) else ():
+        if name not in names:
+            return None
+        names.remove(name)
+    a = whole.factor if isinstance(whole, Free) else whole
+    b = part.factor if isinstance(part, Free) else part
+    if not b or a % b:
+        return None
+    return Free(tuple(names), a // b) if names else a // b
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Whole numbers of which some depend on the batch or on a length: a shape, or part of one."""
+
+    items: tuple[Dim, ...]
+    is_scalar: bool = False
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """What leaves a port of a layer, and how the file sees it.
+
+    `dims` names, for each dimension that the file sees, the axis of the layer's `type` that it is: `N` for the batch,
+    `1` for a dimension of size 1 that the layer's tensor does not have, `N*T` where batch and steps are one dimension.
+    So a transposition of the file is no layer: it gives the same tensor with other `dims`.
+    """
+
+    port: Port
+    type: TensorType
+    dims: tuple[str, ...]
+    name: str = ""
+    """The value's name in the file, where it has one."""
+
+    @property
+    def rank(self) -> int:
+        """Return the number of dimensions that the file sees, with the batch."""
+        return len(self.dims)
+
+    def size(self, dim: int) -> Dim:
+        """Return the size of a dimension, as the file sees it."""
+        return product(self._factor(name) for name in self.dims[dim].split("*"))
+
+    def _factor(self, name: str) -> Dim:
+        if name == ONE:
+            return 1
+        if name == BATCH:
+            return Free((BATCH,))
+        size = self.type[name]
+        return Free((size.name,)) if isinstance(size, Symbol) else size
+
+    @property
+    def sizes(self) -> tuple[Dim, ...]:
+        """Return all sizes, as the file sees them."""
+        return tuple(self.size(dim) for dim in range(self.rank))
+
+    def known(self, dim: int) -> int:
+        """Return a size. Raises `NotLiftable` where it is not known."""
+        size = self.size(dim)
+        if isinstance(size, Free):
+            raise NotLiftable(f"needs the size {size}, which is known only when the network runs")
+        return size
+
+    def viewed(self, dims: Sequence[str]) -> "Tensor":
+        """Return the same tensor with other names of its dimensions."""
+        return replace(self, dims=tuple(dims))
+
+    def axis(self, dim: int) -> int:
+        """Return a dimension counted from 0, of one that may count from the end. Raises `NotLiftable`."""
+        if not -self.rank <= dim < self.rank:
+            raise NotLiftable(f"names dimension {dim} of a tensor with {self.rank}")
+        return dim % self.rank
+
+
+Known = np.ndarray | Sizes
+Held = Tensor | np.ndarray | Sizes

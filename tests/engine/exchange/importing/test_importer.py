@@ -1,0 +1,136 @@
+"""Networks of ONNX files that torch and onnx's own helpers write become projects that compute the same."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from engine.core.errors import UserError
+from engine.exchange.importing.importer import import_file
+from engine.exchange.importing.report import ImportReport
+from engine.lowering.weights_file import read_weights_file
+from engine.network.block import Block
+from engine.project.file import load
+
+RANDOM = np.random.default_rng(3)
+
+
+def numbers(*shape: int) -> np.ndarray:
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def written(
+    path: Path, nodes: list[onnx.NodeProto], constants: dict[str, np.ndarray], sizes: list[int | str], opset: int = 17
+) -> Path:
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, sizes)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(array, name) for name, array in constants.items()],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8), path)
+    return path
+
+
+def cnn(path: Path) -> Path:
+    def conv(name: str, source: str, out: str, scope: str) -> onnx.NodeProto:
+        return helper.make_node(
+            "Conv", [source, f"{name}.w", f"{name}.b"], [out], name=f"{scope}{name}/Conv", pads=[1, 1, 1, 1]
+        )
+
+    nodes = [
+        conv("stem", "x", "s", "/"),
+        helper.make_node("Relu", ["s"], ["r"], name="/Relu"),
+        conv("conv1", "r", "c", "/layer1/layer1.0/"),
+        helper.make_node("BatchNormalization", ["c", *("s1", "s2", "s3", "s4")], ["n"], name="/layer1/layer1.0/bn/BN"),
+        helper.make_node("Add", ["n", "r"], ["a"], name="/layer1/layer1.0/Add"),
+        helper.make_node("MaxPool", ["a"], ["p"], kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("Concat", ["p", "p"], ["d"], axis=1),
+        helper.make_node("GlobalAveragePool", ["d"], ["g"]),
+        helper.make_node("Flatten", ["g"], ["f"]),
+        helper.make_node("MatMul", ["f", "m"], ["h"], name="/head/MatMul"),
+        helper.make_node("Add", ["h", "v"], ["z"], name="/head/Add"),
+        helper.make_node("Softmax", ["z"], ["y"], axis=-1),
+    ]
+    constants = {
+        "stem.w": numbers(4, 3, 3, 3),
+        "stem.b": numbers(4),
+        "conv1.w": numbers(4, 4, 3, 3),
+        "conv1.b": numbers(4),
+    }
+    constants |= {"s1": numbers(4), "s2": numbers(4), "s3": numbers(4), "s4": np.abs(numbers(4)) + 0.5}
+    return written(path, nodes, {**constants, "m": numbers(8, 5), "v": numbers(5)}, ["batch", 3, 16, 16])
+
+
+def imported(path: Path) -> ImportReport:
+    return import_file(path, path.with_suffix(".netwright"))
+
+
+def test_cnn_becomes_a_project_with_weights_that_computes_the_same(tmp_path: Path) -> None:
+    report = imported(cnn(tmp_path / "net.onnx"))
+    assert report.parity.agrees
+    assert not report.warnings
+    project = load(report.project).project
+    names = {layer.name: layer.type.key for layer in project.network.layers.values()}
+    assert names["x"] == "image_input"
+    assert names["stem"] == "conv2d"
+    assert names["head"] == "fully_connected"
+    block = project.network.layer("layer1").type
+    assert isinstance(block, Block)
+    assert {layer.name for layer in block.network.layers.values()} >= {"conv1", "bn"}
+    assert project.network.inputs[0].type.normalization_kind == "none"  # type: ignore[attr-defined]
+    assert report.weights is not None
+    state, _ = read_weights_file(report.weights, project.weights.sha256)
+    assert "head.weight" in state
+    assert tuple(state["head.weight"].shape) == (5, 8)
+    row = next(row for row in report.operators if row.operator == "MatMul")
+    assert row.lifted == 1
+    assert dict(row.layers) == {"Fully connected": 1}
+    assert json.dumps(report.write())
+
+
+def test_wrong_numbers_are_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from engine.exchange.importing.lifts import arithmetic
+
+    monkeypatch.setattr(arithmetic, "TWO", {**arithmetic.TWO, "Add": arithmetic.TWO["Sub"]})
+    report = imported(cnn(tmp_path / "net.onnx"))
+    assert not report.parity.agrees
+    assert "differs from the original" in report.warnings[0]
+
+
+def test_shape_arithmetic_of_exporters_vanishes(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"]),
+        helper.make_node("Gather", ["shape", "zero"], ["n"], axis=0),
+        helper.make_node("Unsqueeze", ["n", "axis0"], ["n1"]),
+        helper.make_node("Concat", ["n1", "rest"], ["to"], axis=0),
+        helper.make_node("Reshape", ["x", "to"], ["f"]),
+        helper.make_node("Gemm", ["f", "w", "b"], ["y"], transB=1, alpha=0.5),
+    ]
+    constants = {"zero": np.array(0), "axis0": np.array([0]), "rest": np.array([-1])}
+    path = written(tmp_path / "net.onnx", nodes, {**constants, "w": numbers(4, 24), "b": numbers(4)}, ["n", 2, 3, 4])
+    report = imported(path)
+    assert report.parity.agrees
+    keys = [layer.type.key for layer in load(report.project).project.network.layers.values()]
+    assert keys == ["image_input", "flatten", "fully_connected"]
+    folded = {row.operator: row.folded for row in report.operators}
+    assert folded["Shape"] == folded["Gather"] == folded["Unsqueeze"] == folded["Concat"] == 1
+
+
+def test_operators_without_a_layer_are_listed(tmp_path: Path) -> None:
+    path = written(tmp_path / "net.onnx", [helper.make_node("Magic", ["x"], ["y"], name="wand")], {}, ["n", 4])
+    with pytest.raises(UserError, match=r"Magic \(wand\) is not known"):
+        imported(path)
+    assert not (tmp_path / "net.netwright").exists()
+
+
+def test_an_existing_project_is_not_replaced_unasked(tmp_path: Path) -> None:
+    path = cnn(tmp_path / "net.onnx")
+    (tmp_path / "net.weights.safetensors").write_text("mine")
+    with pytest.raises(UserError, match="exists"):
+        imported(path)
+    assert (tmp_path / "net.weights.safetensors").read_text() == "mine"
