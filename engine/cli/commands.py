@@ -31,6 +31,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "devices": ("devices", "list the devices and environments of this machine"),
         "advise": ("trials", "recommend an environment and a strategy"),
         "largest-batch": ("trials", "find the largest mini-batch that fits into memory"),
+        "profile": ("trials", "measure time, FLOPs and memory of each layer"),
     },
     "a run that trains": {
         "follow": ("follow", "show the progress of a run"),

@@ -323,6 +323,57 @@ class LargestBatch(TypedDict):
     tried: list[Trial]
 
 
+class ProfiledDevice(TypedDict):
+    """The device of a profile, with its highest measured speeds."""
+
+    name: str
+    batch: int
+    threads: int
+    precision: str
+    peak_flops: float
+    """FLOP/s of matrix products."""
+    peak_bytes: float
+    """Bytes per second of a copy, read and written."""
+
+
+class LayerCost(TypedDict):
+    """Cost of a layer per step, in seconds and bytes."""
+
+    path: str
+    """Ids of the blocks and of the layer, with the number of the copy of a repeated block."""
+    name: str
+    type: str
+    forward_s: float
+    backward_s: float
+    flops: int
+    """Floating-point operations of the forward pass."""
+    moved_bytes: int
+    """Bytes of inputs, weights and outputs."""
+    kept_bytes: int
+    """Memory that is kept for the backward pass."""
+    roof: float
+    """Least time that the device needs for `flops` and `moved_bytes`, as a share of `forward_s`."""
+
+
+class WholeCost(TypedDict):
+    """Cost of the network, run as a whole."""
+
+    forward_s: float
+    backward_s: float
+    flops: int
+    kept_bytes: int
+
+
+class Profile(TypedDict):
+    """What each layer costs."""
+
+    device: ProfiledDevice
+    layers: list[LayerCost]
+    whole: WholeCost
+    trace: str | None
+    """Path of the trace, if one was asked for."""
+
+
 class Measured(TypedDict):
     """A layer of user code, with what was measured, or why it failed."""
 
@@ -415,6 +466,7 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "devices": (Devices,),
     "advise": (Advice,),
     "largest-batch": (LargestBatch,),
+    "profile": (Profile,),
     "follow": (Event, Ended),
     "stop": (Ended,),
     "pause": (Requests,),

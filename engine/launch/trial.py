@@ -23,6 +23,7 @@ from engine.data.augmentation import PICTURES, Augmentation, Image
 from engine.data.batches import ResidentDataset, Tensors
 from engine.data.sample_inputs import accepted_lengths
 from engine.network.analysis import analyse
+from engine.network.network import Network
 from engine.project import user_code
 from engine.project.project import Project
 from engine.training.builder import TrainerBuilder
@@ -109,11 +110,10 @@ def _trial_step(project: Project, device: torch.device, samples: int) -> Callabl
     job = TrainingJob(replace(project, training=options), analyse(project.network), device)
     builder = TrainerBuilder(job)
     types = [layer.type.output() for layer in project.network.inputs]
-    steps = accepted_lengths(project.network)[0]
-    inputs = tuple(_made_up(type, samples, steps, device) for type in types)
+    inputs = synthetic_inputs(project.network, samples, device)
     classes = torch.zeros(samples, dtype=torch.int64, device=device)
     builder.training = ResidentDataset(inputs, (classes,))
-    builder.loss = _mean_square
+    builder.loss = mean_square
     images = [Image(number, PICTURES) for number, type in enumerate(types) if type.layout == "image"]
     augmentation = None
     if options.augments and images:
@@ -124,12 +124,19 @@ def _trial_step(project: Project, device: torch.device, samples: int) -> Callabl
     return lambda: train_step(next(iter(batches.of_epoch(1))), 0)
 
 
-def _mean_square(outputs: Tensors, targets: Tensors) -> torch.Tensor:
+def synthetic_inputs(network: Network, samples: int, device: torch.device) -> Tensors:
+    """Return a batch of synthetic samples, one tensor per input layer. Raises `UserError` where no length of sequences
+    fits."""
+    steps = accepted_lengths(network)[0]
+    return tuple(_synthetic(layer.type.output(), samples, steps, device) for layer in network.inputs)
+
+
+def mean_square(outputs: Tensors, _targets: object = None) -> torch.Tensor:
     """Return a loss that every output has a part in."""
     return torch.stack([(x.abs() if x.is_complex() else x.float()).square().mean() for x in outputs]).sum()
 
 
-def _made_up(type: TensorType, count: int, steps: int, device: torch.device) -> torch.Tensor:
+def _synthetic(type: TensorType, count: int, steps: int, device: torch.device) -> torch.Tensor:
     """Return noise, or the first index of every vocabulary."""
     shape = (count, *(size if isinstance(size, int) else steps for size in type.sizes))
     if type.kind == "index":
@@ -156,10 +163,10 @@ def _peak_bytes(device: torch.device) -> int:
     return peak if sys.platform == "darwin" else 1024 * peak
 
 
-def refusals(project: Project) -> Iterator[str]:
-    """Yield why no trial of this project can be made."""
+def refusals(project: Project, *, takes_full_batch: bool = False) -> Iterator[str]:
+    """Yield why no trial of this project can be made. `takes_full_batch`: its batch does not come from the solver."""
     options = project.training
-    if options.is_full_batch:
+    if options.is_full_batch and not takes_full_batch:
         yield (
             f"The solver {options.solver} takes all samples in each iteration, and trials are made with mini-batches. "
             "Choose another solver."
@@ -168,5 +175,5 @@ def refusals(project: Project) -> Iterator[str]:
         yield "The network has errors; correct them first (see the command check)."
     if user_code.has_code(project):
         yield "The project has code of its own, which trials do not run yet."
-    if not hasattr(os, "fork") or sys.platform != "linux":
+    if not takes_full_batch and (not hasattr(os, "fork") or sys.platform != "linux"):
         yield "Trials are forked processes, which this system does not have."

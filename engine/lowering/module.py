@@ -45,7 +45,8 @@ def build(network: Network, analysis: Analysis, *, logits: Logits = False, lengt
     steps after the end of an output sequence are undefined. Only the built module supports padding; the printed source
     takes a batch of any length, in which all sequences have that length.
 
-    `meta["layer"]` of each node is the id of the layer, or of the block, that it belongs to.
+    `meta["layer"]` of each node is the id of the layer, or of the block, that it belongs to, `meta["path"]` the id path
+    of the layer, as in `Analysis.all_shapes`.
 
     Raises `UserError` for a network with errors, and with `lengths` for a layer that cannot tell padding from data.
     """
@@ -64,50 +65,60 @@ def build(network: Network, analysis: Analysis, *, logits: Logits = False, lengt
     return fx.GraphModule(root, graph, "Network")
 
 
-def _add_plan(root: nn.Module, graph: fx.Graph, planned: Plan, given: Sequence[Value], prefix: str) -> list[Value]:
-    """Add the steps of a network, or of the network of a block, with inputs `given`. Return the output values."""
+def _add_plan(
+    root: nn.Module, graph: fx.Graph, planned: Plan, given: Sequence[Value], prefix: str, path: str = ""
+) -> list[Value]:
+    """Add the steps of a network, or of the network of a block, with inputs `given`. Return the output values.
+
+    `prefix` and `path` stand before the attributes and the ids of layers in a block."""
     inputs = dict(zip(planned.inputs, given, strict=True))
     values: dict[Port, Value] = {Port(id, "out"): value for id, value in inputs.items()}
     for step in planned.steps:
         before = next(reversed(graph.nodes), None)
         step_inputs = [values[port] for port in step.feeds] or [inputs[step.layer.id]]
         if step.copies and step.calls:
-            step_outputs = _add_function(root, graph, step, step_inputs, prefix)
+            step_outputs = _add_function(root, graph, step, step_inputs, prefix, path)
         elif step.copies:
-            step_outputs = _add_copies(root, graph, step, step_inputs, prefix)
+            step_outputs = _add_copies(root, graph, step, step_inputs, prefix, path)
         else:
             step_outputs = _add_step(root, graph, step, step_inputs, prefix)
-        if not prefix:
-            _note_layer(graph, before, step.layer.id)
+        _note_layer(graph, before, step.layer.id, path)
         values |= zip(step.ports, step_outputs, strict=True)
     return [values[port] for port in planned.outputs]
 
 
-def _note_layer(graph: fx.Graph, before: fx.Node | None, id: str) -> None:
-    """Set `meta["layer"]` of each node after `before` to the id of its layer."""
+def _note_layer(graph: fx.Graph, before: fx.Node | None, id: str, path: str) -> None:
+    """Set `meta["layer"]` and `meta["path"]` of each node after `before`, except the path of those inside a block."""
     for node in reversed(graph.nodes):
         if node is before:
             return
-        node.meta["layer"] = id
+        node.meta["layer"] = id  # the outermost block notes its own last
+        node.meta.setdefault("path", path + id)
 
 
-def _add_copies(root: nn.Module, graph: fx.Graph, step: Step, given: list[Value], prefix: str) -> list[Value]:
+def _add_copies(
+    root: nn.Module, graph: fx.Graph, step: Step, given: list[Value], prefix: str, path: str
+) -> list[Value]:
     """Add the copies of a block in series and return the last outputs. Inputs without an output enter every copy."""
+    count = len(step.copies)
     for number, copy in enumerate(step.copies):
-        path = prefix + f"{copy_path(step.variable, number, len(step.copies))}/".replace("/", ".")
-        outputs = _add_plan(root, graph, copy, given, path)
+        inner = prefix + f"{copy_path(step.variable, number, count)}/".replace("/", ".")
+        outputs = _add_plan(root, graph, copy, given, inner, f"{path}{copy_path(step.layer.id, number, count)}/")
         given = [*outputs, *given[len(outputs) :]]
     return outputs
 
 
-def _add_function(root: nn.Module, graph: fx.Graph, step: Step, given: list[Value], prefix: str) -> list[Value]:
+def _add_function(
+    root: nn.Module, graph: fx.Graph, step: Step, given: list[Value], prefix: str, path: str
+) -> list[Value]:
     """Add the operations of a function that takes the network of a block as an argument: trace it once with `fx.Proxy`
     values. Each evaluation shares the modules of that network."""
     (copy,), (named_call,), (value,) = step.copies, step.calls, given
     tracer = GraphAppendingTracer(graph)
 
     def inner(x: fx.Proxy) -> fx.Proxy:
-        (output,) = _add_plan(root, graph, copy, [Value(x.node, value.lengths)], f"{prefix}{step.variable}.")
+        inside = f"{path}{step.layer.id}/"
+        (output,) = _add_plan(root, graph, copy, [Value(x.node, value.lengths)], f"{prefix}{step.variable}.", inside)
         return fx.Proxy(output.tensor, tracer)
 
     result = resolve(named_call.call.target)(inner, fx.Proxy(value.tensor, tracer), **named_call.call.kwargs)
