@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from engine.exchange.importing.context import Placed
-from engine.network.arrangement import placed
+from engine.network.arrangement import arrange
 from engine.network.block import DEPTH_LIMIT, Block, BlockInput, BlockOutput
-from engine.network.layout import Layout
+from engine.network.layout import Layout, Position
 from engine.network.network import NAME_LIMIT, Connection, Layer, Network, Port, name_refusal
 
 MOST_PORTS = 6
@@ -49,14 +49,30 @@ def assemble(layers: Sequence[Placed], connections: Sequence[Connection], needed
     builder = _Builder(layers, connections)
     builder.choose(root, 1)
     network, owners = builder.build(root)
-    layout = placed(network, _zeroed(network))
+    layout = _Arranger().layout(network)
     paths = {layer.id: owners[layer.id] for layer in layers}
     return Assembled(network, layout, paths, {paths[layer.id]: layer.weights for layer in layers if layer.weights})
 
 
-def _zeroed(network: Network) -> Layout:
-    inside = {id: _zeroed(layer.type.network) for id, layer in network.layers.items() if isinstance(layer.type, Block)}
-    return Layout(dict.fromkeys(network.layers, (0.0, 0.0)), inside=inside)
+class _Arranger:
+    """Positions layers, those of equal blocks once."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[object, ...], tuple[Position, ...]] = {}
+
+    def layout(self, network: Network) -> Layout:
+        """Return the layout of a network and of the blocks in it."""
+        number = {id: at for at, id in enumerate(network.layers)}
+        ports = tuple((number[c.source.layer], number[c.target.layer], c.target.name) for c in network.connections)
+        key = (len(number), ports)
+        if key not in self.known:
+            found = arrange(network)
+            self.known[key] = tuple(found.at(id) for id in number)
+        places = dict(zip(number, self.known[key], strict=True))
+        inside = {
+            id: self.layout(one.type.network) for id, one in network.layers.items() if isinstance(one.type, Block)
+        }
+        return Layout(places, inside=inside)
 
 
 def _reaching(
@@ -103,11 +119,9 @@ class _Builder:
         """Note which of the modules in a scope can be blocks."""
         for inner in scope.inner.values():
             members = {layer.id for layer in inner.all()}
-            inner.is_block = depth < DEPTH_LIMIT and len(members) > 1 and self._is_closed(members)
-            if inner.is_block and len(members) == sum(len(list(s.all())) for s in scope.inner.values()) + len(
-                scope.layers
-            ):
-                inner.is_block = False  # a module with all that the module around it has says nothing
+            # A module with all that the module around it has says nothing.
+            is_part = len(members) > 1 and (len(scope.inner) > 1 or bool(scope.layers))
+            inner.is_block = is_part and depth < DEPTH_LIMIT and self._is_closed(members)
             self.choose(inner, depth + inner.is_block)
 
     def _is_closed(self, members: set[str]) -> bool:

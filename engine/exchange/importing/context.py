@@ -9,7 +9,7 @@ import numpy as np
 from engine.core.errors import FieldErrors, ShapeError, UserError
 from engine.core.types import LAYOUTS, NAMES, TensorType
 from engine.exchange.importing.graph import Constant, Graph, Node, Value
-from engine.exchange.importing.values import BATCH, ONE, Free, Held, NotLiftable, Sizes, Tensor
+from engine.exchange.importing.values import BATCH, ONE, Free, Held, NotLiftable, Sizes, Tensor, Unavailable
 from engine.layers.base import LayerType
 from engine.layers.reshape import Flatten, Permute, Reshape
 from engine.network.network import Connection, Port
@@ -63,7 +63,7 @@ class Context:
         if held is None and name in self.graph.constants:
             held = self.values[name] = self.graph.constants[name].array()
         if held is None:
-            raise NotLiftable("takes a value of an operator without a layer")
+            raise Unavailable("takes a value of an operator without a layer")
         return held
 
     def held(self, node: Node, index: int) -> Held:
@@ -160,6 +160,13 @@ class Context:
             return type(**values)
         except FieldErrors as error:
             raise NotLiftable(f"has values that {type.label} does not take: {error}") from None
+
+    def source(self, port: Port) -> Tensor:
+        """Return a tensor that leaves a port, with the dimensions that the file first saw."""
+        for held in self.values.values():
+            if isinstance(held, Tensor) and held.port == port:
+                return held
+        raise NotLiftable("takes a value that was joined with another")
 
     # ---- layouts ----
 

@@ -107,6 +107,8 @@ def as_sizes(value: Held | None) -> Sizes | None:
 
 
 def _symbolic(ctx: Context, node: Node) -> Held | None:
+    if node.op == "ConstantOfShape":
+        return _filled(ctx, node)
     given = [as_sizes(ctx.optional(node, index)) for index in range(len(node.inputs))]
     rule = SYMBOLIC.get(node.op)
     if rule is None:
@@ -226,6 +228,18 @@ def _divide(a: Dim, b: Dim) -> Dim | None:
     if isinstance(a, int) and isinstance(b, int):
         return int(a / b) if b else None
     return divided(a, b)
+
+
+def _filled(ctx: Context, node: Node) -> np.ndarray | None:
+    """Return equal numbers of sizes that depend on the batch: 1 there, for everything that takes them broadcasts."""
+    sizes = as_sizes(ctx.optional(node, 0))
+    if sizes is None:
+        return None
+    known = [1 if isinstance(item, Free) else item for item in sizes.items]
+    if any(size < 0 for size in known) or math.prod(known) * 8 > MOST_BYTES:
+        raise NotLiftable(f"would make {math.prod(known):,} numbers")
+    value = node.attributes.get("value")
+    return np.full(known, value.array().reshape(-1)[0] if isinstance(value, Constant) else np.float32(0))
 
 
 SYMBOLIC: Mapping[str, Callable[[Context, Node, Given], Sizes | None]] = {

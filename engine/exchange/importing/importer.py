@@ -1,7 +1,7 @@
 """Import a network from a foreign file: a project with its weights beside it, compared with the original."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from engine.exchange.importing.lifter import Fate, Lifted, lift_graph
 from engine.exchange.importing.parity import Parity, compare
 from engine.exchange.importing.report import ImportReport, OperatorRow
 from engine.lowering.module import build, prefixes
+from engine.lowering.weights import State, fill
 from engine.lowering.weights_file import write_weights_file
 from engine.network.analysis import Analysis, analyse
 from engine.network.network import Network, Port
@@ -51,12 +52,13 @@ def import_file(
         problem = next(one for one in analysis.problems if one.severity == "error")
         raise UserError(f"The network of {path.name} does not fit together: {problem.message}")
     progress.report(total, total, "operators")
-    module, state = with_weights(assembled, analysis)
-    parity = _parity(lifted, assembled, module) if compares else Parity(refusal="The outputs were not compared.")
+    owners = prefixes(assembled.network, analysis)
+    state = state_of(assembled, owners)
+    parity = _parity(lifted, assembled, analysis, state) if compares else Parity(refusal="No comparison was asked for.")
     has_weights = bool(state)
     project = Project(assembled.network, assembled.layout, identity=new_identity())
     if has_weights:
-        checksum = write_weights_file(weights, state, prefixes(assembled.network, analysis))
+        checksum = write_weights_file(weights, state, owners)
         project = project.with_section("weights", WeightsOptions(file=weights.name, sha256=checksum))
     save(project, to)
     return _report(path, to, weights if has_weights else None, kind, graph, lifted, assembled, analysis, parity)
@@ -84,41 +86,34 @@ def _needed(lifted: Lifted) -> list[str]:
 # ---- weights ----
 
 
-def with_weights(assembled: Assembled, analysis: Analysis) -> tuple[fx.GraphModule, dict[str, torch.Tensor]]:
-    """Return the built module with the weights of the file, and its state. Raises `UserError` where they do not fit."""
-    state = _state(assembled, analysis)
+def state_of(assembled: Assembled, owners: Mapping[str, Sequence[str]]) -> State:
+    """Return the weights of the file by state-dict key. `owners` are the prefixes of the keys per id path."""
+    return {
+        f"{owners[path][-1]}.{name}": _tensor(array)
+        for path, weights in assembled.weights.items()
+        for name, array in weights.items()
+    }
+
+
+def filled(network: Network, analysis: Analysis, state: State) -> fx.GraphModule:
+    """Return the built module with weights; tensors that it computes itself, such as positions, stay. Raises
+    `UserError` for weights that do not fit."""
     with torch.device("meta"):
-        module = build(assembled.network, analysis).eval()
-    expected = module.state_dict()
-    for key in expected.keys() - state.keys():
-        if key.endswith("num_batches_tracked"):
-            state[key] = torch.zeros((), dtype=torch.long)
-    is_whole = expected.keys() <= state.keys()
-    if is_whole:
+        module = build(network, analysis).eval()
+    if module.state_dict().keys() <= state.keys():
         module.load_state_dict(state, assign=True)
-    if not is_whole or any(one.is_meta for one in (*module.parameters(), *module.buffers())) or _holds_meta(module):
-        module = build(assembled.network, analysis).eval()  # it computes tensors of its own, such as positions
-        state = {**{key: value for key, value in module.state_dict().items() if key not in state}, **state}
-        module.load_state_dict(state)
-    return module, state
+        if not _holds_meta(module):
+            return module
+    module = build(network, analysis).eval()
+    fill(module, {**module.state_dict(), **state})
+    return module
 
 
 def _holds_meta(module: fx.GraphModule) -> bool:
-    """Return whether a part holds a tensor that is neither parameter nor buffer, and has no numbers."""
-    return any(
-        isinstance(value, torch.Tensor) and value.is_meta for part in module.modules() for value in vars(part).values()
-    )
-
-
-def _state(assembled: Assembled, analysis: Analysis) -> dict[str, torch.Tensor]:
-    found = {}
-    owners = prefixes(assembled.network, analysis)
-    for path, weights in assembled.weights.items():
-        attributes = owners[path]
-        for name, array in weights.items():
-            key = f"{attributes[-1]}.{name}"
-            found[key] = _tensor(array)
-    return found
+    """Return whether a part holds a tensor without numbers, also one that is neither parameter nor buffer."""
+    parts = [vars(part) for part in module.modules()]
+    held = [one for part in parts for group in (part, part["_parameters"], part["_buffers"]) for one in group.values()]
+    return any(isinstance(one, torch.Tensor) and one.is_meta for one in held)
 
 
 def _tensor(array: np.ndarray) -> torch.Tensor:
@@ -133,8 +128,9 @@ def _tensor(array: np.ndarray) -> torch.Tensor:
 # ---- comparison and report ----
 
 
-def _parity(lifted: Lifted, assembled: Assembled, module: fx.GraphModule) -> Parity:
+def _parity(lifted: Lifted, assembled: Assembled, analysis: Analysis, state: State) -> Parity:
     ctx = lifted.context
+    module = filled(assembled.network, analysis, state)
     places = output_places(assembled.network, assembled.paths)
     outputs = [(name, tensor, places[tensor.port]) for name, tensor in lifted.outputs]
     order = [layer.id for layer in assembled.network.inputs]

@@ -14,7 +14,7 @@ from engine.exchange.importing.graph import Constant, Graph, Node
 from engine.exchange.importing.inputs import add_inputs
 from engine.exchange.importing.registry import lifts
 from engine.exchange.importing.rewrites import rewritten
-from engine.exchange.importing.values import Held, NotLiftable, Sizes, Tensor
+from engine.exchange.importing.values import Held, NotLiftable, Sizes, Tensor, Unavailable
 from engine.layers.utility import Identity
 from engine.network.network import Port
 
@@ -86,7 +86,8 @@ def _lift_node(ctx: Context, node: Node, fates: dict[str, Fate], reasons: list[s
                 fates.setdefault(part, Fate()).opaque += 1
         except NotLiftable as final:
             name = f" ({node.name})" if node.name else ""
-            reasons.append(f"{'+'.join(parts)}{name} {final}")
+            if not isinstance(final, Unavailable):
+                reasons.append(f"{'+'.join(parts)}{name} {final}")
             found = tuple(None for _ in node.outputs)
     else:
         made = Counter(layer.type.label for layer in ctx.layers[before:])

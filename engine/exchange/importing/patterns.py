@@ -1,7 +1,15 @@
 """The patterns of several operators that exporters write for one layer."""
 
-from engine.exchange.importing.graph import Node
+import math
+
+import numpy as np
+
+from engine.exchange.importing.graph import Constant, Node
 from engine.exchange.importing.rewrites import Match, merged, rewrite
+from engine.layers import activation
+from engine.layers.base import LayerType
+
+LONGEST_CHAIN = 8
 
 
 @rewrite("MatMul")
@@ -22,11 +30,7 @@ def matmul_and_add(match: Match, node: Node) -> Node | None:
 def pad_and_conv(match: Match, node: Node) -> Node | None:
     """Zeros around a convolution that pads nothing itself."""
     pad = match.maker(node.inputs[0], "Pad")
-    if (
-        pad is None
-        or match.only_user(pad.outputs[0]) is not node
-        or node.attributes.get("auto_pad", "NOTSET") != "NOTSET"
-    ):
+    if pad is None or match.only_user(pad.outputs[0]) is not node:
         return None
     pads = pad.attributes.get("pads")
     if pads is None and len(pad.inputs) > 1 and (given := match.constant(pad.inputs[1])) is not None:
@@ -36,12 +40,305 @@ def pad_and_conv(match: Match, node: Node) -> Node | None:
         return None
     half = len(pads) // 2
     own = node.attributes.get("pads", [0] * (2 * half - 4))
-    if any(pads[:2]) or any(pads[half : half + 2]) or min(pads) < 0 or len(own) != 2 * half - 4:
+    if node.attributes.get("auto_pad", "NOTSET") not in ("NOTSET", "VALID") or len(own) != 2 * half - 4:
         return None
-    added = [*pads[2:half], *pads[half + 2 :]]
-    if added[: half - 2] != added[half - 2 :]:
+    before, after = pads[2:half], pads[half + 2 :]
+    if any(pads[:2]) or any(pads[half : half + 2]) or min(pads) < 0 or before != after:
         return None
-    sides = [a + b for a, b in zip(own, added, strict=True)]
-    found = merged(node, "Conv", [pad.inputs[0], *node.inputs[1:]], (pad, node), **{**node.attributes, "pads": sides})
+    sides = [a + b for a, b in zip(own, [*before, *after], strict=True)]
+    attributes = {name: value for name, value in node.attributes.items() if name not in ("pads", "auto_pad")}
+    found = merged(node, "Conv", [pad.inputs[0], *node.inputs[1:]], (pad, node), **attributes, pads=sides)
     found.domain = ""
     return found
+
+
+def _activation(last: Node, x: str, parts: list[Node], type: LayerType) -> Node:
+    return merged(last, "Activation", [x], parts, type=type)
+
+
+# ---- activations ----
+
+
+@rewrite("Erf")
+def gelu(match: Match, node: Node) -> Node | None:
+    """x / 2 · (1 + erf(x / √2)), with its factors in any order."""
+    scaled = match.maker(node.inputs[0], "Div", "Mul")
+    if scaled is None:
+        return None
+    root = math.sqrt(2.0) if scaled.op == "Div" else math.sqrt(0.5)
+    given = match.with_number(scaled, root)
+    plus = match.only_user(node.outputs[0], "Add")
+    if given is None or plus is None or match.with_number(plus, 1.0) is None:
+        return None
+    return _half_product(match, given[0], plus, [scaled, node, plus], activation.Gelu())
+
+
+def _half_product(match: Match, x: str, plus: Node, parts: list[Node], type: LayerType) -> Node | None:
+    """Return the node for x · 0.5 · (what `plus` gives), in any order of the two products."""
+    first = match.only_user(plus.outputs[0], "Mul")
+    if first is None:
+        return None
+    other = match.other(first, plus.outputs[0])
+    if match.number(other) == 0.5:
+        last = match.only_user(first.outputs[0], "Mul")
+        if last is not None and match.other(last, first.outputs[0]) == x:
+            return _activation(last, x, [*parts, first, last], type)
+        return None
+    if other == x:
+        last = match.only_user(first.outputs[0], "Mul", "Div")
+        if last is not None and match.with_number(last, 0.5 if last.op == "Mul" else 2.0) is not None:
+            return _activation(last, x, [*parts, first, last], type)
+        return None
+    half = match.maker(other, "Mul", "Div")
+    given = match.with_number(half, 0.5 if half is not None and half.op == "Mul" else 2.0)
+    if half is not None and given is not None and given[0] == x:
+        return _activation(first, x, [*parts, half, first], type)
+    return None
+
+
+@rewrite("Tanh")
+def tanh_gelu(match: Match, node: Node) -> Node | None:
+    """x / 2 · (1 + tanh(√(2 / π) · (x + 0.044715 x³)))."""
+    scaled = match.maker(node.inputs[0], "Mul")
+    given = match.with_number(scaled, math.sqrt(2.0 / math.pi))
+    inner = match.maker(given[0], "Add") if given is not None else None
+    plus = match.only_user(node.outputs[0], "Add")
+    if scaled is None or inner is None or plus is None or match.with_number(plus, 1.0) is None:
+        return None
+    for x, cubed in (inner.inputs, inner.inputs[::-1]):
+        parts = _cube(match, x, match.maker(cubed, "Mul"))
+        if parts:
+            made = [*parts, inner, scaled, node, plus]
+            return _half_product(match, x, plus, made, activation.Gelu(approximation="tanh"))
+    return None
+
+
+def _cube(match: Match, x: str, node: Node | None) -> list[Node]:
+    """Return the operators of 0.044715 x³, none where they are not that."""
+    given = match.with_number(node, 0.044715)
+    if node is None or given is None:
+        return []
+    power = match.maker(given[0], "Pow", "Mul")
+    if power is None:
+        return []
+    if power.op == "Pow":
+        return [power, node] if power.inputs[0] == x and match.number(power.inputs[1]) == 3.0 else []
+    other = match.other(power, x)
+    square = match.maker(other, "Mul")
+    if x not in power.inputs or square is None or square.inputs != [x, x]:
+        return []
+    return [square, power, node]
+
+
+@rewrite("Sigmoid")
+def swish(match: Match, node: Node) -> Node | None:
+    """x · sigmoid(x)."""
+    last = match.only_user(node.outputs[0], "Mul")
+    if last is None or match.other(last, node.outputs[0]) != node.inputs[0]:
+        return None
+    return _activation(last, node.inputs[0], [node, last], activation.Swish())
+
+
+@rewrite("HardSigmoid")
+def hard_swish(match: Match, node: Node) -> Node | None:
+    """x · hardsigmoid(x)."""
+    last = match.only_user(node.outputs[0], "Mul")
+    if last is None or match.other(last, node.outputs[0]) != node.inputs[0]:
+        return None
+    if abs(node.attributes.get("alpha", 0.2) - 1 / 6) > 1e-6 or node.attributes.get("beta", 0.5) != 0.5:
+        return None
+    return _activation(last, node.inputs[0], [node, last], activation.Hardswish())
+
+
+@rewrite("Add")
+def hard_sigmoid(match: Match, node: Node) -> Node | None:
+    """relu6(x + 3) / 6, and x · relu6(x + 3) / 6."""
+    given = match.with_number(node, 3.0)
+    clip = match.only_user(node.outputs[0], "Clip")
+    if given is None or clip is None or _limits(match, clip) != (0.0, 6.0):
+        return None
+    x = given[0]
+    after = match.only_user(clip.outputs[0], "Mul", "Div")
+    if after is None:
+        return None
+    if match.with_number(after, 6.0 if after.op == "Div" else 1 / 6) is not None:
+        last = match.only_user(after.outputs[0], "Mul")
+        if last is not None and match.other(last, after.outputs[0]) == x:
+            return _activation(last, x, [node, clip, after, last], activation.Hardswish())
+        return _activation(after, x, [node, clip, after], activation.Hardsigmoid())
+    if after.op == "Mul" and match.other(after, clip.outputs[0]) == x:
+        last = match.only_user(after.outputs[0], "Div", "Mul")
+        if last is not None and match.with_number(last, 6.0 if last.op == "Div" else 1 / 6) is not None:
+            return _activation(last, x, [node, clip, after, last], activation.Hardswish())
+    return None
+
+
+def _limits(match: Match, clip: Node) -> tuple[float | None, float | None]:
+    found = []
+    for index, name in ((1, "min"), (2, "max")):
+        given = clip.attributes.get(name)
+        if given is None and len(clip.inputs) > index:
+            given = match.number(clip.inputs[index])
+        found.append(given)
+    return found[0], found[1]
+
+
+@rewrite("Softplus")
+def mish(match: Match, node: Node) -> Node | None:
+    """x · tanh(softplus(x))."""
+    tanh = match.only_user(node.outputs[0], "Tanh")
+    last = match.only_user(tanh.outputs[0], "Mul") if tanh is not None else None
+    if tanh is None or last is None or match.other(last, tanh.outputs[0]) != node.inputs[0]:
+        return None
+    return _activation(last, node.inputs[0], [node, tanh, last], activation.Mish())
+
+
+# ---- normalisation ----
+
+
+@rewrite("ReduceMean")
+def layer_norm(match: Match, node: Node) -> Node | None:
+    """(x - mean) / sqrt(variance + epsilon) · scale + shift over the last dimension."""
+    x = node.inputs[0]
+    minus = match.user(node.outputs[0], "Sub")
+    if not _is_last(match, node) or minus is None or minus.inputs != [x, node.outputs[0]]:
+        return None
+    centred = minus.outputs[0]
+    square = match.user(centred, "Pow") or _squared(match, centred)
+    mean = match.only_user(square.outputs[0], "ReduceMean") if square is not None else None
+    if square is None or mean is None or not _is_last(match, mean):
+        return None
+    if square.op == "Pow" and match.number(square.inputs[1]) != 2.0:
+        return None
+    plus = match.only_user(mean.outputs[0], "Add")
+    epsilon = match.with_number(plus)
+    root = match.only_user(plus.outputs[0], "Sqrt") if plus is not None else None
+    divided = match.only_user(root.outputs[0], "Div", "Reciprocal") if root is not None else None
+    if plus is None or root is None or epsilon is None or divided is None:
+        return None
+    parts = [node, minus, square, mean, plus, root, divided]
+    if divided.op == "Reciprocal":
+        product = match.only_user(divided.outputs[0], "Mul")
+        if product is None or match.other(product, divided.outputs[0]) != centred:
+            return None
+        parts, divided = [*parts, product], product
+    elif divided.inputs[0] != centred:
+        return None
+    return _scaled(match, divided, x, parts, "LayerNormalization", epsilon[1])
+
+
+def _squared(match: Match, name: str) -> Node | None:
+    found = [node for node in match.users.get(name, []) if node.op == "Mul" and node.inputs == [name, name]]
+    return found[0] if found else None
+
+
+def _is_last(match: Match, node: Node) -> bool:
+    """Return whether a reduction goes over the last dimension and keeps it."""
+    axes = node.attributes.get("axes")
+    if axes is None and len(node.inputs) > 1 and (given := match.constant(node.inputs[1])) is not None:
+        axes = [int(one) for one in given.array().reshape(-1)]
+    return axes == [-1] and bool(node.attributes.get("keepdims", 1))
+
+
+def _scaled(match: Match, last: Node, x: str, parts: list[Node], op: str, epsilon: float) -> Node | None:
+    """Return a normalisation with the scale and the shift that follow it, if they do."""
+    scale, shift = "", ""
+    times = match.only_user(last.outputs[0], "Mul")
+    if times is None:
+        return None
+    scale = match.other(times, last.outputs[0])
+    numbers = match.constant(scale)
+    if numbers is None or len(numbers.shape) != 1:
+        return None
+    parts, last = [*parts, times], times
+    if op == "LayerNormalization":
+        plus = match.only_user(last.outputs[0], "Add")
+        shift = match.other(plus, last.outputs[0]) if plus is not None else ""
+        added = match.constant(shift)
+        if plus is not None and added is not None and added.shape == numbers.shape:
+            parts, last = [*parts, plus], plus
+        else:
+            shift = ""
+    found = merged(last, op, [x, scale, *([shift] if shift else [])], parts, axis=-1, epsilon=epsilon)
+    found.domain = ""
+    return found
+
+
+@rewrite("ReduceMean")
+def rms_norm(match: Match, node: Node) -> Node | None:
+    """x / sqrt(mean of squares + epsilon) · scale over the last dimension."""
+    square = match.maker(node.inputs[0], "Pow", "Mul")
+    if square is None or not _is_last(match, node):
+        return None
+    x = square.inputs[0]
+    if (square.op == "Pow" and match.number(square.inputs[1]) != 2.0) or (
+        square.op == "Mul" and square.inputs != [x, x]
+    ):
+        return None
+    plus = match.only_user(node.outputs[0], "Add")
+    epsilon = match.with_number(plus)
+    root = match.only_user(plus.outputs[0], "Sqrt") if plus is not None else None
+    after = match.only_user(root.outputs[0], "Div", "Reciprocal") if root is not None else None
+    if plus is None or root is None or after is None or epsilon is None:
+        return None
+    parts = [square, node, plus, root, after]
+    if after.op == "Reciprocal" or (after.inputs[0] != x and match.number(after.inputs[0]) == 1.0):
+        product = match.only_user(after.outputs[0], "Mul")
+        if product is None or match.other(product, after.outputs[0]) != x:
+            return None
+        parts, after = [*parts, product], product
+    elif after.inputs[0] != x:
+        return None
+    return _scaled(match, after, x, parts, "RMSNormalization", epsilon[1])
+
+
+# ---- arithmetic ----
+
+
+@rewrite("Add", "Sub", "Mul", "Div")
+def affine(match: Match, node: Node) -> Node | None:
+    """A chain of sums and products with known numbers that have the same sizes, or are single: one scale and shift."""
+    chain: list[Node] = []
+    factor, shift = np.ones((), np.float64), np.zeros((), np.float64)
+    at: Node | None = node
+    x = ""
+    while at is not None and len(chain) < LONGEST_CHAIN:
+        step = _step(match, at)
+        if step is None or (chain and step[0] != chain[-1].outputs[0]):
+            break
+        source, times, plus = step
+        if len({one.shape for one in (factor, shift, times, plus)} - {()}) > 1:
+            break
+        x = x or source
+        factor, shift = factor * times, shift * times + plus
+        chain.append(at)
+        at = match.only_user(at.outputs[0], "Add", "Sub", "Mul", "Div")
+    if len(chain) < 2 or not (np.isfinite(factor).all() and np.isfinite(shift).all()):
+        return None
+    names = [f"{chain[-1].outputs[0]}.{word}" for word in ("factor", "shift")]
+    for name, numbers in zip(names, (factor, shift), strict=True):
+        match.graph.constants[name] = Constant.of(np.asarray(numbers, np.float32))
+    return merged(chain[-1], "Affine", [x, *names], chain, scope_of=chain[0])
+
+
+def _step(match: Match, node: Node) -> tuple[str, np.ndarray, np.ndarray] | None:
+    """Return the tensor, the factor and the summand of a node that combines a tensor with known numbers."""
+    for at in (0, 1):
+        constant = match.constant(node.inputs[at])
+        if constant is None or match.constant(node.inputs[1 - at]) is not None or constant.dtype.kind != "f":
+            continue
+        numbers = constant.array().astype(np.float64)
+        numbers = numbers.reshape(()) if numbers.size == 1 else numbers
+        one, zero = np.ones(()), np.zeros(())
+        if node.op == "Div" and (at == 0 or not np.all(numbers)):
+            return None
+        match node.op:
+            case "Add":
+                return node.inputs[1 - at], one, numbers
+            case "Sub":
+                return (node.inputs[0], one, -numbers) if at else (node.inputs[1], -one, numbers)
+            case "Mul":
+                return node.inputs[1 - at], numbers, zero
+            case "Div":
+                return node.inputs[0], 1.0 / numbers, zero
+    return None

@@ -15,6 +15,10 @@ class NotLiftable(Exception):
     """An operator, as it is used here, has no layer. The text says why, as the end of a sentence."""
 
 
+class Unavailable(NotLiftable):
+    """An operator takes a value of an operator that was refused."""
+
+
 @dataclass(frozen=True)
 class Free:
     """A size that is known only when the network runs: a factor times names, such as 2 · N · T."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.core.types import LAYOUTS, NAMES
 from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import Node
+from engine.exchange.importing.graph import OWN_DOMAIN, Node
 from engine.exchange.importing.lifts.normalisation import epsilon_of
 from engine.exchange.importing.registry import lift
 from engine.exchange.importing.values import BATCH, ONE, NotLiftable, Tensor
@@ -205,3 +205,13 @@ def power(ctx: Context, node: Node) -> Tensor:
     if number == 0.5:
         return ctx.add(node, MathFunction(function="sqrt"), x)
     return ctx.add(node, ctx.make(Power, exponent=_short(number)), x)
+
+
+@lift("Affine", domain=OWN_DOMAIN, becomes=("scaling", "learned_scale"))
+def chain(ctx: Context, node: Node) -> Tensor:
+    """A chain of sums and products with known numbers."""
+    x, factor, shift = ctx.tensor(node, 0), ctx.numbers(node, 1), ctx.numbers(node, 2)
+    if x.type.kind != "real":
+        raise NotLiftable("computes with indices")
+    given = factor if (factor != 1.0).any() else None, shift if (shift != 0.0).any() else None
+    return x if given == (None, None) else affine(ctx, node, x, *given)

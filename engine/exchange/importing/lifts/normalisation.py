@@ -25,7 +25,7 @@ def batch_norm(ctx: Context, node: Node) -> Tensor:
         momentum=round(momentum, 6) if 0 < momentum <= 1 else 0.1,
     )
     weights = {"weight": scale, "bias": shift, "running_mean": mean, "running_var": variance}
-    return ctx.add(node, type, x, weights=weights)
+    return ctx.add(node, type, x, weights={**weights, "num_batches_tracked": np.zeros((), np.int64)})
 
 
 def epsilon_of(value: float) -> float:

@@ -1,0 +1,110 @@
+"""Comparisons and logic: true is 1, false is 0, as numbers of layers."""
+
+import numpy as np
+
+from engine.exchange.importing.context import Context
+from engine.exchange.importing.graph import Node
+from engine.exchange.importing.lifts.arithmetic import affine, combined, parameter
+from engine.exchange.importing.registry import lift
+from engine.exchange.importing.values import NotLiftable, Tensor
+from engine.layers.activation import Relu
+from engine.layers.arithmetic import MathFunction, Scaling
+from engine.layers.combination import Maximum, Multiplication, Subtraction, Where
+
+NOT = Scaling(scale=-1.0, shift=1.0)
+BY_SIGN = ("math_function", "relu", "subtraction")
+
+
+def _difference(ctx: Context, node: Node, first: int, second: int) -> Tensor:
+    """Return one input minus another, of which one may be known numbers."""
+    a, b = ctx.held(node, first), ctx.held(node, second)
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return combined(ctx, node, Subtraction(), a, b)
+    if isinstance(a, Tensor):
+        return affine(ctx, node, _real(a), None, -ctx.numbers(node, second).astype(np.float32))
+    if isinstance(b, Tensor):
+        minus = np.asarray(-1.0, np.float32)
+        return affine(ctx, node, _real(b), minus, ctx.numbers(node, first).astype(np.float32))
+    raise NotLiftable("takes no tensor")
+
+
+def _real(x: Tensor) -> Tensor:
+    if x.type.kind != "real":
+        raise NotLiftable("compares indices")
+    return x
+
+
+@lift(
+    "Greater",
+    "Less",
+    "GreaterOrEqual",
+    "LessOrEqual",
+    becomes=BY_SIGN,
+    note="1 where true, by the sign of the difference",
+)
+def compare(ctx: Context, node: Node) -> Tensor:
+    """max(0, sign(a - b)) is 1 where a > b."""
+    is_greater = node.op in ("Greater", "LessOrEqual")
+    apart = _difference(ctx, node, *((0, 1) if is_greater else (1, 0)))
+    sign = ctx.add(node, MathFunction(function="sign"), apart, name="sign")
+    found = ctx.add(node, Relu(), sign)
+    return ctx.add(node, NOT, found, name="not") if node.op.endswith("OrEqual") else found
+
+
+@lift("Equal", becomes=BY_SIGN, note="1 where true, by the sign of the difference")
+def equal(ctx: Context, node: Node) -> Tensor:
+    """1 - |sign(a - b)|."""
+    sign = ctx.add(node, MathFunction(function="sign"), _difference(ctx, node, 0, 1), name="sign")
+    return ctx.add(node, NOT, ctx.add(node, MathFunction(function="abs"), sign, name="abs"))
+
+
+@lift("Not", becomes=("scaling",))
+def negation(ctx: Context, node: Node) -> Tensor:
+    """1 - x."""
+    return ctx.add(node, NOT, _real(ctx.tensor(node, 0)))
+
+
+@lift("And", "Or", "Xor", becomes=("multiplication", "maximum", "subtraction"))
+def logic(ctx: Context, node: Node) -> Tensor:
+    """Product, maximum, or distance of what is 0 or 1."""
+    held = [ctx.held(node, index) for index in (0, 1)]
+    like = next((one for one in held if isinstance(one, Tensor)), None)
+    if like is None:
+        raise NotLiftable("takes no tensor")
+    a, b = (
+        one
+        if isinstance(one, Tensor)
+        else parameter(ctx, node, ctx.numbers(node, at).astype(np.float32), like, "numbers")
+        for at, one in enumerate(held)
+    )
+    if node.op == "Xor":
+        return ctx.add(node, MathFunction(function="abs"), combined(ctx, node, Subtraction(), a, b))
+    return combined(ctx, node, Multiplication() if node.op == "And" else Maximum(), a, b)
+
+
+@lift("Where", becomes=("where",))
+def where(ctx: Context, node: Node) -> Tensor:
+    """Numbers from one of two inputs, by a condition."""
+    held = [ctx.held(node, index) for index in range(3)]
+    tensors = [one for one in held if isinstance(one, Tensor)]
+    if not tensors:
+        raise NotLiftable("takes no tensor")
+    like = max(tensors, key=lambda one: one.type.rank)
+    given = [
+        _real(one) if isinstance(one, Tensor) else parameter(ctx, node, _finite(ctx.numbers(node, at)), like, "numbers")
+        for at, one in enumerate(held)
+    ]
+    return combined(ctx, node, Where(), *given)
+
+
+def _finite(numbers: np.ndarray) -> np.ndarray:
+    """Return numbers as floating point; infinite ones as the largest there are."""
+    return np.nan_to_num(numbers.astype(np.float32), posinf=3e38, neginf=-3e38)
+
+
+@lift("Ceil", becomes=("math_function",))
+def ceil(ctx: Context, node: Node) -> Tensor:
+    """-floor(-x)."""
+    negate = MathFunction(function="negate")
+    down = ctx.add(node, MathFunction(function="floor"), ctx.add(node, negate, ctx.tensor(node, 0), name="negate"))
+    return ctx.add(node, negate, down, name="negate")

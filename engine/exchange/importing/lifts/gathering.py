@@ -1,0 +1,230 @@
+"""Operators that look up, repeat, pad and rearrange."""
+
+import numpy as np
+
+from engine.exchange.importing.context import Context
+from engine.exchange.importing.folding import as_sizes
+from engine.exchange.importing.graph import Node
+from engine.exchange.importing.lifts.convolution import PADS
+from engine.exchange.importing.lifts.layout import sliced
+from engine.exchange.importing.lifts.normalisation import epsilon_of
+from engine.exchange.importing.registry import Values, lift
+from engine.exchange.importing.values import BATCH, ONE, Free, NotLiftable, Tensor
+from engine.layers.attention import Embedding
+from engine.layers.combination import Concatenation
+from engine.layers.reshape import Slice
+from engine.layers.reshape_layouts import Flip, Repeat
+from engine.layers.resizing import DepthToSpace2d, SpaceToDepth2d
+
+MODES = {"constant": "zeros", "reflect": "reflection", "edge": "replication", "wrap": "circular"}
+MOST_SLICES = 32
+
+
+@lift("Gather", becomes=("embedding", "slice"), note="with known numbers an embedding, with known places slices")
+def gather(ctx: Context, node: Node) -> Tensor:
+    """Look up rows of known numbers by indices, or take places of a tensor."""
+    axis = ctx.attribute(node, "axis", 0)
+    if ctx.is_tensor(node, 1):
+        return _looked_up(ctx, node, axis)
+    x, places = ctx.tensor(node, 0), ctx.numbers(node, 1)
+    axis = x.axis(axis)
+    found = taken(ctx, node, x, axis, [int(one) for one in places.reshape(-1)])
+    if places.ndim == 1:
+        return found
+    if places.ndim > 1:
+        raise NotLiftable(f"takes places in {places.ndim} dimensions")
+    return without(ctx, node, found, axis)
+
+
+def _looked_up(ctx: Context, node: Node, axis: int) -> Tensor:
+    table, x = ctx.numbers(node, 0), ctx.tensor(node, 1)
+    if table.ndim != 2 or axis not in (0, -2) or table.dtype.kind != "f":
+        raise NotLiftable("looks up other things than rows of a table")
+    if x.type.axes != ("T",) or x.type.kind != "index" or x.dims != (BATCH, "T"):
+        raise NotLiftable("looks up indices that are no sequence")
+    type = ctx.make(Embedding, vocabulary=table.shape[0], dimension=table.shape[1])
+    return ctx.add(node, type, x, weights={"weight": table}, dims=(BATCH, "T", "C"))
+
+
+def taken(ctx: Context, node: Node, x: Tensor, axis: int, places: list[int]) -> Tensor:
+    """Return some places of a dimension: a slice, the places turned round, or several slices joined."""
+    size = x.size(axis)
+    if isinstance(size, int):
+        if any(not -size <= place < size for place in places):
+            raise NotLiftable(f"takes places beyond {size}")
+        places = [place % size for place in places]
+        if places == list(range(size))[::-1] and size > 1:
+            return ctx.add(node, ctx.make(Flip, axis=_named(x, axis)), x)
+    runs: list[tuple[int, int]] = []
+    for place in places:
+        if runs and runs[-1][1] == place and place != 0:
+            runs[-1] = (runs[-1][0], place + 1)
+        else:
+            runs.append((place, place + 1))
+    if len(runs) > MOST_SLICES or (len(runs) > 1 and not isinstance(size, int)):
+        raise NotLiftable(f"takes {len(places)} places in no order")
+    parts = [sliced(ctx, node, x, axis, *_ends(start, end)) for start, end in runs]
+    if len(parts) == 1:
+        return parts[0]
+    return ctx.add(node, ctx.make(Concatenation, inputs=len(parts), axis=_named(x, axis)), *parts)
+
+
+def _ends(start: int, end: int) -> tuple[int, int]:
+    """Return start and end of a slice; the end of one that reaches the last place counted from the end is open."""
+    return (start, 2**62) if end == 0 else (start, end)
+
+
+def _named(x: Tensor, axis: int) -> str:
+    name = x.dims[axis]
+    if name in (BATCH, ONE) or "*" in name:
+        raise NotLiftable("takes places of the batch")
+    return name
+
+
+def without(ctx: Context, node: Node, x: Tensor, axis: int) -> Tensor:
+    """Return the tensor without a dimension of size 1."""
+    from engine.exchange.importing.lifts.layout import reshaped
+    from engine.layers.reshape import SelectStep
+
+    if x.dims[axis] == ONE:
+        return x.viewed([dim for at, dim in enumerate(x.dims) if at != axis])
+    if x.dims[axis] == "T" and x.type.layout == "sequence":
+        last = ctx.layers[-1] if ctx.layers and ctx.layers[-1].id == x.port.layer else None
+        dims = [dim for at, dim in enumerate(x.dims) if at != axis]
+        if last is not None and isinstance(last.type, Slice) and last.type.axis == "T":
+            return _selected(ctx, node, x, last.type.start, dims)
+        return ctx.add(node, SelectStep(counted_from="start", step=0), x, dims=dims)
+    left = [x.size(at) for at in range(x.rank) if at != axis]
+    return reshaped(ctx, node, x, left)
+
+
+def _selected(ctx: Context, node: Node, x: Tensor, step: int, dims: list[str]) -> Tensor:
+    """Return one step of a sequence in place of the slice that was just made of it."""
+    from engine.layers.reshape import SelectStep
+
+    layer = ctx.layers.pop()
+    line = next(one for one in reversed(ctx.connections) if one.target.layer == layer.id)
+    ctx.connections.remove(line)
+    source = ctx.source(line.source)
+    steps = source.type["T"]
+    if isinstance(steps, int) and step == steps - 1:
+        step = -1
+    if step < 0:
+        type = ctx.make(SelectStep, counted_from="end", step=-1 - step)
+    else:
+        type = ctx.make(SelectStep, counted_from="start", step=step)
+    return ctx.add(node, type, source, dims=dims)
+
+
+@lift("Pad", becomes=("pad1d", "pad2d", "pad3d"), note="of places, not of channels, by known numbers")
+def pad(ctx: Context, node: Node) -> Tensor:
+    """Padding is an attribute before version 11; negative padding crops."""
+    x = ctx.tensor(node, 0)
+    pads = ctx.ints(node, 1, "pads")
+    if pads is None:
+        raise NotLiftable("has no padding")
+    value = ctx.optional_numbers(node, 2)
+    number = float(node.attributes.get("value", 0.0) if value is None else value.reshape(()))
+    axes = [x.axis(axis) for axis in ctx.ints(node, 3, "axes") or range(x.rank)]
+    if len(pads) != 2 * len(axes):
+        raise NotLiftable(f"has {len(pads)} numbers of padding for {len(axes)} dimensions")
+    sides = dict(zip(axes, zip(pads[: len(axes)], pads[len(axes) :], strict=True), strict=True))
+    for axis, (before, after) in list(sides.items()):
+        if before < 0 or after < 0:
+            x = sliced(ctx, node, x, axis, max(0, -before), x.known(axis) - max(0, -after))
+            sides[axis] = (max(0, before), max(0, after))
+    sides = {axis: pair for axis, pair in sides.items() if pair != (0, 0)}
+    if not sides:
+        return x
+    x = _places_for(ctx, node, x, sides)
+    mode = MODES.get(ctx.attribute(node, "mode", "constant"))
+    if mode is None:
+        raise NotLiftable(f"pads in the mode {ctx.attribute(node, 'mode')}")
+    values = {"value": max(-1e9, epsilon_of(number))} if mode == "zeros" and number else {}
+    mode = "constant" if values else mode
+    border = tuple(size for axis in x.type.spatial for size in sides.get(x.dims.index(axis), (0, 0)))
+    return ctx.add(node, ctx.make(PADS[len(x.type.spatial)], border=border, mode=mode, **values), x)
+
+
+def _places_for(ctx: Context, node: Node, x: Tensor, sides: dict[int, tuple[int, int]]) -> Tensor:
+    """Return the tensor with places at all dimensions that are padded."""
+    if all(x.dims[axis] in x.type.spatial for axis in sides):
+        return x
+    if any(x.dims[axis] == BATCH for axis in sides):
+        raise NotLiftable("pads the batch")
+    layouts = {3: "TC", 4: "CHW", 5: "CDHW"}
+    for order in (layouts.get(x.rank, ""), *({3: ["CT"], 4: ["HCW", "HWC"], 5: ["DHWC", "DCHW"]}.get(x.rank, []))):
+        want = (BATCH, *order)
+        if len(want) == x.rank and all(want[axis] in "DHWT" for axis in sides):
+            return ctx.relayout(node, x, want)
+    raise NotLiftable("pads the channels")
+
+
+@lift("Expand", becomes=("repeat",), note="vanishes where what follows broadcasts by itself")
+def expand(ctx: Context, node: Node) -> Values:
+    """Known numbers stay as they are, for everything that takes them broadcasts; a tensor is repeated."""
+    sizes = as_sizes(ctx.optional(node, 1))
+    if sizes is None:
+        raise NotLiftable("computes its sizes")
+    items = list(sizes.items)
+    if not ctx.is_tensor(node, 0):
+        numbers = ctx.numbers(node, 0)
+        known = [1 if isinstance(item, Free) else item for item in items]
+        return np.broadcast_to(numbers, np.broadcast_shapes(numbers.shape, tuple(known)))
+    x = ctx.tensor(node, 0)
+    if len(items) > x.rank:
+        raise NotLiftable("broadcasts the batch against another dimension")
+    for axis, item in enumerate(items, x.rank - len(items)):
+        size = x.size(axis)
+        if item in (1, size) or (x.dims[axis] == BATCH and item == ctx.fixed_batch):
+            continue
+        if size != 1 or isinstance(item, Free):
+            raise NotLiftable(f"broadcasts {size} to {item}")
+        x = repeated(ctx, node, x, axis, item)
+    return x
+
+
+@lift("Tile", becomes=("repeat",), note="with known numbers")
+def tile(ctx: Context, node: Node) -> Tensor:
+    """Repeat each dimension as a whole."""
+    x = ctx.tensor(node, 0)
+    for axis, times in enumerate(ctx.ints(node, 1, "repeats") or []):
+        if times != 1:
+            x = repeated(ctx, node, x, axis, times)
+    return x
+
+
+def repeated(ctx: Context, node: Node, x: Tensor, axis: int, times: int) -> Tensor:
+    """Return the tensor with a dimension repeated."""
+    if x.dims[axis] == ONE:
+        x = with_axis(ctx, node, x, axis)
+    return ctx.add(node, ctx.make(Repeat, axis=_named(x, axis), times=times), x)
+
+
+def with_axis(ctx: Context, node: Node, x: Tensor, axis: int) -> Tensor:
+    """Return the tensor with a layout that has an axis for a dimension of size 1."""
+    from engine.exchange.importing.lifts.layout import BY_RANK
+
+    real = [at for at, dim in enumerate(x.dims) if dim not in (BATCH, ONE) or at == axis]
+    layout = BY_RANK.get(len(real))
+    if layout is None or any("*" in dim for dim in x.dims):
+        raise NotLiftable(f"has {len(real)} dimensions beside the batch")
+    names = dict(zip(real, layout, strict=True))
+    return ctx.relayout(node, x, [names.get(at, dim) for at, dim in enumerate(x.dims)])
+
+
+@lift("DepthToSpace", becomes=("depth_to_space2d",))
+def depth_to_space(ctx: Context, node: Node) -> Tensor:
+    """Channels become places, in the order DCR or CRD."""
+    block = ctx.attribute(node, "blocksize")
+    order = ctx.attribute(node, "mode", "DCR").lower()
+    x = ctx.as_image(node, ctx.tensor(node, 0))
+    return ctx.add(node, ctx.make(DepthToSpace2d, block=(block, block), order=order), x)
+
+
+@lift("SpaceToDepth", becomes=("space_to_depth2d",))
+def space_to_depth(ctx: Context, node: Node) -> Tensor:
+    """Places become channels; the places of a block vary slowest."""
+    block = ctx.attribute(node, "blocksize")
+    x = ctx.as_image(node, ctx.tensor(node, 0))
+    return ctx.add(node, ctx.make(SpaceToDepth2d, block=(block, block), order="dcr"), x)
