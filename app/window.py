@@ -12,7 +12,7 @@ from app import documents, messages
 from app.data.dataset_tracker import DatasetTracker
 from app.data.guess import DataGuesser, dropped_path, is_project
 from app.frame.actions import WindowState
-from app.frame.canvas_overlays import LayerHealthOverlay, StagesOverlay
+from app.frame.canvas_overlays import LayerHealthOverlay, LayerTimesOverlay, StagesOverlay
 from app.frame.commands import CanvasCommands, DialogCommands, ThemeCommands
 from app.frame.document_commands import DocumentCommands
 from app.frame.menus import Menus
@@ -82,7 +82,8 @@ class MainWindow(QMainWindow):
         self.layer_health = LayerHealthOverlay(self, self.design, self.training)
         self.files = DocumentCommands(self)
         self.files.data_chosen.connect(self.guesser.use)
-        self.canvas_commands = CanvasCommands(self.design)
+        self.layer_times = LayerTimesOverlay(self, self.design, self.environment)
+        self.canvas_commands = CanvasCommands(self.design, self.layer_times)
         self.dialogs = DialogCommands(self, self.design, self.dataset, self.user_code, self.environment, self.training)
         self.menus = Menus(self, self, self.documents)
         self._make_central()
@@ -465,6 +466,7 @@ class MainWindow(QMainWindow):
         self._is_leaving = True
         self.documents.close()
         self.user_code.close()
+        self.layer_times.stop()
         self.training.close()
         if self._preload is not None:
             self._preload.close()

@@ -1,18 +1,26 @@
-"""What the window adds to the canvas: the stages of a pipeline, and the health of layers in training."""
+"""What the window adds to the canvas: the stages of a pipeline, the health of layers in training, and their measured
+times."""
 
-from typing import TYPE_CHECKING
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.frame.tabs import DesignTab
+from app.processes import DisposableProcess
 from app.runs.environment import ExecutionEnvironment
 from app.shell import Shell
 from app.training import Training
-from engine.core.errors import UserError
+from engine.core.child_process import module_command
+from engine.core.errors import UserError, plural
+from engine.network.network import Network
+from engine.project.file import dumps
 from engine.project.project import Project
 
 if TYPE_CHECKING:
-    from designer.canvas.legends import HealthLegend, StageLegend
+    from designer.canvas.legends import HealthLegend, StageLegend, TintLegend
     from designer.canvas.view import CanvasView
     from designer.panels.property_sections import StageRow
     from engine.runs.events import Event
@@ -188,3 +196,118 @@ class LayerHealthOverlay(QObject):
             self._legend = HealthLegend(canvas)
         if self._legend is not None:
             self._legend.show_at(self._iteration) if shown else self._legend.hide()
+
+
+class LayerTimesOverlay(QObject):
+    """Measures the time of each layer in a process of its own (`engine.launch.profile`), and tells the canvas and the
+    table of layers. Times stay until they are measured again; after an edit the legend says so."""
+
+    def __init__(self, shell: Shell, design: DesignTab, environment: ExecutionEnvironment) -> None:
+        super().__init__(shell.dialog_parent)
+        self._shell, self._design, self._environment = shell, design, environment
+        self._legend: TintLegend | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._seconds: dict[str, float] = {}
+        """Seconds per step by the path of ids."""
+        self._measured: Network | None = None
+        self._where = ""
+        self.process = DisposableProcess(self)
+        self.process.said.connect(self._take)
+        self.process.ended.connect(self._on_ended)
+        shell.editor.project_changed.connect(self._on_changed)
+        shell.editor.scope_changed.connect(self._on_changed)
+
+    def attach(self, legend: "TintLegend") -> None:
+        """Say in the legend what the times were measured on."""
+        self._legend = legend
+        self._describe()
+
+    def toggle(self) -> None:
+        """Measure, or stop measuring."""
+        self.stop() if self.process.is_running else self.start()
+
+    def start(self) -> None:
+        """Start measuring the project as it is."""
+        project = self._shell.editor.project
+        self.stop()
+        self._folder = tempfile.TemporaryDirectory(prefix="netwright-")
+        path = Path(self._folder.name) / "project.netwright"
+        path.write_text(dumps(project), encoding="utf-8")
+        self._seconds, self._measured, self._where = {}, project.network, ""
+        try:
+            self.process.start(module_command("engine.launch.profile", str(path), "--device", self._device()))
+        except OSError as error:
+            self.stop()
+            self._shell.hint(f"The engine cannot be started: {error.strerror}.")
+        self._show()
+
+    def stop(self) -> None:
+        """End the process, if it runs; what it has measured stays."""
+        self.process.stop()
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+        self._describe()
+
+    def _device(self) -> str:
+        """Return the first accelerator, where the environment of the project may use one, else the CPU."""
+        inventory, target = self._environment.inventory, self._shell.editor.project.environment.target
+        usable = [device.name for device in inventory.devices if not device.refusal] if inventory is not None else []
+        return usable[0] if usable and target not in ("cpu", "multi-cpu") else "cpu"
+
+    def _take(self, line: dict[str, Any]) -> None:
+        if "error" in line:
+            self._measured = None
+            self.stop()
+            self._shell.hint(str(line["error"]))
+        elif "device" in line:
+            device = line["device"]
+            threads = f", {plural(device['threads'], 'thread')}" if device["name"] == "cpu" else ""
+            self._where = f"{plural(device['batch'], 'sample')} on {device['name']}{threads}"
+        elif "layer" in line:
+            cost = line["layer"]
+            self._seconds[cost["path"]] = cost["forward_s"] + cost["backward_s"]
+            self._show()
+
+    def _on_ended(self) -> None:
+        if not self._where:
+            self._shell.hint("The times of the layers could not be measured: the process has ended. Try again.")
+        self.stop()
+        self._show()
+
+    def _on_changed(self, _project: object = None) -> None:
+        if self._seconds:
+            self._show()
+
+    def _show(self) -> None:
+        editor = self._shell.editor
+        shown = times_in(self._seconds, editor.project.network, editor.scope)
+        self._design.canvas.network_scene.show_times(shown)
+        self._describe()
+
+    def _describe(self) -> None:
+        if self._legend is None:
+            return
+        if self.process.is_running:
+            done = plural(len(self._seconds), "layer") if self._seconds else "starting"
+            self._legend.show_times_state(f"Measuring: {done}…", "Stop")
+        elif not self._seconds:
+            self._legend.show_times_state("Not measured yet", "Measure")
+        else:
+            is_same = self._measured == self._shell.editor.project.network
+            edited = "" if is_same else ", before the last edits"
+            self._legend.show_times_state(f"{self._where}{edited}", "Measure again")
+
+
+def times_in(seconds: Mapping[str, float], network: Network, scope: tuple[str, ...]) -> dict[str, int]:
+    """Return the nanoseconds of the layers that are visible inside the block at a path of ids, or at the top level. A
+    block has the sum of its contents, a layer of a repeated block that of its copies. `network` is the whole one."""
+    from designer.scene.health import without_copies
+
+    times: dict[str, int] = {}
+    for path, value in seconds.items():
+        ids, _ = without_copies(path.split("/"), network)
+        if len(ids) > len(scope) and ids[: len(scope)] == list(scope):
+            id = ids[len(scope)]
+            times[id] = times.get(id, 0) + round(1e9 * value)
+    return times

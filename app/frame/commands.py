@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QSettings, Signal
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.data.dataset_tracker import DatasetTracker
+from app.frame.canvas_overlays import LayerTimesOverlay
 from app.frame.tabs import DesignTab
 from app.processes import OnError, OnResult
 from app.runs.environment import ExecutionEnvironment
@@ -156,12 +157,12 @@ def _scheme_of(value: object) -> theme.Scheme:
 
 
 class CanvasCommands:
-    """Finds and tints layers on the canvas."""
+    """Finds layers on the canvas, tints them, and measures their times."""
 
-    def __init__(self, design: DesignTab) -> None:
-        self._design = design
+    def __init__(self, design: DesignTab, times: LayerTimesOverlay) -> None:
+        self._design, self._times = design, times
         self._find_bar: FindBar | None = None
-        self.legend: TintLegend | None = None
+        self._legend: TintLegend | None = None
 
     @property
     def find_bar(self) -> "FindBar":
@@ -173,10 +174,25 @@ class CanvasCommands:
         return self._find_bar
 
     def tint_layers(self) -> None:
-        """Tint by parameters, FLOPs, memory, nothing, and round again."""
-        from designer.canvas.legends import TintLegend, next_kind
+        """Tint by parameters, FLOPs, memory, measured times if there are any, nothing, and round again."""
+        from designer.canvas.legends import next_kind
 
-        scene = self._design.canvas.network_scene
-        if self.legend is None:
-            self.legend = TintLegend(self._design.canvas)
-        scene.show_tint(next_kind(scene.tint.kind))
+        scene, _ = self._design.canvas.network_scene, self.legend
+        scene.show_tint(next_kind(scene.tint.kind, has_times=bool(scene.times)))
+
+    @property
+    def legend(self) -> "TintLegend":
+        """The legend of the tint; made when first needed."""
+        if self._legend is None:
+            from designer.canvas.legends import TintLegend
+
+            self._legend = TintLegend(self._design.canvas)
+            self._legend.measuring_requested.connect(self._times.toggle)
+            self._times.attach(self._legend)
+        return self._legend
+
+    def measure_layers(self) -> None:
+        """Measure the time of each layer, and tint the layers by it."""
+        scene, _ = self._design.canvas.network_scene, self.legend
+        scene.show_tint("time")
+        self._times.start()

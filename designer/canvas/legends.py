@@ -1,6 +1,6 @@
 """Legends over the canvas: of the tint by a figure, of health badges, and of pipeline stages."""
 
-from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -76,7 +76,10 @@ class _Legend(QFrame):
 
 
 class TintLegend(_Legend):
-    """Legend above the zoom chip, visible while layers are tinted."""
+    """Legend above the zoom chip, visible while layers are tinted. Measured times have a line that says what they were
+    measured on, and a link that measures them again."""
+
+    measuring_requested = Signal()
 
     def __init__(self, view: CanvasView) -> None:
         super().__init__(view)
@@ -106,6 +109,30 @@ class TintLegend(_Legend):
         row.addWidget(self._close)
         column.addLayout(row)
         column.addLayout(self._scale())
+        column.addWidget(self._times_line())
+
+    def _times_line(self) -> QWidget:
+        """What the times were measured on, and the link."""
+        self._line = QWidget()
+        row = QHBoxLayout(self._line)
+        row.setContentsMargins(8, 0, 8, 0)
+        row.setSpacing(8)
+        self.state, self.measure_button = QLabel(), QPushButton("Measure")
+        theme.mark(self.state, "role", "help")
+        theme.mark(self.measure_button, "role", "link")
+        theme.mark(self.measure_button, "flush", True)
+        self.measure_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.measure_button.clicked.connect(self.measuring_requested)
+        row.addWidget(self.state)
+        row.addStretch(1)
+        row.addWidget(self.measure_button)
+        return self._line
+
+    def show_times_state(self, words: str, link: str) -> None:
+        """Say what the times were measured on, or how far the measuring is, and what a click on the link does."""
+        self.state.setText(words)
+        self.measure_button.setText(link)
+        self._place()
 
     def _scale(self) -> QHBoxLayout:
         """The tints between nothing and the figure of the heaviest layer."""
@@ -127,10 +154,15 @@ class TintLegend(_Legend):
         button.setToolTip(tint.HELP[kind])
         button.setCheckable(True)
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        button.clicked.connect(lambda _=False: self._scene.show_tint(kind))
+        button.clicked.connect(lambda _=False: self._choose(kind))
         self._group.addButton(button)
         self.buttons[kind] = button
         return button
+
+    def _choose(self, kind: Kind) -> None:
+        self._scene.show_tint(kind)
+        if kind == "time" and not self._scene.times:
+            self.measuring_requested.emit()
 
     def _dress(self) -> None:
         self._close.setIcon(theme.icon("close", "muted"))
@@ -140,7 +172,8 @@ class TintLegend(_Legend):
         if shown.kind:
             self.buttons[shown.kind].setChecked(True)
             self.highest.setText(shown.text(shown.highest) or "0")
-            self.highest.setToolTip("The heaviest layer")
+            self.highest.setToolTip("The slowest layer" if shown.kind == "time" else "The heaviest layer")
+            self._line.setVisible(shown.kind == "time")
             self._place()
 
     def _place(self) -> None:
@@ -154,9 +187,11 @@ class TintLegend(_Legend):
         return super().eventFilter(watched, event)
 
 
-def next_kind(kind: Kind) -> Kind:
-    """Switch cyclically between parameters, FLOPs, memory and no tint."""
-    order: tuple[Kind, ...] = ("", *KINDS)
+def next_kind(kind: Kind, *, has_times: bool = False) -> Kind:
+    """Switch cyclically between parameters, FLOPs, memory, measured times if there are any, and no tint."""
+    order: tuple[Kind, ...] = ("", *(kind for kind in KINDS if kind != "time" or has_times))
+    if kind not in order:
+        return ""
     return order[(order.index(kind) + 1) % len(order)]
 
 

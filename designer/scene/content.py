@@ -53,7 +53,7 @@ def content_of(
 ) -> Content:
     """Return the content of a layer on the canvas."""
     type = layer.type
-    figure = tint.figure(facts)
+    figure = tint.figure(layer.id, facts)
     parameters = short_count(facts.parameters) if facts and facts.parameters else ""
     detail = ("Bypassed", type.label) if layer.bypassed else filter(None, (type.label, type.short_value()))
     return Content(

@@ -69,7 +69,7 @@ def badges(layers: Mapping[str, Sequence[float]], network: Network, scope: Seque
     largest = max((figures[0] for figures in layers.values() if math.isfinite(figures[0])), default=0.0)
     badges_by_id: dict[str, HealthBadge] = {}
     for path, figures in layers.items():
-        ids, names = _without_copies(path.split("/"), network)
+        ids, names = without_copies(path.split("/"), network)
         if len(figures) != 3 or len(ids) <= len(scope) or ids[: len(scope)] != list(scope):
             continue
         badge = badge_for(figures, largest)
@@ -81,7 +81,7 @@ def badges(layers: Mapping[str, Sequence[float]], network: Network, scope: Seque
     return badges_by_id
 
 
-def _without_copies(path: list[str], network: Network) -> tuple[list[str], list[str]]:
+def without_copies(path: list[str], network: Network) -> tuple[list[str], list[str]]:
     """Return the ids along a path, and the names of their layers; empty where the network no longer has them."""
     ids: list[str] = []
     names: list[str] = []

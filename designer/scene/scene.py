@@ -62,6 +62,8 @@ class Scene(QGraphicsScene):
         self._messages: dict[str, tuple[str, tuple[str, ...]]] = {}
         self._selected: frozenset[str] = frozenset()
         self.tint = Tint()
+        self.times: Mapping[str, int] = {}
+        """Measured nanoseconds of layers, by id."""
         self.health: Mapping[str, HealthBadge] = {}
         """Health badges of layers in training, where they are shown."""
         self.stages: Mapping[str, int] = {}
@@ -170,13 +172,18 @@ class Scene(QGraphicsScene):
 
     def show_tint(self, kind: Kind) -> None:
         """Tint the layers by a figure, or not at all. A new heaviest layer changes the tint of all."""
-        tint = tint_by(kind, self._facts, self._project.training.mini_batch_size)
+        tint = tint_by(kind, self._facts, self._project.training.mini_batch_size, self.times)
         if tint != self.tint:
             self.tint = tint
             for id in self.nodes.nodes:
                 self._dress_node(id)
             self._repaint()
             self.tint_changed.emit(tint)
+
+    def show_times(self, times: Mapping[str, int]) -> None:
+        """Take the measured nanoseconds of layers by id, and tint by them if that is the figure that is shown."""
+        self.times = times
+        self.show_tint(self.tint.kind)
 
     def show_health(self, health: Mapping[str, HealthBadge]) -> None:
         """Show health badges of layers in training; layers without one show none."""

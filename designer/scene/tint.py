@@ -4,7 +4,7 @@ Colour is not the only sign: a tinted layer shows the figure in place of its num
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from PySide6.QtGui import QColor
@@ -16,20 +16,28 @@ from engine.network.analysis import LayerShapes
 from engine.network.memory import activation_bytes
 from engine.network.table import short_count
 
-Kind = Literal["", "parameters", "flops", "memory"]
-KINDS: tuple[Kind, ...] = ("parameters", "flops", "memory")
-LABELS: Mapping[Kind, str] = {"": "", "parameters": "Parameters", "flops": "FLOPs", "memory": "Memory"}
+Kind = Literal["", "parameters", "flops", "memory", "time"]
+KINDS: tuple[Kind, ...] = ("parameters", "flops", "memory", "time")
+LABELS: Mapping[Kind, str] = {
+    "": "",
+    "parameters": "Parameters",
+    "flops": "FLOPs",
+    "memory": "Memory",
+    "time": "Time",
+}
 HELP: Mapping[Kind, str] = {
     "": "",
     "parameters": "Learnable numbers of each layer",
     "flops": "Floating-point operations of each layer per sample",
     "memory": "What training keeps of each layer's output, at the mini-batch size",
+    "time": "Measured time of each layer per step, forward and backward",
 }
 
 STEPS = 10
 """Number of tints: few enough that equal layers share a picture, more than an eye can distinguish."""
 
 _BOX = "heat "
+_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
 _GROUND_SHARE = 0.45
 _LEAST_SHARE = 0.04
 
@@ -41,9 +49,13 @@ class Tint:
     kind: Kind = ""
     batch: int = 1
     highest: int = 0
+    times: Mapping[str, int] = field(default_factory=dict)
+    """Measured nanoseconds of layers by id."""
 
-    def figure(self, facts: LayerShapes | None) -> int:
+    def figure(self, id: str, facts: LayerShapes | None) -> int:
         """Return the figure of a layer; 0 where it is not known."""
+        if self.kind == "time":
+            return self.times.get(id, 0)
         if facts is None:
             return 0
         match self.kind:
@@ -59,17 +71,31 @@ class Tint:
         """Return a figure as the layer and the legend show it; empty for a layer without any."""
         if not figure:
             return ""
-        return format_bytes(figure) if self.kind == "memory" else short_count(figure)
+        match self.kind:
+            case "memory":
+                return format_bytes(figure)
+            case "time":
+                return format_nanoseconds(figure)
+        return short_count(figure)
 
     def level(self, figure: int) -> int:
         """Return the level from 0, negligible beside the heaviest layer, to `STEPS`, the heaviest."""
         return round(STEPS * figure / self.highest) if self.highest else 0
 
 
-def tint_by(kind: Kind, facts: Mapping[str, LayerShapes], batch: int) -> Tint:
-    """Return the tint of a whole network."""
-    tint = Tint(kind, batch)
-    return Tint(kind, batch, max(map(tint.figure, facts.values()), default=0)) if kind else Tint()
+def tint_by(kind: Kind, facts: Mapping[str, LayerShapes], batch: int, times: Mapping[str, int]) -> Tint:
+    """Return the tint of a whole network; `times` are the measured nanoseconds of its layers, if there are any."""
+    if not kind:
+        return Tint()
+    tint = Tint(kind, batch, times=times if kind == "time" else {})
+    return replace(tint, highest=max((tint.figure(id, found) for id, found in facts.items()), default=0))
+
+
+def format_nanoseconds(count: int) -> str:
+    """Return a time as three digits and a unit: 850 ns, 12.4 µs, 1.20 ms, 3.00 s."""
+    value, unit = next((count / size, unit) for size, unit in _UNITS if count >= size or size == 1)
+    places = 0 if unit == "ns" else max(0, 2 - len(f"{int(value)}") + 1)
+    return f"{value:.{places}f} {unit}"
 
 
 def ground(level: int) -> QColor:

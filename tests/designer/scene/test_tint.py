@@ -141,9 +141,33 @@ def test_the_action_goes_round() -> None:
     for _ in range(4):
         kinds.append(next_kind(kinds[-1]))
     assert kinds == ["", "parameters", "flops", "memory", ""]
+    assert next_kind("memory", has_times=True) == "time"
+    assert next_kind("time") == next_kind("time", has_times=True) == ""
+
+
+def test_measured_times_tint_and_their_layers_say_them(qtbot, tinted: Hand) -> None:
+    scene, legend = tinted.view.network_scene, TintLegend(tinted.view)
+    scene.show_tint("parameters")
+    with qtbot.waitSignal(legend.measuring_requested):
+        qtbot.mouseClick(legend.buttons["time"], Qt.MouseButton.LeftButton)
+    assert content(tinted, "fc_1").heat == 0
+    scene.show_times({tinted.id("conv_1"): 1_204_000, tinted.id("fc_1"): 602_000})
+    assert (content(tinted, "conv_1").heat, content(tinted, "conv_1").count) == (tint.STEPS, "1.20 ms")
+    assert (content(tinted, "fc_1").heat, content(tinted, "fc_1").count) == (tint.STEPS // 2, "602 µs")
+    assert legend.highest.text() == "1.20 ms"
+    scene.show_tint("flops")
+    assert legend.state.isHidden() or not legend.state.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(850, "850 ns"), (12_400, "12.4 µs"), (1_000, "1.00 µs"), (123_456, "123 µs"), (3 * 10**9, "3.00 s")],
+)
+def test_times_have_three_digits_and_a_unit(count: int, text: str) -> None:
+    assert tint.format_nanoseconds(count) == text
 
 
 def test_a_network_of_nothing_heavy_has_no_tint() -> None:
     facts = analyse(chain(layer("feature_input"), layer("relu"))).shapes
-    shown = tint.tint_by("parameters", facts, 8)
+    shown = tint.tint_by("parameters", facts, 8, {})
     assert (shown.highest, shown.level(0)) == (0, 0)

@@ -1,0 +1,48 @@
+"""Measured times of layers: from the lines of the process to the canvas, blocks and edits included."""
+
+from app.frame.canvas_overlays import times_in
+from app.window import MainWindow
+from designer.scene.tint import Tint
+from tests.blocks import behind, block_of, residual
+from tests.builders import chain, layer
+
+NETWORK = chain(layer("feature_input", channels=4), layer("fully_connected", outputs=3))
+DEVICE = {"device": {"name": "cpu", "batch": 64, "threads": 2}}
+
+
+def cost(path: str, forward_s: float, backward_s: float) -> dict[str, object]:
+    return {"layer": {"path": path, "forward_s": forward_s, "backward_s": backward_s}}
+
+
+def test_a_block_has_the_sum_of_its_copies() -> None:
+    network = behind(layer("image_input", size=(4, 4), channels=4), residual(4, repeat=2))
+    block = next(id for id, found in network.layers.items() if found.type_key == "block")
+    inner = next(id for id, found in block_of(network, block).network.layers.items() if found.name == "conv")
+    seconds = {f"{block}/0/{inner}": 1e-3, f"{block}/1/{inner}": 3e-3, "gone": 1.0}
+    assert times_in(seconds, network, ()) == {block: 4_000_000}
+    assert times_in(seconds, network, (block,)) == {inner: 4_000_000}
+
+
+def test_times_are_shown_as_they_come_and_called_old_after_an_edit(window: MainWindow) -> None:
+    window.editor.edit_network("Make", lambda _: NETWORK)
+    times, legend, editor = window.layer_times, window.canvas_commands.legend, window.editor
+    scene = window.design.canvas.network_scene
+    scene.show_tint("time")
+    assert (legend.state.text(), legend.measure_button.text()) == ("Not measured yet", "Measure")
+    times._measured = editor.project.network
+    fc = next(id for id, found in editor.network.layers.items() if found.name == "fc_1")
+    for line in (DEVICE, cost(fc, 1e-3, 2e-3)):
+        times.process.said.emit(line)
+    assert scene.tint == Tint("time", editor.project.training.mini_batch_size, 3_000_000, {fc: 3_000_000})
+    assert (legend.state.text(), legend.measure_button.text()) == ("64 samples on cpu, 2 threads", "Measure again")
+    editor.set_fields([fc], {"outputs": 5})
+    assert legend.state.text() == "64 samples on cpu, 2 threads, before the last edits"
+    editor.undo()
+    assert legend.state.text() == "64 samples on cpu, 2 threads"
+
+
+def test_a_refusal_is_said(window: MainWindow) -> None:
+    window.editor.edit_network("Make", lambda _: NETWORK)
+    window.layer_times.process.said.emit({"error": "The device 'cuda:0' cannot be used: it is gone."})
+    assert "it is gone" in window.status.hints.text()
+    assert window.canvas_commands.legend.state.text() == "Not measured yet"
