@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import (
     QButtonGroup,
+    QCheckBox,
     QDialog,
     QFileDialog,
     QHBoxLayout,
@@ -89,6 +90,7 @@ class ExportDialog(QDialog):
         self.formats = QButtonGroup(self)
         for index, (_, _, label, help_text) in enumerate(FORMATS):
             column.addLayout(self._choice(self.formats, index, label, help_text))
+        column.addWidget(self._training_box())
         column.addWidget(_section("WEIGHTS"))
         self.sources = QButtonGroup(self)
         self._add_sources(column, has_fresh)
@@ -135,6 +137,16 @@ class ExportDialog(QDialog):
         if has_fresh:
             text = "The network on the canvas with initial weights"
             column.addLayout(self._choice(self.sources, FRESH, "Fresh", text))
+
+    def _training_box(self) -> QCheckBox:
+        """Return the option of the PyTorch format: a training script beside it."""
+        self.with_training = QCheckBox("With a training script that gives the losses of the run")
+        self.with_training.setToolTip(
+            "Plain PyTorch: data, splits, loss, solver and schedule of the project; one process, or several under "
+            "torchrun"
+        )
+        self.with_training.hide()
+        return self.with_training
 
     def _file_row(self, target: Path) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -205,6 +217,7 @@ class ExportDialog(QDialog):
         path = Path(self.file.text())
         if path.suffix in ("", *(suffix for _, suffix, _, _ in FORMATS)):
             self.file.setText(str(path.with_suffix(FORMATS[index][1])))
+        self.with_training.setVisible(FORMATS[index][0] == "pytorch")
 
     def _browse(self) -> None:
         _, suffix, label, _ = FORMATS[self.formats.checkedId()]
@@ -231,6 +244,8 @@ class ExportDialog(QDialog):
             return
         format = FORMATS[self.formats.checkedId()][0]
         arguments = ["export", str(source), "--format", format, "-o", target, "--json", *force]
+        if format == "pytorch" and self.with_training.isChecked():
+            arguments.append("--with-training")
         if weights := self._kept.get(self.sources.checkedId()):
             arguments += ["--weights", weights]
         if self._copy is not None:
@@ -259,12 +274,14 @@ class ExportDialog(QDialog):
         return ["--force"] if beside else []
 
     def _files_beside(self, target: Path) -> list[Path]:
-        """Return the files beside a PyTorch file that the export would replace: its weights, and code of the project
-        that differs."""
+        """Return the files beside a PyTorch file that the export would replace: its weights, those of its training
+        script, and code of the project that differs."""
         if FORMATS[self.formats.checkedId()][0] != "pytorch":
             return []
         is_trained = self.sources.checkedId() != FRESH
         found = [target.with_suffix(".safetensors")] if is_trained else []
+        if self.with_training.isChecked():
+            found += training_files(target)
         with contextlib.suppress(UserError, OSError):  # the export says so
             copies = frozen_code(RunFolder(self._run)) if is_trained and self._run is not None else {}
             for file in user_code.code_files(self._exported().network):
@@ -373,6 +390,12 @@ def _section(text: str) -> QLabel:
     label = QLabel(text)
     theme.mark(label, "role", "section")
     return label
+
+
+def training_files(target: Path) -> list[Path]:
+    """Return the files that the training script of an exported network may consist of."""
+    endings = (".initial.safetensors", ".data.npz", ".split.npz", ".split.json")
+    return [target.with_name(f"train_{target.stem}.py"), *(target.with_name(target.stem + end) for end in endings)]
 
 
 def _target(folder: Path, stem: str) -> Path:

@@ -30,6 +30,8 @@ def register(commands: Commands) -> None:
     command.add_argument("--format", choices=FORMATS, required=True, help="the format to write")
     command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
     command.add_argument("--weights", choices=WEIGHTS, default="", help="weights of a run (default: its result)")
+    script = "write a training script beside a PyTorch file, which gives the losses of the run"
+    command.add_argument("--with-training", action="store_true", help=script)
     base = "folder that the files of a project lie in, if not the project's own"
     command.add_argument("--base", type=Path, metavar="DIR", help=base)
     command.add_argument("--force", action="store_true", help="replace files beside FILE, such as its weights")
@@ -53,6 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
             base=arguments.base,
             replaces=arguments.force,
             weights_kept=arguments.weights,
+            with_training=arguments.with_training,
             by_layer=arguments.layers,
         )
     except UserError as error:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from engine.data.loaded import LoadedData
     from engine.exchange.onnx_layers import LayerDifference
+    from engine.exchange.training_script.write import TrainingScript
 
 SAMPLES_TO_COMPARE = 64
 
@@ -157,14 +158,17 @@ def export(
     replaces: bool = False,
     weights_kept: str = "",
     by_layer: bool = False,
+    with_training: bool = False,
 ) -> Exported:
     """Export the network of a project or run to the file `to`. `trusted` lets its user code run this time,
     `replaces` files beside `to` be overwritten. `by_layer` compares ONNX layer by layer, which is done anyway where the
-    outputs differ.
+    outputs differ. `with_training` writes a training script beside a PyTorch file.
 
     `base` is the folder of the project's files, if not beside it; `weights_kept` see `read_source`. Raises `UserError`,
     with the reason, if the network cannot be exported.
     """
+    if with_training and format != "pytorch":
+        raise UserError("A training script is written beside a PyTorch file only.", hint="Choose the format pytorch.")
     source = read_source(path, base, weights_kept)
     network = source.project.network
     user_code.look(network, source.code_base, source.code)
@@ -184,12 +188,9 @@ def export(
     )
     notes = (*_double_notes(record), *_record_notes(source, facts))
     if format == "pytorch":
-        from engine.exchange.pytorch_export import export_pytorch
-
-        title = source.title
-        state = _weights(source) if has_constants(network) else source.weights
-        written = export_pytorch(network, state, to, facts=facts, title=title, inputs=inputs, replaces=replaces)
-        done = Exported(written, format, notes=(*notes, *_pytorch_notes(source, facts, written)))
+        script = _training_script(source, to, replaces=replaces) if with_training else None
+        done = _export_pytorch(source, facts, to, inputs, script, replaces=replaces)
+        done = replace(done, notes=(*notes, *done.notes))
     elif format == "pt2":
         done = _export_program(source, facts, data, to, inputs, record, (*source.notes, *facts_note, *notes))
     else:
@@ -198,6 +199,33 @@ def export(
         done = replace(done, notes=(*source.notes, *facts_note, *notes, *done.notes))
     classes = facts.classes if facts is not None else ()
     return replace(done, inputs=inputs, classes=classes, code=_code(source, facts, data, done, inputs))
+
+
+def _training_script(source: Source, to: Path, *, replaces: bool) -> "TrainingScript":
+    from engine.exchange.training_script.write import training_script
+
+    return training_script(source.project, source.base, to, title=source.title, replaces=replaces)
+
+
+def _export_pytorch(
+    source: Source,
+    facts: DatasetInfo | None,
+    to: Path,
+    inputs: tuple[InputFormat, ...],
+    script: "TrainingScript | None",
+    *,
+    replaces: bool,
+) -> Exported:
+    from engine.exchange.pytorch_export import export_pytorch
+
+    network, title = source.project.network, source.title
+    state = _weights(source) if has_constants(network) else source.weights
+    written = export_pytorch(network, state, to, facts=facts, title=title, inputs=inputs, replaces=replaces)
+    notes = _pytorch_notes(source, facts, written)
+    if script is not None:
+        script.write()
+        notes += script.notes
+    return Exported(written, "pytorch", notes=tuple(notes))
 
 
 def _export_program(

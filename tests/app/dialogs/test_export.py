@@ -110,8 +110,14 @@ def test_best_and_last_weights_of_a_run_can_be_chosen(qtbot, tmp_path: Path) -> 
     assert dialog.sources.button(0).isChecked()
     assert "pixels 0 to 16" in dialog.takes.text()
     dialog.sources.button(2).click()
+    assert dialog.with_training.isHidden()
     dialog.formats.button(1).click()
-    assert "last iteration" in export(qtbot, dialog)
+    assert not dialog.with_training.isHidden()
+    dialog.with_training.setChecked(True)
+    said = export(qtbot, dialog)
+    assert "last iteration" in said
+    assert "The training script is train_net.py" in said
+    assert (tmp_path / "train_net.py").is_file()
 
 
 def project_of_digits(folder: Path) -> Path:
