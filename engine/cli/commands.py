@@ -51,6 +51,9 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "curves": ("runs", "write curves as CSV, or for TensorBoard or MLflow"),
         "export": ("export", "export a network as ONNX or for PyTorch"),
     },
+    "a trained network": {
+        "evaluate": ("evaluate", "measure how good the network of a run is"),
+    },
     "this program": {
         "help": ("program", "show this list, or the help of a command"),
         "schema": ("schema", "print the JSON Schema of an output or a file"),
@@ -98,6 +101,7 @@ EXAMPLES = {
     "curves": ("curves runs/* -o curves.csv", "curves runs/* --format tensorboard -o logs"),
     "export": ("export runs/first --format onnx -o digits.onnx", "export runs/first --format pytorch -o digits_net.py"),
     "import": ("import digits.onnx -o digits_again.netwright",),
+    "evaluate": ("evaluate runs/first", "evaluate runs/first --split validation --json"),
     "queue": (
         "queue add digits.netwright --set training.solver=adam",
         "queue run",

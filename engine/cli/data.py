@@ -3,8 +3,7 @@
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,11 +11,9 @@ from typing import Any
 
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, add_trust, failure, look_at_code, print_json, read_project
-from engine.cli.terminal import is_terminal, print_table
-from engine.core import progress
+from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
 from engine.core.fields import printable
-from engine.core.text import format_percent
 from engine.project.data import DataOptions
 from engine.project.dataset_info import SPLITS, DatasetInfo
 from engine.project.file import SUFFIX
@@ -28,7 +25,6 @@ from engine.runs.folder import origin
 MOST_SHOWN = 5
 """Number of samples that are printed per finding; --json has more."""
 MOST_CLASSES = 30
-REACH = 24
 
 
 def register(commands: Commands) -> None:
@@ -125,28 +121,12 @@ def _shown(text: str) -> str:
     return without_secrets(text) if is_remote(text) else str(Path(text).absolute())
 
 
-@contextmanager
-def _told(doing: str) -> Iterator[None]:
-    """Context that shows progress on a terminal."""
-    if not is_terminal(sys.stderr):
-        yield
-        return
-
-    def show(done: int, total: int, unit: str) -> None:
-        share = f" {format_percent(min(1.0, done / total))}" if total else ""
-        print(f"\r{doing}:{share} {done:,} {unit}".ljust(REACH * 2), end="", file=sys.stderr, flush=True)
-
-    with progress.listening(progress.Throttle(show)):
-        yield
-    print("\r".ljust(REACH * 2) + "\r", end="", file=sys.stderr, flush=True)
-
-
 def _inspect(arguments: argparse.Namespace) -> int:
     """Describe the data."""
     from engine.data.load import facts, preview
 
     data = _named(arguments)
-    with _told("reading"), tempfile.TemporaryDirectory() as folder:
+    with showing("reading"), tempfile.TemporaryDirectory() as folder:
         info = facts(data.options, data.base)
         look = preview(data.options, data.base, Path(folder), 1)
     if arguments.json:
@@ -199,7 +179,7 @@ def _check(arguments: argparse.Namespace) -> int:
     from engine.data.checks import check_data
 
     data = _named(arguments)
-    with _told("checking"):
+    with showing("checking"):
         result = check_data(data.options, data.base, labels=arguments.labels)
     code = EXIT_INPUT if result.has_errors else EXIT_DONE
     if arguments.json:

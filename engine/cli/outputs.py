@@ -10,6 +10,7 @@ from engine.cli.run_outputs import (
     Deleted,
     Detached,
     Ended,
+    Evaluated,
     Event,
     Exported,
     Files,
@@ -481,5 +482,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "delete": (Deleted,),
     "curves": (Files,),
     "export": (Exported,),
+    "evaluate": (Evaluated,),
 }
 """What each command prints, beside `schema_version`, `command` and, where it fails, `error`."""

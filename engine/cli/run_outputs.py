@@ -311,3 +311,25 @@ class QueueList(QueueEntries):
 
     is_worked: bool
     """Whether a process trains what waits."""
+
+
+class Evaluated(TypedDict):
+    """How good a trained network is."""
+
+    path: str
+    """The run's folder."""
+    format: int
+    weights: str
+    """`best` or `last`."""
+    split: str
+    """The run's own split; empty for other data."""
+    data: str
+    samples: int
+    loss: float
+    metrics: Mapping[str, float]
+    targets: list[Mapping[str, Any]]
+    """Per output: accuracy or errors with 95 % intervals, the confusion matrix (true classes in rows), precision,
+    recall, F1 and IoU per class, calibration, residuals, the worst and the most uncertain samples."""
+    notes: list[str]
+    cached: bool
+    """Whether the result was known from before."""

@@ -8,17 +8,21 @@ import io
 import os
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from engine.cli.common import table
+from engine.core import progress
 from engine.core.fields import printable
+from engine.core.text import format_percent
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
 
+REACH = 24
+"""Half of the width that a line of progress is cleared over."""
 STYLES: Mapping[str, str] = {
     "finished": "green",
     "ok": "green",
@@ -164,3 +168,19 @@ class Display:
         if self._live is not None:
             self._live.stop()
             self._live = None
+
+
+@contextlib.contextmanager
+def showing(doing: str) -> Iterator[None]:
+    """Show the progress of what is done inside, on a terminal."""
+    if not is_terminal(sys.stderr):
+        yield
+        return
+
+    def show(done: int, total: int, unit: str) -> None:
+        share = f" {format_percent(min(1.0, done / total))}" if total else ""
+        print(f"\r{doing}:{share} {done:,} {unit}".ljust(REACH * 2), end="", file=sys.stderr, flush=True)
+
+    with progress.listening(progress.Throttle(show)):
+        yield
+    print("\r".ljust(REACH * 2) + "\r", end="", file=sys.stderr, flush=True)

@@ -39,7 +39,7 @@ from engine.data.loaded import CHUNK_BYTES, LoadedData
 from engine.data.prefetch import LazyArray, SampleCache, num_threads
 from engine.data.preview import Change, describe
 from engine.data.reader_processes import ReaderProcesses
-from engine.data.sources.joined import Joined, parts_of
+from engine.data.sources.joined import Joined, outline_like, parts_of
 from engine.data.sources.shard_places import recorded
 from engine.data.sources.source import (
     Array,
@@ -58,7 +58,7 @@ from engine.placement.choose import Placement
 from engine.placement.inventory import DeviceInventory
 from engine.project.data import DataOptions
 from engine.project.data_loading import Loading, loading
-from engine.project.dataset_info import DatasetInfo
+from engine.project.dataset_info import SPLITS, DatasetInfo
 from engine.project.project import Project
 from engine.project.sources.base import SourceType
 from engine.project.sources.shards import PLACES
@@ -357,10 +357,9 @@ def split_codes(options: DataOptions, base: Path) -> bytes:
     return open_source(options, base).division.codes
 
 
-def record(options: DataOptions, base: Path, versions: Mapping[str, str]) -> DataRecord:
-    """Return the record of the data for the folder of a run: its files as they are now, and the splits. Raises
-    `UserError`."""
-    places = []
+def places_of(options: DataOptions, base: Path) -> list[DataPlace]:
+    """Return the state of the files that the options name. Raises `UserError`."""
+    places: list[DataPlace] = []
     suffixes = options.source_type.recorded if options.source_type is not None else ()
     for name, field in options.fields.items():
         if name in PLACES and options.source_type is not None and options.source_type.has_patterns:
@@ -375,9 +374,39 @@ def record(options: DataOptions, base: Path, versions: Mapping[str, str]) -> Dat
                 places.append(DataPlace.look(name, path, suffixes))
             except OSError as error:
                 raise unreadable(path, error) from None
+    return places
+
+
+def record(options: DataOptions, base: Path, versions: Mapping[str, str]) -> DataRecord:
+    """Return the record of the data for the folder of a run: its files as they are now, and the splits. Raises
+    `UserError`."""
+    places = places_of(options, base)
     division = open_source(options, base).division
     kind = options.split if division.in_time is None else division.rule.kind
     return DataRecord(options.source, tuple(places), kind, division.codes, versions, round(time.time(), 3))
+
+
+def load_like(options: DataOptions, base: Path, facts: DatasetInfo) -> LoadedData:
+    """Load other data than a network was trained on, prepared as the data with the facts `facts` was. All samples are
+    in the split `test`, and are streamed where the source can. Raises `UserError` for data that does not fit."""
+    declared = options.source_type
+    if declared is None:
+        raise UserError("No data is named.")
+    if problems := options.problems():
+        raise FieldErrors(problems)
+    path = located(declared, options.path, base)
+    source = reader_of(declared, options, base)
+    outline = outline_like(source, options, path, facts, resizes=declared.resizes)
+    count = len(outline)
+    numbers = {name: np.arange(count if name == "test" else 0) for name in SPLITS}
+    known = replace(facts, samples={name: len(part) for name, part in numbers.items()}, notes=outline.notes)
+    if outline.gathers or (declared.can_stream and not outline.resident_because):
+        found = source.readers(options, path, outline)
+        return LoadedData(
+            _noted(known, found.notes), found.inputs, found.lengths, outline.targets, numbers, outline.shards
+        )
+    samples = source.samples(options, path, outline)
+    return LoadedData(_noted(known, samples.notes), samples.arrays, samples.lengths, outline.targets, numbers)
 
 
 def remote_changes(options: DataOptions, base: Path, before: DataRecord) -> tuple[str, ...]:

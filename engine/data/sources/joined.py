@@ -30,7 +30,7 @@ from engine.data.sources.source import (
 )
 from engine.data.split_keys import SPLIT_NAMES
 from engine.project.data import DataOptions
-from engine.project.dataset_info import IGNORED, SPLITS, InputInfo, TargetInfo
+from engine.project.dataset_info import IGNORED, SPLITS, DatasetInfo, InputInfo, TargetInfo
 
 Info = TypeVar("Info", InputInfo, TargetInfo)
 
@@ -147,6 +147,37 @@ class Joined(Source):
     @property
     def _where(self) -> str:
         return " and ".join(str(part.path) for part in self._parts)
+
+
+def outline_like(source: Source, options: DataOptions, path: Path, facts: DatasetInfo, *, resizes: bool) -> Outline:
+    """Return the outline of other data, prepared as the data with these facts was; classes are numbered as there.
+
+    Inputs of the same number and other names are taken in order. Raises `UserError` for data that does not fit.
+    """
+    first = Outline(inputs=facts.inputs, targets=(), wanted=facts.targets)
+    part = Part("new", source, options, path)
+    found = source.outline(_alike(options, first), path)
+    columns = [column.name for given in facts.inputs for column in given.prepared]
+    if columns:
+        known = {column.name for column in found.columns}
+        if missing := [quoted(name) for name in columns if name not in known]:
+            raise UserError(f"The new data {path} lacks columns that the network takes: {listed(missing)}.")
+    elif len(found.inputs) == len(facts.inputs):
+        pairs = list(zip(found.inputs, facts.inputs, strict=True))
+        first = replace(first, inputs=tuple(replace(given, name=own.name) for own, given in pairs))
+        found = replace(found, notes=(*found.notes, *(note for pair in pairs for note in _other_span(*pair))))
+    if found.inputs:
+        _refuse_other_inputs(first, found, part, resizes=resizes)
+    if facts.inputs[0].text is None or facts.targets[0].per != "step":  # else the targets follow from the tokens
+        found = replace(found, targets=tuple(_targets(first, found, part)), wanted=facts.targets)
+    return source.fit_like(options, path, found, first)
+
+
+def _other_span(found: InputInfo, given: InputInfo) -> Iterator[str]:
+    """Yield a note where the values of an input have other limits than those of the training data."""
+    if found.span is not None and given.span is not None and found.span != given.span:
+        own, known = (f"{low:g} to {high:g}" for low, high in (found.span, given.span))
+        yield f"'{found.name}' may hold {own}, where the training data holds {known}: answers may be wrong."
 
 
 class JoinedReader:

@@ -1,0 +1,275 @@
+"""How good a trained network is on a split of its data, or on other data: metrics, tables, worst samples.
+
+Results lie in `evaluations/` of the run folder, by a hash of what they follow from: the weights, the files of the data
+with size and time, the options, and the split of each sample.
+"""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from engine.core.errors import UserError, plural
+from engine.core.files import read_object, write_checked_json
+from engine.core.progress import report
+from engine.core.version import VERSION
+from engine.data.batches import ResidentDataset, Tensors
+from engine.data.datasets import make_dataset
+from engine.data.load import facts as facts_of
+from engine.data.load import load, load_like, places_of
+from engine.data.loaded import LoadedData
+from engine.data.sources.source import Array
+from engine.evaluation.passes import Pass, pass_for
+from engine.evaluation.trained import DEVICE, TrainedNetwork
+from engine.parallel.process_group import SingleProcess
+from engine.project.bindings import in_order
+from engine.project.data import DataOptions
+from engine.project.dataset_info import SPLITS
+from engine.project.options.metrics import METRICS
+from engine.project.target_scale import fitted_outputs
+from engine.project.training import TrainingOptions
+from engine.runs.data_record import read_record
+from engine.runs.events import to_json
+from engine.training.evaluation import MetricAccumulator, metrics_for
+from engine.training.losses import Loss, OutputAdapters, loss_for, normalised, scale_of
+from engine.training.metrics import channels_last
+
+FOLDER = "evaluations"
+FORMAT = 1
+LIMIT_BYTES = 2**28
+RANKED = 24
+"""Number of samples in the lists of the worst and the most uncertain."""
+BATCH = 256
+EXTRA = {
+    "classes": ("accuracy", "precision", "recall", "f-score"),
+    "labels": ("accuracy", "precision", "recall", "f-score"),
+    "numbers": ("rmse", "mae", "r2"),
+}
+"""Metrics that are computed whatever the run's options say."""
+
+
+@dataclass(frozen=True)
+class EvaluationData:
+    """Data to evaluate on: other data, with the folder that relative paths start at."""
+
+    options: DataOptions
+    base: Path
+
+
+def evaluate(
+    path: Path,
+    split: str = "",
+    other: EvaluationData | None = None,
+    *,
+    weights_kept: str = "",
+    trusted: bool = False,
+    fresh: bool = False,
+) -> dict[str, Any]:
+    """Evaluate the network of a run; return the result as JSON.
+
+    split: of the run's own data; empty: test, else validation, else training. other: evaluate on this data instead.
+    fresh: compute even where the result is known. Raises `UserError`.
+    """
+    return Evaluation(TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted), split, other).result(fresh)
+
+
+class Evaluation:
+    """One evaluation of a trained network."""
+
+    def __init__(self, trained: TrainedNetwork, split: str, other: EvaluationData | None) -> None:
+        self.trained, self.other = trained, other
+        self.notes: list[str] = []
+        self.split = split
+        project = trained.source.project
+        self.options = project.data if other is None else other.options
+        self.base = trained.source.base if other is None else other.base
+
+    def result(self, fresh: bool = False) -> dict[str, Any]:
+        """Return the result, from the run folder where it is known."""
+        if self.split not in ("", *SPLITS):
+            raise UserError(f"There is no split '{self.split}'. Choose {', '.join(SPLITS)}.")
+        if self.options.source == "none":
+            raise UserError("The run has no data. Name some with --data.")
+        file = self.trained.folder.path / FOLDER / f"{self._key()}.json"
+        if not fresh and (known := self._known(file)) is not None:
+            return {**known, "cached": True}
+        found = self._computed()
+        with contextlib.suppress(OSError):  # a run folder that cannot be written is evaluated all the same
+            file.parent.mkdir(exist_ok=True)
+            write_checked_json(file, found, follow_link=False)
+        return {**found, "cached": False}
+
+    @staticmethod
+    def _known(file: Path) -> dict[str, Any] | None:
+        with contextlib.suppress(OSError, ValueError):
+            found = read_object(file, LIMIT_BYTES, may_be_deep=True)
+            if found is not None and found.get("format") == FORMAT:
+                return dict(found)
+        return None
+
+    def _key(self) -> str:
+        """Return the hash of what the result follows from."""
+        places = [place.write() for place in places_of(self.options, self.base)]
+        record = read_record(self.trained.folder.path) if self.other is None else None
+        parts = [FORMAT, VERSION, self.trained.hash, self.split, self.options.write(), places]
+        parts.append(record.split_hash if record is not None else "")
+        return hashlib.sha256(json.dumps(to_json(parts), sort_keys=True).encode()).hexdigest()[:32]
+
+    def _computed(self) -> dict[str, Any]:
+        trained = self.trained
+        data = self._data()
+        split = self._split_of(data)
+        dataset = self._dataset(data, split)
+        network = trained.source.project.network
+        options = _with_metrics(trained.source.project.training, data.facts.task)
+        targets = self._training_targets(data)
+        loss = self._loss(options, targets)
+        metrics = metrics_for(options, in_order(network, trained.facts), targets, trained.wanted)
+        adapters = OutputAdapters(trained.wanted)
+        accumulator = MetricAccumulator(metrics, SingleProcess(), DEVICE)
+        passes = [self._pass(number) for number in range(len(trained.wanted))]
+        done = 0
+        for batch in dataset.shard_batches(0, 1, BATCH):
+            outputs = trained.outputs(trained.scoring, batch.inputs)
+            with torch.inference_mode():
+                fitted, wanted = adapters(outputs, batch.targets)
+                accumulator.update(loss(outputs, batch.targets), fitted, wanted)
+            for one, output, target in zip(passes, fitted, wanted, strict=False):
+                if one is not None:
+                    one.update(*_last(output, target), done)
+            done += batch.count
+            report(done, len(dataset), "samples")
+        loss_sum, values, _ = accumulator.compute()
+        found = [self._target(number, one, data, split) for number, one in enumerate(passes)]
+        return {
+            "format": FORMAT,
+            "weights": trained.kept,
+            "split": split if self.other is None else "",
+            "data": self.options.path or self.options.source,
+            "samples": len(dataset),
+            "loss": loss_sum / len(dataset),
+            "metrics": values,
+            "targets": found,
+            "notes": [*self.notes, *(data.facts.notes if self.other is not None else ())],
+        }
+
+    def _data(self) -> LoadedData:
+        """Return the data; its own is divided as the run divided it."""
+        trained = self.trained
+        if self.other is not None:
+            return load_like(self.options, self.base, trained.facts)
+        known = facts_of(self.options, self.base)
+        declared = self.options.source_type
+        streams = declared is not None and declared.has_image_files and not known.resident_because
+        data = load(self.options, self.base, is_streamed=streams)
+        record = read_record(trained.folder.path)
+        if record is None:
+            self.notes.append("The run did not record its splits: they are made anew from its options.")
+            return data
+        total = len(data.targets[0])
+        changes = record.changes()
+        if len(record.parts) != total:
+            raise UserError(
+                f"The data of the run has {plural(total, 'sample')} now; it had {len(record.parts):,}. "
+                f"{' '.join(changes)} Put it back as it was, or evaluate on it as other data (--data)."
+            )
+        self.notes += [f"The data has changed since the run: {text}" for text in changes]
+        return replace(data, numbers={name: np.array(record.numbers(name), np.int64) for name in SPLITS})
+
+    def _split_of(self, data: LoadedData) -> str:
+        if self.other is not None:
+            return "test"
+        has = [name for name in reversed(SPLITS) if len(data.numbers[name])]
+        name = self.split or ("test" if "test" in has else has[0])
+        if name not in has:
+            raise UserError(f"The run has no {name} samples. Choose one of: {', '.join(reversed(has))}.")
+        return name
+
+    def _dataset(self, data: LoadedData, split: str) -> ResidentDataset:
+        """Return the samples as the network takes them."""
+        trained, project = self.trained, self.trained.source.project
+        if not len(data.numbers[split]):
+            raise UserError("There are no samples to evaluate on.")
+        doubles = {
+            number
+            for number, given in enumerate(trained.facts.inputs)
+            for one in trained.record.inputs
+            if one.dtype == "float64" and given.name in (one.source, one.name)
+        }
+        dataset = make_dataset(
+            data.split(split, doubles),
+            project.network,
+            trained.analysis,
+            trained.facts,
+            project.training,
+            trained.wanted,
+            DEVICE,
+            is_training=False,
+        )
+        return trained.precision.data(dataset)
+
+    def _training_targets(self, data: LoadedData) -> Tensors:
+        """Return the targets of the training split, from which weights of classes follow."""
+        numbers = data.numbers["training"]
+        if not len(numbers):
+            numbers = data.numbers["test"]
+            if self.trained.source.project.training.class_weighting == "balanced":
+                self.notes.append("The weights of classes in the loss are those of this data, not of the training.")
+        return tuple(torch.from_numpy(data.targets[one.number][numbers]) for one in self.trained.wanted)
+
+    def _loss(self, options: TrainingOptions, targets: Tensors) -> Loss:
+        trained = self.trained
+        loss = loss_for(options, trained.wanted, targets)
+        if not options.normalize_targets:
+            return loss
+        module = trained.scoring
+        scales = {
+            output: scale_of(module.get_submodule(trained.module_names[id][0]), DEVICE)
+            for output, id in fitted_outputs(trained.source.project.network).items()
+        }
+        return normalised(loss, scales)
+
+    def _pass(self, number: int) -> Pass | None:
+        one = self.trained.wanted[number]
+        names: Sequence[str] = ()
+        if number < len(self.trained.record.targets):
+            names = self.trained.record.targets[number].columns
+        return pass_for(one.facts, RANKED, names)
+
+    def _target(self, number: int, one: Pass | None, data: LoadedData, split: str) -> dict[str, Any]:
+        """Return the scores of one output, its ranked samples with their number in the source and their name."""
+        info = self.trained.wanted[number]
+        told = {
+            "name": info.name,
+            "task": info.facts.task,
+            "per": info.facts.per,
+            "classes": list(info.facts.classes),
+            **(one.write() if one is not None else {}),
+        }
+        name_of = getattr(data.inputs[0], "name_of", None)
+        for rows in (told.get("worst", ()), told.get("most_uncertain", ())):
+            for row in rows:
+                row["index"] = int(data.numbers[split][row.pop("place")])
+                if name_of is not None:
+                    row["sample"] = name_of(row["index"])
+        return told
+
+
+def _with_metrics(options: TrainingOptions, task: str) -> TrainingOptions:
+    """Return the options with all metrics of the task that need no further library."""
+    chosen = [*options.metrics_for(task), *EXTRA.get(task, ())]
+    known = [name for name in dict.fromkeys(chosen) if name in METRICS or name == "custom"]
+    return options.replace(metrics=tuple(known)) if known else options
+
+
+def _last(output: torch.Tensor, target: torch.Tensor) -> tuple[Array, Array]:
+    """Return an output with channels last, and its target alike."""
+    is_like = target.is_floating_point() and target.ndim == output.ndim
+    target = channels_last(target) if is_like else target
+    return channels_last(output).numpy(), target.numpy()

@@ -1,0 +1,344 @@
+"""What a pass over samples gathers for one output of a network: of classes, labels, or numbers."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from engine.data.histograms import of_numbers
+from engine.data.sources.source import Array
+from engine.evaluation.scores import (
+    Calibration,
+    ClassCounts,
+    Ranking,
+    drawn_of_table,
+    draws,
+    interval,
+    per_class,
+    residuals,
+)
+from engine.project.dataset_info import IGNORED, TargetInfo
+
+MOST_CLASSES_SHOWN = 100
+"""Number of classes up to which the confusion matrix is told."""
+MOST_TABLE = 1000
+"""Number of classes up to which confusions are counted."""
+MOST_HELD = 50_000_000
+"""Numbers that are held for intervals over samples; beyond them there are no intervals."""
+MOST_POINTS = 1000
+"""Pairs of true and predicted numbers that are told, evenly spaced."""
+
+Describe = Callable[[int], dict[str, Any]]
+
+
+class Pass(Protocol):
+    """Takes batches of outputs and targets, then tells what they show."""
+
+    def update(self, output: Array, target: Array, first: int) -> None:
+        """Add samples: output (n, ..., C) with channels last, target as in `TargetInfo` but channels last, and the
+        number of the first sample."""
+
+    def write(self) -> dict[str, Any]:
+        """Return the scores as JSON."""
+
+
+def log_softmax(scores: Array) -> Array:
+    """Return the logarithms of probabilities, over the last axis."""
+    moved = scores - scores.max(-1, keepdims=True)
+    return np.asarray(moved - np.log(np.exp(moved).sum(-1, keepdims=True)))
+
+
+@dataclass
+class ClassPass:
+    """One class per sample, step, pixel or voxel; outputs are logits."""
+
+    info: TargetInfo
+    most_ranked: int
+    _table: Array = field(init=False)
+    _counts: Array = field(init=False)
+    _each: list[Array] = field(default_factory=list)
+    _held: int = 0
+    _loss: float = 0.0
+    _answers: int = 0
+
+    def __post_init__(self) -> None:
+        count = len(self.info.classes)
+        self._has_table = count <= MOST_TABLE
+        self._table = np.zeros((count, count) if self._has_table else (0, 0), np.int64)
+        self._counts = np.zeros((3, count), np.int64)
+        self._calibration = Calibration()
+        self._worst, self._unsure = Ranking(self.most_ranked), Ranking(self.most_ranked)
+
+    def update(self, output: Array, target: Array, first: int) -> None:
+        """Add samples: logits (n, ..., C), classes (n, ...)."""
+        count, classes = len(output), output.shape[-1]
+        logs = log_softmax(output.astype(np.float64)).reshape(count, -1, classes)
+        target = target.reshape(count, -1)
+        is_counted = target != IGNORED
+        predicted = logs.argmax(-1)
+        confidence = np.exp(np.take_along_axis(logs, predicted[..., None], -1)[..., 0])
+        true = np.where(is_counted, target, 0)
+        losses = np.where(is_counted, -np.take_along_axis(logs, true[..., None], -1)[..., 0], 0.0)
+        there = is_counted.sum(1)
+        each = losses.sum(1) / np.maximum(there, 1)
+        self._loss, self._answers = self._loss + float(losses.sum()), self._answers + int(there.sum())
+        flat_true, flat_predicted = target[is_counted], predicted[is_counted]
+        is_right = flat_true == flat_predicted
+        self._calibration.update(confidence[is_counted], is_right)
+        if self._has_table:
+            places = flat_true * classes + flat_predicted
+            self._table += np.bincount(places, minlength=classes * classes).reshape(classes, classes)
+        chosen = flat_true[is_right], flat_predicted, flat_true
+        self._counts += np.stack([np.bincount(one, minlength=classes) for one in chosen])
+        self._hold(predicted, target, is_counted, classes)
+        sure = np.where(is_counted, confidence, 0.0).sum(1) / np.maximum(there, 1)
+
+        def describe(place: int) -> dict[str, Any]:
+            told: dict[str, Any] = {"loss": float(each[place]), "confidence": float(sure[place])}
+            if self.info.per == "sample":
+                names = self.info.classes
+                told |= {"label": names[int(target[place, 0])], "prediction": names[int(predicted[place, 0])]}
+            else:
+                right = (predicted[place] == target[place]) & is_counted[place]
+                told["accuracy"] = float(right.sum() / max(1, there[place]))
+            return told
+
+        has_any = there > 0
+        self._worst.update(np.where(has_any, each, -np.inf), first, describe)
+        self._unsure.update(np.where(has_any, 1.0 - sure, -np.inf), first, describe)
+
+    def _hold(self, predicted: Array, target: Array, is_counted: Array, classes: int) -> None:
+        """Keep the counts of each sample that has several answers, which the bootstrap draws as a whole."""
+        if self.info.per == "sample" or self._held > MOST_HELD:
+            return
+        self._held += 3 * len(predicted) * classes
+        if self._held > MOST_HELD:
+            self._each.clear()
+            return
+        rows = np.arange(len(predicted))[:, None]
+        for_right = is_counted & (predicted == target)
+        for chosen, where in ((target, for_right), (predicted, is_counted), (target, is_counted)):
+            places = (rows * classes + chosen)[where]
+            found = np.bincount(places, minlength=len(predicted) * classes).reshape(len(predicted), classes)
+            self._each.append(found.astype(np.int32))
+
+    def write(self) -> dict[str, Any]:
+        """Return table, scores per class, calibration and ranked samples."""
+        counts = ClassCounts(*self._counts)
+        drawn, accuracies = self._drawn()
+        total = max(1, self._answers)
+        shown = len(self.info.classes) <= MOST_CLASSES_SHOWN
+        return {
+            "answers": self._answers,
+            "accuracy": float(self._counts[0].sum() / total),
+            "accuracy_interval": interval(accuracies) if accuracies is not None else None,
+            "cross_entropy": self._loss / total,
+            "mean_iou": _mean_of_there(counts),
+            "confusion": self._table.tolist() if shown else None,
+            "per_class": per_class(counts, self.info.classes, drawn),
+            "most_confused": self._confused(),
+            "calibration": self._calibration.write(),
+            "worst": self._worst.write(),
+            "most_uncertain": self._unsure.write(),
+        }
+
+    def _drawn(self) -> tuple[ClassCounts | None, Array | None]:
+        if not self._answers:
+            return None, None
+        if self.info.per == "sample":
+            return drawn_of_table(self._table) if self._has_table else (None, None)
+        if not self._each:
+            return None, None
+        each = np.stack([np.concatenate(self._each[number::3]) for number in range(3)], axis=1)
+        found = draws(each)
+        counts = ClassCounts(found[:, 0], found[:, 1], found[:, 2])
+        return counts, counts.correct.sum(1) / np.maximum(1, counts.actual.sum(1))
+
+    def _confused(self, most: int = 10) -> list[dict[str, Any]]:
+        """Return the pairs of classes that are mistaken for each other most often."""
+        if not self._has_table:
+            return []
+        table = self._table * (1 - np.eye(len(self._table), dtype=np.int64))
+        order = np.argsort(-table, axis=None, kind="stable")[:most]
+        pairs = zip(*np.unravel_index(order, table.shape), strict=True)
+        names = self.info.classes
+        return [
+            {"label": names[int(row)], "prediction": names[int(column)], "count": int(table[row, column])}
+            for row, column in pairs
+            if table[row, column]
+        ]
+
+
+def _mean_of_there(counts: ClassCounts) -> float:
+    """Return the mean IoU of the classes that occur in targets or predictions."""
+    is_there = counts.predicted + counts.actual > 0
+    return float(counts.scores()["iou"][is_there].mean()) if is_there.any() else 0.0
+
+
+@dataclass
+class LabelPass:
+    """Labels of which several may be true; outputs are logits, targets 0, 1 or NaN."""
+
+    info: TargetInfo
+    most_ranked: int
+    _each: list[Array] = field(default_factory=list)
+    _answers: int = 0
+    _loss: float = 0.0
+    _right: int = 0
+
+    def __post_init__(self) -> None:
+        self._calibration = Calibration()
+        self._counts = np.zeros((3, len(self.info.classes)), np.int64)
+        self._worst, self._unsure = Ranking(self.most_ranked), Ranking(self.most_ranked)
+        self._held = 0
+
+    def update(self, output: Array, target: Array, first: int) -> None:
+        """Add samples: logits and targets (n, ..., K)."""
+        count, labels = len(output), output.shape[-1]
+        scores = output.astype(np.float64).reshape(count, -1, labels)
+        target = target.reshape(count, -1, labels)
+        is_counted = ~np.isnan(target)
+        true = np.where(is_counted, target, 0.0) > 0.5
+        probability = 0.5 * (1 + np.tanh(0.5 * scores))
+        predicted = scores > 0
+        losses = np.where(is_counted, np.logaddexp(0.0, np.where(true, -scores, scores)), 0.0)
+        there = is_counted.sum((1, 2))
+        each = losses.sum((1, 2)) / np.maximum(there, 1)
+        is_right = (predicted == true) & is_counted
+        self._loss, self._answers = self._loss + float(losses.sum()), self._answers + int(there.sum())
+        self._right += int(is_right.sum())
+        sure = np.maximum(probability, 1 - probability)
+        self._calibration.update(sure[is_counted], is_right[is_counted])
+        found = np.stack([(is_counted & x).sum(1) for x in (true & predicted, predicted, true)], axis=1)
+        self._counts += found.sum(0)
+        self._held += found.size
+        if self._held <= MOST_HELD:
+            self._each.append(found)
+        mean_sure = np.where(is_counted, sure, 0.0).sum((1, 2)) / np.maximum(there, 1)
+
+        def describe(place: int) -> dict[str, Any]:
+            told: dict[str, Any] = {"loss": float(each[place]), "confidence": float(mean_sure[place])}
+            if self.info.per == "sample":
+                names = zip(self.info.classes, true[place, 0], predicted[place, 0], strict=True)
+                rows = list(names)
+                told["label"] = [name for name, is_true, _ in rows if is_true]
+                told["prediction"] = [name for name, _, is_said in rows if is_said]
+            return told
+
+        self._worst.update(each, first, describe)
+        self._unsure.update(1.0 - mean_sure, first, describe)
+
+    def write(self) -> dict[str, Any]:
+        """Return scores per label, calibration and ranked samples."""
+        total = max(1, self._answers)
+        drawn = None
+        if self._each and self._held <= MOST_HELD:
+            found = draws(np.concatenate(self._each))
+            drawn = ClassCounts(found[:, 0], found[:, 1], found[:, 2])
+        return {
+            "answers": self._answers,
+            "accuracy": self._right / total,
+            "cross_entropy": self._loss / total,
+            "per_class": per_class(ClassCounts(*self._counts), self.info.classes, drawn),
+            "calibration": self._calibration.write(),
+            "worst": self._worst.write(),
+            "most_uncertain": self._unsure.write(),
+        }
+
+
+@dataclass
+class NumberPass:
+    """Numbers in their own units; NaN in targets does not count."""
+
+    info: TargetInfo
+    most_ranked: int
+    names: Sequence[str] = ()
+    _true: list[Array] = field(default_factory=list)
+    _said: list[Array] = field(default_factory=list)
+    _sums: list[Array] = field(default_factory=list)
+    _held: int = 0
+    _is_cut: bool = False
+
+    def __post_init__(self) -> None:
+        self._worst = Ranking(self.most_ranked)
+
+    def update(self, output: Array, target: Array, first: int) -> None:
+        """Add samples: numbers (n, ..., R) both."""
+        count, width = len(output), output.shape[-1]
+        said = output.astype(np.float64).reshape(count, -1, width)
+        true = target.astype(np.float64).reshape(count, -1, width)
+        errors = said - true
+        there = (~np.isnan(errors)).sum((1, 2))
+        squares = np.nansum(np.square(errors), (1, 2))
+        self._sums.append(np.stack([squares, np.nansum(np.abs(errors), (1, 2)), there], axis=1))
+        each = np.sqrt(squares / np.maximum(there, 1))
+        self._held += errors.size
+        if self._held <= MOST_HELD:
+            self._true.append(true.reshape(-1, width).astype(np.float32))
+            self._said.append(said.reshape(-1, width).astype(np.float32))
+        else:
+            self._is_cut = True
+
+        def describe(place: int) -> dict[str, Any]:
+            told: dict[str, Any] = {"error": float(each[place])}
+            if self.info.per == "sample":
+                told |= {"label": true[place, 0].tolist(), "prediction": said[place, 0].tolist()}
+            return told
+
+        self._worst.update(np.where(there > 0, each, -np.inf), first, describe)
+
+    def write(self) -> dict[str, Any]:
+        """Return errors with intervals, residuals per number, and ranked samples."""
+        sums = np.concatenate(self._sums)
+        whole = sums.sum(0)
+        count = max(1.0, float(whole[2]))
+        drawn = draws(sums) if len(sums) else np.ones((1, 3))
+        counts = np.maximum(drawn[:, 2], 1)
+        return {
+            "answers": int(whole[2]),
+            "rmse": float(np.sqrt(whole[0] / count)),
+            "rmse_interval": interval(np.sqrt(drawn[:, 0] / counts)),
+            "mae": float(whole[1] / count),
+            "mae_interval": interval(drawn[:, 1] / counts),
+            "residuals": self._residuals(),
+            "residuals_are_cut": self._is_cut,
+            "worst": self._worst.write(),
+        }
+
+    def _residuals(self) -> list[dict[str, Any]]:
+        """Return, per number, the summary of its errors, their histogram, and pairs of true and predicted ones."""
+        if not self._true:
+            return []
+        true, said = np.concatenate(self._true), np.concatenate(self._said)
+        found = []
+        for place in range(true.shape[1]):
+            is_there = ~np.isnan(true[:, place])
+            one, other = true[is_there, place].astype(np.float64), said[is_there, place].astype(np.float64)
+            name = self.names[place] if place < len(self.names) else f"{self.info.name} {place + 1}"
+            if not len(one):
+                continue
+            total = float(np.square(one - one.mean()).sum())
+            step = 1 + (len(one) - 1) // MOST_POINTS
+            found.append(
+                {
+                    "name": name,
+                    **residuals(other - one),
+                    "r2": 1 - float(np.square(other - one).sum()) / total if total else None,
+                    "histogram": of_numbers(other - one),
+                    "points": np.stack([one, other], axis=1)[::step].tolist(),
+                }
+            )
+        return found
+
+
+def pass_for(info: TargetInfo, most_ranked: int, names: Sequence[str] = ()) -> Pass | None:
+    """Return the pass for a target; None for transcripts, which have their loss and metrics alone."""
+    match info.task:
+        case "classes":
+            return ClassPass(info, most_ranked)
+        case "labels":
+            return LabelPass(info, most_ranked)
+        case "numbers":
+            return NumberPass(info, most_ranked, names)
+    return None

@@ -1,0 +1,179 @@
+"""Scores of classes, labels and numbers, from counts and errors that a pass over the data gathers.
+
+Intervals are percentiles of a bootstrap over samples (Efron and Tibshirani, An Introduction to the Bootstrap, 1993),
+with a fixed seed, so that the same results give the same interval.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from engine.data.sources.source import Array
+
+DRAWS = 1000
+INTERVAL = (2.5, 97.5)
+"""Percentiles of the ends of an interval: 95 % of the draws lie between."""
+MOST_DRAWN = 200_000_000
+"""Number of samples that are drawn in all; of more samples there are fewer draws."""
+LEAST_DRAWS = 100
+BINS = 15
+"""Bins of a calibration, as in Guo et al., On Calibration of Modern Neural Networks, 2017."""
+SEED = 20_240_101
+
+
+def ratio(part: Array, whole: Array) -> Array:
+    """Return quotients, 0 where the divisor is 0, as the metrics of training do."""
+    return np.divide(part, whole, out=np.zeros(np.broadcast(part, whole).shape), where=np.asarray(whole) != 0)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCounts:
+    """Numbers of correct, predicted and actual ones per class (..., C)."""
+
+    correct: Array
+    predicted: Array
+    actual: Array
+
+    def scores(self) -> dict[str, Array]:
+        """Return precision, recall, F1 and IoU (correct / (predicted + actual - correct)) of each class (..., C)."""
+        return {
+            "precision": ratio(self.correct, self.predicted),
+            "recall": ratio(self.correct, self.actual),
+            "f1": ratio(2 * self.correct, self.predicted + self.actual),
+            "iou": ratio(self.correct, self.predicted + self.actual - self.correct),
+        }
+
+    @classmethod
+    def of_table(cls, table: Array) -> "ClassCounts":
+        """Return the counts of confusion matrices (..., C, C), true classes in rows."""
+        return cls(np.diagonal(table, axis1=-2, axis2=-1), table.sum(-2), table.sum(-1))
+
+
+def per_class(counts: ClassCounts, names: Sequence[str], drawn: ClassCounts | None) -> list[dict[str, Any]]:
+    """Return a row per class: its scores, each with an interval where `drawn`, counts of bootstrap draws (B, C), are
+    given; `support` is the number of its samples."""
+    scores = counts.scores()
+    ends = {name: _ends(values) for name, values in drawn.scores().items()} if drawn is not None else {}
+    return [
+        {
+            "class": name,
+            **{score: float(values[place]) for score, values in scores.items()},
+            "support": int(counts.actual[place]),
+            **{f"{score}_interval": pair[place] for score, pair in ends.items()},
+        }
+        for place, name in enumerate(names)
+    ]
+
+
+def _ends(values: Array) -> list[list[float]]:
+    """Return the ends of the interval of each column of draws (B, C)."""
+    found: list[list[float]] = np.percentile(values, INTERVAL, axis=0).T.tolist()
+    return found
+
+
+def interval(values: Array) -> list[float]:
+    """Return the ends of the interval of draws (B)."""
+    found: list[float] = np.percentile(values, INTERVAL).tolist()
+    return found
+
+
+def drawn_of_table(table: Array) -> tuple[ClassCounts, Array]:
+    """Return class counts (B, C) and accuracies (B) of bootstrap draws of the samples that a confusion matrix counts.
+
+    Samples of one cell are alike, so a draw of all samples is one of the counts of cells: a multinomial one.
+    """
+    classes, total = len(table), int(table.sum())
+    rows, columns = np.nonzero(table)
+    cells = np.random.default_rng(SEED).multinomial(total, table[rows, columns] / total, DRAWS)
+    own = rows == columns
+    onto = [np.zeros((len(rows), classes)) for _ in range(3)]
+    onto[0][np.flatnonzero(own), rows[own]] = 1
+    onto[1][np.arange(len(rows)), columns] = 1
+    onto[2][np.arange(len(rows)), rows] = 1
+    counts = [cells @ one for one in onto]
+    return ClassCounts(*counts), counts[0].sum(1) / total
+
+
+def draws(sums: Array) -> Array:
+    """Return the sums (B, ...) of bootstrap draws of samples, of which each has its numbers in `sums` (N, ...)."""
+    count, flat = len(sums), sums.reshape(len(sums), -1)
+    times = max(LEAST_DRAWS, min(DRAWS, MOST_DRAWN // max(1, count)))
+    generator = np.random.default_rng(SEED)
+    found = np.stack([np.bincount(generator.integers(count, size=count), minlength=count) @ flat for _ in range(times)])
+    return found.reshape(times, *sums.shape[1:])
+
+
+@dataclass
+class Calibration:
+    """Confidence and share of right answers, in bins of equal width of the confidence.
+
+    The confidence of an answer is its probability. The expected calibration error is the mean of the differences,
+    weighted by the answers of the bins.
+    """
+
+    counts: Array = field(default_factory=lambda: np.zeros(BINS, np.int64))
+    confidences: Array = field(default_factory=lambda: np.zeros(BINS))
+    correct: Array = field(default_factory=lambda: np.zeros(BINS))
+
+    def update(self, confidence: Array, is_right: Array) -> None:
+        """Add answers (N)."""
+        place = np.clip(np.ceil(confidence * BINS).astype(np.int64) - 1, 0, BINS - 1)
+        self.counts += np.bincount(place, minlength=BINS)
+        self.confidences += np.bincount(place, confidence, BINS)
+        self.correct += np.bincount(place, is_right, BINS)
+
+    def write(self) -> dict[str, Any]:
+        """Return the errors, and the bins that have answers."""
+        total = int(self.counts.sum())
+        gaps = np.abs(ratio(self.correct - self.confidences, self.counts))
+        bins = [
+            {
+                "low": place / BINS,
+                "high": (place + 1) / BINS,
+                "count": int(count),
+                "confidence": float(self.confidences[place] / count),
+                "accuracy": float(self.correct[place] / count),
+            }
+            for place, count in enumerate(self.counts.tolist())
+            if count
+        ]
+        return {
+            "expected_error": float((gaps * self.counts).sum() / total) if total else 0.0,
+            "largest_error": float(gaps.max(initial=0.0)),
+            "bins": bins,
+        }
+
+
+@dataclass
+class Ranking:
+    """The samples with the largest values, of all that were shown; each has an entry as JSON."""
+
+    most: int
+    _found: list[tuple[float, int, dict[str, Any]]] = field(default_factory=list)
+
+    def update(self, values: Array, first: int, describe: Callable[[int], dict[str, Any]]) -> None:
+        """Add samples with the numbers from `first` on; `describe` returns the entry of one by its place (0 to N-1)."""
+        clean = np.nan_to_num(values, nan=np.inf, posinf=np.inf)
+        chosen = np.argsort(-clean, kind="stable")[: self.most].tolist()
+        least = self._found[-1][0] if len(self._found) == self.most else -np.inf
+        new = [(float(clean[at]), first + at, describe(at)) for at in chosen if clean[at] > least]
+        self._found = sorted([*self._found, *new], key=lambda one: (-one[0], one[1]))[: self.most]
+
+    def write(self) -> list[dict[str, Any]]:
+        """Return the entries, the largest value first, with the number of the sample in the split as `place`."""
+        return [{"place": place, **entry} for _, place, entry in self._found]
+
+
+def residuals(errors: Array) -> Mapping[str, Any]:
+    """Return a summary of errors (N), predicted minus true: bias, spread, RMSE, MAE, largest, and percentiles."""
+    at = (0, 5, 25, 50, 75, 95, 100)
+    return {
+        "mean": float(errors.mean()),
+        "std": float(errors.std()),
+        "rmse": float(np.sqrt(np.square(errors).mean())),
+        "mae": float(np.abs(errors).mean()),
+        "largest": float(np.abs(errors).max()),
+        "percentiles": {str(place): value for place, value in zip(at, np.percentile(errors, at).tolist(), strict=True)},
+    }
