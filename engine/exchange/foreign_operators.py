@@ -12,7 +12,7 @@ from torch import nn
 from torch.onnx.ops import symbolic_multi_out
 
 from engine.core.errors import UserError
-from engine.lowering.modules.onnx_operator import OnnxOperator, onnx_node
+from engine.lowering.modules.onnx_operator import OnnxOperator, as_operand, onnx_node
 
 DOMAIN = "netwright.foreign"
 
@@ -28,15 +28,15 @@ class ForeignOperator(nn.Module):
         """Return results of the formats and sizes that the operator gives."""
         part = self.part
         given = [
-            (tensor if sizes else tensor.reshape(-1)).to(getattr(torch, dtype))
+            as_operand(tensor, sizes).to(getattr(torch, dtype))
             for tensor, (dtype, sizes) in zip(x, part.inputs, strict=True)
         ]
         constants = part.constants()
         operands = [None if at is None else given[at] if isinstance(at, int) else constants[at] for at in part.operands]
         named = {
             name: size
-            for tensor, (_, sizes) in zip(x, part.inputs, strict=True)
-            for name, size in zip(sizes, tensor.shape[1:], strict=False)
+            for tensor, (_, sizes) in zip(given, part.inputs, strict=True)
+            for name, size in zip(sizes, tensor.shape[1:], strict=True)
         }
         given_results = [result or ("float32", ()) for result in part.results]
         results = symbolic_multi_out(

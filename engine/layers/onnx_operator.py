@@ -18,7 +18,8 @@ KINDS: dict[str, Kind] = {
     **dict.fromkeys(("complex64", "complex128"), "complex"),
 }
 """Number formats of operands and results by their names in numpy, and the kind of tensor that each is here."""
-_FORMATS: dict[Kind, str] = {"real": "float32", "index": "int64", "complex": "complex64"}
+FORMATS: dict[Kind, str] = {"real": "float32", "index": "int64", "complex": "complex64"}
+"""Number format of a tensor of each kind in a network."""
 _CONSTANT = re.compile(r"[^\s;]+\.[^\s;]+")
 
 
@@ -38,7 +39,8 @@ class Words(Texts):
 def written_type(dtype: str, type: TensorType | None) -> str:
     """Return the number format of an operand or a result with its axes, as text: `float32 C=3 H=32 W=32`.
 
-    Without axes it has one number per sample and no axis besides the batch; the port is then features of one channel.
+    Without axes it has one number per sample and no axis besides the batch; the port is then features of one channel. A
+    size without an axis, `1`, is a dimension that the operator has and the port does not.
     """
     axes = () if type is None else zip(type.axes, type.sizes, strict=True)
     return " ".join([dtype, *(f"{axis}={size}" for axis, size in axes)])
@@ -49,7 +51,7 @@ def read_type(text: str) -> tuple[str, TensorType]:
     dtype, *axes = text.split()
     if dtype not in KINDS:
         raise ValueError(f"the number format {quoted(dtype)} is none of {', '.join(KINDS)}")
-    pairs = [axis.partition("=") for axis in axes] or [("C", "=", "1")]
+    pairs = [axis.partition("=") for axis in axes if axis != "1"] or [("C", "=", "1")]
     if len({name for name, _, _ in pairs}) < len(pairs) or not all(name and size for name, _, size in pairs):
         raise ValueError(f"expected a number format and sizes such as 'float32 C=3 H=32 W=32', received {quoted(text)}")
     sizes: list[Size] = [int(size) if size.isdecimal() else Symbol(size) for _, _, size in pairs]
@@ -164,7 +166,7 @@ class OnnxOperator(LayerType):
         return tuple(read_type(text)[1] for text in self.results if text != OMITTED)
 
     def lower(self, *x: TensorType) -> Lowered:
-        entering = tuple(map(_parsed, self.input_tensors)) or tuple((_FORMATS[t.kind], _sizes(t)) for t in x)
+        entering = tuple(map(_parsed, self.input_tensors)) or tuple((FORMATS[t.kind], _sizes(t)) for t in x)
         results = tuple(None if text == OMITTED else _parsed(text) for text in self.results) or entering[:1]
         places: dict[str, int | str | None] = {port: number for number, port in enumerate(self.input_ports())}
         places[OMITTED] = None
@@ -196,7 +198,8 @@ Tensor = tuple[str, tuple[int | str, ...]]
 
 def _parsed(text: str) -> Tensor:
     dtype, type = read_type(text)
-    return dtype, _sizes(type) if len(text.split()) > 1 else ()
+    known = iter(_sizes(type))
+    return dtype, tuple(1 if axis == "1" else next(known) for axis in text.split()[1:])
 
 
 def _sizes(type: TensorType) -> tuple[int | str, ...]:

@@ -1,7 +1,9 @@
 """Read the constants of imported ONNX operators from the file beside the project into the built module."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
+import torch
 from torch import nn
 
 from engine.core.errors import UserError
@@ -24,6 +26,11 @@ def fill_constants(module: nn.Module, project: Project, base: Path) -> None:
     path = checked_constants(project.network, project.constants, base)
     assert path is not None
     state, _ = read_weights_file(path, what="constants")
+    set_constants(module, state)
+
+
+def set_constants(module: nn.Module, constants: Mapping[str, torch.Tensor]) -> None:
+    """Set the constants of each ONNX operator of the module by their names in the file."""
     for part in module.modules():
         if isinstance(part, OnnxOperator):
-            part.load_state_dict({f"constant_{n}": state[name] for n, name in enumerate(part.names)})
+            part.load_state_dict({f"constant_{n}": constants[name] for n, name in enumerate(part.names)})

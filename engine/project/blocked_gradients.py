@@ -37,9 +37,9 @@ class _Flat:
         return found
 
 
-def blocked_gradients(network: Network, analysis: Analysis) -> Iterator[Problem]:
+def blocked_gradients(network: Network, analysis: Analysis, *, has_data: bool = True) -> Iterator[Problem]:
     """Yield a warning at each ONNX operator behind layers with weights, which its inputs get no gradient for; an error
-    where no layer of the network can learn."""
+    where no layer of the network can learn from the data, if there is some."""
     if not any(True for _ in operators(network)):
         return
     flat = _Flat()
@@ -53,7 +53,7 @@ def blocked_gradients(network: Network, analysis: Analysis) -> Iterator[Problem]
             continue
         dead = [path for path in blocked if path not in learned]
         is_all = bool(dead) and not any(path in learned for path in flat.learning)
-        yield _problem(flat, stop, blocked, dead, is_all=is_all)
+        yield _problem(flat, stop, blocked, dead, is_all=is_all and has_data)
 
 
 def _problem(flat: _Flat, stop: str, blocked: list[str], dead: list[str], *, is_all: bool) -> Problem:

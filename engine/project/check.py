@@ -91,7 +91,7 @@ def check(project: Project, facts: DatasetInfo | None = None, refusal: str = "")
     problems += _option_problems(project)
     problems += stage_problems(project, analysis)
     problems += constants_problems(project.network, project.constants, registry.base())
-    problems += blocked_gradients(project.network, analysis)
+    problems += blocked_gradients(project.network, analysis, has_data=project.data.source != "none")
     if facts is not None:
         problems += [*_data_problems(project, analysis, facts)]
     elif project.data.source == "none":

@@ -39,6 +39,8 @@ class Context:
     inputs: list[tuple[Value, Tensor]] = field(default_factory=list)
     users: Mapping[str, Sequence[Node]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    constants: dict[str, np.ndarray] = field(default_factory=dict)
+    """Constants of the operators that are kept as they are, by the names that their layers give them."""
     fixed_batch: int | None = None
     """Samples per batch where the file has a fixed number, else None."""
 

@@ -16,18 +16,21 @@ from engine.exchange.importing.graph import Graph
 from engine.exchange.importing.lifter import Fate, Lifted, lift_graph
 from engine.exchange.importing.parity import Parity, compare
 from engine.exchange.importing.report import ImportReport, OperatorRow
+from engine.lowering.constants import set_constants
 from engine.lowering.module import build, prefixes
 from engine.lowering.weights import State, fill
 from engine.lowering.weights_file import write_weights_file
 from engine.network.analysis import Analysis, analyse
 from engine.network.network import Network, Port
 from engine.network.table import num_layers
+from engine.project.constants import ConstantsFile
 from engine.project.file import save
 from engine.project.import_kinds import ImportKind, kind_of, reader
 from engine.project.project import Project, new_identity
 from engine.project.weights import WeightsOptions
 
 WEIGHTS_SUFFIX = ".weights.safetensors"
+CONSTANTS_SUFFIX = ".constants.safetensors"
 
 
 def import_file(
@@ -40,8 +43,8 @@ def import_file(
     written then.
     """
     kind = kind_of(path)
-    weights = weights_beside(to)
-    _refuse(to, weights, replaces=replaces)
+    weights, constants = weights_beside(to), constants_beside(to)
+    _refuse(to, weights, constants, replaces=replaces)
     graph: Graph = reader(kind)(path)
     total = len(graph.nodes)
     lifted = lift_graph(graph, dict(sizes or {}))
@@ -60,8 +63,12 @@ def import_file(
     if has_weights:
         checksum = write_weights_file(weights, state, owners)
         project = project.with_section("weights", WeightsOptions(file=weights.name, sha256=checksum))
+    if ctx.constants:
+        checksum = write_weights_file(constants, _constants(lifted), {})
+        project = project.with_section("constants", ConstantsFile(file=constants.name, sha256=checksum))
     save(project, to)
-    return _report(path, to, weights if has_weights else None, kind, graph, lifted, assembled, analysis, parity)
+    files = (weights if has_weights else None, constants if ctx.constants else None)
+    return _report(path, to, *files, kind, graph, lifted, assembled, analysis, parity)
 
 
 def weights_beside(project: Path) -> Path:
@@ -69,9 +76,14 @@ def weights_beside(project: Path) -> Path:
     return project.with_name(project.name.removesuffix(project.suffix) + WEIGHTS_SUFFIX)
 
 
-def _refuse(to: Path, weights: Path, *, replaces: bool) -> None:
+def constants_beside(project: Path) -> Path:
+    """Return the path of the constants of operators that are kept as they are."""
+    return project.with_name(project.name.removesuffix(project.suffix) + CONSTANTS_SUFFIX)
+
+
+def _refuse(*files: Path, replaces: bool) -> None:
     """Raise `UserError` where a file cannot be written, or would be replaced."""
-    for file in (to, weights):
+    for file in files:
         refuse_destination(file)
         if file.exists() and not replaces:
             raise UserError(f"{file} exists.", hint="Choose another name, or replace it with --force.", code="exists")
@@ -131,11 +143,16 @@ def _tensor(array: np.ndarray) -> torch.Tensor:
 def _parity(lifted: Lifted, assembled: Assembled, analysis: Analysis, state: State) -> Parity:
     ctx = lifted.context
     module = filled(assembled.network, analysis, state)
+    set_constants(module, _constants(lifted))
     places = output_places(assembled.network, assembled.paths)
     outputs = [(name, tensor, places[tensor.port]) for name, tensor in lifted.outputs]
     order = [layer.id for layer in assembled.network.inputs]
     inputs = sorted(ctx.inputs, key=lambda one: order.index(one[1].port.layer))
     return compare(ctx.graph, module, assembled.network, inputs, outputs, ctx.fixed_batch)
+
+
+def _constants(lifted: Lifted) -> State:
+    return {name: torch.from_numpy(array.copy()) for name, array in lifted.context.constants.items()}
 
 
 def output_places(network: Network, paths: Mapping[str, str]) -> dict[Port, int]:
@@ -157,6 +174,7 @@ def _report(
     path: Path,
     to: Path,
     weights: Path | None,
+    constants: Path | None,
     kind: ImportKind,
     graph: Graph,
     lifted: Lifted,
@@ -180,7 +198,7 @@ def _report(
         layers=num_layers(assembled.network),
         parameters=analysis.parameters,
         weights=weights,
-        constants=None,
+        constants=constants,
         producer=graph.producer,
         opset=graph.opset,
         operators=tuple(_row(name, fate) for name, fate in sorted(lifted.fates.items(), key=_order)),

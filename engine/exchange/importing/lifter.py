@@ -1,7 +1,6 @@
 """Turn a graph into layers: fold what is known, rewrite patterns, lift operator by operator."""
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,6 +11,7 @@ from engine.exchange.importing.context import Context
 from engine.exchange.importing.folding import fold
 from engine.exchange.importing.graph import Constant, Graph, Node
 from engine.exchange.importing.inputs import add_inputs
+from engine.exchange.importing.opaque import keep
 from engine.exchange.importing.registry import lifts
 from engine.exchange.importing.rewrites import rewritten
 from engine.exchange.importing.values import Held, NotLiftable, Sizes, Tensor, Unavailable
@@ -19,10 +19,6 @@ from engine.layers.utility import Identity
 from engine.network.network import Port
 
 MOST_NAMED = 8
-Opaque = Callable[[Context, Node, str], tuple[Held | None, ...]]
-"""Makes a layer of an operator that has none; the text is the reason. Raises `NotLiftable`."""
-opaque: list[Opaque] = []
-"""The function that makes opaque layers, if there is one."""
 
 
 @dataclass
@@ -79,9 +75,7 @@ def _lift_node(ctx: Context, node: Node, fates: dict[str, Fate], reasons: list[s
         while ctx.connections and ctx.connections[-1].target.layer not in known:
             ctx.connections.pop()
         try:
-            if not opaque:
-                raise reason
-            found = opaque[0](ctx, node, str(reason))
+            found = keep(ctx, node, str(reason))
             for part in parts:
                 fates.setdefault(part, Fate()).opaque += 1
         except NotLiftable as final:

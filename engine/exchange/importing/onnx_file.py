@@ -447,6 +447,7 @@ class Runner:
         """Return the values of these names. Raises `RunError` where ONNX Runtime cannot run the file."""
         from engine.core.errors import RunError
         from engine.exchange.onnx_check import first_line
+        from engine.lowering.modules.onnx_operator import as_matrix
 
         try:
             if self.session is None or not set(names) <= set(self.names):
@@ -455,7 +456,7 @@ class Runner:
             found = self.session.run(list(names), {k: v for k, v in inputs.items() if k in wanted})
         except Exception as error:  # ONNX Runtime has a class per status and no base of its own
             raise RunError(f"ONNX Runtime cannot run {self.path.name}: {first_line(error)}") from None
-        return [np.asarray(one) for one in found]
+        return [as_matrix(one) for one in found]
 
     def _open(self, names: Sequence[str]) -> "InferenceSession":
         """Open the file; with further outputs where values inside are asked for."""

@@ -140,8 +140,9 @@ def as_file(array: torch.Tensor, tensor: Tensor) -> np.ndarray:
     """Return an output of ours with its dimensions in the order of the file, and joined as there."""
     names = [name for dim in tensor.dims for name in dim.split("*") if name != ONE]
     ours = (BATCH, *tensor.type.axes)
-    found = array.permute([ours.index(name) for name in names])
-    sizes = dict(zip(names, found.shape, strict=True))
+    absent = [axis for axis in ours if axis not in names]  # of size 1
+    found = array.permute([ours.index(name) for name in (*names, *absent)])
+    sizes = dict(zip(names, found.shape, strict=False))
     shape = [int(np.prod([sizes.get(name, 1) for name in dim.split("*")])) for dim in tensor.dims]
     return found.reshape(shape).numpy()
 

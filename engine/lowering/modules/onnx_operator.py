@@ -45,6 +45,14 @@ def as_matrix(value: Any) -> np.ndarray:
     return np.asarray(value)
 
 
+def as_operand(x: torch.Tensor, sizes: tuple[int | str, ...]) -> torch.Tensor:
+    """Return an input (N, ...) with the sizes that the operator takes: with dimensions of 1, or one number per sample;
+    a size that is a name is free."""
+    if len(sizes) + 1 == x.dim():
+        return x
+    return x.reshape(x.shape[0], *(-1 if isinstance(size, str) else size for size in sizes))
+
+
 class OnnxOperator(nn.Module):
     """One operator of ONNX, computed by ONNX Runtime on the CPU, or by onnx's reference where that lacks it.
 
@@ -137,15 +145,19 @@ class OnnxOperator(nn.Module):
     @torch.compiler.disable  # type: ignore[untyped-decorator]
     def forward(self, *x: torch.Tensor) -> torch.Tensor | tuple[torch.Tensor, ...]:
         """Compute the operator for inputs (N, ...) and return its results (N, ...), one or a tuple."""
+        floats = next((tensor.dtype for tensor in x if tensor.is_floating_point()), torch.get_default_dtype())
+        results = tuple(self._tensor(value, floats, x[0].device) for value in self.computed(*x))
+        return results[0] if len(results) == 1 else results
+
+    def computed(self, *x: torch.Tensor) -> list[np.ndarray]:
+        """Return the results in the number formats of the operator."""
         if self.session is None:
             self.session = self._start()
         given = {}
         for number, (tensor, (dtype, sizes)) in enumerate(zip(x, self.inputs, strict=True)):
-            value = tensor.detach().to("cpu", getattr(torch, dtype))
-            given[f"x{number}"] = (value.contiguous() if sizes else value.reshape(-1)).numpy()
-        floats = next((tensor.dtype for tensor in x if tensor.is_floating_point()), torch.get_default_dtype())
-        results = tuple(self._tensor(as_matrix(value), floats, x[0].device) for value in self.session.run(None, given))
-        return results[0] if len(results) == 1 else results
+            value = as_operand(tensor.detach(), sizes).to("cpu", getattr(torch, dtype))
+            given[f"x{number}"] = value.contiguous().numpy()
+        return [as_matrix(value) for value in self.session.run(None, given)]
 
     def _tensor(self, value: np.ndarray, floats: torch.dtype, device: torch.device) -> torch.Tensor:
         """Return a result as a tensor of the network: real numbers as the inputs are, whole numbers as int64."""

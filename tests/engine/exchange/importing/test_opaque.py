@@ -1,0 +1,181 @@
+"""Operators without a layer stay as they are: in the project, in its numbers, and in the file exported again."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from engine.core.errors import UserError
+from engine.exchange.importing.importer import import_file
+from engine.exchange.onnx_export import export_onnx
+from engine.layers.onnx_operator import OnnxOperator
+from engine.lowering.constants import fill_constants
+from engine.lowering.module import build
+from engine.lowering.weights_file import read_weights_file
+from engine.network.analysis import analyse
+from engine.project.file import load
+from engine.project.project import Project
+
+RANDOM = np.random.default_rng(5)
+ML = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)]
+
+
+def numbers(*shape: int) -> np.ndarray:
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def written(
+    path: Path,
+    nodes: list[onnx.NodeProto],
+    constants: dict[str, np.ndarray],
+    sizes: list[int | str],
+    outputs: list[onnx.ValueInfoProto] | None = None,
+    opsets: list[Any] | None = None,
+) -> Path:
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, sizes)],
+        outputs or [helper.make_empty_tensor_value_info("y")],
+        [numpy_helper.from_array(array, name) for name, array in constants.items()],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=opsets or ML[:1], ir_version=8), path)
+    return path
+
+
+def mixed(path: Path) -> Path:
+    """Operators of several number formats, with constants, behind weights."""
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["a"]),
+        helper.make_node("Mod", ["a", "d"], ["b"], fmod=1),
+        helper.make_node("IsInf", ["b"], ["i"]),
+        helper.make_node("Xor", ["i", "t"], ["m"]),
+        helper.make_node("Where", ["m", "b", "a"], ["y"]),
+    ]
+    divisors = np.abs(numbers(6)) + 0.2
+    constants = {"w": numbers(4, 6), "d": divisors, "t": np.array([True, False] * 3)}
+    return written(path, nodes, constants, ["N", 4])
+
+
+def operators(project: Project) -> list[OnnxOperator]:
+    return [layer.type for layer in project.network.layers.values() if isinstance(layer.type, OnnxOperator)]
+
+
+def outputs(path: Path, x: np.ndarray) -> list[Any]:
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    return list(session.run(None, {"x": x}))
+
+
+def test_operators_stay_through_project_and_export_with_equal_numbers(tmp_path: Path) -> None:
+    first = import_file(mixed(tmp_path / "a.onnx"), tmp_path / "a.netwright")
+    assert first.parity.agrees
+    assert first.constants == tmp_path / "a.constants.safetensors"
+    kept = {row.operator: row.opaque for row in first.operators if row.opaque}
+    assert {"Mod", "IsInf"} <= set(kept)
+    project = load(first.project).project
+    module = build(project.network, analyse(project.network))
+    state, _ = read_weights_file(tmp_path / project.weights.file, project.weights.sha256)
+    module.load_state_dict(state, strict=False)
+    fill_constants(module, project, tmp_path)
+    export_onnx(project.network, module.state_dict(), tmp_path / "b.onnx", facts=None, samples=None)
+    second = import_file(tmp_path / "b.onnx", tmp_path / "b.netwright")
+    before, after = (operators(load(report.project).project) for report in (first, second))
+    assert [(one.operator, one.attributes) for one in before] == [(one.operator, one.attributes) for one in after]
+    x = numbers(7, 4)
+    np.testing.assert_allclose(outputs(tmp_path / "b.onnx", x)[0], outputs(tmp_path / "a.onnx", x)[0], atol=1e-5)
+
+
+def test_constants_lie_beside_the_project_and_not_in_it_nor_in_its_weights(tmp_path: Path) -> None:
+    report = import_file(mixed(tmp_path / "a.onnx"), tmp_path / "a.netwright")
+    from safetensors import safe_open
+
+    assert report.weights is not None
+    with safe_open(report.weights, "np") as file:
+        assert not [key for key in file.keys() if "constant" in key]  # noqa: SIM118  # it is no dictionary
+    project = load(report.project).project
+    (mod,) = [one for one in operators(project) if one.operator == "Mod"]
+    assert [text.split()[1:] for text in mod.constants] == [["float32", "6"]]
+    assert mod.attributes == '{"fmod": 1}'
+
+
+def scikit_learn(path: Path) -> Path:
+    """What skl2onnx writes for a scaler with a decision tree of three classes."""
+    tree: dict[str, Any] = {
+        "nodes_treeids": [0] * 5,
+        "nodes_nodeids": list(range(5)),
+        "nodes_featureids": [0, 0, 2, 0, 0],
+        "nodes_values": [0.1, 0.0, -0.3, 0.0, 0.0],
+        "nodes_modes": ["BRANCH_LEQ", "LEAF", "BRANCH_LEQ", "LEAF", "LEAF"],
+        "nodes_truenodeids": [1, 0, 3, 0, 0],
+        "nodes_falsenodeids": [2, 0, 4, 0, 0],
+        "nodes_hitrates": [1.0] * 5,
+        "nodes_missing_value_tracks_true": [0] * 5,
+        "class_treeids": [0] * 9,
+        "class_nodeids": [1, 1, 1, 3, 3, 3, 4, 4, 4],
+        "class_ids": [0, 1, 2] * 3,
+        "class_weights": [0.7, 0.2, 0.1, 0.1, 0.8, 0.1, 0.0, 0.25, 0.75],
+        "classlabels_int64s": [3, 5, 9],
+        "post_transform": "NONE",
+    }
+    domain = "ai.onnx.ml"
+    nodes = [
+        helper.make_node("Scaler", ["x"], ["s"], domain=domain, offset=[0.5, 0.0, 0.1], scale=[2.0, 1.0, 0.5]),
+        helper.make_node("TreeEnsembleClassifier", ["s"], ["label", "p"], domain=domain, **tree),
+        helper.make_node("ZipMap", ["p"], ["probabilities"], domain=domain, classlabels_int64s=[3, 5, 9]),
+    ]
+    given = [
+        helper.make_tensor_value_info("label", TensorProto.INT64, ["N"]),
+        helper.make_empty_tensor_value_info("probabilities"),
+    ]
+    given[1].type.sequence_type.elem_type.map_type.key_type = TensorProto.INT64
+    given[1].type.sequence_type.elem_type.map_type.value_type.tensor_type.elem_type = TensorProto.FLOAT
+    return written(path, nodes, {}, ["N", 3], given, ML)
+
+
+def test_a_model_of_scikit_learn_computes_the_same(tmp_path: Path) -> None:
+    report = import_file(scikit_learn(tmp_path / "a.onnx"), tmp_path / "a.netwright")
+    assert report.parity.agrees, report.parity
+    found = operators(load(report.project).project)
+    assert [one.operator for one in found] == ["Scaler", "TreeEnsembleClassifier", "ZipMap"]
+    assert found[1].results == ("int64", "float32 C=3")
+    assert not found[0].constants
+    linear = helper.make_node(
+        "LinearClassifier", ["x"], ["l", "y"], domain="ai.onnx.ml", coefficients=[0.5, -0.25, 1.0, -0.5, 0.25, -1.0],
+        intercepts=[0.1, -0.1], classlabels_ints=[0, 1], multi_class=0, post_transform="LOGISTIC",
+    )  # fmt: skip
+    path = written(tmp_path / "b.onnx", [linear], {}, ["N", 3], None, ML)
+    assert import_file(path, tmp_path / "b.netwright").parity.agrees
+
+
+def test_an_operator_with_a_subgraph_takes_its_constants_along(tmp_path: Path) -> None:
+    branch = helper.make_graph(
+        [helper.make_node("Add", ["inside", "c"], ["out"])],
+        "body",
+        [helper.make_tensor_value_info("inside", TensorProto.FLOAT, [3])],
+        [helper.make_tensor_value_info("out", TensorProto.FLOAT, [3])],
+    )
+    node = helper.make_node("Scan", ["x"], ["y"], body=branch, num_scan_inputs=1)
+    report = import_file(written(tmp_path / "a.onnx", [node], {"c": numbers(3)}, ["N", 3]), tmp_path / "a.netwright")
+    assert report.parity.agrees
+
+
+@pytest.mark.parametrize(
+    ("node", "reason"),
+    [
+        (helper.make_node("CumSum", ["x", "zero"], ["y"]), "computes across the samples of a batch"),
+        (helper.make_node("Unknown", ["x"], ["y"], domain="own.domain"), "cannot be computed by itself"),
+        (helper.make_node("Unique", ["x"], ["y"]), "computes across the samples of a batch"),
+    ],
+)
+def test_an_operator_that_cannot_be_kept_is_refused_with_the_reason(
+    tmp_path: Path, node: onnx.NodeProto, reason: str
+) -> None:
+    opsets = [*ML[:1], helper.make_opsetid("own.domain", 1)]
+    path = written(tmp_path / "a.onnx", [node], {"zero": np.array(0)}, ["N", 3], None, opsets)
+    with pytest.raises(UserError, match=reason):
+        import_file(path, tmp_path / "a.netwright")
+    assert not (tmp_path / "a.netwright").exists()
