@@ -19,6 +19,7 @@ from app.window import MainWindow
 from designer import theme
 from engine.core.errors import UserError
 from engine.core.version import VERSION
+from engine.project.import_kinds import can_import
 
 startup.imported()
 
@@ -28,7 +29,9 @@ THEMES: tuple[theme.Scheme, ...] = ("system", "light", "dark")
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the window's command line."""
     command = argparse.ArgumentParser(prog="netwright", description="Design, train and understand neural networks.")
-    command.add_argument("project", nargs="?", type=Path, metavar="PROJECT", help="a project file to open")
+    command.add_argument(
+        "project", nargs="?", type=Path, metavar="PROJECT", help="a project file to open, or a network to import"
+    )
     command.add_argument("--template", metavar="NAME", help="start with a copy of a template, such as resnet18")
     command.add_argument("--theme", choices=THEMES, help="look of the window, for this time")
     command.add_argument("--startup-report", action="store_true", help="print how long the window took, and leave")
@@ -73,7 +76,11 @@ def _run(app: QApplication, arguments: argparse.Namespace) -> int:
     startup.begin()
     tab = "start" if arguments.project is None else "design"
     window = MainWindow(arguments.theme, tab=tab, start_engine=not arguments.startup_report)
-    if arguments.project is not None:
+    imported = arguments.project if arguments.project is not None and can_import(arguments.project) else None
+    if imported is not None:
+        is_open = False
+        window.painted.connect(lambda: window.bring(imported))
+    elif arguments.project is not None:
         is_open = window.open_path(arguments.project)
     else:
         is_open = not arguments.startup_report and window.files.recover()

@@ -15,6 +15,7 @@ from app.frame.actions import WindowState
 from app.frame.canvas_overlays import LayerHealthOverlay, LayerTimesOverlay, StagesOverlay
 from app.frame.commands import CanvasCommands, DialogCommands, ThemeCommands
 from app.frame.document_commands import DocumentCommands
+from app.frame.import_commands import ImportCommands
 from app.frame.menus import Menus
 from app.frame.tabs import DesignTab, Tabs
 from app.frame.window_bars import StatusLine, TopBar
@@ -29,6 +30,7 @@ from designer import markup, theme
 from designer.editor import Editor
 from engine.network.block import Block
 from engine.project.file import SUFFIX
+from engine.project.import_kinds import can_import
 
 if TYPE_CHECKING:
     from app.data.tab import DataTab
@@ -82,6 +84,8 @@ class MainWindow(QMainWindow):
         self.layer_health = LayerHealthOverlay(self, self.design, self.training)
         self.files = DocumentCommands(self)
         self.files.data_chosen.connect(self.guesser.use)
+        self.imports = ImportCommands(self, self.files)
+        self.files.import_chosen.connect(self.imports.start)
         self.layer_times = LayerTimesOverlay(self, self.design, self.environment)
         self.canvas_commands = CanvasCommands(self.design, self.layer_times)
         self.dialogs = DialogCommands(self, self.design, self.dataset, self.user_code, self.environment, self.training)
@@ -195,6 +199,7 @@ class MainWindow(QMainWindow):
         editor.modified_changed.connect(self.update_title)
         self.documents.changed.connect(self.update_title)
         self.files.opened.connect(self._on_document_opened)
+        self.imports.report_changed.connect(self.update_actions)
         self.dataset.failed.connect(self._on_data_failed)
         self.user_code.message.connect(self.hint)
 
@@ -316,6 +321,7 @@ class MainWindow(QMainWindow):
             has_beep=self.notifier.has_beep,
             is_paused=training.phase is Phase.PAUSED,
             can_resume=training.phase.can_resume,
+            has_import_report=self.imports.has_report,
         )
 
     # ---- the shell of the parts ----
@@ -376,16 +382,17 @@ class MainWindow(QMainWindow):
     # ---- files brought from outside ----
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take one file or folder: a project, or data of any kind."""
+        """Take one file or folder: a project, a network of another program, or data of any kind."""
         path = dropped_path(event.mimeData())
         if path is not None:
-            self.hint("Drop it to open the project." if is_project(path) else "Drop it to use it as data.")
+            data = "Drop it to import the network." if can_import(path) else "Drop it to use it as data."
+            self.hint("Drop it to open the project." if is_project(path) else data)
             event.acceptProposedAction()
         elif event.mimeData().hasUrls():
             self.hint("Drop one file or one folder of this computer.")
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Open the project that was dropped, or use the data."""
+        """Open the project that was dropped, import the network, or use the data."""
         path = dropped_path(event.mimeData())
         if path is not None:
             event.acceptProposedAction()
@@ -393,9 +400,14 @@ class MainWindow(QMainWindow):
             QTimer.singleShot(0, self, lambda: self.bring(path))
 
     def bring(self, path: Path) -> None:
-        """Open a project, after asking about unsaved work; anything else is taken for data, whose kind the engine
-        finds."""
-        self.files.open_asking(path) if is_project(path) else self.guesser.use(path)
+        """Open a project or import a network, after asking about unsaved work; anything else is taken for data, whose
+        kind the engine finds."""
+        if is_project(path):
+            self.files.open_asking(path)
+        elif can_import(path):
+            self.imports.start(path)
+        else:
+            self.guesser.use(path)
 
     # ---- life ----
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from app.frame.canvas_overlays import LayerHealthOverlay, StagesOverlay
     from app.frame.commands import CanvasCommands, DialogCommands, ThemeCommands
     from app.frame.document_commands import DocumentCommands
+    from app.frame.import_commands import ImportCommands
     from app.frame.network_commands import AlignCommands, BlockCommands
     from app.frame.tabs import DesignTab
     from app.notifier import Notifier
@@ -40,6 +41,7 @@ class Commands(Protocol):
     editor: "Editor"
     design: "DesignTab"
     files: "DocumentCommands"
+    imports: "ImportCommands"
     dialogs: "DialogCommands"
     canvas_commands: "CanvasCommands"
     theme: "ThemeCommands"
@@ -96,6 +98,7 @@ class WindowState:
     has_beep: bool = False
     is_paused: bool = False
     can_resume: bool = False
+    has_import_report: bool = False
 
 
 def always(state: WindowState) -> bool:
@@ -173,6 +176,12 @@ ACTIONS: tuple[Action, ...] = (
     Action("file.blank", "New blank project", "File", lambda w: w.files.new(), "Ctrl+Shift+N"),
     Action("file.open", "Open…", "File", lambda w: w.files.open(), "Ctrl+O", "open", in_toolbar=True,
            keywords="load project"),
+    Action("file.import", "Import…", "File", lambda w: w.imports.choose(),
+           help="A network of another program, with its weights, as a project",
+           keywords="onnx pytorch keras tensorflow torch load model pretrained importNetworkFromONNX"),
+    Action("file.import_report", "Import report…", "File", lambda w: w.imports.show_report(),
+           help="What became of the operators of the imported file, and how close the outputs are",
+           enabled_when=lambda s: s.has_import_report, keywords="onnx parity operators"),
     Action("file.save", "Save", "File", lambda w: w.files.save(), "Ctrl+S", "save", separator_before=True,
            in_toolbar=True),
     Action("file.save_as", "Save as…", "File", lambda w: w.files.save_as(), "Ctrl+Shift+S"),

@@ -11,9 +11,13 @@ from app.shell import Shell
 from engine.core.errors import UserError
 from engine.network.arrangement import placed
 from engine.project.file import SUFFIX
+from engine.project.import_kinds import KINDS, can_import
 from engine.project.project import Project
 
 FILTER = f"Netwright projects (*{SUFFIX})"
+IMPORTED = " ".join(f"*{suffix}" for kind in KINDS for suffix in kind.suffixes)
+IMPORT_FILTER = f"Networks of other programs ({IMPORTED})"
+DATA_FILTER = "Data of any kind (*)"
 
 
 class DocumentCommands(QObject):
@@ -23,6 +27,8 @@ class DocumentCommands(QObject):
     """Another project is open."""
     data_chosen = Signal(object)
     """The path of a file that is no project."""
+    import_chosen = Signal(object)
+    """The path of a file that another program wrote, with a network."""
 
     def __init__(self, shell: Shell) -> None:
         super().__init__(shell.dialog_parent)
@@ -89,13 +95,21 @@ class DocumentCommands(QObject):
             self._show(Project())
 
     def open(self) -> None:
-        """Ask for a project, and open it after asking about unsaved work. Another file is taken for data."""
-        start, filters = str(self._shell.documents.folder), f"{FILTER};;Data of any kind (*)"
-        name, _ = QFileDialog.getOpenFileName(self._shell.dialog_parent, "Open a project or data", start, filters)
-        if name and Path(name).suffix != SUFFIX:
-            self.data_chosen.emit(Path(name))
-        elif name:
-            self.open_asking(Path(name))
+        """Ask for a project, and open it after asking about unsaved work. A network of another program is imported,
+        any other file taken for data."""
+        start = str(self._shell.documents.folder)
+        filters = ";;".join((f"Projects and networks (*{SUFFIX} {IMPORTED})", FILTER, IMPORT_FILTER, DATA_FILTER))
+        title = "Open a project, a network or data"
+        name, chosen = QFileDialog.getOpenFileName(self._shell.dialog_parent, title, start, filters)
+        if not name:
+            return
+        path = Path(name)
+        if path.suffix == SUFFIX:
+            self.open_asking(path)
+        elif can_import(path) and chosen != DATA_FILTER:
+            self.import_chosen.emit(path)
+        else:
+            self.data_chosen.emit(path)
 
     def save(self) -> bool:
         """Save, asking for a file if there is none. Return whether it was saved."""

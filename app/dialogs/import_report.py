@@ -1,0 +1,231 @@
+"""The report of an import: what became of the operators, how close the outputs are to the original, warnings."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.messages import breakable
+from app.widgets import ElidedLabel, within_screen
+from designer import theme
+from engine.core.errors import plural
+
+WIDTH, HEIGHT = 700, 680
+Report = Mapping[str, Any]
+
+
+def agreement(report: Report) -> tuple[str, str]:
+    """Return how close the outputs are to those of the original in one sentence, and the role of its label."""
+    outputs, samples = report.get("outputs") or [], int(report.get("samples") or 0)
+    if not outputs:
+        return "The outputs were not compared with the original.", "warning"
+    over = f"over {plural(samples, 'random sample')}"
+    far = [one["name"] for one in outputs if not one["agrees"]]
+    if far:
+        return f"Differs from the original {over}: {', '.join(far)}.", "error"
+    largest = max((one["difference"] or 0.0) for one in outputs)
+    return f"Agrees with the original {over}: largest difference {largest:.2g}.", "good"
+
+
+def headline(report: Report) -> str:
+    """Return size and origin in one line."""
+    parts = [plural(int(report["layers"]), "layer"), plural(int(report["parameters"]), "parameter")]
+    if report.get("opset"):
+        parts.append(f"opset {report['opset']}")
+    if report.get("producer"):
+        parts.append(f"written by {report['producer']}")
+    return " · ".join(parts)
+
+
+def became(row: Mapping[str, Any]) -> str:
+    """Return what became of the operators of one name."""
+    layers = [f"{count:,} {label}" for label, count in row["layers"].items()]
+    words = {"folded": "computed at import", "removed": "not needed", "opaque": "kept as they are"}
+    others = [f"{row[key]:,} {text}" for key, text in words.items() if row.get(key)]
+    joined = row["lifted"] if not layers else 0
+    return ", ".join([*layers, *([f"{joined:,} part of other layers"] if joined else []), *others])
+
+
+def as_text(report: Report) -> str:
+    """Return the report as plain text, for the clipboard."""
+    lines = [f"{report['source']}", headline(report), agreement(report)[0], ""]
+    for title, texts in (("Warnings", report["warnings"]), ("Notes", report["notes"])):
+        if texts:
+            lines += [title, *(f"  {text}" for text in texts), ""]
+    lines += [
+        "Operators",
+        *(f"  {row['operator']}\t{row['count']:,}\t{became(row)}" for row in report["operators"]),
+        "",
+    ]
+    lines += ["Outputs"]
+    lines += [
+        f"  {one['name']}\tlargest difference {_number(one['difference'])}\tspread {_number(one['spread'])}\t"
+        f"{'agrees' if one['agrees'] else 'differs'}"
+        for one in report["outputs"]
+    ]
+    lines += ["", "Inputs", *(f"  {one['name']}\t{one['sizes']}" for one in report["inputs"]), "", "Files"]
+    lines += [f"  {report[name]}" for name in ("project", "weights", "constants") if report.get(name)]
+    return "\n".join(lines) + "\n"
+
+
+def _number(value: float | None) -> str:
+    return "infinite" if value is None else f"{value:.3g}"
+
+
+class ImportReport(QDialog):
+    """Shows the report of one import. `wants_transfer` is true after the button for transfer learning was pressed."""
+
+    def __init__(self, report: Report, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._report = report
+        self.wants_transfer = False
+        self.setWindowTitle("Import report")
+        self.resize(within_screen(self, WIDTH, HEIGHT))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 16)
+        column.setSpacing(0)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(self._make_content())
+        column.addWidget(area, 1)
+        column.addLayout(self._make_foot())
+
+    def _make_content(self) -> QWidget:
+        report, content = self._report, QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(20, 20, 20, 16)
+        column.setSpacing(12)
+        title = ElidedLabel()
+        title.setText(f"{Path(report['source']).name} was imported", note=str(report["source"]))
+        theme.mark(title, "role", "title")
+        column.addWidget(title)
+        column.addWidget(_text(headline(report), "help"))
+        column.addWidget(_text(*agreement(report)))
+        for text in report["warnings"]:
+            column.addWidget(_text(text, "warning"))
+        if kept := [row for row in report["operators"] if row["opaque"]]:
+            names = ", ".join(row["operator"] for row in kept)
+            count = plural(sum(row["opaque"] for row in kept), "operator")
+            column.addWidget(
+                _text(f"{count} without a layer here: {names}. They run as in the original, and do not learn.", "help")
+            )
+        if report["outputs"]:
+            rows = [
+                [one["name"], _number(one["difference"]), _number(one["spread"]), "yes" if one["agrees"] else "no"]
+                for one in report["outputs"]
+            ]
+            column.addWidget(_card("Outputs", _table(["Output", "Largest difference", "Spread", "Agrees"], rows)))
+        rows = [[row["operator"], f"{row['count']:,}", became(row)] for row in report["operators"]]
+        column.addWidget(_card("Operators", _table(["Operator", "Count", "Became"], rows, wide=2)))
+        rows = [[one["name"], one["sizes"]] for one in report["inputs"]]
+        column.addWidget(_card("Inputs", _table(["Input", "Sizes"], rows, wide=1)))
+        files = [str(report[name]) for name in ("project", "weights", "constants") if report.get(name)]
+        column.addWidget(_card("Files", *(_text(file, "") for file in files)))
+        if report["notes"]:
+            column.addWidget(_card("Notes", *(_text(note, "muted") for note in report["notes"])))
+        column.addStretch(1)
+        return content
+
+    def _make_foot(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setContentsMargins(20, 8, 20, 0)
+        row.setSpacing(8)
+        self.copy = QPushButton("Copy report")
+        self.copy.setAutoDefault(False)
+        self.copy.clicked.connect(self._copy)
+        self.transfer = QPushButton("Transfer learning…")
+        self.transfer.setToolTip("Replace the head for other data, and freeze the layers before it")
+        self.transfer.setAutoDefault(False)
+        self.transfer.hide()
+        self.transfer.clicked.connect(self._on_transfer)
+        close = QPushButton("Close")
+        close.setDefault(True)
+        theme.mark(close, "primary", True)
+        close.clicked.connect(self.accept)
+        row.addWidget(self.copy)
+        row.addStretch(1)
+        row.addWidget(self.transfer)
+        row.addWidget(close)
+        return row
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(as_text(self._report))
+        self.copy.setText("Report copied")
+
+    def _on_transfer(self) -> None:
+        self.wants_transfer = True
+        self.accept()
+
+
+def _text(text: str, role: str) -> QLabel:
+    label = QLabel(breakable(text))
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    if role:
+        theme.mark(label, "role", role)
+    return label
+
+
+def _card(title: str, *content: QWidget) -> QFrame:
+    frame = QFrame()
+    theme.mark(frame, "role", "card")
+    column = QVBoxLayout(frame)
+    column.setContentsMargins(16, 12, 16, 12)
+    column.setSpacing(8)
+    heading = QLabel(title.upper())
+    theme.mark(heading, "role", "section")
+    column.addWidget(heading)
+    for widget in content:
+        column.addWidget(widget)
+    return frame
+
+
+def _table(heads: list[str], rows: Sequence[Sequence[str]], *, wide: int = 0) -> QTableWidget:
+    """Return a table without scroll bars of its own; the column `wide` takes the room that is left, and numbers are at
+    the right."""
+    table = QTableWidget(len(rows), len(heads))
+    table.setHorizontalHeaderLabels(heads)
+    table.verticalHeader().hide()
+    table.verticalHeader().setDefaultSectionSize(26)
+    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+    table.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    table.setFrameShape(QFrame.Shape.NoFrame)
+    table.setShowGrid(False)
+    table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    header = table.horizontalHeader()
+    header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    header.setSectionResizeMode(wide, QHeaderView.ResizeMode.Stretch)
+    header.setHighlightSections(False)
+    numeric = [j for j in range(1, len(heads)) if j != wide]
+    for j in range(len(heads)):
+        side = Qt.AlignmentFlag.AlignRight if j in numeric else Qt.AlignmentFlag.AlignLeft
+        head = table.horizontalHeaderItem(j)
+        if head is not None:
+            head.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+        for i, row in enumerate(rows):
+            item = QTableWidgetItem(row[j])
+            item.setToolTip(row[j])
+            item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+            table.setItem(i, j, item)
+    table.setFixedHeight(header.sizeHint().height() + 26 * len(rows) + 4)
+    return table

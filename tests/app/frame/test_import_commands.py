@@ -1,0 +1,240 @@
+"""Importing in the window: the dialog, progress and Cancel, errors, the report, and where a file may come from."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication, QLabel, QTableWidget, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.dialogs.import_network import ImportDialog, free_name, sizes_in
+from app.dialogs.import_report import ImportReport
+from app.frame.help_dialogs import matching
+from app.window import MainWindow
+from engine.project.file import save
+from engine.project.project import Project, new_identity
+from tests.app.fake_server import FakeServer
+from tests.app.windows import Modal, answer, choose_file, is_enabled, run
+from tests.builders import classifier
+
+
+def report(source: Path, project: Path, **more: Any) -> dict[str, Any]:
+    operator = {"operator": "Gemm", "count": 2, "lifted": 2, "folded": 0, "removed": 0, "opaque": 0}
+    return {
+        "source": str(source),
+        "project": str(project),
+        "kind": "onnx",
+        "layers": 3,
+        "parameters": 1234,
+        "weights": None,
+        "constants": None,
+        "producer": "pytorch 2",
+        "opset": 17,
+        "operators": [{**operator, "layers": {"Fully connected": 2}}],
+        "inputs": [{"name": "x", "sizes": "1 x 28 x 28"}],
+        "agrees": True,
+        "samples": 8,
+        "outputs": [{"name": "y", "difference": 1e-6, "spread": 2.0, "agrees": True}],
+        "warnings": [],
+        "notes": [],
+        **more,
+    }
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "net.onnx"
+    path.write_bytes(b"onnx")
+    return path
+
+
+class Engine(FakeServer):
+    """Writes the project of an import, as the engine does."""
+
+    def finish(self, **more: Any) -> None:
+        asked = self.waiting[-1].given
+        save(Project(classifier(), identity=new_identity()), Path(asked["to"]))
+        self.answer("import", report(Path(asked["path"]), Path(asked["to"]), **more))
+
+
+@pytest.fixture
+def server(qtbot: QtBot) -> Engine:
+    return Engine()
+
+
+class Dialogs:
+    """Works the dialog of an import, and then that of its report."""
+
+    def __init__(self, server: Engine, **more: Any) -> None:
+        self._server, self._more = server, more
+        self.said: list[str] = []
+        self.tables: list[list[str]] = []
+        self.second = Modal(self._read)
+
+    def __call__(self, dialog: QWidget) -> None:
+        assert isinstance(dialog, ImportDialog)
+        dialog.start()
+        self._server.tell("import", 3, 10, "operators")
+        self.said.append(dialog.state.text())
+        self._server.finish(**self._more)
+        self.second.__enter__()
+
+    def _read(self, shown: QWidget) -> None:
+        assert isinstance(shown, ImportReport)
+        for table in shown.findChildren(QTableWidget):
+            self.tables.append([item.text() for item in (table.item(0, j) for j in range(table.columnCount())) if item])
+        shown.copy.click()
+
+
+def test_a_file_becomes_the_open_project_with_a_report(window: MainWindow, server: Engine, source: Path) -> None:
+    dialogs = Dialogs(server)
+    with Modal(dialogs):
+        window.bring(source)
+    dialogs.second.__exit__()
+    assert dialogs.said == ["Importing: 30 % (3 of 10 operators)"]
+    assert dialogs.tables == [
+        ["y", "1e-06", "2", "yes"],
+        ["Gemm", "2", "2 Fully connected"],
+        ["x", "1 x 28 x 28"],
+    ]
+    assert window.documents.path == source.with_name("net.netwright")
+    assert window.editor.network == classifier()
+    copied = QGuiApplication.clipboard().text()
+    assert "Agrees with the original over 8 random samples: largest difference 1e-06." in copied
+    assert "Gemm\t2\t2 Fully connected" in copied
+
+
+def test_the_report_is_found_again_with_its_project(window: MainWindow, server: Engine, source: Path) -> None:
+    assert not is_enabled(window, "file.import_report")
+    with Modal(Dialogs(server)):
+        window.bring(source)
+    path = window.documents.path
+    assert path is not None
+    window.files.new()
+    assert not is_enabled(window, "file.import_report")
+    window.open_path(path)
+    titles: list[str] = []
+    with Modal(lambda dialog: titles.append(dialog.windowTitle())):
+        run(window, "file.import_report")
+    assert titles == ["Import report"]
+
+
+def test_cancel_ends_the_import_and_leaves_the_open_project(window: MainWindow, server: Engine, source: Path) -> None:
+    before = window.editor.project
+
+    def work(dialog: QWidget) -> None:
+        assert isinstance(dialog, ImportDialog)
+        dialog.start()
+        assert not dialog.start_button.isEnabled()
+        dialog.cancel.click()
+        assert server.cancelled == ["import"]
+        assert dialog.start_button.isEnabled()
+        assert "cancelled" in dialog.state.text()
+        dialog.start()
+
+    with Modal(work):  # which closes the dialog while the second import is under way
+        window.bring(source)
+    assert server.cancelled == ["import", "import"]
+    assert window.editor.project is before
+
+
+def test_an_error_is_said_in_words_and_the_dialog_stays(window: MainWindow, server: Engine, source: Path) -> None:
+    def work(dialog: QWidget) -> None:
+        assert isinstance(dialog, ImportDialog)
+        dialog.start()
+        server.refuse("import", "net.onnx is no ONNX file: it ends after 4 bytes.")
+        assert dialog.state.text() == "net.onnx is no ONNX file: it ends after 4 bytes."
+        assert dialog.isVisible()
+        dialog.sizes.setText("height=x")
+        dialog.start()
+        assert "'height=x' is no size" in dialog.state.text()
+
+    with Modal(work):
+        window.bring(source)
+    assert server.count("import") == 1
+
+
+def test_an_existing_project_is_not_replaced_unasked(
+    monkeypatch: pytest.MonkeyPatch, window: MainWindow, server: Engine, source: Path
+) -> None:
+    taken = source.with_name("net.netwright")
+    taken.write_text("mine")
+    assert free_name(source, source.parent).name == "net_2.netwright"
+    asked: list[str] = []
+
+    def refuse(parent: object, title: str, *_: str) -> bool:
+        asked.append(title)
+        return False
+
+    monkeypatch.setattr("app.messages.ask", refuse)
+
+    def work(dialog: QWidget) -> None:
+        assert isinstance(dialog, ImportDialog)
+        dialog.target.setText(str(taken))
+        dialog.start()
+
+    with Modal(work):
+        window.bring(source)
+    assert asked == ["Replace net.netwright?"]
+    assert server.count("import") == 0
+
+
+def test_unsaved_work_is_asked_about_first(
+    monkeypatch: pytest.MonkeyPatch, window: MainWindow, server: Engine, source: Path
+) -> None:
+    window.editor.add_layer("relu")
+    answer(monkeypatch, "cancel")
+    window.bring(source)
+    assert QApplication.activeModalWidget() is None
+    assert server.count("import") == 0
+
+
+def test_open_and_drop_take_networks_of_other_programs(
+    monkeypatch: pytest.MonkeyPatch, window: MainWindow, source: Path
+) -> None:
+    titles: list[str] = []
+
+    def work(dialog: QWidget) -> None:
+        titles.append(type(dialog).__name__)
+
+    choose_file(monkeypatch, source)
+    with Modal(work):
+        run(window, "file.open")
+    monkeypatch.setattr("app.frame.import_commands.QFileDialog.getOpenFileName", lambda *_: (str(source), ""))
+    with Modal(work):
+        run(window, "file.import")
+    with Modal(work):
+        drop(window, source)
+        QApplication.processEvents()
+    assert titles == ["ImportDialog"] * 3
+    assert matching("import")[0].id == "file.import"
+    assert matching("onnx")[0].id == "file.import"
+
+
+def drop(window: MainWindow, path: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    place, none = QPointF(100, 100), Qt.KeyboardModifier.NoModifier
+    left, copy = Qt.MouseButton.LeftButton, Qt.DropAction.CopyAction
+    window.dragEnterEvent(QDragEnterEvent(place.toPoint(), copy, data, left, none))
+    window.dropEvent(QDropEvent(place, copy, data, left, none))
+
+
+def test_sizes_are_read_from_a_line() -> None:
+    assert sizes_in(" height=224 , width=64") == ({"height": 224, "width": 64}, "")
+    assert sizes_in("") == ({}, "")
+    assert sizes_in("height=-1")[1]
+
+
+def test_differences_and_opaque_operators_are_named(qtbot: QtBot, tmp_path: Path) -> None:
+    far = {"name": "y", "difference": None, "spread": 2.0, "agrees": False}
+    kept = {"operator": "NonMaxSuppression", "count": 1, "lifted": 0, "folded": 0, "removed": 0, "opaque": 1}
+    values = report(tmp_path / "a.onnx", tmp_path / "a.netwright", outputs=[far], operators=[{**kept, "layers": {}}])
+    dialog = ImportReport(json.loads(json.dumps(values)))
+    qtbot.addWidget(dialog)
+    texts = [label.text() for label in dialog.findChildren(QLabel)]
+    assert "Differs from the original over 8 random samples: y." in texts
+    assert any(text.startswith("1 operator without a layer here: NonMaxSuppression.") for text in texts)
