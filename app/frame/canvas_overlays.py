@@ -283,6 +283,7 @@ class LayerTimesOverlay(QObject):
         editor = self._shell.editor
         shown = times_in(self._seconds, editor.project.network, editor.scope)
         self._design.canvas.network_scene.show_times(shown)
+        self._design.table.show_times(shown)
         self._describe()
 
     def _describe(self) -> None:

@@ -1,9 +1,9 @@
-"""The table of layers: type, output size, parameters, work and memory, with the sums below."""
+"""The table of layers: type, output size, parameters, work, memory and measured time, with the sums below."""
 
 import csv
 import io
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PySide6.QtCore import (
@@ -32,6 +32,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QMenu, QTableView,
 
 from designer import theme
 from designer.editor import Editor
+from designer.scene.tint import format_nanoseconds
 from engine.core.files import write_atomically
 from engine.core.text import format_bytes, spreadsheet_cell
 from engine.network.analysis import Analysis, LayerShapes
@@ -40,12 +41,14 @@ from engine.network.network import Network
 from engine.network.table import table_rows
 
 Index = QModelIndex | QPersistentModelIndex
-COLUMNS = ("Layer", "Type", "Output", "Parameters", "FLOPs per sample", "Activations")
+COLUMNS = ("Layer", "Type", "Output", "Parameters", "FLOPs per sample", "Activations", "Time per step")
+TIME = 6
+"""The column of measured times, hidden while there are none."""
 MEMORY_HELP = "What training keeps of each layer's output, at the mini-batch size, as 32-bit numbers: an estimate"
 ID_ROLE = Qt.ItemDataRole.UserRole
-_NUMBERS = (3, 4, 5)
-_LEAST_WIDTHS = (92, 148, 96, 86, 112, 150)  # headings and usual words are read whole
-_WIDTHS = (140, 220, 148, 104, 124, 156)  # three large sizes of an image, too; names and types take what is left
+_NUMBERS = (3, 4, 5, TIME)
+_LEAST_WIDTHS = (92, 148, 96, 86, 112, 150, 90)  # headings and usual words are read whole
+_WIDTHS = (140, 220, 148, 104, 124, 156, 104)  # three large sizes of an image, too; names and types take what is left
 _ROOT = QModelIndex()
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -63,19 +66,27 @@ class Line:
     parameters: int | None
     flops: int | None
     activations: int | None
+    nanoseconds: int | None = None
 
     def text(self, column: int) -> str:
         """The text of a cell."""
-        number = {3: self.parameters, 4: self.flops, 5: self.activations}.get(column)
+        number = {3: self.parameters, 4: self.flops, 5: self.activations, TIME: self.nanoseconds}.get(column)
         if column in _NUMBERS:
-            return "" if number is None else format_bytes(number) if column == 5 else f"{number:,}"
+            forms = {5: format_bytes, TIME: format_nanoseconds}
+            return "" if number is None else forms.get(column, "{:,}".format)(number)
         return (self.name, self.type, self.output)[column]
 
     def key(self, column: int) -> tuple[float | str, ...]:
         """The sort key of a column: texts by the alphabet, sizes and numbers by value."""
         if column < 2:
             return (self.text(column).lower(), self.name)
-        numbers = {2: self.count, 3: self.parameters, 4: self.flops, 5: self.activations}
+        numbers = {
+            2: self.count,
+            3: self.parameters,
+            4: self.flops,
+            5: self.activations,
+            TIME: self.nanoseconds,
+        }
         return (-1 if (number := numbers[column]) is None else number,)
 
 
@@ -173,6 +184,8 @@ class LayersModel(QAbstractTableModel):
             case Qt.ItemDataRole.ForegroundRole:
                 return None if column == 0 else theme.current().muted if column == 1 else None
             case Qt.ItemDataRole.ToolTipRole:
+                if column == TIME:
+                    return line.text(column) or "Not measured"
                 return line.text(column) or "Not known until the problems before this layer are solved"
             case _:
                 return line.id if role == ID_ROLE else None
@@ -183,7 +196,8 @@ class LayersModel(QAbstractTableModel):
         flops = sum(line.flops or 0 for line in self.lines)
         kept = format_bytes(sum(line.activations or 0 for line in self.lines))
         count = len(self.lines)
-        return (f"{count:,} layer{'' if count == 1 else 's'}", "", "", f"{parameters:,}", f"{flops:,}", kept)
+        time = format_nanoseconds(sum(line.nanoseconds or 0 for line in self.lines))  # hidden while there is none
+        return (f"{count:,} layer{'' if count == 1 else 's'}", "", "", f"{parameters:,}", f"{flops:,}", kept, time)
 
 
 class Totals(QWidget):
@@ -209,6 +223,8 @@ class Totals(QWidget):
         painter.setPen(palette.text)
         header = self._table.horizontalHeader()
         for column, text in enumerate(self._model.totals()):
+            if header.isSectionHidden(column):
+                continue
             cell = QRect(header.sectionViewportPosition(column), 1, header.sectionSize(column), self.height() - 1)
             painter.drawText(cell.adjusted(8, 0, -8, 0), _RIGHT if column in _NUMBERS else _LEFT, text)
 
@@ -239,6 +255,7 @@ class LayersView(QTableView):
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setStretchLastSection(False)
         self.setSortingEnabled(True)
+        self.setColumnHidden(TIME, True)
         header.setMinimumSectionSize(64)
         header.sectionResized.connect(self._on_resized)
         self._fit_columns()
@@ -252,9 +269,16 @@ class LayersView(QTableView):
         if self._has_own_widths:
             return
         self._is_fitting = True
-        for column, width in enumerate(widths_in(self.viewport().width())):
+        has_times = not self.isColumnHidden(TIME)
+        for column, width in enumerate(widths_in(self.viewport().width(), has_times=has_times)):
             self.horizontalHeader().resizeSection(column, width)
         self._is_fitting = False
+
+    def show_times(self, *, are_there: bool) -> None:
+        """Show the column of measured times, or hide it."""
+        if self.isColumnHidden(TIME) == are_there:
+            self.setColumnHidden(TIME, not are_there)
+            self._fit_columns()
 
     def _on_resized(self) -> None:
         self._has_own_widths = self._has_own_widths or not self._is_fitting
@@ -288,11 +312,12 @@ class LayersView(QTableView):
         QGuiApplication.clipboard().setText(as_csv(lines, self._model.batch))
 
 
-def widths_in(room: int) -> list[int]:
+def widths_in(room: int, *, has_times: bool = False) -> list[int]:
     """The widths of the columns: the least, then the preferred ones, and the rest for names and types."""
-    spare, wanted = room - sum(_LEAST_WIDTHS), sum(_WIDTHS) - sum(_LEAST_WIDTHS)
-    share = min(1.0, max(0.0, spare / wanted))
-    widths = [least + int(share * (best - least)) for least, best in zip(_LEAST_WIDTHS, _WIDTHS, strict=True)]
+    shown = len(COLUMNS) if has_times else TIME
+    leasts, bests = _LEAST_WIDTHS[:shown], _WIDTHS[:shown]
+    share = min(1.0, max(0.0, (room - sum(leasts)) / (sum(bests) - sum(leasts))))
+    widths = [least + int(share * (best - least)) for least, best in zip(leasts, bests, strict=True)]
     rest = max(0, room - sum(widths))
     widths[0] += rest // 3
     widths[1] += rest - rest // 3
@@ -331,6 +356,7 @@ class AnalysisTable(QWidget):
         super().__init__(parent)
         theme.mark(self, "role", "panel")
         self._editor = editor
+        self._times: Mapping[str, int] = {}
         self._is_following = False
         self.model = LayersModel()
         self.model.figures = theme.figures(self.font())
@@ -361,10 +387,17 @@ class AnalysisTable(QWidget):
     def _show_lines(self) -> None:
         self._is_following = True
         batch = self._editor.project.training.mini_batch_size
-        self.model.show_lines(lines_of(self._editor.network, self._editor.analysis, batch), batch)
+        lines = lines_of(self._editor.network, self._editor.analysis, batch)
+        self.model.show_lines([replace(line, nanoseconds=self._times.get(line.id)) for line in lines], batch)
+        self.view.show_times(are_there=bool(self._times))
         self._is_following = False
         self._on_editor_selected()
         self.totals.update()
+
+    def show_times(self, times: Mapping[str, int]) -> None:
+        """Take the measured nanoseconds of the layers on screen, by id."""
+        self._times = times
+        self._on_changed()
 
     def _on_selected(self) -> None:
         if not self._is_following:

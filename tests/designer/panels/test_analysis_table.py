@@ -6,7 +6,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from designer.editor import Editor
-from designer.panels.analysis_table import AnalysisTable, as_csv, lines_of, widths_in
+from designer.panels.analysis_table import TIME, AnalysisTable, as_csv, lines_of, widths_in
 from engine.network import edits
 from engine.network.analysis import analyse
 from engine.network.network import Connection, Network, Port
@@ -57,7 +57,7 @@ def click_header(qtbot, table: AnalysisTable, column: int) -> None:
 def test_layers_stand_in_the_order_of_the_data_with_grouped_numbers(table: AnalysisTable) -> None:
     assert names(table) == ["image_1", "fc_1", "relu_1", "fc_2", "softmax_1"]
     assert row(table, 1) == ["fc_1", "Fully connected", "8", "296", "576", "4.0 KiB"]
-    assert table.model.totals() == ("5 layers", "", "", "323", "624", "29 KiB")
+    assert table.model.totals()[:6] == ("5 layers", "", "", "323", "624", "29 KiB")
     assert table.model.index(1, 3).data(Qt.ItemDataRole.TextAlignmentRole) & Qt.AlignmentFlag.AlignRight
 
 
@@ -206,3 +206,16 @@ def test_a_column_that_was_drawn_keeps_its_width(table) -> None:
     header.resizeSection(0, 222)
     table.resize(1000, 200)
     assert header.sectionSize(0) == 222
+
+
+def test_measured_times_are_a_column_of_their_own(qtbot, table: AnalysisTable, editor: Editor) -> None:
+    assert table.view.isColumnHidden(TIME)
+    ids = {found.name: id for id, found in editor.network.layers.items()}
+    table.show_times({ids["fc_1"]: 2_000_000, ids["fc_2"]: 500_000})
+    assert not table.view.isColumnHidden(TIME)
+    assert [table.model.index(at, TIME).data() for at in range(5)] == ["", "2.00 ms", "", "500 µs", ""]
+    assert table.model.totals()[TIME] == "2.50 ms"
+    click_header(qtbot, table, TIME)
+    assert names(table)[-2:] == ["fc_2", "fc_1"]
+    table.show_times({})
+    assert table.view.isColumnHidden(TIME)
