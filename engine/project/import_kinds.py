@@ -12,7 +12,7 @@ from engine.core.errors import UserError
 @dataclass(frozen=True)
 class ImportKind:
     """A kind of file. `reader` is the qualified name of a function from a path to a graph, which only an engine process
-    imports."""
+    imports. With `has_layers`, it also takes the sizes that a person gives, by name, and returns a network."""
 
     key: str
     label: str
@@ -20,9 +20,17 @@ class ImportKind:
     reader: str
     extra: str = ""
     """Extra of Netwright that installs what the reader needs, or nothing."""
+    has_layers: bool = False
 
 
-KINDS = (ImportKind("onnx", "ONNX", (".onnx",), "engine.exchange.importing.onnx_file.read"),)
+_HERE = "engine.exchange.importing."
+KINDS = (
+    ImportKind("onnx", "ONNX", (".onnx",), f"{_HERE}onnx_file.read"),
+    ImportKind("pt2", "torch.export", (".pt2",), f"{_HERE}pt2_file.read"),
+    ImportKind("keras", "Keras", (".keras",), f"{_HERE}keras.convert.read", "hdf5", has_layers=True),
+)
+WITHOUT_GRAPH = (".pt", ".pth", ".bin", ".ckpt", ".safetensors")
+"""Suffixes of weights alone, from which no network can be made."""
 
 
 def kind_of(path: Path) -> ImportKind:
@@ -30,6 +38,14 @@ def kind_of(path: Path) -> ImportKind:
     for kind in KINDS:
         if path.suffix.lower() in kind.suffixes:
             return kind
+    if path.suffix.lower() in WITHOUT_GRAPH:
+        raise UserError(
+            f"{path.name} holds weights alone, which do not say how layers are connected, so no network can be made of "
+            "it.",
+            hint="Open or build the network first, then start it from these weights: the section 'weights' of the "
+            "project names the file. Or save the model with torch.export as .pt2, or as ONNX, and import that.",
+            code="usage",
+        )
     known = ", ".join(suffix for kind in KINDS for suffix in kind.suffixes)
     raise UserError(f"{path.name} cannot be imported: files that can end in {known}.", code="usage")
 
@@ -39,8 +55,8 @@ def can_import(path: Path) -> bool:
     return any(path.suffix.lower() in kind.suffixes for kind in KINDS)
 
 
-def reader(kind: ImportKind) -> Callable[[Path], Any]:
+def reader(kind: ImportKind) -> Callable[..., Any]:
     """Return the function that reads files of a kind. It imports heavy libraries."""
     module, _, name = kind.reader.rpartition(".")
-    function: Callable[[Path], Any] = getattr(importlib.import_module(module), name)
+    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return function

@@ -44,5 +44,7 @@ ENGINE = [
     "tokenizer.json",
     "shards",
     "shards of parquet",
+    "keras",
+    "pt2",
 ]
 WINDOW = ["block", "clipboard", "thumbnail", "events in the window"] if importlib.util.find_spec("PySide6") else []

@@ -2,6 +2,8 @@
 
     graph.py       the graph that every reader produces, with the operators of ONNX
     onnx_file.py   the reader of ONNX files
+    pt2_file.py    the reader of programs of torch.export, through torch's ONNX exporter
+    keras/         the reader of Keras models, which gives layers and no graph
     folding.py     computes what is known before the network runs
     rewrites.py    makes one node of several operators that are one layer; the patterns are in patterns.py
     lifts/         one function per operator: how to write one is in its docstring
@@ -11,5 +13,6 @@
     parity.py      compares the network with the original
     importer.py    `import_file`: all of it, and the files it writes
 
-A further reader is a function from a path to a `Graph`, named in `engine.project.import_kinds`.
+A further reader is a function from a path to a `Graph`, or to a `report.ReadNetwork` where the format has layers of its
+own; `engine.project.import_kinds` names it.
 """

@@ -49,9 +49,14 @@ def assemble(layers: Sequence[Placed], connections: Sequence[Connection], needed
     builder = _Builder(layers, connections)
     builder.choose(root, 1)
     network, owners = builder.build(root)
-    layout = _Arranger().layout(network)
+    layout = layout_of(network)
     paths = {layer.id: owners[layer.id] for layer in layers}
     return Assembled(network, layout, paths, {paths[layer.id]: layer.weights for layer in layers if layer.weights})
+
+
+def layout_of(network: Network) -> Layout:
+    """Return positions for the layers of a network, and of the networks in its blocks."""
+    return _Arranger().layout(network)
 
 
 class _Arranger:

@@ -11,11 +11,11 @@ from torch import fx
 from engine.core import progress
 from engine.core.errors import UserError
 from engine.exchange.export import refuse_destination
-from engine.exchange.importing.assemble import Assembled, assemble
+from engine.exchange.importing.assemble import Assembled, assemble, layout_of
 from engine.exchange.importing.graph import Graph
 from engine.exchange.importing.lifter import Fate, Lifted, lift_graph
 from engine.exchange.importing.parity import Parity, compare
-from engine.exchange.importing.report import ImportReport, OperatorRow
+from engine.exchange.importing.report import ImportReport, OperatorRow, ReadNetwork
 from engine.lowering.constants import set_constants
 from engine.lowering.module import build, prefixes
 from engine.lowering.weights import State, fill
@@ -45,6 +45,8 @@ def import_file(
     kind = kind_of(path)
     weights, constants = weights_beside(to), constants_beside(to)
     _refuse(to, weights, constants, replaces=replaces)
+    if kind.has_layers:
+        return _import_network(path, to, kind, reader(kind)(path, dict(sizes or {})))
     graph: Graph = reader(kind)(path)
     total = len(graph.nodes)
     lifted = lift_graph(graph, dict(sizes or {}))
@@ -69,6 +71,40 @@ def import_file(
     save(project, to)
     files = (weights if has_weights else None, constants if ctx.constants else None)
     return _report(path, to, *files, kind, graph, lifted, assembled, analysis, parity)
+
+
+def _import_network(path: Path, to: Path, kind: ImportKind, read: ReadNetwork) -> ImportReport:
+    """Write the project of a network that its reader gave as layers."""
+    network = read.network
+    analysis = analyse(network)
+    if analysis.has_errors:
+        problem = next(one for one in analysis.problems if one.severity == "error")
+        raise UserError(f"The network of {path.name} does not fit together: {problem.name}: {problem.message}")
+    assembled = Assembled(network, layout_of(network), {}, dict(read.weights))
+    owners = prefixes(network, analysis)
+    state = dict(read.state) if read.state is not None else state_of(assembled, owners)
+    project = Project(network, assembled.layout, identity=new_identity())
+    weights = weights_beside(to) if state else None
+    if weights is not None:
+        checksum = write_weights_file(weights, state, owners)
+        project = project.with_section("weights", WeightsOptions(file=weights.name, sha256=checksum))
+    save(project, to)
+    return ImportReport(
+        source=path,
+        project=to,
+        kind=kind.key,
+        layers=num_layers(network),
+        parameters=analysis.parameters,
+        weights=weights,
+        constants=None,
+        producer=read.producer,
+        opset=0,
+        operators=read.rows,
+        inputs=tuple((layer.name, layer.type.output().short()) for layer in network.inputs),
+        parity=Parity(refusal=read.reference),
+        warnings=(f"The outputs are not compared with the original: {read.reference}",),
+        notes=read.notes,
+    )
 
 
 def weights_beside(project: Path) -> Path:

@@ -1,10 +1,15 @@
 """What an import did: operators and their fates, outputs compared with the original, files written."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch
+
 from engine.exchange.importing.parity import Parity
+from engine.network.network import Network, Port
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,25 @@ class OperatorRow:
             "opaque": self.opaque,
             "layers": dict(self.layers),
         }
+
+
+@dataclass(frozen=True)
+class ReadNetwork:
+    """What the reader of a format with layers of its own gives: a network with its weights, by id path and name in the
+    module of a layer, or already by key of the state-dict.
+
+    `reference` is the reason why its outputs are compared with nothing. `outputs` are the ports in the order of the
+    file.
+    """
+
+    network: Network
+    producer: str
+    reference: str
+    weights: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
+    state: Mapping[str, torch.Tensor] | None = None
+    rows: tuple[OperatorRow, ...] = ()
+    outputs: tuple[Port, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import math
 import shutil
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -124,8 +125,10 @@ def opened(path: Path) -> Iterator[Archive]:
         if error.errno is not None and error.filename is not None:
             raise UserError(f"{path} cannot be read: {error.strerror}.") from error
         raise _damaged(path, error) from None
-    except (KeyError, ValueError, TypeError) as error:
+    except zlib.error as error:
         raise _damaged(path, error) from None
+    except (LookupError, ValueError, TypeError, AttributeError):  # lists and objects where others are expected
+        raise _damaged(path, ValueError("its description is damaged")) from None
 
 
 def _damaged(path: Path, error: Exception) -> UserError:

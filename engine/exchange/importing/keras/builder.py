@@ -7,6 +7,7 @@ in its rows. Where no layer can, `NeedsOrder` names the flatten layer, which the
 
 import keyword
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -75,6 +76,8 @@ class Builder:
     weights: dict[str, dict[str, Array]] = field(default_factory=dict)
     made: dict[str, list[str]] = field(default_factory=dict)
     """Names of the layers here by the path of the layer in Keras."""
+    rows: dict[str, Counter[str]] = field(default_factory=dict)
+    """Labels of the layers made of each class of Keras; under an empty label the number of its calls."""
     notes: dict[str, None] = field(default_factory=dict)
     refused: dict[str, None] = field(default_factory=dict)
     """Layers without a counterpart, each with the reason."""
@@ -220,6 +223,7 @@ class Site:
         self._refuse_weights(sizes, weights or {})
         id = self.builder.place(made, f"{self.name}{suffix}", inputs, weights or {})
         self.builder.made.setdefault(f"{self.builder.path}{self.layer.name}", []).append(self.builder.layers[id].name)
+        self.builder.rows.setdefault(self.layer.class_name, Counter())[made.label] += 1
         return [
             Value(Port(id, port), found, self.builder.orders(found.rank))
             for port, found in zip(made.output_ports(), types, strict=True)

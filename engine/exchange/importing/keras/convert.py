@@ -1,15 +1,16 @@
 """Turn the model of a `.keras` file into a network of ours, with its weights by id path."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from engine.core.errors import FieldErrors, ShapeError, UserError
 from engine.core.fields import printable
 from engine.exchange.importing.keras import layers_recurrent, layers_shapes, layers_windows
-from engine.exchange.importing.keras.archive import Array, Weights, opened
+from engine.exchange.importing.keras.archive import Weights, opened
 from engine.exchange.importing.keras.builder import (
     RULES,
     TAKES_ANY_ORDER,
@@ -21,39 +22,38 @@ from engine.exchange.importing.keras.builder import (
     refuse_unread,
 )
 from engine.exchange.importing.keras.config import KerasLayer, KerasModel, Ref, read_model
+from engine.exchange.importing.report import OperatorRow, ReadNetwork
 from engine.layers.base import LayerType
 from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
 from engine.layers.utility import Identity
 from engine.network.block import Block, BlockInput, BlockOutput
-from engine.network.network import Network, Port
+from engine.network.network import Port
 
 FAMILIES = (layers_recurrent, layers_shapes, layers_windows)
 """Modules whose rules are registered when they are imported."""
 MOST_TRIES = 100
+SIZE_NAMES = {"height": "H", "width": "W", "depth": "D", "length": "T"}
 
 
-@dataclass(frozen=True)
-class Imported:
-    """A network with its weights by id path and parameter, the layers made of each Keras layer, and notes."""
+def read(path: Path, sizes: Mapping[str, int]) -> ReadNetwork:
+    """Return the network of a `.keras` file.
 
-    name: str
-    network: Network
-    weights: Mapping[str, Mapping[str, Array]]
-    made: Mapping[str, Sequence[str]]
-    outputs: tuple[Port, ...]
-    notes: tuple[str, ...]
-
-
-def read_keras(path: Path, sizes: Sequence[Sequence[int]] = ()) -> Imported:
-    """Return the network of a `.keras` file. `sizes` are those of its inputs in Keras's order, for those that the file
-    leaves open. Raises `UserError` with the names of all layers that have no counterpart."""
+    `sizes` are for axes that the file leaves open: `height`, `width`, `depth`, `length`. Raises `UserError` with the
+    names of all layers that have no counterpart.
+    """
+    unknown = sorted(sizes.keys() - SIZE_NAMES.keys())
+    if unknown:
+        raise UserError(
+            f"A Keras model has no size '{printable(unknown[0])[:40]}'.", hint=f"Its sizes are {', '.join(SIZE_NAMES)}."
+        )
+    given = {SIZE_NAMES[name]: size for name, size in sizes.items()}
     with opened(path) as archive:
         model = read_model(archive.config)
         ordered: frozenset[str] = frozenset()
         for _ in range(MOST_TRIES):
             builder = Builder(_has_channels_first(model), ordered=ordered, version=archive.version)
             try:
-                return _whole(builder, model, archive.weights, sizes)
+                return _whole(builder, model, archive.weights, given)
             except NeedsOrder as needed:
                 ordered |= {str(needed)}
     raise UserError(f"{path} has too many flatten layers whose order of numbers counts.")
@@ -68,17 +68,30 @@ def _has_channels_first(model: KerasModel) -> bool:
     )
 
 
-def _whole(builder: Builder, model: KerasModel, weights: Weights, sizes: Sequence[Sequence[int]]) -> Imported:
+def _whole(builder: Builder, model: KerasModel, weights: Weights, sizes: Mapping[str, int]) -> ReadNetwork:
     values: dict[Ref, Value] = {}
-    for number, ref in enumerate(model.inputs):
-        given = tuple(sizes[number]) if number < len(sizes) else ()
-        values[ref] = _input(builder, model, model.layer(ref.layer), given)
+    for ref in model.inputs:
+        values[ref] = _input(builder, model, model.layer(ref.layer), sizes)
     outputs = _convert(builder, model, values, weights)
     if builder.refused:
         raise refuse_unread(builder.refused)
     ports = _ends(builder, model, outputs)
-    notes = (*builder.notes, *_unused(model))
-    return Imported(model.name, builder.network, builder.weights, builder.made, ports, notes)
+    return ReadNetwork(
+        builder.network,
+        f"keras {printable(builder.version)[:40]}".strip(),
+        "Keras is not run here. Compare some predictions yourself.",
+        builder.weights,
+        rows=tuple(_row(name, labels) for name, labels in sorted(builder.rows.items())),
+        outputs=ports,
+        notes=(*builder.notes, *_unused(model)),
+    )
+
+
+def _row(name: str, labels: Counter[str]) -> OperatorRow:
+    """Return what became of the layers of one class."""
+    layers = tuple((label, count) for label, count in labels.most_common() if label)
+    count = labels[""] or 1  # an activation that is a setting of another layer is no layer there
+    return OperatorRow(printable(name)[:80], count, count if layers else 0, 0, 0 if layers else count, 0, layers)
 
 
 def _unused(model: KerasModel) -> list[str]:
@@ -91,7 +104,7 @@ def _unused(model: KerasModel) -> list[str]:
     return [f"{shown}{' and others' if layers[3:] else ''}: regularisers are not taken over; see the training options."]
 
 
-def _input(builder: Builder, model: KerasModel, layer: KerasLayer, given: tuple[int, ...]) -> Value:
+def _input(builder: Builder, model: KerasModel, layer: KerasLayer, given: Mapping[str, int]) -> Value:
     """Add the input layer for an input of the model."""
     shape = layer.config.get("batch_shape") or layer.config.get("batch_input_shape")
     name = printable(layer.name)[:80]
@@ -100,15 +113,14 @@ def _input(builder: Builder, model: KerasModel, layer: KerasLayer, given: tuple[
             f"The input '{name}' of the Keras model has no shape.", hint="Build the model before saving it."
         )
     sizes: list[int | None] = list(shape[1:])
-    if given:
-        if len(given) != len(sizes) or any(size not in (None, told) for size, told in zip(sizes, given, strict=True)):
-            shown = " × ".join("any" if size is None else str(size) for size in sizes)
-            raise UserError(f"The input '{name}' of the Keras model is {shown}, not {' × '.join(map(str, given))}.")
-        sizes = list(given)
+    if len(sizes) in (2, 3, 4):
+        axes = builder.orders(len(sizes))
+        sizes = [given.get(axis) if size is None else size for axis, size in zip(axes, sizes, strict=True)]
     type = _input_type(builder, sizes, feeds_embedding(model, Ref(layer.name)), name)
     id = builder.place(type, layer.name, (), {})
     out = type.output()
     builder.made[layer.name] = [builder.layers[id].name]
+    builder.rows.setdefault(layer.class_name, Counter()).update({type.label: 1, "": 1})
     return Value(Port(id, "out"), out, ("T",) if out.axes == ("T",) else builder.orders(out.rank))
 
 
@@ -123,7 +135,7 @@ def _input_type(builder: Builder, sizes: list[int | None], is_index: bool, name:
         shown = " × ".join("any" if size is None else str(size) for size in sizes)
         raise UserError(
             f"The input '{name}' takes any size ({shown}), and a network here has a fixed one.",
-            hint="Say it with --input, in Keras's order, such as --input 224x224x3.",
+            hint="Say it: --size height=224 --size width=224.",
         )
     try:
         match len(sizes):
@@ -228,6 +240,7 @@ def _called(
     site = Site(builder, layer, layer.calls[number], values, store, name, layer.class_name in TAKES_ANY_ORDER)
     if number == 1 and store is not None and _has_weights(store):
         site.note("it is called more than once in Keras, with the same weights; here each call has a copy of its own.")
+    builder.rows.setdefault(layer.class_name, Counter())[""] += 1
     try:
         found = _block(site, layer.model) if layer.model is not None else RULES[layer.class_name](site)
     except Refused as why:
@@ -235,6 +248,9 @@ def _called(
         return []
     except ShapeError as why:
         builder.refused[f"{where}: {str(why).rstrip('.')}"] = None
+        return []
+    except (LookupError, ValueError, TypeError, AttributeError):  # lists and objects where others are expected
+        builder.refused[f"{where}: its settings cannot be read"] = None
         return []
     return found if isinstance(found, list) else [found]
 
@@ -273,6 +289,7 @@ def _block(site: Site, model: KerasModel) -> list[Value]:
             raise NeedsOrder(value.flatten)
         inner.place(BlockOutput(), f"output_{number}", (value,), {})
     block = Block(inner.network)
+    site.builder.rows.setdefault(site.layer.class_name, Counter())[block.label] += 1
     id = site.builder.place(block, site.name, given, {})
     site.builder.made.setdefault(f"{site.builder.path}{site.layer.name}", []).append(site.builder.layers[id].name)
     for path, weights in inner.weights.items():

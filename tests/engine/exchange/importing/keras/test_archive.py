@@ -11,8 +11,13 @@ import pytest
 
 from engine.core.errors import UserError
 from engine.exchange.importing.keras import archive
-from engine.exchange.importing.keras.convert import read_keras
+from engine.exchange.importing.keras.convert import read
 from tests.engine.exchange.importing.keras.files import functional, layer, sequential, weights_file, write
+
+
+def read_network(path: Path) -> object:
+    return read(path, {})
+
 
 DENSE = sequential([layer("InputLayer", "x", batch_shape=[None, 2]), layer("Dense", "y", units=2, use_bias=False)])
 
@@ -37,7 +42,7 @@ def test_links_out_of_the_file_are_not_followed(tmp_path: Path) -> None:
 
     for fill in (external, soft):
         with pytest.raises(UserError, match="is a link, which is not followed"):
-            read_keras(write(tmp_path / "a.keras", DENSE, h5(fill)))
+            read_network(write(tmp_path / "a.keras", DENSE, h5(fill)))
 
 
 def test_values_outside_of_the_file_are_not_read(tmp_path: Path) -> None:
@@ -48,7 +53,7 @@ def test_values_outside_of_the_file_are_not_read(tmp_path: Path) -> None:
         group.create_dataset("0", (2, 2), "f8", external=[(str(tmp_path / "raw"), 0, 32)])
 
     with pytest.raises(UserError, match="lie in another file"):
-        read_keras(write(tmp_path / "a.keras", DENSE, h5(fill)))
+        read_network(write(tmp_path / "a.keras", DENSE, h5(fill)))
 
 
 def test_a_huge_shape_is_refused_before_it_is_read(tmp_path: Path) -> None:
@@ -56,18 +61,18 @@ def test_a_huge_shape_is_refused_before_it_is_read(tmp_path: Path) -> None:
         file.create_group("layers/dense/vars").create_dataset("0", (2**20, 2**20), "f4", chunks=(1024, 1024))
 
     with pytest.raises(UserError, match="far more than the file holds"):
-        read_keras(write(tmp_path / "a.keras", DENSE, h5(fill)))
+        read_network(write(tmp_path / "a.keras", DENSE, h5(fill)))
 
 
 def test_weights_that_are_no_numbers(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="are not numbers"):
-        read_keras(write(tmp_path / "a.keras", DENSE, h5(lambda file: file.create_group("layers/dense/vars/0"))))
+        read_network(write(tmp_path / "a.keras", DENSE, h5(lambda file: file.create_group("layers/dense/vars/0"))))
 
 
 def test_a_zip_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive, "MOST_TIMES_LARGER", 3)
     with pytest.raises(UserError, match="would grow from"):
-        read_keras(write(tmp_path / "a.keras", DENSE, bytes(2**22)))
+        read_network(write(tmp_path / "a.keras", DENSE, bytes(2**22)))
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\3\4", b"text", bytes(1000)])
@@ -75,16 +80,16 @@ def test_no_archive(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "a.keras"
     path.write_bytes(content)
     with pytest.raises(UserError, match="cannot be read as a Keras model"):
-        read_keras(path)
+        read_network(path)
 
 
 def test_a_missing_file_and_missing_members(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="No such file"):
-        read_keras(tmp_path / "none.keras")
+        read_network(tmp_path / "none.keras")
     with zipfile.ZipFile(tmp_path / "a.keras", "w") as file:
         file.writestr("../../config.json", "{}")
     with pytest.raises(UserError, match=r"config.json, metadata.json, model.weights.h5 is missing"):
-        read_keras(tmp_path / "a.keras")
+        read_network(tmp_path / "a.keras")
 
 
 @pytest.mark.parametrize(
@@ -103,11 +108,11 @@ def test_a_missing_file_and_missing_members(tmp_path: Path) -> None:
 )
 def test_damaged_architectures(config: Any, words: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=words):
-        read_keras(write(tmp_path / "a.keras", config))
+        read_network(write(tmp_path / "a.keras", config))
 
 
 def test_a_damaged_weights_file(tmp_path: Path) -> None:
     good = weights_file({"dense": [np.eye(2)]})
     for content in (good[:100], b"x" * 500, good.replace(b"OHDR", b"OHDS").replace(b"TREE", b"TREX")):
         with pytest.raises(UserError, match=r"Keras model|weights"):
-            read_keras(write(tmp_path / "a.keras", DENSE, content))
+            read_network(write(tmp_path / "a.keras", DENSE, content))

@@ -9,23 +9,30 @@ import pytest
 import torch
 
 from engine.core.errors import UserError
-from engine.exchange.importing.keras.convert import Imported, read_keras
-from engine.exchange.importing.state import state_of
-from engine.lowering.module import build
+from engine.exchange.importing.assemble import Assembled, layout_of
+from engine.exchange.importing.importer import filled, state_of
+from engine.exchange.importing.keras.convert import read
+from engine.exchange.importing.report import ReadNetwork
+from engine.lowering.module import prefixes
 from engine.network.analysis import analyse
 from engine.network.block import Block
 from tests.engine.exchange.importing.keras.files import functional, layer, sequential, write
+
+
+def read_network(path: Path, **sizes: int) -> ReadNetwork:
+    return read(path, sizes)
+
 
 GOLDEN = Path(__file__).parents[4] / "golden" / "keras"
 RANDOM = np.random.default_rng(5)
 
 
-def run(imported: Imported, x: np.ndarray) -> list[np.ndarray]:
+def run(imported: ReadNetwork, x: np.ndarray) -> list[np.ndarray]:
     """Return the outputs of the built network in the order of Keras."""
     analysis = analyse(imported.network)
     assert not analysis.problems
-    module = build(imported.network, analysis).eval()
-    module.load_state_dict(state_of(imported.network, analysis, imported.weights))
+    assembled = Assembled(imported.network, layout_of(imported.network), {}, dict(imported.weights))
+    module = filled(imported.network, analysis, state_of(assembled, prefixes(imported.network, analysis)))
     with torch.no_grad():
         found = module(torch.from_numpy(x))
     by_port = dict(zip(imported.network.output_ports, found if isinstance(found, tuple) else (found,), strict=True))
@@ -40,7 +47,7 @@ def turned(array: np.ndarray, name: str) -> np.ndarray:
 @pytest.mark.parametrize("name", ["photos", "words", "series", "shapes", "first"])
 def test_numbers_are_those_of_keras(name: str) -> None:
     numbers = np.load(GOLDEN / "numbers.npz")
-    imported = read_keras(GOLDEN / f"{name}.keras")
+    imported = read_network(GOLDEN / f"{name}.keras")
     found = run(imported, turned(numbers[f"{name}.in"], name))
     wanted = [turned(numbers[f"{name}.out{n}"], name) for n in range(len(found))]
     assert f"{name}.out{len(found)}" not in numbers
@@ -50,16 +57,16 @@ def test_numbers_are_those_of_keras(name: str) -> None:
 
 
 def test_a_model_in_a_model_is_a_block_and_shared_layers_are_told() -> None:
-    imported = read_keras(GOLDEN / "photos.keras")
+    imported = read_network(GOLDEN / "photos.keras")
     blocks = [one for one in imported.network.layers.values() if isinstance(one.type, Block)]
     assert [block.name for block in blocks] == ["my_stage", "my_stage_2"]
-    assert imported.made["my-stage/conv2d"] == ["conv2d", "conv2d"]
+    assert [(row.operator, row.count) for row in imported.rows][:2] == [("Add", 2), ("AveragePooling2D", 1)]
     assert any("my-stage: it is called more than once" in note for note in imported.notes)
     assert imported.network.by_name["pictures"].type.changed()["normalization"] == "none"
 
 
 def test_a_flatten_before_a_dense_layer_leaves_no_permutation() -> None:
-    keys = [one.type.key for one in read_keras(GOLDEN / "photos.keras").network.layers.values()]
+    keys = [one.type.key for one in read_network(GOLDEN / "photos.keras").network.layers.values()]
     assert "flatten" in keys
     assert "permute" not in keys
 
@@ -82,7 +89,7 @@ def test_the_format_of_keras_2(tmp_path: Path) -> None:
     model = {"class_name": "Functional", "config": config}
     weights = {"dense": [kernel, bias], "dense_1": [second]}
     path = write(tmp_path / "old.keras", model, weights, "2.12.0", "_layer_checkpoint_dependencies")
-    imported = read_keras(path)
+    imported = read_network(path)
     x = RANDOM.normal(size=(5, 4)).astype(np.float32)
     hidden = np.clip((x @ kernel + bias) * 0.2 + 0.5, 0, 1)
     np.testing.assert_allclose(run(imported, x)[0], hidden @ second, rtol=1e-4, atol=1e-5)
@@ -95,7 +102,7 @@ def test_a_sequential_model_without_an_input_layer(tmp_path: Path) -> None:
     config = sequential(
         [layer("Embedding", "table", input_dim=7, output_dim=3)], build_config={"input_shape": [None, 5]}
     )
-    imported = read_keras(write(tmp_path / "a.keras", config, {"embedding": [table]}))
+    imported = read_network(write(tmp_path / "a.keras", config, {"embedding": [table]}))
     x = RANDOM.integers(0, 7, (2, 5))
     np.testing.assert_allclose(run(imported, x)[0], table[x], rtol=1e-6)
 
@@ -109,7 +116,7 @@ def test_all_layers_without_counterpart_are_listed_and_no_code_runs(tmp_path: Pa
         ["u"],
     )  # fmt: skip
     with pytest.raises(UserError) as refused:
-        read_keras(write(tmp_path / "a.keras", config))
+        read_network(write(tmp_path / "a.keras", config))
     text = str(refused.value)
     assert text.startswith("3 layers of the Keras model cannot be imported")
     for words in ("'code' (Lambda): it holds code", "'own' (Mine): a class of the file's author", "'u' (UnitNorm"):
@@ -135,15 +142,15 @@ def test_a_setting_without_counterpart_is_said(kind: str, config: dict[str, Any]
         [layer("InputLayer", "x", batch_shape=[None, 4, 4, 2]), layer(kind, "y", ["x"], **config)], ["y"]
     )
     with pytest.raises(UserError, match=re.escape(words)):
-        read_keras(write(tmp_path / "a.keras", model))
+        read_network(write(tmp_path / "a.keras", model))
 
 
 def test_open_sizes_of_an_image_are_asked_for(tmp_path: Path) -> None:
     pool = layer("GlobalAveragePooling2D", "y", ["x"])
     model = functional([layer("InputLayer", "x", batch_shape=[None, None, None, 3]), pool], ["y"])
     path = write(tmp_path / "a.keras", model)
-    with pytest.raises(UserError, match="--input 224x224x3"):
-        read_keras(path)
-    with pytest.raises(UserError, match="not 5 × 5 × 4"):
-        read_keras(path, [(5, 5, 4)])
-    assert read_keras(path, [(6, 5, 3)]).network.by_name["x"].type.changed()["size"] == (6, 5)
+    with pytest.raises(UserError, match="--size height=224 --size width=224"):
+        read_network(path, height=6)
+    with pytest.raises(UserError, match="has no size 'big'"):
+        read_network(path, big=6)
+    assert read_network(path, height=6, width=5).network.by_name["x"].type.changed()["size"] == (6, 5)

@@ -1,0 +1,147 @@
+"""Programs of torch.export become networks that compute the same; what torch would run is refused before."""
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from engine.core.errors import UserError
+from engine.exchange.importing.importer import import_file
+from engine.exchange.importing.pt2_file import read
+from engine.network.block import Block
+from engine.project.file import load
+
+
+class Residual(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(4, 4, 3, padding=1)
+        self.bn = nn.BatchNorm2d(4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(self.bn(self.conv(x))) + x
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Conv2d(3, 4, 3, stride=2)
+        self.blocks = nn.Sequential(Residual(), Residual())
+        self.fc = nn.Linear(4 * 9, 5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.fc(self.blocks(self.stem(x)).flatten(1))
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    torch.manual_seed(2)
+    example = (torch.randn(2, 3, 8, 8),)
+    program = torch.export.export(Model().eval(), example, dynamic_shapes=({0: torch.export.Dim("n")},))
+    path = tmp_path_factory.mktemp("pt2") / "model.pt2"
+    torch.export.save(program, path)
+    return path
+
+
+def test_blocks_and_numbers_are_those_of_the_program(saved: Path, tmp_path: Path) -> None:
+    report = import_file(saved, tmp_path / "model.netwright")
+    network = load(tmp_path / "model.netwright").project.network
+    assert report.parity.agrees
+    assert report.parity.samples == 18
+    assert report.warnings == ()
+    assert [layer.name for layer in network.layers.values()] == ["x", "stem", "blocks", "flatten_1", "fc"]
+    blocks = network.by_name["blocks"].type
+    assert isinstance(blocks, Block)
+    inner = blocks.network.by_name["blocks_0"].type
+    assert isinstance(inner, Block)
+    assert {"conv", "bn"} <= inner.network.by_name.keys()
+
+
+def changed(saved: Path, target: Path, edit: Callable[[str, Any], Any]) -> Path:
+    """Write the archive again, with other JSON documents."""
+    with zipfile.ZipFile(saved) as archive, zipfile.ZipFile(target, "w") as copy:
+        for name in archive.namelist():
+            content = archive.read(name)
+            if name.endswith(".json"):
+                content = json.dumps(edit(name, json.loads(content))).encode()
+            copy.writestr(name, content)
+    return target
+
+
+def pickled(name: str, value: Any) -> Any:
+    for entry in value.get("config", {}).values():
+        entry["use_pickle"] = True
+    return value
+
+
+def evaluated(name: str, value: Any) -> Any:
+    text = json.dumps(value)
+    return json.loads(
+        text.replace('"expr_str": "Symbol(', '"expr_str": "__import__(\'os\').system(').replace("=True, i", ", ")
+    )
+
+
+def called(name: str, value: Any) -> Any:
+    return json.loads(json.dumps(value).replace("torch.ops.aten.relu.default", "torch.hub.load"))
+
+
+def contained(name: str, value: Any) -> Any:
+    return json.loads(json.dumps(value).replace("builtins.tuple", "mine.Thing"))
+
+
+def owned(name: str, value: Any) -> Any:
+    value.setdefault("more", []).append({"as_custom_obj": {"class_fqn": "x"}})
+    return value
+
+
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [
+        (pickled, "is a pickle, which could run code"),
+        (evaluated, "is no arithmetic of sizes"),
+        (called, "uses the operator torch.hub.load"),
+        (contained, "stand in a mine.Thing"),
+        (owned, "an object of a class of its own"),
+    ],
+)
+def test_what_torch_would_run_is_refused(
+    edit: Callable[[str, Any], Any], words: str, saved: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match=words):
+        read(changed(saved, tmp_path / "bad.pt2", edit))
+
+
+def test_guards_and_examples_are_left_out(saved: Path, tmp_path: Path) -> None:
+    def guarded(name: str, value: Any) -> Any:
+        return {**value, "guards_code": ["__import__('os').abort()"]} if "models/" in name else value
+
+    path = changed(saved, tmp_path / "guarded.pt2", guarded)
+    graph = read(path)
+    assert graph.inputs[0].sizes is not None
+    assert graph.inputs[0].sizes[1:] == (3, 8, 8)
+
+
+@pytest.mark.parametrize("content", [b"", b"text", b"PK\3\4"])
+def test_no_archive(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "a.pt2"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match="cannot be read as a program"):
+        read(path)
+
+
+def test_other_archives(tmp_path: Path) -> None:
+    for name, words in (("m/data/x", "holds no model"), ("serialized_exported_program.json", "before 2.8")):
+        with zipfile.ZipFile(tmp_path / "a.pt2", "w") as archive:
+            archive.writestr(name, "{}")
+        with pytest.raises(UserError, match=words):
+            read(tmp_path / "a.pt2")
+
+
+def test_weights_alone_are_no_network(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="holds weights alone"):
+        import_file(tmp_path / "model.pth", tmp_path / "a.netwright")
