@@ -21,6 +21,8 @@ from engine.project.dataset_info import DatasetInfo
 from engine.project.input_format import InputFormat
 from engine.user_code.expression import companion
 
+MOST_CHARACTERS = 96
+"""Length of a row of numbers in the demonstration; wider tables get random numbers in the range of all columns."""
 REMEDY = "Name another file, or add --force to replace what is there."
 
 
@@ -80,8 +82,8 @@ def _about(given: InputFormat) -> list[str]:
 def demo_batch(given: InputFormat, batch: int, steps: int) -> str:
     """Return the torch expression of a batch in the range of an input, for the demonstration in the file.
 
-    Columns get a batch of two: the smallest and the largest value of each. No stored sample is written into the file,
-    which may be passed on.
+    Columns get a batch of two: the smallest and the largest value of each, unless there are too many. No stored sample
+    is written into the file, which may be passed on.
     """
     steps = given.lengths[0] if given.lengths else steps
     shape = ", ".join(str(size if isinstance(size, int) else steps) for size in given.type.sizes)
@@ -95,11 +97,23 @@ def demo_batch(given: InputFormat, batch: int, steps: int) -> str:
     if given.type.kind == "index":
         return f"torch.randint({int(low)}, {int(high) + 1}, ({batch}, {shape}))"
     if given.type.layout == "features" and len(given.range.low) == given.type.channels:
-        rows = (", ".join(f"{value:.{digits}g}" for value in row) for row in (given.range.low, given.range.high))
-        return f"torch.tensor([{', '.join(f'[{row}]' for row in rows)}]{dtype or ', dtype=torch.float32'})"
+        rows = [f"[{', '.join(f'{value:.{digits}g}' for value in row)}]" for row in (given.range.low, given.range.high)]
+        if max(map(len, rows)) < MOST_CHARACTERS:
+            return _rows(rows, dtype or ", dtype=torch.float32")
     if low.is_integer() and high.is_integer() and given.type.layout == "image" and not given.range.basis:
         return f"torch.randint({int(low)}, {int(high) + 1}, ({batch}, {shape})).to(torch.{given.dtype})"
     return f"torch.empty({batch}, {shape}{dtype}).uniform_({low:.{digits}g}, {high:.{digits}g})"
+
+
+def _rows(rows: Sequence[str], dtype: str) -> str:
+    """Return the tensor of rows of numbers, broken as formatters do, for the place that the demonstration has."""
+    whole = f"torch.tensor([{', '.join(rows)}]{dtype})"
+    if len(whole) < MOST_CHARACTERS:
+        return whole
+    one = f"[{', '.join(rows)}],"
+    if len(one) >= MOST_CHARACTERS:
+        one = "\n".join(["[", *(f"{' ' * 20}{row}," for row in rows), f"{' ' * 16}],"])
+    return "\n".join(["torch.tensor(", f"{' ' * 16}{one}", f"{' ' * 16}{dtype.removeprefix(', ')},", f"{' ' * 12})"])
 
 
 def refuse_overwriting(paths: Sequence[Path]) -> None:

@@ -7,10 +7,12 @@ become arguments of the class: a residual block in four widths is one class with
 import builtins
 import math
 import re
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
 from typing import Any
 
+from engine.core.types import TensorType
 from engine.lowering.plan import RESERVED, NamedCall, Plan, Step, own_names, unique
 from engine.network.network import Port
 from engine.user_code.expression import companion, is_expression, is_users, split_code, split_expression
@@ -102,7 +104,7 @@ class _Printer:
     def _gather(self, planned: Plan, name: str) -> None:
         key = self._key(planned)
         if key not in self._kinds:
-            self._kinds[key] = Kind(unique(name, self._taken))
+            self._kinds[key] = Kind(_numbered(name, self._taken))
             self._taken.add(self._kinds[key].name)
         self._kinds[key].plans.append(planned)
         for step in planned.steps:
@@ -157,6 +159,7 @@ class _Printer:
         returned = "torch.Tensor" if len(planned.outputs) == 1 else "tuple[torch.Tensor, ...]"
         return [
             f"class {kind.name}(nn.Module):",
+            *_about(kind),
             *call(4, "def __init__(", ["self", *typed], ") -> None:"),
             "        super().__init__()",
             *(line for step in planned.steps for line in self._construction(step, kind)),
@@ -179,14 +182,7 @@ class _Printer:
             yield from call(8, f"self.{step.variable} = {name}(", arguments, ")")
             return
         row = "nn.Sequential" if _is_chain(step) else "nn.ModuleList"
-        texts = [f"{name}({', '.join(arguments)})" for name, arguments in blocks]
-        if len(set(texts)) > 1:
-            items = [f"[{', '.join(texts)}]"] if row == "nn.ModuleList" else texts
-            yield from call(8, f"self.{step.variable} = {row}(", items, ")")
-        else:
-            star = "*" if row == "nn.Sequential" else ""
-            each = f"{texts[0]} for _ in range({len(texts)})"
-            yield from call(8, f"self.{step.variable} = {row}(", [f"{star}({each})" if star else each], ")")
+        yield from _row(f"self.{step.variable} = {row}(", blocks, is_list=row == "nn.ModuleList")
 
     def _made(self, slot: str, copy: Plan, kind: Kind) -> tuple[str, list[str]]:
         return self._kind(copy).name, _spelled_arguments(slot, self._given(copy), kind)
@@ -212,6 +208,24 @@ class _Printer:
         return [*lines, f"        return {outputs[0]}"]
 
 
+def _about(kind: Kind) -> list[str]:
+    """Return the docstring of a class: the sizes of its inputs and outputs, where all its instances have the same."""
+    planned = kind.plans[0]
+    ends = {port: type for step in planned.steps for port, type in zip(step.ports, step.outputs, strict=True)}
+    sizes = {tuple(_sizes(type) for type in plan.types) for plan in kind.plans}
+    if len(sizes) > 1 or any(port not in ends for port in planned.outputs):
+        return []
+    given = " and ".join(f"{name} {size}" for name, size in zip(planned.arguments, sizes.pop(), strict=True))
+    result = " and ".join(_sizes(ends[port]) for port in planned.outputs)
+    line = f'    """Map {given} to {result}."""'
+    return [line, ""] if len(line) <= LINE_LENGTH else []
+
+
+def _sizes(type: TensorType) -> str:
+    """Return `(N, 1, 28, 28)`."""
+    return f"({', '.join(['N', *(str(size) if isinstance(size, int) else 'T' for size in type.sizes)])})"
+
+
 def _call_key(named: NamedCall) -> Hashable:
     """Return a key of a call without the values that a class can take as arguments: those of a constructor."""
     layer_call = named.call
@@ -227,11 +241,37 @@ def _call_key(named: NamedCall) -> Hashable:
     return (named.attribute, layer_call.target, layer_call.kind, *rest)
 
 
+def _row(head: str, blocks: Sequence[tuple[str, list[str]]], *, is_list: bool) -> list[str]:
+    """Return the lines that make blocks in series, each of a name and arguments: a loop where all are equal."""
+    texts = [f"{name}({', '.join(arguments)})" for name, arguments in blocks]
+    name, arguments = blocks[0]
+    if len(set(texts)) > 1:
+        lines = call(8, head, [f"[{', '.join(texts)}]"] if is_list else texts, ")")
+        if max(map(len, lines)) <= LINE_LENGTH:
+            return lines
+        indent = 16 if is_list else 12
+        items = [line for name, given in blocks for line in call(indent, f"{name}(", given, "),")]
+        return [f"        {head}", *(["            [", *items, "            ],"] if is_list else items), "        )"]
+    loop = f"for _ in range({len(blocks)})"
+    lines = call(8, head, [f"{texts[0]} {loop}" if is_list else f"*({texts[0]} {loop})"], ")")
+    if max(map(len, lines)) <= LINE_LENGTH:
+        return lines
+    indent = 12 if is_list else 16
+    items = [*call(indent, f"{name}(", arguments, ")"), f"{' ' * indent}{loop}"]
+    return [f"        {head}", *(items if is_list else ["            *(", *items, "            ),"]), "        )"]
+
+
 def _class_name(variable: str) -> str:
     """Return a class name for a variable: `Bottleneck` for `bottleneck_2`."""
     words = [word for word in re.sub(r"_*\d+_*$", "", variable).split("_") if word]
     name = "".join(word[0].upper() + word[1:] for word in words)
     return name if name.isidentifier() else f"Block{name}"
+
+
+def _numbered(name: str, taken: Collection[str]) -> str:
+    """Return the name of a class with a number where it is taken: `Stage2`."""
+    names = (f"{name}{number}" for number in count(2))
+    return next(free for free in chain((name,), names) if free not in taken)
 
 
 def _height(planned: Plan) -> int:
@@ -266,9 +306,10 @@ def _type_name(value: Any) -> str:
     match value:
         case None:
             return "None"
-        case tuple() | list() if value:
-            inner = " | ".join(sorted({_type_name(item) for item in value}))
-            return f"tuple[{inner}, ...]" if isinstance(value, tuple) else f"list[{inner}]"
+        case tuple() if value:
+            return f"tuple[{', '.join(map(_type_name, value))}]"
+        case list() if value:
+            return f"list[{' | '.join(sorted({_type_name(item) for item in value}))}]"
     return type(value).__name__
 
 

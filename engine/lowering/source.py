@@ -19,10 +19,7 @@ from engine.user_code.expression import companion, is_expression, is_users, spli
 
 LOAD = [
     "def load(weights: Path | None = None) -> Network:",
-    '    """The trained network; its weights lie in a file beside this one, unless told otherwise.',
-    "",
-    "    Needs the package safetensors.",
-    '    """',
+    '    """Return the trained network; its weights are in the .safetensors file beside this one, unless named."""',
     "    from safetensors.torch import load_file",
     "",
     "    network = Network()",

@@ -134,7 +134,7 @@ def _batches(recipe: Recipe) -> list[str]:
         ]
         said = f"shuffled {said}"
     if options.last_batch == "discard" and count > size:
-        said += "; without an incomplete last batch"
+        said += ", without a last part"
         order += ["    order = order[: count - count % BATCH_SIZE]"]
     docstring = f'    """Yield the sample numbers of each batch of an epoch, from 1: {said}."""'
     return [*head, docstring, *order, "    yield from order.split(BATCH_SIZE)"]

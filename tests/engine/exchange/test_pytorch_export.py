@@ -8,15 +8,25 @@ import torch
 from safetensors.torch import load_file
 
 from engine.core.errors import UserError
-from engine.core.types import image
-from engine.exchange.pytorch_export import export_pytorch
+from engine.core.files import ROOT
+from engine.core.types import features, image
+from engine.exchange.pytorch_export import demo_batch, export_pytorch
 from engine.lowering.module import build
 from engine.network.analysis import analyse
 from engine.network.network import Network
 from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
+from engine.project.file import load
+from engine.project.input_format import InputFormat, Range
 from tests.builders import classifier
 
 FACTS = DatasetInfo((InputInfo("images", image(1, 6, 6)),), {"training": 9}, classes_of("a", "b", "c"))
+
+
+TOOLS = (
+    ("ruff", "format", "--check", "--isolated", "--line-length", "120"),
+    ("ruff", "check", "--select", "E,F,I,UP,B,SIM,C4,N,PTH,W", "--isolated", "--line-length", "120"),
+    ("mypy", "--strict", "--allow-untyped-calls", "--no-warn-return-any"),  # torch's own annotations lack these
+)
 
 
 def evaluated(path: Path) -> dict[str, Any]:
@@ -84,3 +94,26 @@ def test_a_file_that_was_not_named_is_not_overwritten(tmp_path: Path) -> None:
     assert (beside.read_text(), (tmp_path / "net.py").exists()) == ("mine", False)
     export_pytorch(network, state, tmp_path / "net.py", facts=None, title="Net", replaces=True)
     assert beside.read_bytes() != b"mine"
+
+
+def test_the_demonstration_of_a_table_is_broken_as_formatters_do() -> None:
+    low, high = tuple(0.125 * number for number in range(12)), tuple(1000.0 + number for number in range(12))
+    given = InputFormat("x", features(12), range=Range(low, high))
+    lines = demo_batch(given, 4, 16).split("\n")
+    assert [line.strip() for line in lines[::6]] == ["torch.tensor(", ")"]
+    assert max(map(len, lines)) <= 120
+    wide = InputFormat("x", features(40), range=Range(low * 3 + low[:4], high * 3 + high[:4]))
+    assert demo_batch(wide, 4, 16) == "torch.empty(4, 40).uniform_(0, 1011)"
+
+
+@pytest.mark.parity
+def test_printed_templates_are_formatted_and_typed(tmp_path: Path) -> None:
+    for path in (ROOT / "resources").glob("*/*.netwright"):
+        network = load(path).project.network
+        export_pytorch(network, None, tmp_path / f"{path.stem}.py", facts=None, title=path.stem)
+    files = sorted(path.name for path in tmp_path.glob("*.py"))
+    assert len(files) > 20
+    for tool in TOOLS:
+        command = [sys.executable, "-m", *tool, *files]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout

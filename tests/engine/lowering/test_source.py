@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.core.errors import UserError
+from engine.core.files import ROOT
 from engine.lowering.module import build
 from engine.lowering.source import source
 from engine.network import edits
 from engine.network.analysis import analyse
 from engine.network.network import Network
+from engine.project.file import load
 from tests.builders import add, chain, classifier, layer
 
 
@@ -141,3 +143,18 @@ def test_a_network_of_nothing_but_bypassed_layers_gives_back_its_input() -> None
     x = torch.randn(2, 3)
     assert torch.equal(build(network, analyse(network))(x), x)
     assert torch.equal(evaluated(printed(network))["Network"]()(x), x)
+
+
+def test_blocks_in_series_are_loops_of_classes_with_sizes_and_numbers() -> None:
+    texts = {}
+    for name in ("vgg16", "efficientnet_b0"):
+        network = load(ROOT / "resources" / "templates" / f"{name}.netwright").project.network
+        texts[name] = source(network, analyse(network), title=name)
+        assert max(map(len, texts[name].splitlines())) <= 120
+    assert '    """Map image (N, 3, 224, 224) to (N, 1000)."""\n' in texts["vgg16"]
+    assert "class Stage2(nn.Module):" in texts["vgg16"]
+    assert "        self.stage_4 = nn.Sequential(\n            *(\n                Stage(" in texts["efficientnet_b0"]
+    assert (
+        "\n                )\n                for _ in range(2)\n            ),\n        )\n"
+        in texts["efficientnet_b0"]
+    )
