@@ -8,8 +8,9 @@ from typing import Any
 
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, add_trust, print_json, table
-from engine.core.errors import EXIT_DONE, UserError
-from engine.core.fields import printable
+from engine.core.errors import EXIT_DONE, FieldErrors, UserError
+from engine.core.fields import Bool, Choice, Field, first_clause, printable
+from engine.project.export_options import OnnxOptions
 
 FORMATS = ("onnx", "pytorch", "pt2")
 COMPARED_WITH = {"onnx": "ONNX Runtime", "pt2": "torch.export.load in another process"}
@@ -35,11 +36,41 @@ def register(commands: Commands) -> None:
     base = "folder that the files of a project lie in, if not the project's own"
     command.add_argument("--base", type=Path, metavar="DIR", help=base)
     command.add_argument("--force", action="store_true", help="replace files beside FILE, such as its weights")
-    layers = "compare ONNX with torch layer by layer also where the outputs agree"
-    command.add_argument("--layers", action="store_true", help=layers)
+    onnx = command.add_argument_group("options of ONNX")
+    for name, option in OnnxOptions.fields.items():
+        _add_option(onnx, name, option)
     add_trust(command)
     add_json(command)
     command.set_defaults(run=run)
+
+
+def _add_option(group: argparse._ArgumentGroup, name: str, option: Field[Any]) -> None:
+    """Add `--name VALUE` for a declared option; `--name` alone is yes where it is yes or no."""
+    flag, text = f"--{name.replace('_', '-')}", first_clause(option.help).replace("%", "%%") + "."
+    shown: dict[str, Any] = {"help": f"{text[0].lower()}{text[1:-1]}"}
+    if isinstance(option, Bool):
+        group.add_argument(flag, nargs="?", const="yes", metavar="yes|no", **shown)
+    elif isinstance(option, Choice):
+        group.add_argument(flag, choices=option.options, **shown)
+    else:
+        group.add_argument(flag, metavar="N", **shown)
+
+
+def onnx_options(arguments: argparse.Namespace) -> OnnxOptions:
+    """Return the options of ONNX on the command line. Raises `UserError`."""
+    values = {}
+    for name, option in OnnxOptions.fields.items():
+        text = getattr(arguments, name)
+        if text is None:
+            continue
+        if arguments.format != "onnx":
+            flag = f"--{name.replace('_', '-')}"
+            raise UserError(f"{flag} is an option of ONNX; the format is {arguments.format}.", code="usage")
+        values[name] = option.parse(text)
+    options = OnnxOptions(**values)
+    if problems := options.problems():
+        raise FieldErrors(problems)
+    return options
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -56,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
             replaces=arguments.force,
             weights_kept=arguments.weights,
             with_training=arguments.with_training,
-            by_layer=arguments.layers,
+            options=onnx_options(arguments),
         )
     except UserError as error:
         if "layers" in error.data:
@@ -74,16 +105,41 @@ def run(arguments: argparse.Namespace) -> int:
         shown = ", ".join(map(printable, done.classes[:MOST_CLASSES]))
         more = len(done.classes) - MOST_CLASSES
         print(f"classes, in order: {shown}{f' and {more:,} more' if more > 0 else ''}")
-    if done.largest_difference is not None:
+    if done.largest_difference is not None and done.precision != "float32":
+        print(
+            f"ONNX Runtime in {done.precision} differs by at most {done.largest_difference:.2g} of the largest output "
+            f"over {done.samples_compared:,} {done.samples_kind} samples; in float32 the network agrees"
+        )
+    elif done.largest_difference is not None:
         print(
             f"{COMPARED_WITH[done.format]} agrees: largest difference {done.largest_difference:.2g} "
             f"over {done.samples_compared:,} {done.samples_kind} samples"
         )
+    if done.measured:
+        print("\n".join(measured_table([row.write() for row in done.measured])))
     if done.layers:
         print("\n".join(_layer_table([row.write() for row in done.layers])))
     for note in done.notes:
         print(f"note: {note}")
     return EXIT_DONE
+
+
+def measured_table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the lines of the table of accuracy, size and speed."""
+    metrics, batches = list(rows[0]["metrics"]), list(rows[0]["milliseconds"])
+    lines = [("", "size", *metrics, *(f"ms, batch {batch}" for batch in batches))]
+    for row in rows:
+        numbers = [f"{row['metrics'][name]:.4g}" for name in metrics]
+        times = [f"{row['milliseconds'][batch]:.3g}" for batch in batches]
+        lines.append((f"{row['runs_in']}, {row['precision']}", _size(row["size_bytes"]), *numbers, *times))
+    first = rows[0]
+    where = f"metrics on {first['samples']:,} samples of the {first['split']} data; " if first["split"] else ""
+    threads = "1 thread" if first["threads"] == 1 else f"{first['threads']} threads"
+    return [*table(lines, right=range(1, len(lines[0]))), f"({where}speed on the CPU with {threads})"]
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:,.1f} MB" if count >= 1e5 else f"{count / 1e3:,.1f} kB"
 
 
 def _layer_table(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -1,7 +1,7 @@
 """Export the network of a project file or of a run to a named format."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from engine.project.bindings import match_inputs, wanted_of
 from engine.project.check import check
 from engine.project.constants import has_constants
 from engine.project.dataset_info import DatasetInfo
+from engine.project.export_options import OnnxOptions
 from engine.project.file import load
 from engine.project.input_format import InputFormat, input_formats
 from engine.project.preparation import FILE, Preparation
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from engine.data.loaded import LoadedData
     from engine.exchange.onnx_layers import LayerDifference
+    from engine.exchange.onnx_measure import Measured
     from engine.exchange.training_script.write import TrainingScript
 
 SAMPLES_TO_COMPARE = 64
@@ -67,6 +69,11 @@ class Exported:
     layers: "tuple[LayerDifference, ...]" = ()
     """Differences layer by layer, if they were asked for."""
     notes: tuple[str, ...] = ()
+    precision: str = "float32"
+    opset: int | None = None
+    size_bytes: int | None = None
+    measured: "tuple[Measured, ...]" = ()
+    """Accuracy, size and speed before and after a conversion, beside torch's."""
     inputs: tuple[InputFormat, ...] = ()
     classes: tuple[str, ...] = ()
     code: str = ""
@@ -81,6 +88,10 @@ class Exported:
             "samples": self.samples_compared,
             "samples_kind": self.samples_kind,
             "layers": [row.write() for row in self.layers],
+            "precision": self.precision,
+            "opset": self.opset,
+            "size_bytes": self.size_bytes,
+            "measured": [row.write() for row in self.measured],
             "inputs": [given.write() for given in self.inputs],
             "classes": list(self.classes),
             "notes": list(self.notes),
@@ -157,12 +168,12 @@ def export(
     base: Path | None = None,
     replaces: bool = False,
     weights_kept: str = "",
-    by_layer: bool = False,
+    options: OnnxOptions | None = None,
     with_training: bool = False,
 ) -> Exported:
     """Export the network of a project or run to the file `to`. `trusted` lets its user code run this time,
-    `replaces` files beside `to` be overwritten. `by_layer` compares ONNX layer by layer, which is done anyway where the
-    outputs differ. `with_training` writes a training script beside a PyTorch file.
+    `replaces` files beside `to` be overwritten. `options` are those of ONNX, `with_training` writes a training script
+    beside a PyTorch file.
 
     `base` is the folder of the project's files, if not beside it; `weights_kept` see `read_source`. Raises `UserError`,
     with the reason, if the network cannot be exported.
@@ -183,10 +194,17 @@ def export(
     if result.analysis.has_errors:
         result.refuse_errors()
     record = source.record or trained_preparation(source.project, facts, source.weights or {}, result.analysis)
-    inputs = input_formats(
-        record.for_onnx(()) if format == "onnx" else record, ranges(network, facts, data, source.weights)
-    )
-    notes = (*_double_notes(record), *_record_notes(source, facts))
+    from engine.exchange.exported_network import described_inputs, with_fixed_sizes
+
+    options = options or OnnxOptions()
+    ranged = ranges(network, facts, data, source.weights)
+    if format == "onnx":
+        fixed = with_fixed_sizes(record.for_onnx(()), options)
+        inputs = described_inputs(input_formats(fixed, ranged), options, record)
+    else:
+        inputs = input_formats(record, ranged)
+    is_double = format != "onnx" or options.normalization == "inside"
+    notes = (*(_double_notes(record) if is_double else ()), *_record_notes(source, facts))
     if format == "pytorch":
         script = _training_script(source, to, replaces=replaces) if with_training else None
         done = _export_pytorch(source, facts, to, inputs, script, replaces=replaces)
@@ -195,10 +213,10 @@ def export(
         done = _export_program(source, facts, data, to, inputs, record, (*source.notes, *facts_note, *notes))
     else:
         known = record if facts is not None else None
-        done = _export_onnx(source, facts, data, to, inputs, known, by_layer)
+        done = _export_onnx(source, facts, data, to, inputs, known, options)
         done = replace(done, notes=(*source.notes, *facts_note, *notes, *done.notes))
     classes = facts.classes if facts is not None else ()
-    return replace(done, inputs=inputs, classes=classes, code=_code(source, facts, data, done, inputs))
+    return replace(done, inputs=inputs, classes=classes, code=_code(source, facts, data, done, inputs, options))
 
 
 def _training_script(source: Source, to: Path, *, replaces: bool) -> "TrainingScript":
@@ -254,19 +272,32 @@ def _export_onnx(
     to: Path,
     inputs: tuple[InputFormat, ...],
     record: Preparation | None,
-    by_layer: bool,
+    options: OnnxOptions,
 ) -> Exported:
-    from engine.exchange.onnx_export import export_onnx
+    from engine.exchange.onnx_export import ExportData, export_onnx
 
     network = source.project.network
     weights = _weights(source)
     samples = _samples(data)
+    calibration = _samples(data, ("validation", "test", "training"), options.calibration_samples)
+    given = ExportData(data, source.project.training, calibration if options.precision == "int8-static" else None)
     file = export_onnx(
-        network, weights, to, facts=facts, samples=samples, inputs=inputs, record=record, by_layer=by_layer
+        network, weights, to, facts=facts, samples=samples, inputs=inputs, record=record, options=options, data=given
     )
     kind = "real" if samples is not None else "random"
-    compared = (file.largest_difference, file.samples_compared, kind)
-    return Exported(file.path, "onnx", *compared, file.layers, file.notes)
+    return Exported(
+        file.path,
+        "onnx",
+        file.largest_difference,
+        file.samples_compared,
+        kind,
+        file.layers,
+        file.notes,
+        options.precision,
+        file.opset,
+        file.size_bytes,
+        file.measured,
+    )
 
 
 def _code(
@@ -275,6 +306,7 @@ def _code(
     data: "LoadedData | None",
     done: Exported,
     inputs: tuple[InputFormat, ...],
+    options: OnnxOptions,
 ) -> str:
     """Return the program that runs the exported file on a sample of the data."""
     from engine.exchange.snippet import Program, Sample, code, samples_of
@@ -287,8 +319,10 @@ def _code(
         order = [facts.inputs.index(matched[layer.id]) for layer in network.inputs]
         samples, target = samples_of(data, source.project.data, source.base, order)
     outputs = wanted_of(network, analyse(network), facts, is_padded=False) if facts is not None else ()
+    is_scores = done.format == "onnx" and options.probabilities == "outside"
     is_probable = tuple(
-        done.format == "onnx" or not one.folds or bool(folded(network, {one.port: one.folds})) for one in outputs
+        not one.folds or (not is_scores and (done.format == "onnx" or bool(folded(network, {one.port: one.folds}))))
+        for one in outputs
     )
     has_weights, has_companions = source.weights is not None, bool(user_code.code_files(network))
     counts = (has_weights, len(network.output_ports))
@@ -374,9 +408,11 @@ def _weights(source: Source) -> "dict[str, torch.Tensor]":
     return module.state_dict()
 
 
-def _samples(data: "LoadedData | None") -> "tuple[np.ndarray, ...] | None":
-    """Return up to `SAMPLES_TO_COMPARE` samples per input: of the test split, else validation, else training."""
+def _samples(
+    data: "LoadedData | None", order: Sequence[str] = ("test", "validation", "training"), most: int = SAMPLES_TO_COMPARE
+) -> "tuple[np.ndarray, ...] | None":
+    """Return up to `most` samples per input of the first split in the order that has some."""
     if data is None:
         return None
-    part = next(name for name in ("test", "validation", "training") if data.facts.samples.get(name))
-    return tuple(array[:SAMPLES_TO_COMPARE] for array in data.split(part, data.wider).inputs)
+    part = next(name for name in order if data.facts.samples.get(name))
+    return tuple(array[:most] for array in data.split(part, data.wider).inputs)

@@ -24,7 +24,7 @@ from engine.core.version import VERSION
 from engine.data.sample_inputs import Arrays, at_sizes, fitting_samples, in_input_types, random_samples
 from engine.exchange.export import not_written, refuse_destination
 from engine.exchange.onnx_check import distances, first_line, in_units
-from engine.exchange.onnx_export import quiet
+from engine.exchange.onnx_graph import quiet
 from engine.lowering.module import build
 from engine.lowering.modules.recurrent import RecurrentLoop
 from engine.lowering.plan import refuse_errors

@@ -7,6 +7,7 @@ softmax or sigmoid as well, which make large differences small.
 
 import copy
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,10 +51,11 @@ class DifferenceError(RunError):
 class Comparison:
     """A file in memory and its module, compared batch by batch. Raises `DifferenceError` at the first difference.
 
-    `dims` are the dimensions of the channels per output, None for an output without channels.
+    `data` is the content of the file, or the file, whose weights lie beside it. `dims` are the dimensions of the
+    channels per output, None for an output without channels. A file for a fixed batch size gets batches of `batch`.
     """
 
-    def __init__(self, module: fx.GraphModule, data: bytes, dims: list[int | None]) -> None:
+    def __init__(self, module: fx.GraphModule, data: bytes | Path, dims: list[int | None], batch: int = 0) -> None:
         watched, before = with_scores(module)
         shown, shown_before = showing_scores(data)
         kept = [index for index in before if index in shown_before]
@@ -61,7 +63,7 @@ class Comparison:
         self.module = watched
         self.precise: fx.GraphModule | None = None
         self.session = open_session(shown if kept else data)
-        self.inputs = [argument.name for argument in self.session.get_inputs()]
+        self.batch = batch
         names = [output.name for output in self.session.get_outputs()[:count]]
         self.names = [*names, *(f"{names[index]} (before its {_word(module, index)})" for index in kept)]
         self.dims = [*dims, *(dims[index] for index in kept)]
@@ -133,7 +135,7 @@ class Comparison:
 
     def _onnx(self, batch: Arrays) -> list[np.ndarray]:
         try:
-            found = self.session.run(None, dict(zip(self.inputs, batch, strict=True)))
+            found = run_session(self.session, batch, self.batch)
         except Exception as error:  # ONNX Runtime has a class per status and no base of its own
             shapes = ", ".join(" × ".join(map(str, array.shape)) for array in batch)
             raise RunError(
@@ -226,9 +228,10 @@ def with_scores(module: fx.GraphModule) -> tuple[fx.GraphModule, list[int]]:
     return fx.GraphModule(module, graph, "Watched").eval(), found
 
 
-def showing_scores(data: bytes) -> tuple[bytes, list[int]]:
-    """Return the file with what enters the softmax or sigmoid at its outputs as further outputs, and which have one."""
-    model = onnx.load_from_string(data)
+def showing_scores(data: bytes | Path) -> tuple[bytes | Path, list[int]]:
+    """Return the file with what enters the softmax or sigmoid at its outputs as further outputs, and which have one. A
+    file on disk is written again beside itself, because its weights are there."""
+    model = read_model(data)
     makers = {name: node for node in model.graph.node for name in node.output}
     taken = {value.name for value in (*model.graph.output, *model.graph.input, *model.graph.initializer)}
     found = []
@@ -238,7 +241,39 @@ def showing_scores(data: bytes) -> tuple[bytes, list[int]]:
             found.append(index)
             taken.add(node.input[0])
             model.graph.output.append(onnx.ValueInfoProto(name=node.input[0]))
-    return (model.SerializeToString() if found else data), found
+    return (changed_copy(model, data) if found else data), found
+
+
+def read_model(data: bytes | Path) -> onnx.ModelProto:
+    """Return the model of a file, without the weights that lie beside it."""
+    return onnx.load_from_string(data) if isinstance(data, bytes) else onnx.load(data, load_external_data=False)
+
+
+def changed_copy(model: onnx.ModelProto, data: bytes | Path) -> bytes | Path:
+    """Return a changed model as its content, or as a file beside the original, where its weights are."""
+    content: bytes = model.SerializeToString()
+    if isinstance(data, bytes):
+        return content
+    beside = data.with_name(f"watched_{data.name}")
+    beside.write_bytes(content)
+    return beside
+
+
+def run_session(
+    session: "InferenceSession", batch: Arrays, size: int = 0, names: Sequence[str] | None = None
+) -> list[np.ndarray]:
+    """Run all samples, in batches of exactly `size` where it is not 0, the last one filled up with the first samples.
+    Inputs that are float16 in the file get that."""
+    given = session.get_inputs()
+    kinds = [np.float16 if value.type == "tensor(float16)" else None for value in given]
+    total, step = len(batch[0]), size or len(batch[0])
+    found = []
+    for start in range(0, total, step):
+        chosen = np.arange(start, start + step) % total
+        arrays = [array if not size else array[chosen] for array in batch]
+        arrays = [array if kind is None else array.astype(kind) for array, kind in zip(arrays, kinds, strict=True)]
+        found.append(session.run(names, {value.name: array for value, array in zip(given, arrays, strict=True)}))
+    return [np.concatenate([np.asarray(part) for part in parts])[:total] for parts in zip(*found, strict=True)]
 
 
 def in_units(module: fx.GraphModule, batch: Arrays) -> Arrays:
@@ -270,8 +305,9 @@ def first_line(error: BaseException) -> str:
     return text.rstrip(":")
 
 
-def open_session(model: Path | bytes) -> "InferenceSession":
-    """Open an ONNX file, or its content, with ONNX Runtime on the CPU, its telemetry switched off.
+def open_session(model: Path | bytes, threads: int = 0) -> "InferenceSession":
+    """Open an ONNX file, or its content, with ONNX Runtime on the CPU, its telemetry switched off. `threads` compute
+    one operator; 0: as many as the machine has cores.
 
     Its builds for Linux and macOS send events about models to their maker, and store an id of the machine in the home
     folder, unless `ORT_DISABLE_TELEMETRY` is set before the library is loaded. A user who wants telemetry sets it to 0.
@@ -280,6 +316,7 @@ def open_session(model: Path | bytes) -> "InferenceSession":
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
     options.log_severity_level = 4  # what fails is raised, and would be printed as well
     content = model if isinstance(model, bytes) else str(model)
     return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])

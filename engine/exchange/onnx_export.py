@@ -5,64 +5,74 @@ network), with a dynamic batch size: float32, or float64 for numbers that single
 of a classifier is the class probabilities; the class names are in the metadata.
 """
 
-import ast
 import contextlib
-import itertools
 import json
-import logging
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import onnx
 import onnx_ir
 import torch
 from torch import fx
 
-from engine.core.errors import RunError, UserError
+from engine.core.errors import FieldErrors, RunError, UserError
 from engine.core.files import write_atomically
-from engine.core.types import Symbol
 from engine.core.version import VERSION
-from engine.data.sample_inputs import Arrays, at_sizes, fitting_samples, in_input_types, random_samples
+from engine.data.loaded import LoadedData
+from engine.data.sample_inputs import Arrays, at_sizes, random_samples
 from engine.exchange.export import not_written, refuse_destination
-from engine.exchange.foreign_operators import restore_operators
-from engine.exchange.onnx_check import Comparison, DifferenceError, first_line, in_units
-from engine.exchange.onnx_forms import MARK, exportable
+from engine.exchange.exported_network import ExportedNetwork, exported_network, with_fixed_sizes
+from engine.exchange.onnx_check import Comparison, DifferenceError, in_units, read_model
+from engine.exchange.onnx_graph import content, output_names, program, quiet
 from engine.exchange.onnx_layers import LayerDifference, first_bad, layer_table
-from engine.layers.user_code import UserCode
-from engine.lowering.module import build
-from engine.lowering.plan import refuse_errors, unique
-from engine.lowering.weights import fill
-from engine.network import edits
-from engine.network.analysis import analyse, folded
-from engine.network.catalog import layer_type
-from engine.network.network import Layer, Network, Port
+from engine.exchange.onnx_measure import Measured, measure, torch_outputs
+from engine.exchange.onnx_opset import LOWEST_EXPORTED
+from engine.exchange.onnx_precision import reduced, refuse_overflow
+from engine.lowering.plan import refuse_errors
+from engine.network.analysis import analyse
+from engine.network.network import Network
 from engine.project.bindings import match_inputs, wanted_of
 from engine.project.dataset_info import DatasetInfo
+from engine.project.export_options import OnnxOptions
 from engine.project.input_format import InputFormat
 from engine.project.preparation import Preparation
+from engine.project.training import TrainingOptions
 
-OPSET = 20
 SCALES = (1.0, 1e4, 1e8)
 """Sizes of normalised random inputs. Deep in a network with initial weights values fade, so that a gate after a sigmoid
 is 0.5 whatever its weights are: large inputs make it count."""
 LIMIT_BYTES = 2_000_000_000
-"""Limit of the weights: an ONNX file is one protobuf message of at most 2 GB."""
-CHATTY = ("torch.onnx", "torch.export", "torch._dynamo", "onnxscript", "onnx_ir")
+"""Limit of the weights inside a file, which is one protobuf message of at most 2 GB; more lie beside it."""
+LEAST_BESIDE = 256
+"""Size in bytes of the smallest tensor that lies beside a file with external data."""
 
 
 @dataclass(frozen=True)
 class OnnxFile:
     """The file written, the largest difference of its first output between ONNX Runtime and torch, and what the
-    comparison could not tell."""
+    comparison could not tell. `measured` are accuracy, size and speed, where they were asked for."""
 
     path: Path
     largest_difference: float
     samples_compared: int
     notes: tuple[str, ...] = ()
-    opset: int = OPSET
+    opset: int = 0
     layers: tuple[LayerDifference, ...] = ()
+    size_bytes: int = 0
+    measured: tuple[Measured, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class ExportData:
+    """The data of an export beside the samples that are compared: `loaded` for metrics, `training` says which, and
+    `calibration` are samples of the validation data in the order of the data's inputs."""
+
+    loaded: LoadedData | None = None
+    training: TrainingOptions = field(default_factory=TrainingOptions)
+    calibration: Arrays | None = None
 
 
 def export_onnx(
@@ -74,51 +84,174 @@ def export_onnx(
     samples: Arrays | None,
     inputs: Sequence[InputFormat] = (),
     record: Preparation | None = None,
-    by_layer: bool = False,
+    options: OnnxOptions | None = None,
+    data: ExportData | None = None,
 ) -> OnnxFile:
     """Write the network with the weights `state`. `samples` are real samples in the order of the data's inputs,
     `inputs` what each input of the network takes and `record` how data is prepared for them, for the metadata.
 
     Without samples, random ones are compared. Raises `UserError` for a network that cannot be exported, before the
     export begins, and `DifferenceError` if ONNX Runtime computes other outputs, with the differences layer by layer; no
-    file is left then. `by_layer` gives them also where the outputs agree.
+    file is left then.
     """
+    options, data = options or OnnxOptions(), data or ExportData()
     refuse_network(network)
     refuse_destination(to)
-    if facts is not None:
-        network = with_probabilities(network, facts)
-    module = build(network, analyse(network)).eval()
-    fill(module, state)
-    refuse_size(module)
-    probes = [in_units(module, batch) for batch in random_samples(network)]
-    batches = at_sizes(fitting_samples(network, facts, samples)) if samples is not None else probes
-    batches = [in_input_types(module, batch) for batch in batches]
-    described = metadata(network, facts, inputs)
+    refuse_options(options, data)
+    exported = exported_network(network, state, facts, options)
+    probes = list(exported.probes())
+    batches = [exported.fit(batch) for batch in at_sizes(samples)] if samples is not None else probes
+    described = metadata(exported, inputs)
     if record is not None:
-        described["preparation"] = record.for_onnx(output_names(network)).text()
-    data = content(module, network, probes[-1], described, [given.lines() for given in inputs])
-    comparison = Comparison(module, data, channel_dims(network))
+        described["preparation"] = _record(record, exported).text()
+    said = [given.lines() for given in inputs]
+    with tempfile.TemporaryDirectory(prefix=".netwright-", dir=to.parent) as folder:
+        content_or_path = _write_float(exported, probes[-1], described, Path(folder) / to.name)
+        comparison, difference, layers = _compare(exported, content_or_path, batches, has_data=samples is not None)
+        final, notes = content_or_path, comparison.notes()
+        if options.precision != "float32":
+            assert isinstance(content_or_path, bytes)
+            final, difference = _reduced(exported, content_or_path, batches[-1], data)
+        compared = len(batches[-1][0])
+        files = [("float32", content_or_path, _size(content_or_path))]
+        files += [(options.precision, final, _size(final))] if final is not content_or_path else []
+        measured = measure(exported, files, data.loaded, data.training, batches[-1]) if options.measure else ()
+        described["parity"] = _parity(difference, batches[-1], exported, options, is_real=samples is not None)
+        _move(_with_metadata(final, described, said), to)
+    return OnnxFile(to, difference, compared, notes, options.opset, layers, files[-1][2], measured)
+
+
+def refuse_options(options: OnnxOptions, data: ExportData) -> None:
+    """Raise `UserError` for options that do not go together, or that need data where there is none."""
+    problems = options.problems()
+    if problems:
+        raise FieldErrors(problems)
+    if options.precision == "int8-static" and data.calibration is None:
+        raise UserError(
+            "int8-static measures the ranges of activations on the validation data, and the project has no data that "
+            "can be read.",
+            hint="Choose int8-dynamic, which needs none.",
+        )
+
+
+def _write_float(exported: ExportedNetwork, batch: Arrays, described: Mapping[str, str], path: Path) -> bytes | Path:
+    """Return the file in float32: its content, or `path` where the weights lie beside it."""
+    options, module = exported.options, exported.module
+    size = sum(t.numel() * t.element_size() for t in module.state_dict().values())
+    is_beside = options.external_data == "yes" or (options.external_data == "auto" and size > LIMIT_BYTES)
+    if size > LIMIT_BYTES and (not is_beside or options.precision != "float32" or options.opset < LOWEST_EXPORTED):
+        raise UserError(
+            f"The weights have {size / 1e9:.1f} GB; an ONNX file holds at most {LIMIT_BYTES / 1e9:.0f} GB.",
+            hint=f"Put the weights beside the file (--external-data yes), in float32 and opset {LOWEST_EXPORTED} or "
+            "above, or export to PyTorch.",
+        )
+    if not is_beside:
+        return content(module, exported.network, batch, described, options)
+    if options.opset < LOWEST_EXPORTED:
+        model = onnx_ir.from_proto(onnx.load_from_string(content(module, exported.network, batch, described, options)))
+    else:
+        model = program(module, exported.network, batch, options)
+    with quiet():
+        onnx_ir.save(model, path, external_data=f"{path.name}.data", size_threshold_bytes=LEAST_BESIDE)
+    onnx.checker.check_model(path)
+    return path
+
+
+def _compare(
+    exported: ExportedNetwork, data: bytes | Path, batches: Sequence[Arrays], *, has_data: bool
+) -> tuple[Comparison, float, tuple[LayerDifference, ...]]:
+    """Compare the file with torch; return also the largest difference, and those of layers if they are asked for."""
+    options, module = exported.options, exported.module
+    comparison = Comparison(module, data, channel_dims(exported.network), options.batch)
     try:
         difference = max(comparison.run(batch) for batch in reversed(batches))
-        probe(comparison, module, network, has_data=samples is not None)
+        probe(comparison, module, exported.network, has_data=has_data)
     except DifferenceError as error:
-        raise _with_layers(error, module, data) from None
-    layers = tuple(layer_table(module, data, batches[-1])) if by_layer else ()
-    try:
-        write_atomically(to, data)
-    except OSError as error:
-        raise not_written(to, error) from None
-    return OnnxFile(to, difference, len(batches[-1][0]), comparison.notes(), layers=layers)
+        raise _with_layers(error, module, data, options.batch) from None
+    layers = tuple(layer_table(module, data, batches[-1], size=options.batch)) if options.layers else ()
+    return comparison, difference, layers
 
 
-def _with_layers(error: DifferenceError, module: fx.GraphModule, data: bytes) -> DifferenceError:
+def _reduced(exported: ExportedNetwork, data: bytes, batch: Arrays, given: ExportData) -> tuple[bytes, float]:
+    """Return the file in the precision of the options, and the largest difference of its first output."""
+    calibration = exported.fit(given.calibration) if given.calibration is not None else None
+    final = reduced(data, exported.options, calibration)
+    return final, refuse_overflow(torch_outputs(exported.module, batch), final, batch, exported.options)
+
+
+def _with_layers(error: DifferenceError, module: fx.GraphModule, data: bytes | Path, size: int) -> DifferenceError:
     """Return the error with the differences layer by layer, as far as the file can be run with them."""
     with contextlib.suppress(RunError):
-        rows = layer_table(module, data, error.batch, error.sample)
+        rows = layer_table(module, data, error.batch, error.sample, size)
         text = " ".join(filter(None, (str(error), first_bad(rows))))
         error = DifferenceError(text, error.batch, error.sample)
         error.data = {"layers": [row.write() for row in rows]}
     return error
+
+
+def _parity(difference: float, batch: Arrays, exported: ExportedNetwork, options: OnnxOptions, *, is_real: bool) -> str:
+    """Return the report of the comparison as JSON."""
+    import onnxruntime
+
+    largest = max(
+        (float(np.abs(one).max(initial=0.0)) for one in torch_outputs(exported.module, batch)[:1]), default=0.0
+    )
+    is_float = options.precision == "float32"
+    report = {
+        "relative_difference": (difference / largest if largest else 0.0) if is_float else difference,
+        "samples": len(batch[0]),
+        "samples_kind": "real" if is_real else "random",
+        "precision": options.precision,
+        "opset": options.opset,
+        "torch": torch.__version__,
+        "onnxruntime": onnxruntime.__version__,
+    }
+    return json.dumps(report)
+
+
+def _with_metadata(data: bytes | Path, described: Mapping[str, str], said: Sequence[Sequence[str]]) -> bytes | Path:
+    """Return the file with its metadata, which conversions may have dropped."""
+    model = read_model(data)
+    onnx.helper.set_model_props(model, dict(described))
+    for value, lines in zip(model.graph.input, said, strict=False):
+        value.doc_string = "\n".join(lines)
+    model.producer_name, model.producer_version = "netwright", VERSION
+    content: bytes = model.SerializeToString()
+    if isinstance(data, bytes):
+        return content
+    data.write_bytes(content)
+    return data
+
+
+def _size(data: bytes | Path) -> int:
+    if isinstance(data, bytes):
+        return len(data)
+    return sum(path.stat().st_size for path in (data, data.with_name(f"{data.name}.data")) if path.exists())
+
+
+def _move(data: bytes | Path, to: Path) -> None:
+    """Put the file, and the weights beside it, in their place."""
+    try:
+        if isinstance(data, bytes):
+            write_atomically(to, data)
+            return
+        weights = data.with_name(f"{data.name}.data")
+        if weights.exists():
+            weights.replace(to.with_name(weights.name))
+        data.replace(to)
+    except OSError as error:
+        raise not_written(to, error) from None
+
+
+def _record(record: Preparation, exported: ExportedNetwork) -> Preparation:
+    """Return the record as it is true of the file: what is normalised outside, and what remains to be applied."""
+    written = record.for_onnx(output_names(exported.network))
+    if exported.options.probabilities == "outside" and exported.facts is not None:
+        wanted = wanted_of(exported.network, analyse(exported.network), exported.facts, is_padded=False)
+        pairs = zip(written.targets, wanted, strict=False)
+        written = replace(written, targets=tuple(replace(one, activation=out.folds) for one, out in pairs))  # type: ignore[arg-type]
+    inputs = (replace(one, normalization=None) if one.name in exported.outside else one for one in written.inputs)
+    return with_fixed_sizes(replace(written, inputs=tuple(inputs)), exported.options)
 
 
 def probe(comparison: Comparison, module: fx.GraphModule, network: Network, *, has_data: bool) -> None:
@@ -151,33 +284,9 @@ def refuse_network(network: Network) -> None:
             raise UserError(f"'{layer.name}' cannot be exported to ONNX: {layer.effective_type.onnx_refusal}")
 
 
-def refuse_size(module: fx.GraphModule) -> None:
-    """Raise `UserError` for weights that do not fit into one ONNX file."""
-    size = sum(t.numel() * t.element_size() for t in module.state_dict().values())
-    if size > LIMIT_BYTES:
-        raise UserError(
-            f"The weights have {size / 1e9:.1f} GB; an ONNX file holds at most {LIMIT_BYTES / 1e9:.0f} GB.",
-            hint="Export to PyTorch instead.",
-        )
-
-
-def with_probabilities(network: Network, facts: DatasetInfo) -> Network:
-    """Return the network with a softmax, or a sigmoid for labels, at each output that is trained as logits and has
-    none. If there are several outputs, `mask` becomes `mask_probabilities`."""
-    if len(network.output_ports) != len(facts.targets):
-        return network
-    is_only = len(facts.targets) == 1
-    for binding in wanted_of(network, analyse(network), facts, is_padded=False):
-        if binding.folds and not folded(network, {binding.port: binding.folds}):
-            network, layer = edits.add_layer(network, layer_type(binding.folds)())
-            network = edits.connect(network, binding.port, Port(layer.id, layer.type.input_ports()[0]))
-            name = f"{binding.name}_probabilities"
-            network = network if is_only or name in network.by_name else edits.rename(network, layer.id, name)
-    return network
-
-
-def metadata(network: Network, facts: DatasetInfo | None, inputs: Sequence[InputFormat] = ()) -> dict[str, str]:
+def metadata(exported: ExportedNetwork, inputs: Sequence[InputFormat] = ()) -> dict[str, str]:
     """Return the metadata of the file; ONNX allows strings only. docs/exporting.md lists the keys."""
+    network, facts = exported.full, exported.facts
     described = {
         "netwright": VERSION,
         "input_units": "those of the data source; the normalisation is part of the network",
@@ -185,6 +294,8 @@ def metadata(network: Network, facts: DatasetInfo | None, inputs: Sequence[Input
     if inputs:
         described["inputs"] = json.dumps([given.write() for given in inputs], ensure_ascii=False)
         described["input_units"] = "; ".join(f"{given.name}: {given.short()}" for given in inputs)
+    if exported.outside:
+        described["normalization"] = json.dumps(exported.normalization(), ensure_ascii=False)
     if facts is not None:
         described["task"] = facts.task
         if facts.classes:
@@ -197,141 +308,3 @@ def metadata(network: Network, facts: DatasetInfo | None, inputs: Sequence[Input
         if columns:
             described["columns"] = json.dumps(columns, ensure_ascii=False)
     return described
-
-
-def output_names(network: Network) -> list[str]:
-    """Return one name per output: that of its layer, followed by the port if the layer has several outputs."""
-    taken = {layer.name for layer in network.inputs}
-    names = []
-    for port in network.output_ports:
-        layer = network.layers[port.layer]
-        name = f"{layer.name}_{port.name}" if len(layer.type.output_ports()) > 1 else layer.name
-        names.append(unique(f"{name}_out" if name in taken else name, taken))
-        taken.add(names[-1])
-    return names
-
-
-def content(
-    module: fx.GraphModule,
-    network: Network,
-    batch: Arrays,
-    described: Mapping[str, str],
-    inputs_said: Sequence[Sequence[str]] = (),
-) -> bytes:
-    """Return the whole file, checked. `inputs_said` are the lines that describe each input.
-
-    Raises `RunError` if the exporter or the ONNX checker fails.
-    """
-    inputs = [layer.name for layer in network.inputs]
-    is_only = sum(not layer.type.output().is_known for layer in network.inputs) == 1
-    dynamic = tuple(_dynamic_axes(layer, is_only) for layer in network.inputs)
-    try:
-        with quiet():
-            program = torch.onnx.export(
-                exportable(module),
-                tuple(torch.from_numpy(array) for array in batch),
-                dynamo=True,
-                external_data=False,
-                opset_version=OPSET,
-                input_names=inputs,
-                output_names=output_names(network),
-                dynamic_shapes=dynamic,
-                verbose=False,
-            )
-            if program is None:
-                raise RunError("torch returned no ONNX program.")
-            restore_operators(program.model, module, OPSET)
-            keep_layer_names(program.model)
-            forget_origin(program.model)
-            program.model.metadata_props.update(described)
-            for value, lines in zip(program.model.graph.inputs, inputs_said, strict=False):
-                value.doc_string = "\n".join(lines)
-            program.model.producer_name, program.model.producer_version = "netwright", VERSION
-            data: bytes = onnx_ir.to_proto(program.model).SerializeToString()
-            onnx.checker.check_model(data, full_check=True)
-            return data
-    except (torch.onnx.OnnxExporterError, onnx.checker.ValidationError) as error:
-        raise RunError(f"The network cannot be exported to ONNX: {_cause(error)}{_own_code(network)}") from error
-
-
-def _own_code(network: Network) -> str:
-    """Return a hint that names the layers of user code, or ''; the bundled layers are tested with the exporter."""
-    names = [layer.name for layer in network.layers.values() if isinstance(layer.effective_type, UserCode)]
-    if not names:
-        return ""
-    return f". Look first at the project's own code ({', '.join(names)}). Export to PyTorch takes any operation."
-
-
-def keep_layer_names(model: onnx_ir.Model) -> None:
-    """Name nodes, and the values between them, after the layers that they compute: `stage/2/conv/Conv`.
-
-    The exporter notes the path of modules that each node comes from; its own names count nodes. A convolution that a
-    normalisation was folded into is named after its weights, which the exporter notes as the normalisation's.
-    """
-    taken = {value.name for value in (*model.graph.inputs, *model.graph.outputs, *model.graph.initializers.values())}
-    for node in model.graph:
-        scopes = ast.literal_eval(node.metadata_props.get("pkg.torch.onnx.name_scopes", "[]"))
-        path = [scope for scope in scopes[:-1] if scope and not scope.startswith("_")]
-        if not path:
-            continue
-        module = path[-1].partition(MARK)[0]
-        if node.op_type in ("Conv", "ConvTranspose") and (weights := node.inputs[1]) and weights.name:
-            module = weights.name.removesuffix(".weight") if weights.name.endswith(".weight") else module
-        layer = module.replace(".", "/")
-        node.name = _numbered(f"{layer}/{node.op_type}", taken)
-        for value in node.outputs:
-            if not value.is_graph_output():
-                value.name = _numbered(f"{node.name}_output", taken)
-
-
-def _numbered(name: str, taken: set[str | None]) -> str:
-    """Return the name, with a number if it is taken, and add it to the names taken."""
-    numbered = (f"{name}_{number}" for number in itertools.count(2))
-    free = next(text for text in itertools.chain((name,), numbered) if text not in taken)
-    taken.add(free)
-    return free
-
-
-def forget_origin(model: onnx_ir.Model) -> None:
-    """Remove the metadata that torch wrote while tracing: it names files and folders of this machine."""
-    model.metadata_props.clear()
-    for graph in (model.graph, *(function.graph for function in model.functions.values())):
-        graph.metadata_props.clear()
-        values = [*graph.inputs, *graph.initializers.values()]
-        for node in onnx_ir.traversal.RecursiveGraphIterator(graph):
-            node.metadata_props.clear()
-            values += node.outputs
-        for value in values:
-            value.metadata_props.clear()
-
-
-def _dynamic_axes(layer: Layer, is_only: bool) -> dict[int, str]:
-    """Return the names of the dynamic axes by dimension: the batch, and every symbolic size, which is named after its
-    input unless that `is_only` one of its kind: inputs may differ in length."""
-    type = layer.type.output()
-    prefix, named = "" if is_only else f"{layer.name}_", {"T": "time"}
-    symbols = {axis: named.get(axis, axis.lower()) for axis in type.axes if isinstance(type[axis], Symbol)}
-    return {0: "batch", **{type.dim(axis): f"{prefix}{name}" for axis, name in symbols.items()}}
-
-
-def _cause(error: BaseException) -> str:
-    """Return the first line of the root cause; the exporter wraps it in advice to its own developers."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return first_line(error)
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Suppress the warnings and log lines of the exporter, which would mix with JSON on standard output."""
-    loggers = [logging.getLogger(name) for name in CHATTY]
-    before = [logger.level for logger in loggers]
-    try:
-        for logger in loggers:
-            logger.setLevel(logging.CRITICAL)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        for logger, level in zip(loggers, before, strict=True):
-            logger.setLevel(level)

@@ -7,6 +7,7 @@ found there. A temporary copy of the file has these values as further outputs.
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,12 @@ from engine.exchange.onnx_check import (
     ERRORS_OF_TORCH,
     VARYING,
     accepted_difference,
+    changed_copy,
     distances,
     open_session,
     per_channel,
+    read_model,
+    run_session,
     spread_and_size,
 )
 from engine.lowering.module import LAYER
@@ -115,18 +119,17 @@ def _leaving(model: onnx.ModelProto, owners: Mapping[str, str]) -> dict[str, lis
 
 
 def differences(
-    module: fx.GraphModule, data: bytes, batch: Arrays, values: Sequence[LayerValue]
+    module: fx.GraphModule, data: bytes | Path, batch: Arrays, values: Sequence[LayerValue], size: int = 0
 ) -> list[LayerDifference]:
     """Return one row per layer that is found in the file. Raises `RunError` if ONNX Runtime cannot run it."""
-    model = onnx.load_from_string(data)
+    model = read_model(data)
     known = {name for node in model.graph.node for name in node.output}
     values = [value for value in values if value.value in known]
     outputs = {value.name for value in model.graph.output}
     model.graph.output.extend(onnx.ValueInfoProto(name=v.value) for v in values if v.value not in outputs)
     try:
-        session = open_session(model.SerializeToString())
-        feeds = dict(zip((value.name for value in session.get_inputs()), batch, strict=True))
-        received = session.run([value.value for value in values], feeds)
+        session = open_session(changed_copy(model, data))
+        received = run_session(session, batch, size, [value.value for value in values])
     except Exception as error:  # ONNX Runtime has a class per status and no base of its own
         raise RunError(f"The file cannot be compared layer by layer: {error}") from error
     nodes = {node for value in values for node in value.nodes}
@@ -202,12 +205,15 @@ class _Watch(fx.Interpreter):
         return result
 
 
-def layer_table(module: fx.GraphModule, data: bytes, batch: Arrays, sample: int = 0) -> list[LayerDifference]:
-    """Compare the file layer by layer on up to `MOST_SAMPLES` samples of the batch, `sample` among them."""
+def layer_table(
+    module: fx.GraphModule, data: bytes | Path, batch: Arrays, sample: int = 0, size: int = 0
+) -> list[LayerDifference]:
+    """Compare the file layer by layer on up to `MOST_SAMPLES` samples of the batch, `sample` among them. `size` is its
+    fixed batch size, if it has one."""
     total = len(batch[0])
     chosen = sorted({sample, *np.linspace(0, total - 1, min(total, MOST_SAMPLES), dtype=int).tolist()})
     some = tuple(np.ascontiguousarray(array[chosen]) for array in batch)
-    return differences(module, data, some, layer_values(module, onnx.load_from_string(data)))
+    return differences(module, data, some, layer_values(module, read_model(data)), size)
 
 
 def first_bad(rows: Sequence[LayerDifference]) -> str:

@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -119,14 +119,16 @@ def code(program: Program, inputs: Sequence[InputFormat], samples: Sequence[Samp
     names = [f"x{place + 1}" if len(inputs) > 1 else "x" for place in range(len(inputs))]
     imports = {"import numpy as np", *(line for sample in fed if sample for line in sample.imports)}
     imports |= {"import onnxruntime"} if is_onnx else {"import torch"}
-    standard = ["import json"] if is_onnx and _has_classes(program) else []
+    needs_json = _has_classes(program) or any(given.is_normalized for given in inputs)
+    standard = ["import json"] if is_onnx and needs_json else []
     if program.format == "pytorch":
         standard += ["import runpy", *(["import sys"] if program.has_companions else [])]
     lines = [*standard, *([""] if standard else []), *sorted(imports, key=_module), ""]
     lines += _opening(program)
     for given, sample, name in zip(inputs, fed, names, strict=True):
         lines += ["", *(f"# {line}" for line in _wrapped((f"{given.name}: {given.short()}", *given.preparation)))]
-        lines += _values(given, sample, name)
+        raw = replace(given, dtype="float64") if given.is_normalized else given
+        lines += [*_values(raw, sample, name), *_fitted(given, sample, name)]
     if target:
         lines += [f"# {target}"]
     lines += ["", *_running(program, inputs, names), *_printing(program)]
@@ -188,6 +190,27 @@ def _values(given: InputFormat, sample: Sample | None, name: str) -> list[str]:
     shape = ", ".join(map(str, sample.values.shape))
     body = textwrap.wrap(numbers, LINE, initial_indent="    ", subsequent_indent="    ")
     return [f"{name} = np.array([", *body, f"], dtype=np.{given.dtype}).reshape({shape})"]
+
+
+def _fitted(given: InputFormat, sample: Sample | None, name: str) -> list[str]:
+    """Return the lines that do what a file leaves to its caller: fixed sizes and the normalisation."""
+    lines = []
+    steps = given.type.sizes[0] if given.type.has("T") else None
+    if sample is not None and isinstance(steps, int) and sample.values.shape[1] != steps:
+        missing = steps - sample.values.shape[1]
+        rest = ", (0, 0)" * (sample.values.ndim - 2)
+        filled = f"np.pad({name}, ((0, 0), (0, {missing}){rest}))" if missing > 0 else f"{name}[:, :{steps}]"
+        lines.append(f"{name} = {filled}  # the file takes {steps} steps")
+    if given.is_normalized:
+        lines += [
+            'metadata = session.get_modelmeta().custom_metadata_map["normalization"]',
+            f"numbers = json.loads(metadata)[{literal(given.name)}]",
+            'shift, scale = (np.reshape(numbers[key], numbers["sizes"]) for key in ("shift", "scale"))',
+            f"{name} = (({name} - shift) * scale).astype(np.{given.dtype})",
+        ]
+    if given.batch > 1:
+        lines.append(f"{name} = np.repeat({name}, {given.batch}, axis=0)  # the file takes {given.batch} samples")
+    return lines
 
 
 def _number(value: float, dtype: str) -> str:

@@ -41,11 +41,15 @@ class InputFormat:
     lengths: tuple[int, int] | None = None
     preparation: tuple[str, ...] = field(default=())
     """What is done to the data before and in the network, one sentence each."""
+    batch: int = 0
+    """Number of samples that a file of a fixed batch size takes; 0: any."""
+    is_normalized: bool = False
+    """Whether the numbers are to be normalised before; `range` is then that of the data."""
 
     @property
     def shape(self) -> tuple[int | str, ...]:
         """Sizes with the batch first: N, and T for any number of steps."""
-        return ("N", *(size if isinstance(size, int) else "T" for size in self.type.sizes))
+        return (self.batch or "N", *(size if isinstance(size, int) else "T" for size in self.type.sizes))
 
     def short(self) -> str:
         """Return `pixels 0 to 255, float32, N × 1 × 28 × 28 (batch, channel, height, width)`."""
@@ -60,8 +64,8 @@ class InputFormat:
             count = f"{len(self.columns):,} columns in this order" if len(self.columns) > 1 else "1 column"
             return f"{count} ({names}{f' and {more:,} more' if more > 0 else ''})"
         noun = NOUNS.get(self.type.layout, "numbers")
-        if self.range is None:
-            return noun
+        if self.range is None or self.is_normalized:
+            return f"normalised {noun}" if self.is_normalized else noun
         low, high = self.range.bounds
         return f"{noun} {spelled(low)} to {spelled(high)}{f' {self.range.basis}' if self.range.basis else ''}"
 
@@ -70,21 +74,21 @@ class InputFormat:
         return (self.short(), *self.preparation, *self._columns())
 
     def _columns(self) -> tuple[str, ...]:
-        if self.range is None or len(self.range.low) != len(self.columns):
+        if self.range is None or self.is_normalized or len(self.range.low) != len(self.columns):
             return self.columns
         pairs = zip(self.columns, self.range.low, self.range.high, strict=True)
         return tuple(f"{name}: {spelled(low)} to {spelled(high)}" for name, low, high in pairs)
 
     def write(self) -> dict[str, Any]:
         """Return the value as JSON, for `export --json` and the metadata of an ONNX file."""
-        low, high = self.range.bounds if self.range else (None, None)
+        low, high = self.range.bounds if self.range and not self.is_normalized else (None, None)
         described: dict[str, Any] = {
             "name": self.name,
             "text": self.short(),
             "values": "columns" if self.columns else NOUNS.get(self.type.layout, "numbers"),
             "low": low,
             "high": high,
-            "range_basis": self.range.basis if self.range else "",
+            "range_basis": self.range.basis if self.range and not self.is_normalized else "",
             "dtype": self.dtype,
             "shape": list(self.shape),
             "axes": ["batch", *(AXES.get(axis, axis.lower()) for axis in self.type.axes)],
@@ -92,7 +96,7 @@ class InputFormat:
         }
         if self.columns:
             described["columns"] = list(self.columns)
-        if self.columns and self.range and len(self.range.low) == len(self.columns):
+        if self.columns and self.range and len(self.range.low) == len(self.columns) and not self.is_normalized:
             described["column_ranges"] = [list(pair) for pair in zip(self.range.low, self.range.high, strict=True)]
         if self.lengths:
             described["lengths"] = list(self.lengths)

@@ -12,7 +12,8 @@ from torch import fx, nn
 from engine.core.errors import RunError
 from engine.data.sample_inputs import random_samples
 from engine.exchange.onnx_check import Comparison, distances, in_units, spread_and_size
-from engine.exchange.onnx_export import channel_dims, content, probe
+from engine.exchange.onnx_export import channel_dims, probe
+from engine.exchange.onnx_graph import content
 from engine.lowering.initialization import initialize
 from engine.lowering.module import build
 from engine.network.analysis import analyse

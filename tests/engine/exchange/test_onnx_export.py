@@ -13,7 +13,7 @@ import torch
 
 from engine.core.errors import RunError, UserError
 from engine.core.types import TensorType, features, image
-from engine.exchange import onnx_export
+from engine.exchange import onnx_export, onnx_graph
 from engine.exchange.onnx_check import Comparison
 from engine.exchange.onnx_export import export_onnx
 from engine.layers.activation import Relu
@@ -23,6 +23,7 @@ from engine.lowering.weights import State
 from engine.network.analysis import analyse
 from engine.network.network import Network
 from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, Task, classes_of, numbers_of
+from engine.project.export_options import OnnxOptions
 from engine.project.file import load
 from tests.builders import add, chain, classifier, layer
 from tests.engine.exchange.test_onnx_check import permuted
@@ -194,7 +195,7 @@ def test_a_network_with_errors_is_refused(tmp_path: Path) -> None:
 def test_other_numbers_are_refused_and_the_old_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "net.onnx").write_text("older")
     network = classifier()
-    real = onnx_export.content
+    real = onnx_graph.content
     monkeypatch.setattr(onnx_export, "content", lambda *rest: permuted(real(*rest)))
     with pytest.raises(RunError, match=r"output softmax_1 .*differs by .* The file was not kept"):
         export_onnx(network, weights(network), tmp_path / "net.onnx", facts=IMAGES, samples=None)
@@ -207,15 +208,21 @@ def test_the_file_is_written_once_and_whole_after_it_was_compared(
     network = classifier()
     compared: list[bytes] = []
 
-    def comparison(module: Any, data: bytes, dims: Any) -> Any:
-        assert not list(tmp_path.iterdir())
+    def comparison(module: Any, data: bytes, dims: Any, batch: int) -> Any:
+        assert not (tmp_path / "net.onnx").exists()
         compared.append(data)
-        return Comparison(module, data, dims)
+        return Comparison(module, data, dims, batch)
 
     monkeypatch.setattr(onnx_export, "Comparison", comparison)
     export_onnx(network, weights(network), tmp_path / "net.onnx", facts=IMAGES, samples=None)
-    assert compared == [(tmp_path / "net.onnx").read_bytes()]
-    assert {"netwright", "task", "classes"} <= {prop.key for prop in onnx.load_from_string(compared[0]).metadata_props}
+    (before,) = (onnx.load_from_string(data) for data in compared)
+    after = onnx.load(tmp_path / "net.onnx")
+    assert (list(after.graph.node), list(after.graph.initializer)) == (
+        list(before.graph.node),
+        list(before.graph.initializer),
+    )
+    assert {"netwright", "task", "classes", "parity"} <= {prop.key for prop in after.metadata_props}
+    assert [path.name for path in tmp_path.iterdir()] == ["net.onnx"]
 
 
 def test_places_that_cannot_be_written_are_refused_in_words(tmp_path: Path) -> None:
@@ -245,11 +252,20 @@ def test_samples_that_do_not_fit_are_refused(tmp_path: Path) -> None:
             export_onnx(network, state, tmp_path / "net.onnx", facts=IMAGES, samples=samples)
 
 
-def test_more_than_an_onnx_file_holds_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_than_an_onnx_file_holds_lies_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(onnx_export, "LIMIT_BYTES", 100)
     network = classifier()
-    with pytest.raises(UserError, match="Export to PyTorch instead"):
-        export_onnx(network, weights(network), tmp_path / "net.onnx", facts=None, samples=None)
+    state, x = weights(network), random(3, 1, 6, 6)
+    for options in (OnnxOptions(external_data="no"), OnnxOptions(precision="float16"), OnnxOptions(opset=17)):
+        with pytest.raises(UserError, match="or export to PyTorch"):
+            export_onnx(network, state, tmp_path / "net.onnx", facts=None, samples=None, options=options)
+    assert not list(tmp_path.iterdir())
+    export_onnx(network, state, tmp_path / "net.onnx", facts=None, samples=None)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["net.onnx", "net.onnx.data"]
+    module = build(network, analyse(network)).eval()
+    module.load_state_dict(state)
+    wanted = module(torch.from_numpy(x)).detach().numpy()
+    assert np.allclose(run(tmp_path / "net.onnx", x)[0], wanted, atol=1e-5)
 
 
 def test_what_the_exporter_cannot_do_is_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,10 +284,10 @@ def test_what_the_exporter_cannot_do_is_said_in_one_line(tmp_path: Path, monkeyp
 
 def test_code_of_the_project_is_where_to_look_first() -> None:
     with_code = chain(layer("feature_input"), layer("function", expression="torch.special.bessel_j0(x1)"))
-    assert onnx_export._own_code(with_code) == (
+    assert onnx_graph._own_code(with_code) == (
         ". Look first at the project's own code (function_1). Export to PyTorch takes any operation."
     )
-    assert onnx_export._own_code(classifier()) == ""
+    assert onnx_graph._own_code(classifier()) == ""
 
 
 def test_a_vocabulary_of_one_is_tried_out_with_its_one_index(tmp_path: Path) -> None:

@@ -7,11 +7,12 @@ import onnx
 import pytest
 
 from engine.data.sample_inputs import random_samples
-from engine.exchange import onnx_export
+from engine.exchange import onnx_export, onnx_graph
 from engine.exchange.onnx_check import DifferenceError, in_units
 from engine.exchange.onnx_export import export_onnx
 from engine.exchange.onnx_layers import LayerDifference, first_bad, layer_table
 from engine.network.network import Network
+from engine.project.export_options import OnnxOptions
 from tests.builders import chain, classifier, layer
 from tests.engine.exchange.test_onnx_check import exported, initial, permuted, weights_of
 
@@ -64,7 +65,7 @@ def test_a_normalisation_within_a_convolution_is_compared_after_it() -> None:
 
 def test_a_refused_export_says_where_and_has_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     network = classifier()
-    real = onnx_export.content
+    real = onnx_graph.content
     monkeypatch.setattr(onnx_export, "content", lambda *rest: permuted(real(*rest)))
     with pytest.raises(
         DifferenceError, match=r"not kept\. The first layer that differs is '\w+'.* times its spread"
@@ -78,7 +79,9 @@ def test_a_refused_export_says_where_and_has_the_table(tmp_path: Path, monkeypat
 def test_a_table_on_request_has_every_layer(tmp_path: Path) -> None:
     network = classifier()
     state = dict(initial(network).state_dict())
-    done = export_onnx(network, state, tmp_path / "net.onnx", facts=None, samples=None, by_layer=True)
+    done = export_onnx(
+        network, state, tmp_path / "net.onnx", facts=None, samples=None, options=OnnxOptions(layers=True)
+    )
     names = [name for row in done.layers for name in (row.layer, *row.absorbed)]
     assert [layer.name for layer in network.layers.values() if layer.name not in names] == []
     assert all(row.agrees and np.isfinite(row.relative) for row in done.layers)

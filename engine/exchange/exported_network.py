@@ -1,0 +1,196 @@
+"""The network as an ONNX file holds it: normalisation and probabilities inside or not, sizes fixed or free."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import fx
+
+from engine.core.errors import UserError
+from engine.core.types import Symbol
+from engine.data.sample_inputs import Arrays, fitting_samples, in_input_types, random_samples
+from engine.exchange.onnx_check import in_units
+from engine.lowering.module import LAYER, build
+from engine.lowering.modules.normalization import Normalize
+from engine.lowering.weights import fill
+from engine.network import edits
+from engine.network.analysis import analyse, folded
+from engine.network.catalog import layer_type
+from engine.network.network import Network, Port
+from engine.project.bindings import wanted_of
+from engine.project.dataset_info import DatasetInfo
+from engine.project.export_options import OnnxOptions
+from engine.project.input_format import InputFormat
+from engine.project.preparation import Preparation
+
+
+@dataclass(frozen=True, eq=False)
+class ExportedNetwork:
+    """The network that is written and its module. `full` is the network with its normalisation and free sizes;
+    `outside` are the normalisations that are left out, by the name of the input."""
+
+    network: Network
+    module: fx.GraphModule
+    full: Network
+    facts: DatasetInfo | None
+    outside: Mapping[str, Normalize]
+    options: OnnxOptions
+
+    def fit(self, samples: Arrays) -> Arrays:
+        """Return samples of the data, in the order of the data's inputs, as the file takes them. Raises `UserError`."""
+        ordered = fitting_samples(self.full, self.facts, samples)
+        prepared = []
+        for layer, array in zip(self.network.inputs, ordered, strict=True):
+            steps = [
+                (axis, size)
+                for axis, (size, had) in enumerate(zip(layer.type.output().sizes, array.shape[1:], strict=True), 1)
+                if isinstance(size, int) and size != had
+            ]
+            for axis, size in steps:
+                array = _of_length(array, axis, size)
+            part = self.outside.get(layer.name)
+            if part is not None:
+                array = part(torch.from_numpy(array)).numpy()
+            prepared.append(array)
+        return in_input_types(self.module, tuple(prepared))
+
+    def probes(self, seed: int = 0, scale: float = 1.0) -> Iterator[Arrays]:
+        """Yield random batches in the units of the inputs."""
+        for batch in random_samples(self.network, seed, scale):
+            yield in_input_types(self.module, in_units(self.module, batch))
+
+    def normalization(self) -> dict[str, Any]:
+        """Return shift and scale of each normalisation that is left out, as JSON, by the name of the input."""
+        return {
+            name: {
+                "formula": "(x - shift) * scale",
+                "shift": part.shift.double().flatten().tolist(),
+                "scale": part.scale.double().flatten().tolist(),
+                "sizes": list(part.sizes),
+            }
+            for name, part in self.outside.items()
+        }
+
+
+def exported_network(
+    network: Network, state: Mapping[str, torch.Tensor], facts: DatasetInfo | None, options: OnnxOptions
+) -> ExportedNetwork:
+    """Return the network with the weights `state` as the options want it. Raises `UserError`."""
+    full = network
+    if facts is not None and options.probabilities == "inside":
+        network = with_probabilities(network, facts)
+    if options.probabilities == "outside":
+        network = without_probabilities(network, facts)
+    outside: dict[str, Normalize] = {}
+    if options.normalization == "outside":
+        module = build(network, analyse(network)).eval()
+        fill(module, state)
+        outside, keys = _normalizations(network, module)
+        state = {key: value for key, value in state.items() if key not in keys}
+        for layer in network.inputs:
+            if layer.name in outside:
+                network = edits.set_fields(network, layer.id, {"normalization": "none"})
+    if options.steps:
+        network = with_steps(network, options.steps)
+    module = build(network, analyse(network)).eval()
+    fill(module, state)
+    return ExportedNetwork(network, module, full, facts, outside, options)
+
+
+def _normalizations(network: Network, module: fx.GraphModule) -> tuple[dict[str, Normalize], set[str]]:
+    """Return the normalisation of each input, by its name, and the keys of their weights."""
+    found, keys = {}, set()
+    placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
+    for layer, node in zip(network.inputs, placeholders, strict=True):
+        for user in node.users:
+            part = module.get_submodule(str(user.target)) if user.op == "call_module" else None
+            if isinstance(part, Normalize) and user.meta.get(LAYER) == layer.name:
+                found[layer.name] = part
+                keys |= {f"{user.target}.{name}" for name in part.state_dict()}
+    return found, keys
+
+
+def with_steps(network: Network, steps: int) -> Network:
+    """Return the network whose sequences of any length have so many steps. Raises `UserError` if it takes no such."""
+    for layer in network.inputs:
+        if any(isinstance(size, Symbol) for size in layer.type.output().sizes):
+            network = edits.set_fields(network, layer.id, {"length": steps})
+    problem = next((one for one in analyse(network).problems if one.severity == "error"), None)
+    if problem is not None:
+        raise UserError(f"The network takes no sequences of {steps:,} steps: {problem.message}")
+    return network
+
+
+def with_probabilities(network: Network, facts: DatasetInfo) -> Network:
+    """Return the network with a softmax, or a sigmoid for labels, at each output that is trained as logits and has
+    none. If there are several outputs, `mask` becomes `mask_probabilities`."""
+    if len(network.output_ports) != len(facts.targets):
+        return network
+    is_only = len(facts.targets) == 1
+    for binding in wanted_of(network, analyse(network), facts, is_padded=False):
+        if binding.folds and not folded(network, {binding.port: binding.folds}):
+            network, layer = edits.add_layer(network, layer_type(binding.folds)())
+            network = edits.connect(network, binding.port, Port(layer.id, layer.type.input_ports()[0]))
+            name = f"{binding.name}_probabilities"
+            network = network if is_only or name in network.by_name else edits.rename(network, layer.id, name)
+    return network
+
+
+def without_probabilities(network: Network, facts: DatasetInfo | None) -> Network:
+    """Return the network without the softmax, or sigmoid of labels, at its outputs. Raises `UserError` where it cannot
+    be left out: inside a block, or where something else uses what enters it."""
+    kinds = dict.fromkeys(network.output_ports, "softmax")
+    if facts is not None and len(network.output_ports) == len(facts.targets):
+        wanted = wanted_of(network, analyse(network), facts, is_padded=False)
+        kinds = {one.port: one.folds for one in wanted if one.folds}
+    count = len(network.output_ports)
+    for id in folded(network, kinds):
+        removed = edits.remove_layers(network, [id]) if id in network.layers else network
+        if "/" in id or len(removed.output_ports) != count:
+            name = network.layers[id.partition("/")[0]].name
+            raise UserError(
+                f"The probabilities of '{name}' cannot be left out of the file: they are computed inside a block, or "
+                "what enters them is used elsewhere.",
+                hint="Export with probabilities inside.",
+            )
+        network = removed
+    return network
+
+
+def described_inputs(
+    formats: tuple[InputFormat, ...], options: OnnxOptions, record: Preparation
+) -> tuple[InputFormat, ...]:
+    """Return what the inputs take under the options. `record` says which of them the network normalises."""
+    methods = {one.name: one.normalization.method for one in record.inputs if one.normalization is not None}
+    found = []
+    for given in formats:
+        is_index = given.type.kind == "index"
+        method = methods.get(given.name, "none") if options.normalization == "outside" else "none"
+        if method != "none":
+            said = (
+                f"Normalise this input before ({method}): (x - shift) * scale, with the numbers that the metadata has "
+                "under 'normalization'. The network does not."
+            )
+            kept = tuple(line for line in given.preparation if not line.startswith("The network normalises"))
+            given = replace(given, preparation=(*kept, said), dtype="float32", is_normalized=True)
+        if options.precision == "float16" and not options.float32_inputs and not is_index and given.dtype == "float32":
+            given = replace(given, dtype="float16")
+        found.append(replace(given, batch=options.batch))
+    return tuple(found)
+
+
+def with_fixed_sizes(record: Preparation, options: OnnxOptions) -> Preparation:
+    """Return the record for sequences of a fixed number of steps."""
+    if not options.steps:
+        return record
+    inputs = (replace(one, sizes=tuple(size or options.steps for size in one.sizes)) for one in record.inputs)
+    return replace(record, inputs=tuple(inputs))
+
+
+def _of_length(array: np.ndarray, axis: int, size: int) -> np.ndarray:
+    """Return the array cut to a length, or filled up with zeros."""
+    cut = np.take(array, np.arange(min(size, array.shape[axis])), axis)
+    missing = [(0, size - cut.shape[axis] if place == axis else 0) for place in range(array.ndim)]
+    return np.pad(cut, missing)

@@ -1,0 +1,162 @@
+"""Every option of an export to ONNX: the file is what was asked for, says so, and comes with code that feeds it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from engine.core.errors import FieldErrors, UserError
+from engine.exchange.export import Exported, export
+from engine.exchange.onnx_check import open_session, run_session
+from engine.exchange.onnx_export import export_onnx
+from engine.exchange.onnx_opset import with_opset
+from engine.project.export_options import OnnxOptions
+from tests.builders import chain, layer
+from tests.engine.exchange.test_export import pictures, ran, said, sequences, table
+from tests.engine.exchange.test_onnx_check import initial
+
+
+def exported(project: Path, folder: Path, **options: object) -> Exported:
+    return export(project, "onnx", folder / "net.onnx", options=OnnxOptions(**options))
+
+
+def shapes(path: Path) -> list[list[int | str]]:
+    model = onnx.load(path, load_external_data=False)
+    return [[d.dim_param or d.dim_value for d in value.type.tensor_type.shape.dim] for value in model.graph.input]
+
+
+def test_a_file_of_opset_13_with_everything_outside_and_weights_beside_it(tmp_path: Path) -> None:
+    """Probabilities and normalisation are done by the code that comes with it."""
+    done = exported(
+        pictures(tmp_path),
+        tmp_path,
+        opset=13,
+        batch=3,
+        normalization="outside",
+        probabilities="outside",
+        external_data="yes",
+        layers=True,
+    )
+    assert shapes(done.path) == [[3, 3, 6, 6]]
+    model = onnx.load(done.path)
+    assert [entry.version for entry in model.opset_import if entry.domain == ""] == [13]
+    assert not {"Sub", "Softmax"} & {node.op_type for node in model.graph.node}
+    assert (tmp_path / "net.onnx.data").stat().st_size > 100
+    assert all(row.agrees for row in done.layers)
+    told = said(done.path)
+    assert set(json.loads(told["normalization"])) == {done.inputs[0].name}
+    record = json.loads(told["preparation"])
+    assert "normalization" not in record["inputs"][0]
+    assert record["targets"][0]["activation"] == "softmax"
+    parity = json.loads(told["parity"])
+    assert (parity["opset"], parity["samples_kind"]) == (13, "real")
+    assert parity["relative_difference"] < 1e-4
+    assert "normalised pixels" in done.inputs[0].short()
+    lines = ran(done, tmp_path).splitlines()
+    inside = exported_inside(tmp_path)
+    assert sorted(lines) == sorted(inside)
+
+
+def exported_inside(folder: Path) -> list[str]:
+    """What the code of a file with everything inside prints for the same network."""
+    return ran(exported(folder / "net.netwright", folder), folder).splitlines()
+
+
+def test_a_sequence_of_fixed_length_keeps_it(tmp_path: Path) -> None:
+    done = exported(sequences(tmp_path), tmp_path, steps=5, batch=2, opset=15)
+    assert shapes(done.path) == [[2, 5, 2]]
+    assert "2 × 5 × 2" in done.inputs[0].short()
+    assert {line.partition(":")[0] for line in ran(done, tmp_path).splitlines()} == {"up", "down"}
+
+
+def test_half_precision_is_measured_and_keeps_inputs_as_asked(tmp_path: Path) -> None:
+    project = table(tmp_path)
+    done = exported(project, tmp_path, precision="float16")
+    assert [(row.runs_in, row.precision) for row in done.measured] == [
+        ("torch", "float32"),
+        ("ONNX Runtime", "float32"),
+        ("ONNX Runtime", "float16"),
+    ]
+    for row in done.measured:
+        assert set(row.metrics) == {"rmse"}
+        assert row.metrics["rmse"] == pytest.approx(done.measured[0].metrics["rmse"], rel=0.01)
+        assert set(row.milliseconds) == {"1", "32"}
+        assert min(row.milliseconds.values()) > 0.0
+        assert row.size_bytes > 0
+    done = exported(project, tmp_path, precision="float16", float32_inputs=False, measure=False)
+    assert done.measured == ()
+    assert done.inputs[0].dtype == "float16"
+    assert [value.type for value in open_session(done.path).get_inputs()] == ["tensor(float16)"]
+    assert ran(done, tmp_path).startswith("price: ")
+
+
+@pytest.mark.parametrize("precision", ["int8-dynamic", "int8-static"])
+def test_integers_of_8_bits_are_in_the_file(precision: str, tmp_path: Path) -> None:
+    done = exported(pictures(tmp_path), tmp_path, precision=precision, measure=False)
+    model = onnx.load(done.path)
+    assert onnx.TensorProto.INT8 in {one.data_type for one in model.graph.initializer}
+    assert json.loads(said(done.path)["parity"])["precision"] == precision
+    assert done.largest_difference is not None
+    assert done.largest_difference < 0.2
+    assert {line.partition(":")[0] for line in ran(done, tmp_path).splitlines()} == {"cat", "dog"}
+
+
+def net() -> Any:
+    return chain(layer("sequence_input", channels=4), layer("self_attention", heads=2, mask="causal"), layer("relu"))
+
+
+def test_an_opset_without_a_layers_operator_is_refused_with_the_layer_and_the_lowest_one(tmp_path: Path) -> None:
+    network = net()
+    state = dict(initial(network).state_dict())
+    with pytest.raises(UserError, match=r"Opset 13 has no form for '.*' \(Trilu\)\. The lowest opset .* is 14"):
+        export_onnx(network, state, tmp_path / "n.onnx", facts=None, samples=None, options=OnnxOptions(opset=13))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_needs_data_or_does_not_go_together_is_refused(tmp_path: Path) -> None:
+    network = chain(layer("feature_input", channels=2), layer("fully_connected", outputs=2))
+    state = dict(initial(network).state_dict())
+
+    def refused(match: str, **options: object) -> None:
+        with pytest.raises(UserError, match=match):
+            export_onnx(network, state, tmp_path / "n.onnx", facts=None, samples=None, options=OnnxOptions(**options))
+
+    refused("int8-dynamic, which needs none", precision="int8-static")
+    refused("external_data: weights beside the file are written in float32", precision="float16", external_data="yes")
+    with pytest.raises(FieldErrors, match="opset: expected a whole number from 13 to 25"):
+        OnnxOptions(opset=12)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_older_operators_give_the_same_numbers() -> None:
+    """Layer normalisation written out, axes of reductions as attributes, parts of shapes."""
+    text = """
+    <ir_version: 10, opset_import: ["" : 18]>
+    agraph (float[N, 4] x, float[4] s, float[4] b) => (float[N, 4] y, float[N, 1] m, int64[1] n)
+    <int64[1] axes = {1}>
+    {
+        y = LayerNormalization <axis = -1, epsilon = 0.001> (x, s, b)
+        m = ReduceMean <keepdims = 1, noop_with_empty_axes = 0> (x, axes)
+        n = Shape <start = 0, end = 1> (x)
+    }"""
+    model = onnx.parser.parse_model(text)
+    batch = tuple(np.random.default_rng(0).random(shape, dtype=np.float32) for shape in ((3, 4), (4,), (4,)))
+    newer = open_session(model.SerializeToString())
+    feeds = dict(zip(("x", "s", "b"), batch, strict=True))
+    expected = newer.run(None, feeds)
+    older = with_opset(model, 13)
+    onnx.checker.check_model(older, full_check=True)
+    assert "LayerNormalization" not in {node.op_type for node in older.graph.node}
+    for one, other in zip(expected, open_session(older.SerializeToString()).run(None, feeds), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+def test_a_fixed_batch_gets_all_samples_in_turns() -> None:
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 13]> g (float[2, 1] x) => (float[2, 1] y) { y = Neg (x) }'
+    )
+    (found,) = run_session(open_session(model.SerializeToString()), (np.arange(5, dtype=np.float32)[:, None],), 2)
+    assert found.ravel().tolist() == [0, -1, -2, -3, -4]
