@@ -7,7 +7,9 @@ import platform
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from engine.core.child_process import run_in_child_process
 from engine.core.errors import UserError
 from engine.hardware.devices import probe
 from engine.hardware.speed import measure_cores, measure_in_process
@@ -56,6 +58,8 @@ def with_speeds(inventory: DeviceInventory, placement: Placement) -> DeviceInven
     return replace(inventory, devices=tuple(devices))
 
 
+WEIGHTS_PATIENCE_S = 1800.0
+"""Limit for reading the weights that a run starts from, in seconds: they may have many gigabytes on a network drive."""
 PACKAGES = ("netwright", "torch", "numpy")
 # Locks of runs that were prepared in this process and wait for their coordinator, so that a run never looks lost.
 _held: dict[Path, int] = {}
@@ -76,6 +80,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
     facts = _facts(project, base)
     result = check(project, facts)
     result.refuse_errors()
+    weights = _started_from(project, base)
     samples = facts.samples.get("training")
     placement, inventory = place(project.environment, project.training, samples)
     from engine.data.load import choose_loading, record
@@ -91,6 +96,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
         project_sha256=hashlib.sha256(text.encode()).hexdigest(),
         placement=record_of(placement, project, inventory, samples),
         candidates=() if loading.is_streamed else candidates,
+        weights=weights,
         code={file: registry.hash_of_bytes(data) for file, data in files.items()},
         warnings=tuple(describe(problem) for problem in result.option_warnings),
         max_restarts=project.run.max_restarts,
@@ -154,6 +160,25 @@ def _facts(project: Project, base: Path) -> DatasetInfo:
     from engine.data.load import facts
 
     return facts(project.data, base)
+
+
+def _started_from(project: Project, base: Path) -> dict[str, Any]:
+    """Return the record of the weights that a run starts from; empty for none. Raises `UserError` where they are gone,
+    changed, or belong to another network.
+
+    Read in a child process: torch must not stay in this one.
+    """
+    if not project.weights.file:
+        return {}
+
+    def record() -> dict[str, Any]:
+        from engine.lowering.start_weights import start_report
+
+        found = start_report(project, base)
+        found.refuse_nothing()
+        return found.record()
+
+    return run_in_child_process(record, patience_s=WEIGHTS_PATIENCE_S)
 
 
 def _versions() -> dict[str, str]:

@@ -36,6 +36,9 @@ class RunInfo:
     placement: PlacementRecord = field(default_factory=PlacementRecord)
     candidates: tuple[PlacementRecord, ...] = ()
     """Placements among which the first worker still has to choose, by a placement trial."""
+    weights: Mapping[str, Any] = field(default_factory=dict)
+    """The weights that the run started from: file, SHA-256, layout, numbers of layers loaded, partly and fresh, and the
+    names of the fresh ones; empty for random numbers."""
     code: Mapping[str, str] = field(default_factory=dict)
     """The SHA-256 of each file of the user's code, by its path in the project."""
     warnings: tuple[str, ...] = ()
@@ -121,6 +124,7 @@ _NAMES = tuple(f.name for f in fields(RunInfo) if f.name != "unknown")
 RARE: Mapping[str, Any] = {
     "project_id": "",
     "number": 0,
+    "weights": {},
     "code": {},
     "project_sha256_next": None,
     "threads_are_chosen": False,
@@ -154,9 +158,17 @@ def _read(name: str, value: Any) -> Any:
             return tuple(value) if _is_list(value, str) else None
         case "code" | "versions":
             return {str(key): str(item) for key, item in value.items()} if isinstance(value, dict) else None
+        case "weights":
+            return value if isinstance(value, dict) and _is_record_of_weights(value) else None
         case "placement":
             return None
     return value if isinstance(value, str) else None
+
+
+def _is_record_of_weights(value: Mapping[str, Any]) -> bool:
+    texts, counts = ("file", "sha256", "layout"), ("loaded", "partly", "fresh")
+    is_whole = all(isinstance(value.get(key), str) for key in texts) and all(_is_int(value.get(key)) for key in counts)
+    return is_whole and _is_list(value.get("fresh_layers"), str)
 
 
 def _is_int(value: Any) -> bool:

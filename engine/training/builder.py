@@ -3,6 +3,7 @@
 import copy
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property, partial
 
 import torch
@@ -31,7 +32,7 @@ from engine.training.compilation import Step, accelerate, all_learn, choose_thre
 from engine.training.evaluation import EvaluationOptions, Evaluator, confusion_for, metrics_for, named
 from engine.training.gradient_checkpointing import CheckpointedNetwork
 from engine.training.gradient_clipping import gradient_clip
-from engine.training.job import TrainingJob, double_inputs, initial_network, prepare_parameters
+from engine.training.job import TrainingJob, double_inputs, initial_network, prepare_parameters, weights_note
 from engine.training.layer_statistics import LayerWatch, Watch
 from engine.training.levenberg_marquardt import LevenbergMarquardt
 from engine.training.losses import Loss, OutputAdapters, loss_for, normalised, scale_of
@@ -89,7 +90,7 @@ class TrainerBuilder:
         """Create the trainer."""
         job, options = self.job, self.options
         validation, test = self._split("validation"), self._split("test")
-        self.notes += [*_loading_note(job), *self.precision.notes]
+        self.notes += [*_loading_note(job), *weights_note(job), *self.precision.notes]
         self.notes += filter(None, [whole_batch_note(options, len(self.training))])
         self.notes += choose_threads(job, self.network, self.precision, self.training)
         metrics = metrics_for(options, job.ordered_dataset, self.training.targets, job.targets)
@@ -450,7 +451,7 @@ class TrainerBuilder:
             return None
 
         def initial() -> tuple[State, Solver]:
-            state = self.precision.network(initial_network(job)).state_dict()
+            state = self.precision.network(initial_network(replace(job, checkpoint=-1))).state_dict()
             _seed_worker(job)
             return state, self._solver(step.model.network)
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from engine.core.errors import UserError
+from engine.core.errors import UserError, plural
 from engine.data.datasets import fed_inputs, has_varying_lengths
 from engine.data.load import loaded
 from engine.data.loaded import LoadedData
@@ -25,7 +25,9 @@ from engine.lowering.constants import fill_constants
 from engine.lowering.fitted import trained_preparation
 from engine.lowering.initialization import frozen_modules, initialize, parameter_options
 from engine.lowering.module import build, prefixes
+from engine.lowering.start_weights import fill_from, loaded_layers
 from engine.network.analysis import Analysis, analyse, type_at
+from engine.network.network import Network, Port
 from engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup
 from engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
 from engine.parallel.worker_spec import WorkerSpec
@@ -37,7 +39,7 @@ from engine.project.preparation import Preparation
 from engine.project.project import Project
 from engine.project.target_scale import fitted_outputs
 from engine.project.training import TrainingOptions
-from engine.project.transfer import with_freezing
+from engine.project.transfer import head_of, with_freezing
 from engine.project.user_code import ready
 from engine.runs.folder import RunFolder, frozen_code
 from engine.runs.info import RunInfo
@@ -46,6 +48,9 @@ from engine.training.losses import fit_inverse
 from engine.training.matlab_convention import join_biases
 from engine.training.reporter import EventSink, NoRequests, NullEventSink, RequestSource
 from engine.user_code import registry
+
+MOST_NAMED = 8
+"""Number of fresh layers that the note on loaded weights names."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +120,11 @@ class TrainingJob:
     def has_stages(self) -> bool:
         """Return whether each worker computes one pipeline stage of the network."""
         return self.project.environment.strategy == "pipeline" and len(self.places) > 1
+
+    @property
+    def starts_from_weights(self) -> bool:
+        """Return whether weights of a file come before the first iteration; those of a checkpoint replace them."""
+        return bool(self.info.weights) and self.checkpoint < 0
 
     @property
     def is_padded(self) -> bool:
@@ -222,13 +232,19 @@ def initial_network(job: TrainingJob) -> nn.Module:
     module = build(network, job.analysis, logits=folding(job.targets), lengths=job.is_padded)
     initialize(module, seed, job.parameter_options(module))
     fill_constants(module, job.project, registry.base())
+    loaded: frozenset[str] = frozenset()
+    if job.starts_from_weights:
+        given = job.info.weights
+        found = fill_from(job.project, job.analysis, module, Path(given["file"]), given["sha256"])
+        loaded = loaded_layers(found)
     if job.data is not None:
-        _fit_normalisation(job, module)
+        _fit_normalisation(job, module, loaded)
     return module
 
 
-def _fit_normalisation(job: TrainingJob, module: nn.Module) -> None:
-    """Set shift and scale of the input layers, and of output layers that undo the scaling of targets."""
+def _fit_normalisation(job: TrainingJob, module: nn.Module, loaded: frozenset[str]) -> None:
+    """Set shift and scale of the input layers, and of output layers that undo the scaling of targets, except for layers
+    that were loaded from weights. Behind a head that starts fresh the targets are measured anew."""
     assert job.data is not None
     network = job.project.network
     # Devices of Apple have no float64, and images are changed at random in single precision.
@@ -236,18 +252,38 @@ def _fit_normalisation(job: TrainingJob, module: nn.Module) -> None:
     training = job.data.split("training", job.data.wider if can_double else ())
     for id, source, number in fed_inputs(network, job.dataset):
         type = network.layers[id].type
-        if isinstance(type, InputLayer) and type.is_fitted:
+        if isinstance(type, InputLayer) and type.is_fitted and id not in loaded:
             values = training.inputs[number] if type.normalized_per == "element" else training.real(number)
             axis = min(source.type.dim("C"), len(values.shape) - 1)  # steps of sequences may stand one per row
             shift, scale = fit(type.normalization_kind, values, axis, type.normalized_per)
             layer = module.get_submodule(job.module_names[id][0])
             layer.load_state_dict({"shift": torch.from_numpy(shift), "scale": torch.from_numpy(scale)})
     for output, id in fitted_outputs(network).items():
+        if id in loaded and _head_id(network, network.output_ports[output]) in loaded:
+            continue
         inverse = network.layers[id].effective_type
         assert isinstance(inverse, InverseNorm)
         axis = job.analysis.shapes[id].output.dim("C")
         targets = training.targets[job.targets[output].number]
         fit_inverse(module.get_submodule(job.module_names[id][0]), inverse.kind, targets, axis)
+
+
+def _head_id(network: Network, port: Port) -> str:
+    """Return the id path of the head of an output, or an empty text."""
+    try:
+        return "/".join(head_of(network, port))
+    except UserError:
+        return ""
+
+
+def weights_note(job: TrainingJob) -> list[str]:
+    """Return what the run started from, where that is no random numbers."""
+    if not job.starts_from_weights:
+        return []
+    given = job.info.weights
+    fresh = ", ".join(given["fresh_layers"][:MOST_NAMED]) + (" and more" if given["fresh"] > MOST_NAMED else "")
+    num_loaded = plural(given["loaded"] + given["partly"], "layer")
+    return [f"Started from {given['file']}: {num_loaded} loaded{f', fresh: {fresh}' if fresh else ''}."]
 
 
 def double_inputs(job: TrainingJob, module: nn.Module) -> frozenset[int]:
