@@ -24,6 +24,7 @@ from engine.runs.folder import frozen_code, open_run
 if TYPE_CHECKING:
     import numpy as np
     import torch
+    from torch.fx import GraphModule
 
     from engine.data.loaded import LoadedData
     from engine.exchange.onnx_layers import LayerDifference
@@ -151,6 +152,18 @@ def read_source(path: Path, base: Path | None = None, weights_kept: str = "") ->
     return Source(project, base, weights, (note,), title, code_base, code, _stored_facts(manifest), record)
 
 
+def _with_start(source: Source) -> Source:
+    """Return a project as source with the weights that a run of it would start from. Raises `UserError`."""
+    from engine.lowering.start_weights import fill_from
+    from engine.project.weights import weights_path
+
+    project, module = source.project, _initial_network(source)
+    path = weights_path(project.weights, source.base).absolute()
+    found = fill_from(project, analyse(project.network), module, path, project.weights.sha256)
+    found.refuse_nothing()
+    return replace(source, weights=module.state_dict(), notes=(f"Weights of {path}: {found.sentence()}",))
+
+
 def _stored_facts(manifest: Mapping[str, Any]) -> DatasetInfo | None:
     """Return the facts of the data from the manifest of weights; None where a run did not store them."""
     try:
@@ -186,6 +199,8 @@ def export(
     if trusted:
         user_code.grant(network)
     user_code.ready(network, source.code_base, source.code)
+    if source.weights is None and source.project.weights.file:
+        source = _with_start(source)
     from engine.exchange.input_ranges import ranges
     from engine.lowering.fitted import trained_preparation
 
@@ -393,8 +408,11 @@ def _data(source: Source) -> "tuple[DatasetInfo | None, LoadedData | None, tuple
 
 def _weights(source: Source) -> "dict[str, torch.Tensor]":
     """Return the trained weights, or initial ones with the constants of imported operators."""
-    if source.weights is not None:
-        return source.weights
+    return _initial_network(source).state_dict() if source.weights is None else source.weights
+
+
+def _initial_network(source: Source) -> "GraphModule":
+    """Return the network with initial weights and the constants of imported operators."""
     from engine.lowering.constants import fill_constants
     from engine.lowering.initialization import initialize, parameter_options
     from engine.lowering.module import build, prefixes
@@ -405,7 +423,7 @@ def _weights(source: Source) -> "dict[str, torch.Tensor]":
     module, layers = build(project.network, analysis), prefixes(project.network, analysis)
     initialize(module, project.training.seed, parameter_options(module, layers, partial(type_at, project.network)))
     fill_constants(module, project, source.code_base)
-    return module.state_dict()
+    return module
 
 
 def _samples(

@@ -15,6 +15,7 @@ from engine.core.errors import UserError
 from engine.core.fields import printable
 from engine.layers.inputs import InputLayer
 from engine.lowering.module import build, prefixes
+from engine.lowering.modules.onnx_operator import OnnxOperator
 from engine.lowering.weights import MANIFEST, WEIGHTS, State, load, sha256
 from engine.lowering.weights_file import Layers, read_weights_file
 from engine.network.analysis import Analysis, analyse
@@ -162,7 +163,10 @@ def fill_from(project: Project, analysis: Analysis, module: nn.Module, path: Pat
 def _matched(project: Project, analysis: Analysis, module: nn.Module, state: State, layers: Layers) -> MatchReport:
     modules = prefixes(project.network, analysis)
     fitted = measured_keys(project.network, modules)
-    own = Side(_shapes(module.state_dict()), modules, fitted)
+    operators = [name for name, part in module.named_modules() if isinstance(part, OnnxOperator)]
+    own_shapes = _shapes(module.state_dict())
+    constants = {key for key in own_shapes if key.rpartition(".")[0] in operators}  # a file of their own has them
+    own = Side(own_shapes, modules, fitted | constants)
     # Whole numbers are counters, or codes of quantised weights, which are no weights of ours.
     kept = {key: value for key, value in state.items() if not _is_whole(value) or key.endswith(COUNTERS)}
     names = dict(project.weights.map)

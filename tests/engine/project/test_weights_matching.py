@@ -3,7 +3,8 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from engine.core.errors import UserError
-from engine.project.weights_matching import LayerMatch, MatchReport, Shape, Side, Source, fits, match
+from engine.project.weights_layouts import Source
+from engine.project.weights_matching import LayerMatch, MatchReport, Shape, Side, fits, match
 
 OWN = Side(
     {

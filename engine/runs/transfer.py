@@ -1,0 +1,90 @@
+"""Start a project from a trained network: from a run, with its weights, a new head and frozen layers."""
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine.core.errors import UserError
+from engine.core.fields import FilePath
+from engine.project.dataset_info import DatasetInfo
+from engine.project.file import load
+from engine.project.project import Project, new_identity
+from engine.project.transfer import freeze_up_to, replace_head, scale_rates
+from engine.project.weights import chosen
+from engine.runs.folder import open_run, origin
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """Choices of transfer learning. Each is left out where it is empty.
+
+    outputs: outputs of the new head, 0 to keep the old one; or the data that tells them. rate_factor: factor of the
+    learn rate for the layers up to `rates_up_to`, which must be named for another factor than 1.
+    """
+
+    weights: Path | None = None
+    outputs: int | DatasetInfo = 0
+    freeze_up_to: str = ""
+    rates_up_to: str = ""
+    rate_factor: float = 1.0
+
+
+def project_from_run(run: Path, to: Path) -> Project:
+    """Return a new project at `to` with the network, data and options of a run, which starts from its result.
+
+    Paths of data lead where those of the run led. Raises `UserError`, also for a run without weights.
+    """
+    folder = open_run(run)
+    project = load(folder.project).project
+    moved = _moved(project, origin(folder.project).base, to.parent)
+    weights = chosen(folder.path, to.parent)
+    return replace(moved, identity=new_identity(), weights=weights)
+
+
+def project_from_project(path: Path, to: Path) -> Project:
+    """Return a copy of a project for the file `to`, with an identity of its own. Raises `UserError`."""
+    project = load(path).project
+    return replace(_moved(project, origin(path).base, to.parent), identity=new_identity())
+
+
+def _moved(project: Project, base: Path, folder: Path) -> Project:
+    """Return the project with relative paths of data and weights that lead from `folder` where they led from `base`."""
+    for section in ("data", "weights"):
+        record = project.section(section)
+        changes: dict[str, object] = {
+            name: _led(base, getattr(record, name), folder)
+            for name, field in record.fields.items()
+            if isinstance(field, FilePath) and getattr(record, name)
+        }
+        project = project.with_section(section, record.replace(**changes))
+    return project
+
+
+def _led(base: Path, value: str, folder: Path) -> str:
+    if "://" in value or Path(value).is_absolute():
+        return value
+    path, here = (base / value).resolve(), folder.resolve()
+    return Path(os.path.relpath(path, here)).as_posix() if path.is_relative_to(here) else str(path)
+
+
+def transferred(project: Project, base: Path, choices: Transfer) -> Project:
+    """Return the project with the choices of transfer learning; `base` is its folder.
+
+    The weights are chosen before the head is replaced, so that freezing and rates name layers of the project as it was.
+    Raises `UserError`.
+    """
+    if choices.weights is not None:
+        options = chosen(choices.weights, base)
+        project = project.with_section("weights", options.replace(map=project.weights.map))
+    elif not project.weights.file and (choices.freeze_up_to or choices.outputs):
+        raise UserError(
+            "The project starts from random numbers: there is nothing that could be kept.",
+            hint="Name weights, or the folder of a run.",
+        )
+    if choices.rate_factor != 1.0:
+        if not choices.rates_up_to:
+            raise UserError("A factor of the learn rate needs the layer up to which it is meant.", hint="Name a layer.")
+        project = scale_rates(project, choices.rates_up_to, choices.rate_factor)
+    if choices.freeze_up_to:
+        project = freeze_up_to(project, choices.freeze_up_to)
+    return replace_head(project, choices.outputs) if choices.outputs else project
