@@ -20,6 +20,8 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "import": ("import_network", "make a project of an ONNX file"),
         "check": ("check", "show problems, sizes, parameters, FLOPs and memory of projects"),
         "options": ("options", "list the options of a project, with defaults"),
+        "weights": ("transfer", "show which weights fill a network, or fetch published ones"),
+        "transfer": ("transfer", "start a project from a trained network"),
         "compare": ("compare", "show the differences between two projects"),
         "draw": ("draw", "draw the network as SVG or PNG"),
         "measure": ("trials", "measure the output sizes of a project's own layers"),
@@ -106,6 +108,8 @@ EXAMPLES = {
         "queue add digits.netwright --set training.solver=adam",
         "queue run",
     ),
+    "transfer": ("transfer runs/first -o other.netwright --outputs 10 --freeze-up-to relu_1",),
+    "weights": ("weights match digits.netwright --from runs/first", "weights list"),
     "devices": ("devices", "devices --test"),
     "resume": (
         'resume runs/first --set training.max_epochs=40 --require "accuracy>=0.9"',

@@ -33,6 +33,8 @@ IDLE_S = 0.2
 QUICK_S = 1.0
 """Data that is read within this time is read again rather than kept by a process without what a run needs."""
 NICENESS = 15
+WEIGHTS_PATIENCE_S = 600.0
+"""Limit for reading a file of weights, in seconds."""
 OVERHEAD_BYTES = 2**28
 """Memory that is allowed beside the limit, for modules that a request imports."""
 
@@ -201,6 +203,27 @@ def _import(values: dict[str, Any]) -> Answer:
     return import_file(Path(values["path"]), to, sizes=sizes, replaces=replaces).write()
 
 
+# ---- weights ----
+
+
+def _weights(values: dict[str, Any]) -> Answer:
+    """Return what of its weights fills the network of a project: `MatchReport` as JSON."""
+    from engine.lowering.start_weights import start_report
+    from engine.project import user_code
+
+    project, base = loads(values["project"]).project, Path(values["base"])
+    user_code.ready(project, base)
+    return run_in_child_process(lambda: start_report(project, base).write(), WEIGHTS_PATIENCE_S)
+
+
+def _fetch_weights(values: dict[str, Any]) -> Answer:
+    """Fetch published weights by name; a request that is cancelled goes on from there when it is asked again."""
+    from engine.exchange.fetch_weights import fetch
+    from engine.project.published_weights import published_entry
+
+    return {"path": str(fetch(published_entry(str(values["name"]))))}
+
+
 # ---- devices and runs ----
 
 
@@ -303,6 +326,8 @@ HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {
     "check_data": _check_data,
     "data_changes": _data_changes,
     "import": _import,
+    "weights": _weights,
+    "fetch_weights": _fetch_weights,
     "inventory": _inventory,
     "train": _train,
     "resume": _resume,

@@ -24,6 +24,7 @@ from engine.cli.run_outputs import (
     Tags,
     Trained,
 )
+from engine.cli.weights_outputs import FetchedWeights, PublishedFiles, Transferred, WeightsMatch
 from engine.placement.inventory import Device
 
 
@@ -453,6 +454,10 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "check": (Check, Checks),
     "import": (Imported,),
     "options": (Options,),
+    "weights match": (WeightsMatch,),
+    "weights list": (PublishedFiles,),
+    "weights fetch": (FetchedWeights,),
+    "transfer": (Transferred,),
     "compare": (Compare,),
     "draw": (Picture,),
     "measure": (Measure,),

@@ -293,9 +293,9 @@ def _report(
     }
     matched: list[Match] = []
     layers: list[LayerMatch] = []
-    misfit = [key for key in by_hand if key in other]
-    if misfit:
-        one = other[misfit[0]]
+    refused = [key for key in by_hand if key in other]
+    if refused:
+        one = other[refused[0]]
         raise UserError(
             f"weights.map: '{path_part(one.key)}' is {sizes(one.shape)}, '{path_part(one.file_key)}' in the file "
             f"{sizes(one.file_shape)}."

@@ -9,6 +9,7 @@ from engine.core.fields import FilePath
 from engine.project.dataset_info import DatasetInfo
 from engine.project.file import load
 from engine.project.project import Project, new_identity
+from engine.project.published_weights import entry_of, with_inputs_of
 from engine.project.transfer import freeze_up_to, replace_head, scale_rates
 from engine.project.weights import chosen
 from engine.runs.folder import open_run, origin
@@ -68,7 +69,8 @@ def _led(base: Path, value: str, folder: Path) -> str:
 
 
 def transferred(project: Project, base: Path, choices: Transfer) -> Project:
-    """Return the project with the choices of transfer learning; `base` is its folder.
+    """Return the project with the choices of transfer learning; `base` is its folder. For published weights its images
+    are normalised as those that the weights were trained with.
 
     The weights are chosen before the head is replaced, so that freezing and rates name layers of the project as it was.
     Raises `UserError`.
@@ -76,6 +78,8 @@ def transferred(project: Project, base: Path, choices: Transfer) -> Project:
     if choices.weights is not None:
         options = chosen(choices.weights, base)
         project = project.with_section("weights", options.replace(map=project.weights.map))
+        if (entry := entry_of(options.sha256)) is not None:
+            project = with_inputs_of(project, entry)
     elif not project.weights.file and (choices.freeze_up_to or choices.outputs):
         raise UserError(
             "The project starts from random numbers: there is nothing that could be kept.",

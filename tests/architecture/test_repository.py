@@ -28,7 +28,7 @@ TRACES = {
     "a home folder": re.compile(r"/(?:home|Users)/(?!user\b|someone\b|you\b|me\b)[a-z]\w+/|/" + r"root/\w"),
     "a checkout's path": re.compile("/" + r"work/(?:main|shared)\b"),
     "a package registry": re.compile(
-        "py" + r"pi\.org|pythonhosted" + r"\.org|download\.py" + r"torch\.org|/opt/" + "pypi"
+        "py" + r"pi\.org|pythonhosted" + r"\.org|download\.py" + r"torch\.org/whl|/opt/" + "pypi"
     ),
     "a private key": re.compile("-----BEGIN [A-Z ]*PRIVATE " + "KEY-----"),
     "an access token": re.compile(

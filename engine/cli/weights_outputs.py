@@ -1,0 +1,88 @@
+"""What commands about weights print with `--json`: see `engine.cli.outputs`."""
+
+from collections.abc import Mapping
+from typing import Literal, NotRequired, TypedDict
+
+
+class WeightedLayer(TypedDict):
+    """What a layer starts from."""
+
+    id: str
+    name: str
+    state: Literal["loaded", "partly", "fresh"]
+    why: str
+    """Why it is not loaded as a whole, in words."""
+
+
+class OtherShape(TypedDict):
+    """A key whose counterpart in the file has another shape."""
+
+    key: str
+    file_key: str
+    shape: list[int]
+    file_shape: list[int]
+
+
+class WeightsMatch(TypedDict):
+    """What of a file fills a network."""
+
+    file: str
+    sha256: str
+    layout: str
+    """Name of the publisher's layout that the keys follow; empty for others."""
+    sentence: str
+    layers: list[WeightedLayer]
+    counts: Mapping[str, int]
+    """Number of keys that are `matched`, of `other_shape`, `missing` in the file, and `left_over` there."""
+    matched: list[list[str]]
+    """Key of the network, key of the file, and how it was found: map, layer, name, layout. The first 200."""
+    other_shape: list[OtherShape]
+    missing: list[str]
+    left_over: list[str]
+
+
+class PublishedFile(TypedDict):
+    """A published file of weights."""
+
+    name: str
+    template: str
+    url: str
+    sha256: str
+    """All digits, or the first ones where the publisher tells no more."""
+    title: str
+    licence: str
+    bytes: int
+    """0 where it is not known."""
+    classes: str
+    mean: list[float]
+    """Of the colour channels of pixels from 0 to 1, as the network was trained."""
+    deviation: list[float]
+    path: str
+    """Where it lies once it is fetched."""
+    is_here: bool
+
+
+class PublishedFiles(TypedDict):
+    """Published weights."""
+
+    weights: list[PublishedFile]
+
+
+class FetchedWeights(TypedDict):
+    """A file of weights that was fetched."""
+
+    name: str
+    path: str
+    bytes: int
+
+
+class Transferred(TypedDict):
+    """A project that starts from a trained network."""
+
+    path: str
+    weights: str
+    """As the project names them."""
+    frozen: list[str]
+    """Names of the layers that keep their weights."""
+    data: NotRequired[str]
+    """The guess about the data, in words."""
