@@ -51,6 +51,12 @@ FUNCTIONS = {
     "negate": "-x",
     "sin": "sin(x), x in radians",
     "cos": "cos(x), x in radians",
+    "tan": "tan(x), x in radians",
+    "atan": "The angle from -π/2 to π/2 whose tangent is x",
+    "sinh": "(exp(x) - exp(-x)) / 2",
+    "cosh": "(exp(x) + exp(-x)) / 2",
+    "asinh": "ln(x + √(x² + 1)), which sinh undoes",
+    "erf": "The error function: the share of a normal distribution with variance 1/2 between -x and x",
     "sign": "-1 below zero, 1 above it, 0 at zero; it passes no gradient",
     "floor": "The next whole number below; it passes no gradient",
     "round": "The nearest whole number, halves to the even one; it passes no gradient",
@@ -59,7 +65,7 @@ _OF_POSITIVE = ("log", "sqrt")
 
 
 class MathFunction(_EachNumber):
-    """Applies one function to each number: exp, log, sqrt, abs, negate, sin, cos, sign, floor or round.
+    """Applies one function to each number: exp, log, sqrt, abs, sin, atan, erf, sign, floor and others.
 
         y = f(x)
 

@@ -152,7 +152,7 @@ class Context:
         self.layers.append(Placed(id, type, node.scope, name, dict(weights or {}), node.op))
         shown = tuple(dims) if dims is not None else inputs[0].dims
         return tuple(
-            Tensor(Port(id, port), out, shown if set(shown) >= set(out.axes) else canonical(out))
+            Tensor(Port(id, port), out, shown if _shows(shown, out) else canonical(out))
             for port, out in zip(type.output_ports(), types, strict=True)
         )
 
@@ -245,6 +245,11 @@ class Context:
             return self.add(node, Flatten(), x, dims=(BATCH, "C"), name="flatten")
         type = self.make(Reshape, layout=NAMES[tuple(layout)], sizes=tuple(int(size) for size in sizes))
         return self.add(node, type, x, dims=(BATCH, *layout), name="reshape")
+
+
+def _shows(dims: Sequence[str], type: TensorType) -> bool:
+    """Return whether these dimensions name all axes, but for such of size 1 that the file does not have."""
+    return all(axis in dims or size == 1 for axis, size in zip(type.axes, type.sizes, strict=True))
 
 
 def canonical(type: TensorType) -> tuple[str, ...]:

@@ -45,7 +45,10 @@ def keep(ctx: Context, node: Node, reason: str) -> tuple[Held | None, ...]:
     not keep samples apart, or takes or gives something else than numbers."""
     if node.domain == OWN_DOMAIN or (node.raw is None and any(map(_is_complex, node.attributes.values()))):
         raise NotLiftable(reason)
-    tensors, operands, constants = _operands(ctx, node)
+    try:
+        tensors, operands, constants = _operands(ctx, node)
+    except NotLiftable as error:
+        raise NotLiftable(f"{reason}, and {error}") from None
     if not tensors:
         raise NotLiftable(f"{reason}, and takes no input of the network")
     attributes = _attributes(ctx, node, constants)

@@ -1,0 +1,14 @@
+"""Mathematical functions of each number."""
+
+from engine.exchange.importing.context import Context
+from engine.exchange.importing.graph import Node
+from engine.exchange.importing.registry import lift
+from engine.exchange.importing.values import Tensor
+from engine.layers.arithmetic import MathFunction
+
+
+def _function(ctx: Context, node: Node) -> Tensor:
+    return ctx.add(node, MathFunction(function=node.op.lower()), ctx.tensor(node, 0))
+
+
+lift("Tan", "Atan", "Sinh", "Cosh", "Asinh", "Erf", becomes=("math_function",))(_function)

@@ -1,0 +1,149 @@
+"""Reductions, functions, resizing and recurrent operators become layers that compute the same as ONNX Runtime."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from engine.exchange.importing.importer import import_file
+from engine.project.file import load
+
+RANDOM = np.random.default_rng(11)
+
+
+def numbers(*shape: int) -> np.ndarray:
+    return (0.4 * RANDOM.standard_normal(shape)).astype(np.float32)
+
+
+def node(op: str, *constants: str, **attributes: Any) -> onnx.NodeProto:
+    return helper.make_node(op, ["x", *constants], ["y"], **attributes)
+
+
+def lifted(
+    folder: Path,
+    nodes: list[onnx.NodeProto],
+    sizes: list[int | str],
+    constants: dict[str, np.ndarray] | None = None,
+    opset: int = 18,
+    outputs: tuple[str, ...] = ("y",),
+) -> list[str]:
+    """The keys of the layers of a network that computes the same, without an operator that is kept as it is."""
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, sizes)],
+        [helper.make_empty_tensor_value_info(name) for name in outputs],
+        [numpy_helper.from_array(array, name) for name, array in (constants or {}).items()],
+    )
+    path = folder / "a.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8), path)
+    report = import_file(path, folder / "a.netwright", replaces=True)
+    assert report.parity.agrees, report.parity
+    keys = [layer.type.key for layer in load(report.project).project.network.layers.values()]
+    assert "onnx_operator" not in keys
+    return keys[1:]
+
+
+@pytest.mark.parametrize("op", ["Tan", "Atan", "Sinh", "Cosh", "Asinh", "Erf"])
+def test_functions(tmp_path: Path, op: str) -> None:
+    assert lifted(tmp_path, [node(op)], ["N", 5]) == ["math_function"]
+
+
+@pytest.mark.parametrize("op", ["Mean", "Sum", "Max", "Min", "L2", "LogSumExp", "L1", "SumSquare"])
+@pytest.mark.parametrize("keepdims", [0, 1])
+def test_reductions_over_any_dimension(tmp_path: Path, op: str, keepdims: int) -> None:
+    for axes in ([1], [2, 3], [1, 2, 3], [-1]):
+        constants = {"axes": np.array(axes)}
+        nodes = [node(f"Reduce{op}", "axes", keepdims=keepdims)]
+        assert lifted(tmp_path, nodes, ["N", 3, 4, 5], constants), axes
+    keys = lifted(tmp_path, [node(f"Reduce{op}", "axes", keepdims=0)], ["N", 3, 4, 5], {"axes": np.array([2, 3])})
+    assert keys[-1:] == (["global_average_pool"] if op == "Mean" else ["reduction"])
+
+
+def test_axes_are_an_attribute_in_older_files(tmp_path: Path) -> None:
+    assert lifted(tmp_path, [node("ReduceMax", axes=[1], keepdims=0)], ["N", 6, 4], None, 11)
+
+
+def test_a_reduction_without_the_axis_is_the_input_of_what_follows(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("ReduceMean", ["x", "axes"], ["m"], keepdims=1),
+        helper.make_node("Sub", ["x", "m"], ["d"]),
+        helper.make_node("ReduceMax", ["d", "last"], ["r"], keepdims=0),
+        helper.make_node("MatMul", ["r", "w"], ["y"]),
+    ]
+    constants = {"axes": np.array([-1]), "last": np.array([1]), "w": numbers(4, 3)}
+    assert lifted(tmp_path, nodes, ["N", 6, 4], constants)[-1] == "fully_connected"
+
+
+def test_places_of_the_largest_norms_and_sums_so_far(tmp_path: Path) -> None:
+    assert lifted(tmp_path, [node("ArgMax", axis=2, keepdims=0)], ["N", 6, 4]) == ["arg_max"]
+    assert lifted(tmp_path, [node("ArgMin", axis=1)], ["N", 3, 8, 8]) == ["scaling", "arg_max"]
+    assert lifted(tmp_path, [node("CumSum", "axis")], ["N", 6, 4], {"axis": np.array(1)}) == ["cumulative_sum"]
+    assert lifted(tmp_path, [node("LpNormalization", axis=1)], ["N", 6]) == ["reduction", "division"]
+    assert lifted(tmp_path, [node("GlobalLpPool", p=2)], ["N", 3, 8, 8])[0] == "reduction"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "scales"),
+    [
+        ({"mode": "nearest"}, [1, 1, 2, 3]),
+        ({"mode": "linear"}, [1, 1, 2, 0.5]),
+        ({"mode": "linear", "coordinate_transformation_mode": "align_corners"}, [1, 1, 2, 2]),
+        ({"mode": "cubic", "coordinate_transformation_mode": "pytorch_half_pixel"}, [1, 1, 2, 2]),
+        ({"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}, [1, 1, 2, 2]),
+    ],
+)
+def test_resizing(tmp_path: Path, attributes: dict[str, str], scales: list[float]) -> None:
+    by_scale = helper.make_node("Resize", ["x", "", "scales"], ["y"], **attributes)
+    constants = {"scales": np.array(scales, np.float32)}
+    assert lifted(tmp_path, [by_scale], ["N", 3, 4, 6], constants) == ["resize2d"]
+    by_size = helper.make_node("Resize", ["x", "", "", "sizes"], ["y"], **attributes)
+    sizes = np.array([1, 3, *(round(size * scale) for size, scale in zip((4, 6), scales[2:], strict=True))])
+    assert lifted(tmp_path, [by_size], [1, 3, 4, 6], {"sizes": sizes}) == ["resize2d"]
+
+
+def test_upsampling_of_older_files(tmp_path: Path) -> None:
+    constants = {"s": np.array([1, 1, 2, 2], np.float32)}
+    assert lifted(tmp_path, [node("Upsample", "s", mode="nearest")], ["N", 3, 4, 6], constants, 9) == ["resize2d"]
+
+
+GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+
+
+@pytest.mark.parametrize("op", GATES)
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+@pytest.mark.parametrize("variant", [0, 1])
+def test_recurrent_layers(tmp_path: Path, op: str, direction: str, variant: int) -> None:
+    both, rows = 1 + (direction == "bidirectional"), GATES[op] * 5
+    constants = {"w": numbers(both, rows, 3), "r": numbers(both, rows, 5), "b": numbers(both, 2 * rows)}
+    constants |= {"shape": np.array([0, 0, -1])}
+    more: dict[str, dict[str, Any]] = {
+        "GRU": {"linear_before_reset": variant},
+        "RNN": {"activations": [("Tanh", "Relu")[variant]] * both},
+    }
+    given = ["t", "w", "r", *(["b"] if op != "LSTM" or variant else [])]
+    nodes = [
+        helper.make_node("Transpose", ["x"], ["t"], perm=[1, 0, 2]),
+        helper.make_node(op, given, ["o"], hidden_size=5, direction=direction, **more.get(op, {})),
+        helper.make_node("Transpose", ["o"], ["p"], perm=[0, 2, 1, 3]),
+        helper.make_node("Reshape", ["p", "shape"], ["q"]),
+        helper.make_node("Transpose", ["q"], ["y"], perm=[1, 0, 2]),
+    ]
+    keys = lifted(tmp_path, nodes, ["N", "T", 3], constants)
+    expected = op.lower() if both == 1 else f"bi{op.lower()}"
+    assert keys == (["flip", expected, "flip"] if direction == "reverse" else [expected])
+
+
+def test_the_state_at_the_end_of_a_recurrent_layer(tmp_path: Path) -> None:
+    constants = {"w": numbers(1, 20, 3), "r": numbers(1, 20, 5), "zero": np.array([0])}
+    nodes = [
+        helper.make_node("Transpose", ["x"], ["t"], perm=[1, 0, 2]),
+        helper.make_node("LSTM", ["t", "w", "r"], ["", "h", ""], hidden_size=5),
+        helper.make_node("Squeeze", ["h", "zero"], ["y"]),
+    ]
+    assert lifted(tmp_path, nodes, ["N", 7, 3], constants) == ["lstm"]
+    nodes[1:] = [helper.make_node("LSTM", ["t", "w", "r"], ["o", "h", "c"], hidden_size=5)]
+    assert "lstm" in lifted(tmp_path, nodes, ["N", 7, 3], constants, outputs=("o", "h", "c"))
