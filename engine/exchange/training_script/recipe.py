@@ -15,9 +15,10 @@ from engine.parallel.process_group import SingleProcess
 from engine.parallel.sync_batch_norm import JoinedBatchNorm, Share
 from engine.project.bindings import Wanted, folding, loss_of
 from engine.project.dataset_info import IGNORED
+from engine.project.target_scale import fitted_outputs
 from engine.project.training import TrainingLength, TrainingOptions, training_length
 from engine.training.job import TrainingJob, double_inputs, initial_network, prepare_parameters
-from engine.training.losses import class_weights, positive_weights
+from engine.training.losses import class_weights, positive_weights, scale_of
 from engine.training.solvers import trainable_parameters
 from engine.training.state import validation_steps
 
@@ -32,6 +33,9 @@ LOSSES = (
     "mse",
     "mae",
     "huber",
+    "dice",
+    "generalized-dice",
+    "dice-cross-entropy",
 )
 METRICS = {"classes": "accuracy", "labels": "accuracy", "numbers": "rmse"}
 """The metric that the script measures, by the task of the first target."""
@@ -57,6 +61,9 @@ class Target:
     weight: float
     class_weights: tuple[float, ...] = ()
     has_gaps: bool = False
+    shift: tuple[float, ...] = ()
+    """The loss is computed of (x - shift) / scale, both per channel; empty: of x."""
+    scale: tuple[float, ...] = ()
 
     @property
     def task(self) -> str:
@@ -137,7 +144,7 @@ def recipe_of(job: TrainingJob) -> Recipe:
         samples={name: count for name, count in dataset.samples.items() if count},
         inputs=tuple(dataset.inputs[number].name for _, _, number in fed_inputs(job.project.network, dataset)),
         doubles=doubles,
-        targets=tuple(_targets(job, training)),
+        targets=tuple(_targets(job, module, training)),
         num_outputs=len(job.project.network.output_ports),
         folded=tuple(_folded(job)),
         state=state,
@@ -175,7 +182,7 @@ def _refusals(job: TrainingJob) -> Iterator[str]:
         yield f"schedule=plateau with warmup_iterations={options.warmup_iterations}"
     if options.fitting_precision not in ("auto", "fp32", "tf32"):
         yield f"precision={options.precision}"
-    for name in ("hooks_file", "step_function", "normalize_targets"):
+    for name in ("hooks_file", "step_function"):
         if options.is_visible(name) and getattr(options, name):
             yield f"{name}={getattr(options, name)}"
     if options.augments:
@@ -183,6 +190,8 @@ def _refusals(job: TrainingJob) -> Iterator[str]:
     for one in job.targets:
         if (loss := loss_of(options, one)[0]) not in LOSSES:
             yield f"the loss {loss} of {one.name}"
+        elif "dice" in loss and one.facts.per == "sample":
+            yield f"the loss {loss} of {one.name}, which has one target per sample"
         if one.facts.per == "step" and one.type["T"] != one.facts.type["T"]:
             yield f"the output {one.name}, which has other steps than its target"
     if options.loss == "custom":
@@ -235,10 +244,11 @@ def _left_out(job: TrainingJob) -> Iterator[str]:
         yield f"Left out: strategy={job.project.environment.strategy}; several processes share each batch (DDP)."
 
 
-def _targets(job: TrainingJob, training: Iterable[int]) -> Iterator[Target]:
+def _targets(job: TrainingJob, module: nn.Module, training: Iterable[int]) -> Iterator[Target]:
     assert job.data is not None
     options = job.options
-    for one in job.targets:
+    fitted = fitted_outputs(job.project.network) if options.normalize_targets else {}
+    for number, one in enumerate(job.targets):
         loss, weight = loss_of(options, one)
         array = torch.from_numpy(job.data.targets[one.number])
         own, labels = array[torch.as_tensor(training)], one.facts.task == "labels"
@@ -248,7 +258,11 @@ def _targets(job: TrainingJob, training: Iterable[int]) -> Iterator[Target]:
         elif one.facts.task == "classes":
             weights = class_weights(options, own.flatten(), len(one.facts.classes))
         gaps = bool(array.isnan().any()) if array.is_floating_point() else bool((array == IGNORED).any())
-        yield Target(one, loss, weight, () if weights is None else tuple(weights.tolist()), gaps)
+        scaled = (
+            scale_of(module.get_submodule(job.module_names[fitted[number]][0]), job.device) if number in fitted else ()
+        )
+        shift, scale = (tuple(part.flatten().tolist()) for part in scaled) if scaled else ((), ())
+        yield Target(one, loss, weight, () if weights is None else tuple(weights.tolist()), gaps, shift, scale)
 
 
 def _folded(job: TrainingJob) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import textwrap
 
-from engine.exchange.training_script import model_section
+from engine.exchange.training_script import loss_section, model_section
 from engine.exchange.training_script.data_section import Section, names_of
 from engine.exchange.training_script.model_section import text
 from engine.exchange.training_script.recipe import Recipe
@@ -21,7 +21,7 @@ def script(recipe: Recipe, section: Section, stem: str, *, title: str) -> str:
         _heading(recipe, section, stem, title),
         list(section.lines),
         _batches(recipe),
-        *model_section.loss_functions(recipe),
+        *loss_section.loss_functions(recipe),
         model_section.optimizer_function(recipe),
         model_section.schedule_function(recipe),
         _processes(),
@@ -75,7 +75,7 @@ def _wrapped(sentence: str) -> list[str]:
 
 
 def _uses(recipe: Recipe, name: str) -> bool:
-    return any(name in line for part in model_section.loss_functions(recipe) for line in part)
+    return any(name in line for part in loss_section.loss_functions(recipe) for line in part)
 
 
 def _schedulers(recipe: Recipe) -> list[str]:
@@ -101,15 +101,7 @@ def _constants(recipe: Recipe, section: Section, stem: str) -> list[str]:
     if recipe.validates:
         lines += [f"VALIDATION_STEPS = {recipe.validation_steps}  # from one validation to the next"]
         lines += [f"PATIENCE = {options.validation_patience}  # validations"] if options.validation_patience else []
-    for number, target in enumerate(recipe.targets):
-        if target.class_weights:
-            name = model_section.weights_constant(recipe, number)
-            lines += call(
-                0,
-                f"{name} = [",
-                [f"{weight:.9g}" if weight % 1 else f"{weight:.1f}" for weight in target.class_weights],
-                "]",
-            )
+    lines += loss_section.constants(recipe)
     if other := model_section.exceptions(recipe):
         lines += ["FACTORS = {  # of learn rate and weight decay, by parameter"]
         lines += [f"    {literal(name)}: {literal(own)}," for name, own in other.items()]
