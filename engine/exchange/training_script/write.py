@@ -2,7 +2,7 @@
 
 import keyword
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -18,6 +18,8 @@ from engine.exchange.training_script.recipe import recipe_of
 from engine.exchange.training_script.script import script
 from engine.network.analysis import analyse
 from engine.project.project import Project
+from engine.project.transfer import with_freezing
+from engine.project.weights import weights_path
 from engine.runs.info import RunInfo
 from engine.training.job import TrainingJob
 
@@ -50,7 +52,10 @@ def training_job(project: Project, base: Path) -> TrainingJob:
     if options.is_visible("readers"):
         options = options.replace(readers="threads")  # so that single files can be asked for
     data = load(options, base, is_streamed=True)
-    info = replace(RunInfo(), base=str(base))
+    start = project.weights
+    given = {"file": str(weights_path(start, base).absolute()), "sha256": start.sha256} if start.file else {}
+    info = RunInfo(base=str(base), weights=given)
+    project = with_freezing(project)
     return TrainingJob(project, analyse(project.network), torch.device("cpu"), data, info=info)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from safetensors.torch import load_file
 
 from engine.core.errors import UserError
 from engine.core.files import ROOT
@@ -22,12 +23,16 @@ from engine.exchange.export import export
 from engine.exchange.training_script.model_section import schedule_function
 from engine.exchange.training_script.recipe import recipe_of
 from engine.exchange.training_script.write import training_job
+from engine.lowering.module import build, prefixes
+from engine.lowering.weights_file import write_weights_file
+from engine.network.analysis import analyse
 from engine.network.network import Network
 from engine.project.data import DataOptions
 from engine.project.file import save
 from engine.project.project import Project
 from engine.project.schedules import rate_at
 from engine.project.training import TrainingOptions
+from engine.project.weights import WeightsOptions
 from engine.training.builder import TrainerBuilder
 from tests import warm
 from tests.builders import add, chain, layer
@@ -189,6 +194,23 @@ def test_the_script_gives_the_losses_of_the_run(name: str, tmp_path: Path, monke
     files = sorted(path.name for path in tmp_path.glob("net.*") if path.suffix in (".npz", ".json"))
     assert files == ["net.data.npz" if make is arrays else "net.split.json" if make is pictures else "net.split.npz"]
     assert "netwright" not in script.read_text().lower().replace("netwright, to rounding", "")
+
+
+def test_the_script_starts_from_the_weights_of_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = table(tmp_path)
+    torch.manual_seed(5)
+    other = build(project.network, analyse(project.network)).state_dict()
+    write_weights_file(tmp_path / "start.safetensors", other, prefixes(project.network, analyse(project.network)))
+    first = project.network.by_name["fc_1"]
+    start = WeightsOptions(file="start.safetensors", freeze_up_to=first.id)
+    training = project.training.replace(max_epochs=2, mini_batch_size=16)
+    project = replace(project.with_section("weights", start), training=training)
+    script = exported(project, tmp_path)
+    np.testing.assert_allclose(run(script, monkeypatch), losses_of(project, tmp_path), rtol=2e-5)
+    trained = load_file(tmp_path / "net.trained.safetensors")
+    assert torch.equal(trained["fc_1.weight"], other["fc_1.weight"])
+    assert not torch.equal(trained["fc_2.weight"], other["fc_2.weight"])
+    assert 'FROZEN = ("fc_1",)' in script.read_text()
 
 
 def test_two_processes_share_the_batches_of_a_run(tmp_path: Path) -> None:
