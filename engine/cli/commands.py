@@ -55,6 +55,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "a trained network": {
         "evaluate": ("evaluate", "measure how good the network of a run is"),
+        "predict": ("predict", "answer for new files"),
     },
     "this program": {
         "help": ("program", "show this list, or the help of a command"),
@@ -104,6 +105,11 @@ EXAMPLES = {
     "export": ("export runs/first --format onnx -o digits.onnx", "export runs/first --format pytorch -o digits_net.py"),
     "import": ("import digits.onnx -o digits_again.netwright",),
     "evaluate": ("evaluate runs/first", "evaluate runs/first --split validation --json"),
+    "predict": (
+        "predict runs/first digit.png",
+        "predict runs/first pictures/ --csv -o answers.csv",
+        "predict digits.onnx digit.png --json",
+    ),
     "queue": (
         "queue add digits.netwright --set training.solver=adam",
         "queue run",

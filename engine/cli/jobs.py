@@ -224,6 +224,33 @@ def _fetch_weights(values: dict[str, Any]) -> Answer:
     return {"path": str(fetch(published_entry(str(values["name"]))))}
 
 
+# ---- trained networks ----
+
+
+def _evaluate(values: dict[str, Any]) -> Answer:
+    """Evaluate a run on a split, or on the data of the options `data`; see `engine.evaluation.evaluate`."""
+    from engine.evaluation.evaluate import EvaluationData, evaluate
+
+    other = None
+    if values.get("data"):
+        other = EvaluationData(DataOptions.read(values["data"], "data"), Path(values["base"]))
+    split, kept = str(values.get("split", "")), str(values.get("weights", ""))
+    return evaluate(Path(values["path"]), split, other, weights_kept=kept, fresh=bool(values.get("fresh")))
+
+
+def _predict(values: dict[str, Any]) -> Answer:
+    """Return the answers of a run or an ONNX file for `files`, or for `rows` or `texts` that were typed."""
+    from engine.evaluation.predict import predict, predict_raw
+    from engine.evaluation.predictors import kept_predictor
+
+    predictor = kept_predictor(Path(values["path"]), str(values.get("weights", "")))
+    most = int(values.get("top", 5))
+    for kind in ("rows", "texts"):
+        if raw := values.get(kind):
+            return {"predictions": predict_raw(predictor, raw, [str(place + 1) for place in range(len(raw))], most)}
+    return {"predictions": list(predict(predictor, [Path(file) for file in values["files"]], most))}
+
+
 # ---- devices and runs ----
 
 
@@ -325,6 +352,8 @@ HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {
     "preview": _preview,
     "check_data": _check_data,
     "data_changes": _data_changes,
+    "evaluate": _evaluate,
+    "predict": _predict,
     "import": _import,
     "weights": _weights,
     "fetch_weights": _fetch_weights,

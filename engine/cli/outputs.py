@@ -15,6 +15,7 @@ from engine.cli.run_outputs import (
     Exported,
     Files,
     Note,
+    Predicted,
     QueueEntries,
     QueueEntry,
     QueueList,
@@ -488,5 +489,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "curves": (Files,),
     "export": (Exported,),
     "evaluate": (Evaluated,),
+    "predict": (Predicted,),
 }
 """What each command prints, beside `schema_version`, `command` and, where it fails, `error`."""

@@ -22,6 +22,8 @@ MOST_OF_FREE = 0.75
 LEAST_BYTES = 2**30
 KEYED = ("facts", "preview", "train")
 """Requests about a data set: they go to the process that has read it."""
+OF_NETWORKS = ("evaluate", "predict")
+"""Requests about a trained network: they go to the process that has loaded it."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +67,15 @@ class Job:
 
     @property
     def key(self) -> str:
-        """The data set that the request is about, as a text; empty for requests that take a process of their own.
+        """The data set or trained network that the request is about, as a text; empty for requests that take a process
+        of their own.
 
         The options of the split, and how samples are loaded, do not count: they do not change what is read.
         """
         values = self.request.get("with") or {}
         data, base = values.get("data"), values.get("base")
+        if self.do in OF_NETWORKS:
+            return json.dumps(["network", str(values.get("path"))])
         if self.do not in KEYED or not isinstance(data, Mapping) or base is None:
             return ""
         kept = {name: data[name] for name in sorted(data) if name not in NOT_READING}

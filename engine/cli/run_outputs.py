@@ -358,3 +358,23 @@ class Evaluated(TypedDict):
     notes: list[str]
     cached: bool
     """Whether the result was known from before."""
+
+
+class Prediction(TypedDict):
+    """Answers for one sample."""
+
+    sample: str
+    """File; with the line of a table or text, or the index in an array."""
+    outputs: NotRequired[list[Mapping[str, Any]]]
+    """Per output its `name`, and `class` or `labels` with the likeliest ones in `top`, `value` (a number, or numbers by
+    name), `classes` per step, `shares` of the classes among pixels, or `transcript`."""
+    error: NotRequired[str]
+    """Why the sample could not be used."""
+
+
+class Predicted(TypedDict):
+    """Answers of a trained network, in the order of the files."""
+
+    path: str
+    """The run's folder, or the ONNX file."""
+    predictions: list[Prediction]

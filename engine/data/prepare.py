@@ -69,15 +69,18 @@ def prepare(record: Preparation, raw: Raw) -> Arrays:
         texts: list[str] = [str(text) for text in raw]
         return (_texts(record, texts),)
     if reads != {"columns"}:
-        raise UserError(f"The network does not take rows of columns. Expected {_expected(record)}.")
+        raise UserError(f"The network does not take rows of columns. Expected {expected_of(record)}.")
     rows = [row for row in raw if isinstance(row, Mapping)]
     places = [f"row {number + 1:,}" for number in range(len(rows))]
-    return _columns(record, {name: [row.get(name, ...) for row in rows] for name in _names(record)}, places)
+    return prepare_columns(
+        record, {name: [row.get(name, ...) for row in rows] for name in column_names(record)}, places
+    )
 
 
-def _expected(record: Preparation) -> str:
+def expected_of(record: Preparation) -> str:
+    """Return what the network takes, for messages."""
     if record.inputs[0].reads == "columns":
-        return f"rows with the columns {listed(list(_names(record)), 8)}"
+        return f"rows with the columns {listed(list(column_names(record)), 8)}"
     if record.inputs[0].reads == "image":
         return "pictures, such as PNG or JPEG"
     if record.inputs[0].reads == "text":
@@ -93,20 +96,22 @@ def _shape(given: InputPreparation | TargetPreparation) -> str:
     return " × ".join(("N", *(axis if size is None else f"{size:,}" for axis, size in sizes)))
 
 
-def _names(record: Preparation) -> tuple[str, ...]:
+def column_names(record: Preparation) -> tuple[str, ...]:
     """Return the columns that the inputs are made of."""
     return tuple(column.name for given in record.inputs for column in given.columns)
 
 
 def _read(record: Preparation, path: Path, reads: set[str]) -> Arrays:
     if reads == {"columns"}:
-        names = _names(record)
+        names = column_names(record)
         cells, lines = read_cells(path, names)
         missing = [name for name in names if name not in cells]
         if missing:
             hint = did_you_mean(missing[0], cells)
-            raise UserError(f"{path} has no column {quoted(missing[0])}.{hint} Expected {_expected(record)}.")
-        return _columns(record, {name: cells[name] for name in names}, [f"line {line:,} of {path}" for line in lines])
+            raise UserError(f"{path} has no column {quoted(missing[0])}.{hint} Expected {expected_of(record)}.")
+        return prepare_columns(
+            record, {name: cells[name] for name in names}, [f"line {line:,} of {path}" for line in lines]
+        )
     if "image" in reads:
         files = [path]
         if path.is_dir():
@@ -131,14 +136,17 @@ def _read(record: Preparation, path: Path, reads: set[str]) -> Arrays:
     return _arrays(record, _in_order(record, {name: header.read() for name, header in known.items() if name in wanted}))
 
 
-def _columns(record: Preparation, cells: Mapping[str, Sequence[object]], places: Sequence[str]) -> Arrays:
-    """Return inputs made of columns. `cells` holds ... where a row lacks the column; `places` name the rows."""
+def prepare_columns(record: Preparation, cells: Mapping[str, Sequence[object]], places: Sequence[str]) -> Arrays:
+    """Return inputs made of columns. `cells` holds ... where a row lacks the column; `places` name the rows.
+
+    Raises `UserError`, which names place, column and value.
+    """
     parsed: dict[str, Cells] = {}
     for column in (column for given in record.inputs for column in given.columns):
         if ... in (given := cells[column.name]):
             raise UserError(
                 f"{places[list(given).index(...)].capitalize()} has no column {quoted(column.name)}. "
-                f"Expected {_expected(record)}."
+                f"Expected {expected_of(record)}."
             )
         parsed[column.name] = parse(column, given, places)
     return tuple(encode(given.columns, parsed).astype(given.dtype) for given in record.inputs)
@@ -147,7 +155,7 @@ def _columns(record: Preparation, cells: Mapping[str, Sequence[object]], places:
 def _images(record: Preparation, files: Sequence[Path]) -> Array:
     """Return pictures (N, C, H, W), decoded and resized as those of the training."""
     if len(record.inputs) != 1 or record.inputs[0].reads != "image":
-        raise UserError(f"The network does not take pictures. Expected {_expected(record)}.")
+        raise UserError(f"The network does not take pictures. Expected {expected_of(record)}.")
     given = record.inputs[0]
     channels, height, width = (size or 0 for size in given.sizes)
     count = len(files)
@@ -166,7 +174,7 @@ def _sounds(record: Preparation, files: Sequence[Path]) -> Array:
     """Return sounds (N, ...), decoded, resampled and transformed as those of the training."""
     how = record.inputs[0].sound
     if len(record.inputs) != 1 or how is None:
-        raise UserError(f"The network does not take sounds. Expected {_expected(record)}.")
+        raise UserError(f"The network does not take sounds. Expected {expected_of(record)}.")
     refuse_too_large(4 * len(files) * prod(how.shape), f"{len(files):,} sounds", "Prepare fewer at once.")
     out = np.empty((len(files), *how.shape), record.inputs[0].dtype)
     for place, file in enumerate(files):
@@ -181,7 +189,7 @@ def _texts(record: Preparation, texts: Sequence[str]) -> Array:
     """Return the tokens of texts (N, T), padded with 0 at their ends; a network without lengths takes one at a time."""
     given = record.inputs[0]
     if len(record.inputs) != 1 or given.text is None:
-        raise UserError(f"The network does not take texts. Expected {_expected(record)}.")
+        raise UserError(f"The network does not take texts. Expected {expected_of(record)}.")
     tokens, _ = padded(list(encode_texts(given.text, texts)))
     steps = given.sizes[0]
     if steps is not None:  # the network takes sequences of one length
@@ -199,7 +207,7 @@ def _in_order(record: Preparation, arrays: Mapping[str, Array]) -> list[Array]:
         if name is None:
             raise UserError(
                 f"There is no array {quoted(given.source or given.name)}.{did_you_mean(given.name, arrays)} "
-                f"Expected {_expected(record)}."
+                f"Expected {expected_of(record)}."
             )
         found.append(np.asarray(arrays[name]))
     return found
@@ -207,7 +215,9 @@ def _in_order(record: Preparation, arrays: Mapping[str, Array]) -> list[Array]:
 
 def _arrays(record: Preparation, arrays: Sequence[Array]) -> Arrays:
     if len(arrays) != len(record.inputs):
-        raise UserError(f"The network takes {len(record.inputs)} inputs, received {len(arrays)}. {_expected(record)}.")
+        raise UserError(
+            f"The network takes {len(record.inputs)} inputs, received {len(arrays)}. {expected_of(record)}."
+        )
     made = tuple(_array(given, array) for given, array in zip(record.inputs, arrays, strict=True))
     if len({len(array) for array in made}) > 1:
         counts = ", ".join(f"{len(array):,}" for array in made)

@@ -1,0 +1,320 @@
+"""Answers of a trained network for files: pictures, sounds, rows of tables, texts, arrays.
+
+Samples go through the preparation that was stored with the network, batch by batch, so that memory stays flat however
+many there are. A sample that cannot be used is told with the reason, and the others go on.
+"""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.core.errors import UserError, did_you_mean
+from engine.core.fields import printable, quoted
+from engine.core.progress import report
+from engine.data.prepare import Answers, column_names, expected_of, prepare, prepare_columns, present
+from engine.data.sources.array_files import headers
+from engine.data.sources.csv_file import CsvTable
+from engine.data.sources.image_file import BadPictureError
+from engine.data.sources.image_file import read as read_image
+from engine.data.sources.long_table import open_table
+from engine.data.sources.source import Array, Arrays, unreadable
+from engine.data.sources.text import read_text
+from engine.evaluation.predictors import Predictor
+from engine.project.preparation import InputPreparation, Preparation
+from engine.project.sources.audio import AUDIO_SUFFIXES, is_sound
+from engine.project.sources.base import is_hidden
+from engine.project.sources.images import IMAGE_SUFFIXES, is_image
+from engine.project.sources.table import PARQUET
+
+BATCH_ROWS = 1024
+MOST_FILES, BATCH_BYTES = 512, 2**24
+"""Files per batch: as many as fit into these bytes once they are read, at most `MOST_FILES`."""
+READ_AHEAD = 2
+"""Batches that are prepared while one is computed."""
+NO_ARRAYS = frozenset({".csv", ".tsv", ".txt", ".md", ".json", *PARQUET, *IMAGE_SUFFIXES, *AUDIO_SUFFIXES})
+"""Suffixes of files that hold no arrays."""
+LEAST_TOLD = 0.0005
+"""Smallest probability beside the largest that is printed."""
+MOST_STEPS_TOLD = 1000
+"""Answers per step that are told; pixels are told as shares of classes."""
+WHITE = 255.0
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Samples by name, what they are read from, and what prepares any of them."""
+
+    names: Sequence[str]
+    raw: Sequence[Any]
+    read: Callable[[Sequence[Any]], Arrays]
+
+    def whole(self) -> Arrays:
+        """Return all of them, prepared. Raises `UserError`."""
+        return self.read(self.raw)
+
+    def single(self, place: int) -> Arrays:
+        """Return one of them, prepared. Raises `UserError`."""
+        return self.read(self.raw[place : place + 1])
+
+
+def predict(predictor: Predictor, sources: Sequence[Path], most: int = 5) -> Iterator[dict[str, Any]]:
+    """Yield the answer for each sample of files and folders, in order: `{"sample": name, "outputs": [...]}`, or
+    `"error"` with the reason. `most`: number of likeliest classes that are told.
+
+    Raises `UserError` for sources that hold nothing the network takes.
+    """
+    record = predictor.record
+    answer = partial(_answers, predictor, most=most)
+    takes_one = any(None in given.sizes for given in record.inputs)
+    done = 0
+    for batch, prepared in _ahead(_batches(record, sources, 1 if takes_one else 0)):
+        try:
+            told = answer(batch.names, prepared.result())
+        except UserError as error:
+            told = [_error(batch.names[0], error)] if len(batch.names) == 1 else _one_by_one(batch, answer)
+        yield from told
+        done += len(told)
+        report(done, 0, "samples")
+    if not done:
+        raise UserError(f"There is nothing to predict. Expected {expected_of(record)}.")
+
+
+def predict_raw(predictor: Predictor, raw: Any, names: Sequence[str], most: int = 5) -> list[dict[str, Any]]:
+    """Return the answers for rows, texts or arrays, as `engine.data.prepare.prepare` takes them. Raises `UserError`."""
+    return _answers(predictor, names, prepare(predictor.record, raw), most)
+
+
+def _ahead(batches: Iterator[Batch]) -> Iterator[tuple[Batch, Future[Arrays]]]:
+    """Yield batches whose preparation is under way, the next ones as well."""
+    waiting: deque[tuple[Batch, Future[Arrays]]] = deque()
+    with ThreadPoolExecutor(READ_AHEAD) as pool:
+        try:
+            for batch in batches:
+                waiting.append((batch, pool.submit(batch.whole)))
+                if len(waiting) > READ_AHEAD:
+                    yield waiting.popleft()
+            while waiting:
+                yield waiting.popleft()
+        finally:
+            for _, future in waiting:
+                future.cancel()
+
+
+def _one_by_one(batch: Batch, answer: Callable[..., list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the answers of samples of which one cannot be used."""
+    told = []
+    for place, name in enumerate(batch.names):
+        try:
+            told += answer([name], batch.single(place))
+        except UserError as error:
+            told.append(_error(name, error))
+    return told
+
+
+def _error(name: str, error: UserError) -> dict[str, Any]:
+    return {"sample": name, "error": str(error)}
+
+
+# ---- what the samples are ----
+
+
+def _batches(record: Preparation, sources: Sequence[Path], size: int) -> Iterator[Batch]:
+    """Yield batches of all sources; `size` samples each, 0 for the usual number. Raises `UserError`."""
+    reads = {given.reads for given in record.inputs}
+    for source in sources:
+        try:
+            source.stat()
+        except OSError as error:
+            raise unreadable(source, error) from None
+    if reads == {"columns"}:
+        for source in sources:
+            yield from _rows(record, source, size or BATCH_ROWS)
+    elif reads == {"text"}:
+        for source in sources:
+            yield from _lines(record, source, size or BATCH_ROWS)
+    elif reads & {"image", "sound"}:
+        fits = is_image if "image" in reads else is_sound
+        yield from _files(sources, fits, size or _files_at_once(record), lambda paths: prepare(record, list(paths)))
+    else:
+        yield from _of_arrays(record, sources, size)
+
+
+def _of_arrays(record: Preparation, sources: Sequence[Path], size: int) -> Iterator[Batch]:
+    pictures = [source for source in sources if source.is_dir() or is_image(source.name)]
+    given = record.inputs[0]
+    if pictures and len(record.inputs) == 1 and given.axes == ("C", "H", "W") and given.sizes[0] in (1, 3):
+        yield from _files(pictures, is_image, size or _files_at_once(record), partial(_pictures, given))
+        sources = [source for source in sources if source not in pictures]
+    for source in sources:
+        yield from _arrays(record, source, size or BATCH_ROWS)
+
+
+def _files_at_once(record: Preparation) -> int:
+    sample = sum(4 * prod(size or 1 for size in given.sizes) for given in record.inputs)
+    return max(1, min(MOST_FILES, BATCH_BYTES // max(1, sample)))
+
+
+def _files(
+    sources: Sequence[Path], fits: Callable[[str], bool], size: int, read: Callable[[Sequence[Path]], Arrays]
+) -> Iterator[Batch]:
+    found = (path for source in sources for path in _walk(source, fits))
+    while paths := list(islice(found, size)):
+        yield Batch([str(path) for path in paths], paths, read)
+
+
+def _walk(source: Path, fits: Callable[[str], bool]) -> Iterator[Path]:
+    """Yield a file, or the files that fit in a folder and those below it, sorted."""
+    if not source.is_dir():
+        yield source
+        return
+    for folder, inside, names in os.walk(source):
+        inside[:] = sorted(name for name in inside if not is_hidden(name))
+        yield from (Path(folder, name) for name in sorted(names) if fits(name) and not is_hidden(name))
+
+
+def _pictures(given: InputPreparation, paths: Sequence[Path]) -> Arrays:
+    """Return pictures for a network that was trained on arrays, in the limits of their numbers. Raises `UserError`."""
+    channels, height, width = (size or 0 for size in given.sizes)
+    low, high = given.span or (0.0, WHITE)
+    out = np.empty((len(paths), channels, height, width), given.dtype)
+    for place, path in enumerate(paths):
+        try:
+            picture = read_image(path, "grey" if channels == 1 else "rgb", height, width)
+        except BadPictureError as error:
+            raise UserError(f"{path} cannot be used: {error}. Expected a picture, such as PNG or JPEG.") from None
+        out[place] = low + picture.astype(np.float64) * ((high - low) / WHITE)
+    return (out,)
+
+
+def _rows(record: Preparation, source: Path, size: int) -> Iterator[Batch]:
+    """Yield rows of a CSV or Parquet file."""
+    is_csv = source.suffix.lower() not in PARQUET
+    table = CsvTable(source, (), least_columns=1, counts_lines=False) if is_csv else open_table(source)
+    names = column_names(record)
+    if missing := [name for name in names if name not in table.names]:
+        hint = did_you_mean(missing[0], table.names)
+        raise UserError(f"{source} has no column {quoted(missing[0])}.{hint} Expected {expected_of(record)}.")
+    columns = [table.names.index(name) for name in names]
+
+    def prepared(lines: Sequence[tuple[int, Sequence[str]]]) -> Arrays:
+        cells = {name: [row[at] for _, row in lines] for name, at in zip(names, columns, strict=True)}
+        return prepare_columns(record, cells, [f"{unit} {line:,} of {source}" for line, _ in lines])
+
+    unit = "line" if isinstance(table, CsvTable) else "row"
+    if isinstance(table, CsvTable):
+        rows: Iterator[tuple[int, Sequence[str]]] = iter(table.rows())
+    else:
+        rows = enumerate((row for piece in table.pieces() for row in piece), 1)
+    while lines := list(islice(rows, size)):
+        numbers = [f"{source}:{line}" for line, _ in lines]
+        yield Batch(numbers, lines, prepared)
+
+
+def _lines(record: Preparation, source: Path, size: int) -> Iterator[Batch]:
+    """Yield lines of a text file; blank ones are left out."""
+    texts = enumerate(read_text(source, "utf-8").splitlines(), 1)
+    there = ((number, text) for number, text in texts if text.strip())
+    while some := list(islice(there, size)):
+        lines = [text for _, text in some]
+        names = [f"{source}:{number}" for number, _ in some]
+        yield Batch(names, lines, partial(prepare, record))
+
+
+def _arrays(record: Preparation, source: Path, size: int) -> Iterator[Batch]:
+    """Yield samples of array files."""
+    if source.suffix.lower() in NO_ARRAYS:
+        raise UserError(f"{source} does not hold what the network takes. Expected {expected_of(record)}.")
+    known = headers(source)
+    wanted = {given.source or given.name for given in record.inputs}
+    raw: Any = {name: header.read() for name, header in known.items() if name in wanted}
+    if not raw and len(record.inputs) == 1:  # the one array that fits, whatever its name
+        sizes = record.inputs[0].sizes
+        fitting = [header for header in known.values() if _fits(header.shape[1:], sizes)]
+        named = [known["x"]] if "x" in known else []
+        raw = [header.read() for header in (fitting if len(fitting) == 1 else named)] or raw
+    prepared = prepare(record, raw)
+    count = len(prepared[0])
+
+    def chosen(numbers: Sequence[int]) -> Arrays:
+        return tuple(array[numbers[0] : numbers[-1] + 1] for array in prepared)
+
+    for start in range(0, count, size):
+        numbers = range(start, min(count, start + size))
+        yield Batch([f"{source}[{number}]" for number in numbers], numbers, chosen)
+
+
+def _fits(shape: Sequence[int], sizes: Sequence[int | None]) -> bool:
+    return len(shape) == len(sizes) and all(size in (None, has) for has, size in zip(shape, sizes, strict=True))
+
+
+# ---- what is told of them ----
+
+
+def _answers(predictor: Predictor, names: Sequence[str], inputs: Arrays, most: int) -> list[dict[str, Any]]:
+    found = present(predictor.record, predictor.outputs(inputs))
+    return [
+        {"sample": name, "outputs": [told(answers, number, most) for answers in found]}
+        for number, name in enumerate(names)
+    ]
+
+
+def told(answers: Answers, number: int, most: int) -> dict[str, Any]:
+    """Return the answer of one output for one sample: a class with the likeliest ones, labels, numbers, classes per
+    step, or the share of each class among the pixels."""
+    target, value = answers.target, answers.values[number]
+    name = {"name": target.source or target.name}
+    if target.task == "transcripts":
+        return {**name, "transcript": answers.sample(number)}
+    assert isinstance(value, np.ndarray | np.generic)
+    if target.task == "numbers":
+        return {**name, "value": answers.sample(number)}
+    assert answers.probabilities is not None
+    if value.ndim > (1 if target.task == "labels" else 0):
+        return {**name, **_of_places(np.asarray(value), target.classes, target.task)}
+    chances = np.asarray(answers.probabilities[number], np.float64)
+    order = np.argsort(-chances, kind="stable")[:most].tolist()
+    top = [{"class": target.classes[place], "probability": float(chances[place])} for place in order]
+    if target.task == "labels":
+        labels = [label for label, is_true in zip(target.classes, value.tolist(), strict=True) if is_true]
+        return {**name, "labels": labels, "top": top}
+    return {**name, "class": target.classes[int(value)], "top": top}
+
+
+def _of_places(value: Array, classes: Sequence[str], task: str) -> dict[str, Any]:
+    """Return classes per step, or shares of classes where there are many places."""
+    if task == "classes" and value.ndim == 1 and len(value) <= MOST_STEPS_TOLD:
+        return {"classes": [classes[one] for one in value.tolist()]}
+    if task == "labels":
+        shares = value.reshape(-1, len(classes)).mean(0).tolist()
+    else:
+        shares = (np.bincount(value.reshape(-1), minlength=len(classes)) / value.size).tolist()
+    return {"shares": dict(zip(classes, shares, strict=True))}
+
+
+def in_words(told_output: dict[str, Any]) -> str:
+    """Return an answer as text: `3 (0.982), 8 (0.011)`, a number, labels."""
+    if "top" in told_output:
+        first, *others = told_output["top"]
+        likely = [first, *(one for one in others if one["probability"] >= LEAST_TOLD)]
+        top = ", ".join(f"{printable(one['class'])} ({one['probability']:.3f})" for one in likely)
+        return (
+            f"{', '.join(map(printable, told_output['labels'])) or 'none'}; {top}" if "labels" in told_output else top
+        )
+    if "shares" in told_output:
+        shares = sorted(told_output["shares"].items(), key=lambda pair: -pair[1])
+        return ", ".join(f"{printable(name)} {share:.1%}" for name, share in shares if share)
+    value = told_output.get("value", told_output.get("classes", told_output.get("transcript")))
+    if isinstance(value, dict):
+        return ", ".join(f"{printable(name)} {number:.6g}" for name, number in value.items())
+    if isinstance(value, list):
+        return " ".join(f"{one:.6g}" if isinstance(one, float) else printable(str(one)) for one in value)
+    return f"{value:.6g}"
