@@ -18,6 +18,7 @@ from app.frame.document_commands import DocumentCommands
 from app.frame.import_commands import ImportCommands
 from app.frame.menus import Menus
 from app.frame.tabs import DesignTab, Tabs
+from app.frame.weights_commands import WeightsCommands
 from app.frame.window_bars import StatusLine, TopBar
 from app.notifier import Notifier
 from app.processes import EngineServer
@@ -25,6 +26,7 @@ from app.runs.environment import ExecutionEnvironment
 from app.runs.phases import Phase
 from app.training import Training
 from app.user_code import UserCodeTracker
+from app.weights_tracker import WeightsTracker
 from app.widgets import within_screen
 from designer import markup, theme
 from designer.editor import Editor
@@ -88,11 +90,16 @@ class MainWindow(QMainWindow):
         self.files.import_chosen.connect(self.imports.start)
         self.layer_times = LayerTimesOverlay(self, self.design, self.environment)
         self.canvas_commands = CanvasCommands(self.design, self.layer_times)
+        self.weights = WeightsCommands(self, self.dataset, self.training)
+        self.imports.transfer_requested.connect(self.weights.transfer)
         self.dialogs = DialogCommands(self, self.design, self.dataset, self.user_code, self.environment, self.training)
         self.menus = Menus(self, self, self.documents)
         self._make_central()
         self.status = StatusLine(self.statusBar(), self.editor)
         self.status.show_engine("starting" if start_engine else "off")
+        self.status.weights.clicked.connect(self.weights.transfer)
+        self.weights_tracker = WeightsTracker(self.editor, self.documents, self.server)
+        self.weights_tracker.changed.connect(self.status.show_weights)
         self._connect_project()
         self._connect_engine()
         self._connect_design()
@@ -150,6 +157,7 @@ class MainWindow(QMainWindow):
 
         tab = ExperimentsTab(self)
         RunCommands(self, self.training, self.files.open_copy, tab)
+        tab.weights_requested.connect(self.weights.start_from)
         return tab
 
     def _make_start_page(self) -> QWidget:
@@ -224,10 +232,13 @@ class MainWindow(QMainWindow):
         self.status.errors.clicked.connect(self.show_problems)
 
     def _on_canvas_made(self, canvas: "CanvasView") -> None:
+        from designer.canvas.frozen_legend import FrozenLegend
+
         example = documents.EXAMPLES / f"digits{SUFFIX}"
         canvas.keep_requested.connect(lambda: self.blocks.keep())
         canvas.example_requested.connect(lambda: self.files.open_path(example))
         canvas.stages.changed.connect(self.update_actions)
+        FrozenLegend(canvas).wanted.connect(self.weights.transfer)
         self.tabs.add("design", canvas)
 
     def _on_palette_made(self, palette: "LibraryPanel") -> None:
@@ -322,6 +333,7 @@ class MainWindow(QMainWindow):
             is_paused=training.phase is Phase.PAUSED,
             can_resume=training.phase.can_resume,
             has_import_report=self.imports.has_report,
+            freezes=bool(editor.project.weights.freeze_up_to),
         )
 
     # ---- the shell of the parts ----

@@ -154,7 +154,7 @@ class ImportReport(QDialog):
         self.transfer = QPushButton("Transfer learning…")
         self.transfer.setToolTip("Replace the head for other data, and freeze the layers before it")
         self.transfer.setAutoDefault(False)
-        self.transfer.hide()
+        self.transfer.setVisible(bool(self._report.get("weights")))
         self.transfer.clicked.connect(self._on_transfer)
         close = QPushButton("Close")
         close.setDefault(True)

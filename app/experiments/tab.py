@@ -53,13 +53,14 @@ ROWS = (
     ("rename", "Rename…", "Change the name of the run (F2)"),
     ("project", "Open project", "Open an unsaved copy of the project as it was when this run started"),
     ("options", "Reuse options", "Copy the training options of this run into the open project; can be undone"),
+    ("weights", "Start from its weights…", "Let the open project start from the result of this run: transfer learning"),
     ("export", "Export network…", "As ONNX or PyTorch, with the best or the last weights of this run"),
     ("folder", "Open folder", "Show the folder with the files of the run"),
     ("delete", "Move to trash…", "Move the selected runs to the trash, from where the desktop restores them (Del)"),
 )
 
 
-MENU = ("export", "rename", "", "project", "options", "folder", "", "delete")
+MENU = ("export", "weights", "rename", "", "project", "options", "folder", "", "delete")
 """The menu of a run beside its buttons, by the keys of `ROWS`; an empty entry is a separator."""
 
 
@@ -71,6 +72,7 @@ class ExperimentsTab(QWidget):
     project_requested = Signal(object)
     options_requested = Signal(object)
     export_requested = Signal(object)
+    weights_requested = Signal(object)
     folder_requested = Signal(object)
     delete_requested = Signal(object)
     networks_requested = Signal(object, object)
@@ -121,6 +123,7 @@ class ExperimentsTab(QWidget):
             "project": self._project,
             "options": self._options,
             "export": self._export_network,
+            "weights": self._start_from,
             "folder": self._folder,
             "rename": self._rename,
             "delete": self._delete,
@@ -360,6 +363,10 @@ class ExperimentsTab(QWidget):
     def _export_network(self) -> None:
         if (run := self._one()) is not None:
             self.export_requested.emit(run)
+
+    def _start_from(self) -> None:
+        if (run := self._one()) is not None:
+            self.weights_requested.emit(run)
 
     def _folder(self) -> None:
         if (run := self._one()) is not None:

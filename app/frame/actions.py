@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from app.frame.import_commands import ImportCommands
     from app.frame.network_commands import AlignCommands, BlockCommands
     from app.frame.tabs import DesignTab
+    from app.frame.weights_commands import WeightsCommands
     from app.notifier import Notifier
     from app.training import Training
     from app.user_code import UserCodeTracker
@@ -43,6 +44,7 @@ class Commands(Protocol):
     files: "DocumentCommands"
     imports: "ImportCommands"
     dialogs: "DialogCommands"
+    weights: "WeightsCommands"
     canvas_commands: "CanvasCommands"
     theme: "ThemeCommands"
     stages: "StagesOverlay"
@@ -99,6 +101,7 @@ class WindowState:
     is_paused: bool = False
     can_resume: bool = False
     has_import_report: bool = False
+    freezes: bool = False
 
 
 def always(state: WindowState) -> bool:
@@ -287,6 +290,16 @@ ACTIONS: tuple[Action, ...] = (
            enabled_when=with_copyable, separator_before=True),
     Action("comment.add", "Add a comment", "Network", lambda w: w.design.canvas.add_comment(), "Ctrl+Shift+M",
            help="A text on the canvas, at the pointer", enabled_when=in_design),
+    Action("weights.transfer", "Transfer learning…", "Network", lambda w: w.weights.transfer(),
+           help="Start from weights, with a new head for the data, frozen layers and lower rates",
+           enabled_when=lambda s: s.has_layers, separator_before=True,
+           keywords="pretrained finetune weights head freeze import checkpoint start"),
+    Action("weights.freeze", "Freeze up to the selected layer", "Network", lambda w: w.weights.freeze_selected(),
+           help="It and all layers that lead to it keep their weights",
+           enabled_when=lambda s: with_selection(s) and s.num_selected == 1, keywords="lock freezeWeights transfer"),
+    Action("weights.unfreeze", "Freeze no layers", "Network", lambda w: w.weights.freeze_none(),
+           help="All layers learn again, apart from those whose field Freeze is on",
+           enabled_when=lambda s: s.freezes, keywords="unfreeze unlock thaw"),
     Action("stages.balance", "Balance pipeline stages", "Network", lambda w: w.stages.balance(),
            help="Divide the work equally among the workers, and store the stages", enabled_when=with_layers,
            separator_before=True, submenu="Pipeline stages"),

@@ -4,7 +4,7 @@ line."""
 from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QFont, QFontMetrics
+from PySide6.QtGui import QAction, QFont, QFontMetrics, QIcon
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.frame.actions import ACTIONS
 from app.widgets import ElidedLabel
-from designer import theme
+from designer import markup, theme
 from designer.editor import Editor
 from engine.core.errors import plural
 
@@ -155,9 +155,17 @@ class StatusLine(QObject):
         theme.mark(self.errors, "role", "link")
         theme.mark(self.errors, "flush", True)
         self.errors.setStyleSheet("font-size: 12px; min-height: 0;")  # as the figures beside it
-        self.errors.hide()
+        self.weights = QPushButton("No weights")  # which is not shown, but has a name
+        self.weights.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        theme.mark(self.weights, "role", "link")
+        theme.mark(self.weights, "flush", True)
+        self.weights.setStyleSheet("font-size: 12px; min-height: 0;")
+        self._has_weights = False
+        for link in (self.errors, self.weights):
+            link.hide()
         bar.setSizeGripEnabled(False)
         bar.addWidget(self.summary)
+        bar.addWidget(self.weights)
         bar.addWidget(self.errors)
         bar.addWidget(self.hints, 1)
         bar.addPermanentWidget(self.engine)
@@ -169,6 +177,14 @@ class StatusLine(QObject):
         """Show a message for a few seconds."""
         self.hints.setText(text.replace("\n", "  "))
         self._gone.start()
+
+    def show_weights(self, words: str, more: str, is_wrong: bool) -> None:
+        """Show what a run starts from; without words nothing."""
+        self._has_weights = bool(words)
+        self.weights.setText(markup.without_mnemonic(words or "No weights"))
+        self.weights.setIcon(theme.icon("warning", "warning") if is_wrong else QIcon())
+        self.weights.setToolTip(f"{more}\nClick for transfer learning.".strip())
+        self.weights.setVisible(self._has_weights and not self.summary.isHidden())
 
     def show_engine(self, state: str) -> None:
         """Show the state of the engine, a key of `ENGINE`."""
@@ -197,6 +213,7 @@ class StatusLine(QObject):
     def show_figures(self, is_shown: bool) -> None:
         """Show or hide the figures of the network."""
         self.summary.setVisible(is_shown)
+        self.weights.setVisible(is_shown and self._has_weights)
         self.errors.setVisible(is_shown and bool(self._editor.check_result.errors))
 
 

@@ -235,7 +235,8 @@ class Viewport(QGraphicsView):
             name = [f"{node.content.name}\n{node.content.detail}"] if pictures.is_elided(node.content) else []
             health = [f"In training: {scene.health[id].words}"] if id in scene.health else []
             stage = [f"Stage {scene.stages[id] + 1}"] if id in scene.stages else []
-            return "\n".join([*name, *stage, *node.messages, *health])
+            frozen = [scene.frozen[id]] if id in scene.frozen else []
+            return "\n".join([*name, *stage, *node.messages, *health, *frozen])
         connection = scene.edges.at(at, reach)
         if connection is None:
             return ""

@@ -19,13 +19,17 @@ from engine.core.text import format_bytes
 from engine.layers.base import LayerType
 from engine.layers.weighted import GROUP as WEIGHTS
 from engine.network import edits
-from engine.network.analysis import LayerShapes, frozen_parameters, is_frozen, is_in_frozen
+from engine.network.analysis import LayerShapes, frozen_parameters, is_in_frozen
 from engine.network.block import BlockInput, BlockOutput
-from engine.network.blocks import names_of
+from engine.network.blocks import names_of, network_in
 from engine.network.memory import activation_bytes, all_known
 from engine.network.network import Layer, name_refusal
 from engine.network.table import layers_text, short_count
 from engine.project.check import memory_of
+from engine.project.transfer import frozen_layers, with_freezing
+
+FRESH = "A change of its sizes makes it start from random numbers."
+"""What is said at the fields of a layer that keeps its weights."""
 
 
 class _Named(Record):
@@ -77,6 +81,11 @@ class Properties(QScrollArea):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.header)
+        self.locked = QLabel()
+        self.locked.setWordWrap(True)
+        self.locked.setContentsMargins(16, 0, 16, 12)
+        theme.mark(self.locked, "role", "help")
+        column.addWidget(self.locked)
         self._layer_part, layer_column = section("Layer", 6)
         layer_column.addWidget(self._name_form)
         self._form_place = QHBoxLayout()
@@ -201,8 +210,10 @@ class Properties(QScrollArea):
                 ("Input" if len(ports) == 1 else f"Input {port}", input_type.short() if input_type else UNKNOWN)
             )
         lines += self._outputs(kind, facts)
-        rests = is_frozen(kind) or self._is_in_frozen()
-        frozen = ", frozen" if rests and facts and facts.parameters else ""
+        reason = frozen_layers(self._editor.project, self._editor.scope).get(layer.id, "")
+        self.locked.setText(f"{reason} {FRESH}" if reason else "")
+        self.locked.setVisible(bool(reason))
+        frozen = ", frozen" if reason and facts and facts.parameters else ""
         lines.append(("Parameters", f"{facts.parameters:,}{frozen}" if facts else UNKNOWN))
         lines.append(("FLOPs per sample", short_count(facts.flops) if facts else UNKNOWN))
         batch = self._editor.project.training.mini_batch_size
@@ -225,6 +236,10 @@ class Properties(QScrollArea):
 
     def _show_several(self) -> None:
         self.ports.hide()
+        reasons = frozen_layers(self._editor.project, self._editor.scope)
+        num_frozen = sum(id in reasons for id in self._ids)
+        self.locked.setText(f"{num_frozen:,} of them keep their weights. {FRESH}" if num_frozen else "")
+        self.locked.setVisible(bool(num_frozen))
         self._name_form.hide()
         types = {layer.type.label for layer in self._layers}
         families = {layer.type.family for layer in self._layers}
@@ -247,6 +262,7 @@ class Properties(QScrollArea):
     def _show_network(self) -> None:
         network, analysis = self._editor.network, self._editor.analysis
         self._layer_part.hide()
+        self.locked.hide()
         names = names_of(self._editor.project.network, self._editor.scope)
         self.header.say(names[-1] if names else "Network", "Nothing is selected")
         outputs = [(port, analysis.type_at(port)) for port in network.output_ports]
@@ -264,7 +280,7 @@ class Properties(QScrollArea):
             lines.append((f"Output {layer.name}", facts.output.short() if facts else UNKNOWN))
         least = "" if all_known(network, analysis) else "at least "
         lines.append(("Parameters", f"{least}{analysis.parameters:,}"))
-        if frozen := analysis.parameters if self._is_in_frozen() else frozen_parameters(network, analysis):
+        if frozen := analysis.parameters if self._is_in_frozen() else self._frozen_parameters():
             lines.append(("Frozen parameters", f"{frozen:,}"))
         memory = memory_of(self._editor.here, analysis, self._editor.dataset_info)
         lines.append(("FLOPs per sample", f"{'' if memory.is_whole else 'at least '}{short_count(analysis.flops)}"))
@@ -274,6 +290,12 @@ class Properties(QScrollArea):
             if network.layers
             else "Drag a layer from the library onto the canvas, or double-click it there."
         )
+
+    def _frozen_parameters(self) -> int:
+        """Return the number of parameters that do not learn in the network that is shown."""
+        editor = self._editor
+        network = network_in(with_freezing(editor.project).network, editor.scope)
+        return frozen_parameters(network, editor.analysis)
 
     def _memory_lines(self) -> list[tuple[str, str]]:
         """The memory of a training step, part by part."""

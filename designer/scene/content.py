@@ -36,6 +36,8 @@ class Content:
     health: str = ""
     """Health of the layer in training (see `designer.scene.health`), if it is shown."""
     flow: Heading = "down"
+    is_frozen: bool = False
+    """Whether the layer keeps its weights while the network trains."""
     value: str = ""
     """The value at the end of `detail`, which is never cut."""
 
@@ -50,6 +52,7 @@ def content_of(
     stage: int | None,
     health: str,
     flow: Heading,
+    is_frozen: bool = False,
 ) -> Content:
     """Return the content of a layer on the canvas."""
     type = layer.type
@@ -72,6 +75,7 @@ def content_of(
         stage=stage,
         health=health,
         flow=flow,
+        is_frozen=is_frozen,
     )
 
 

@@ -15,7 +15,7 @@ from PySide6.QtGui import (
     QPolygonF,
 )
 
-from designer import theme
+from designer import icons, theme
 from designer.scene import geometry, health, stage_colours, tint
 from designer.scene.content import Content
 from engine.drawing.picture import elided_detail
@@ -34,6 +34,8 @@ _BADGE = 8.0
 _LABEL_PADDING = 3.0
 _TAG_PADDING = 6.0
 _WIDEST_TAG = 76
+LOCK = 13.0
+"""Width and height of the lock at a layer that keeps its weights."""
 
 
 @lru_cache(maxsize=16)
@@ -74,6 +76,8 @@ def lines(content: Content) -> tuple[str, str]:
     taken = _metrics(11).horizontalAdvance(content.count) + 8 if content.count else 0.0
     if content.stage is not None:
         taken = stage_colours.chip_width(content.stage) + 6
+    if content.is_frozen:
+        taken += LOCK + 4
     name = _elided(content.name, int(room - taken), 13, bold=True)
     return name, _detail(content.detail, content.value, room - 12 if content.health else room + 6)
 
@@ -171,6 +175,12 @@ def _paint_texts(painter: QPainter, content: Content, palette: theme.Palette) ->
     elif content.count:
         right = NODE_WIDTH - _TEXT_RIGHT - _metrics(11).horizontalAdvance(content.count)
         painter.drawText(QPointF(right, 18.5), content.count)
+    if content.is_frozen:
+        taken = _metrics(11).horizontalAdvance(content.count) if content.count else -4.0
+        if content.stage is not None:
+            taken = stage_colours.chip_width(content.stage) + _CHIP_RIGHT - _TEXT_RIGHT
+        left = NODE_WIDTH - _TEXT_RIGHT - taken - LOCK - 4
+        icons.draw(painter, "lock", QRectF(left, 8.0, LOCK, LOCK), ink)
 
 
 def paint_port(

@@ -30,6 +30,7 @@ from engine.network.layout import Difference, Flow, Layout, Position, difference
 from engine.network.network import Connection, Layer, Network, Port
 from engine.project.check import CheckResult
 from engine.project.project import Project
+from engine.project.transfer import frozen_layers
 
 _FEW, _MANY = 60, 200
 
@@ -68,6 +69,8 @@ class Scene(QGraphicsScene):
         """Health badges of layers in training, where they are shown."""
         self.stages: Mapping[str, int] = {}
         """Pipeline stages by layer, from 0, where they are shown."""
+        self.frozen: Mapping[str, str] = {}
+        """Why layers do not learn, in words by id."""
         self._stale: list[QRectF] = []
         self._dragged: dict[str, Position] = {}
         self._repeats: frozenset[Connection] = frozenset()
@@ -109,6 +112,10 @@ class Scene(QGraphicsScene):
 
     def _show_change(self, before: Project, project: Project, change: Difference) -> None:
         self._lanes.clear()
+        if before.network is not project.network or before.weights != project.weights:
+            was, self.frozen = self.frozen, frozen_layers(self.editor.project, self.editor.scope)
+            for id in (was.keys() ^ self.frozen.keys()) & self.nodes.nodes.keys() & project.network.layers.keys():
+                self._dress_node(id)
         self.annotations.show_layout(project.layout)
         places = moved(before.layout, project.layout) & self.nodes.nodes.keys()
         for connection in change.disconnected:
@@ -318,6 +325,7 @@ class Scene(QGraphicsScene):
             stage=self.stages.get(layer.id),
             health=self.health[layer.id].state if layer.id in self.health else "",
             flow=self.nodes.heading(layer.id),
+            is_frozen=layer.id in self.frozen,
         )
 
     def _place(self, positions: Mapping[str, Position], *, look_around: bool = True) -> dict[Connection, None]:

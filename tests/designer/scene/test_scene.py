@@ -9,6 +9,7 @@ from engine.network import edits
 from engine.network.layout import Layout
 from engine.network.network import Network, Port
 from engine.project.project import Project
+from engine.project.transfer import freeze_up_to
 from tests.builders import add, chain, layer
 from tests.designer.mouse import Hand
 
@@ -212,3 +213,16 @@ def test_layers_are_painted_in_the_pixels_of_the_screen(hand: Hand, ratio: float
     assert node.pixmap is not None
     assert node.scale == ratio
     assert node.pixmap.width() == round((176 + 20) * ratio)
+
+
+def test_layers_that_keep_their_weights_have_a_lock(hand: Hand):
+    scene, fc = hand.view.network_scene, hand.id("fc_1")
+    before = pictures.picture(content(hand, "fc_1"), 1.0).toImage()
+    hand.editor.apply("Freeze", freeze_up_to(hand.editor.project, "fc_1"))
+    assert scene.frozen == {fc: "Keeps its weights: frozen up to 'fc_1'."}
+    assert [content(hand, name).is_frozen for name in ("fc_1", "relu_1", "fc_2")] == [True, False, False]
+    assert pictures.picture(content(hand, "fc_1"), 1.0).toImage() != before
+    assert "frozen up to 'fc_1'" in hand.view.tooltip_at(scene.nodes.rect(fc).center())
+    hand.editor.undo()
+    assert not scene.frozen
+    assert pictures.picture(content(hand, "fc_1"), 1.0).toImage() == before

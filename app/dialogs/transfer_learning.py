@@ -1,0 +1,467 @@
+"""Transfer learning in one dialog: weights to start from, a new head, frozen layers, lower learn rates."""
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDoubleSpinBox,
+    QFileDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.dialogs.weights_table import WeightsTable
+from app.messages import breakable
+from app.processes import EngineServer
+from app.widgets import within_screen
+from designer import theme
+from designer.forms.row import section_label
+from engine.core.errors import UserError, plural
+from engine.core.text import format_percent
+from engine.network.analysis import analyse, frozen_parameters
+from engine.network.block import Block
+from engine.network.blocks import network_in
+from engine.network.network import Network
+from engine.project.dataset_info import DatasetInfo
+from engine.project.file import dumps
+from engine.project.project import Project
+from engine.project.published_weights import Published, with_inputs_of
+from engine.project.transfer import (
+    HEADS,
+    freeze_up_to,
+    frozen_layers,
+    head_of,
+    replace_head,
+    scale_rates,
+    with_freezing,
+)
+from engine.project.weights import SUFFIXES, WeightsOptions
+
+WIDTH, HEIGHT = 820, 760
+DELAY_MS = 200
+LABEL_WIDTH = 112
+NONE, CURRENT, RUN, FILE, OTHER_RUN, PUBLISHED = "none", "current", "run", "file", "other run", "published"
+
+
+class TransferDialog(QDialog):
+    """Edits a copy of the project, which `project` returns; the engine says what of the weights fits it."""
+
+    def __init__(
+        self,
+        project: Project,
+        base: Path,
+        server: EngineServer,
+        info: DatasetInfo | None,
+        parent: QWidget | None = None,
+        *,
+        run: tuple[str, Path] | None = None,
+        selected: str = "",
+        template: str = "",
+        starts_with_run: bool = False,
+    ) -> None:
+        """`run` is the name and the folder of a run to offer, `selected` the id of the layer selected on the canvas,
+        `template` the name of the template that the project was made of."""
+        super().__init__(parent)
+        self._before, self._base, self._server, self._info = project, base, server, info
+        self._run, self._selected = run, selected
+        self._weights = project.weights.replace(freeze_up_to="")
+        self._template = template
+        self._published: Published | None = None
+        """The entry of the address book whose file was chosen."""
+        self._request: int | None = None
+        self._error = ""
+        self.report: dict[str, Any] = {}
+        self._delay = QTimer(self, singleShot=True, interval=DELAY_MS)
+        self._delay.timeout.connect(self._ask)
+        self.setWindowTitle("Transfer learning")
+        self.resize(within_screen(self, WIDTH, HEIGHT))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 20, 20, 16)
+        column.setSpacing(8)
+        column.addWidget(section_label("Weights"))
+        column.addLayout(self._make_source())
+        self.table = WeightsTable()
+        self.table.mapped.connect(self._on_mapped)
+        column.addWidget(self.table, 1)
+        column.addSpacing(8)
+        column.addLayout(self._make_choices())
+        column.addSpacing(8)
+        column.addLayout(self._make_buttons())
+        if starts_with_run and run is not None:
+            self.source.setCurrentIndex(self.source.findData(RUN))
+            self._on_source(self.source.currentIndex())
+        self._refresh()
+
+    # ---- making ----
+
+    def _make_source(self) -> QVBoxLayout:
+        column, row = QVBoxLayout(), QHBoxLayout()
+        column.setSpacing(4)
+        self.source = QComboBox()
+        self.source.setAccessibleName("Weights to start from")
+        self.source.addItem("None: random numbers", NONE)
+        if self._weights.file:
+            self.source.addItem(_file_name(self._weights.file), CURRENT)
+            self.source.setCurrentIndex(1)
+        if self._run is not None:
+            self.source.addItem(f"Run: {self._run[0]}", RUN)
+        self.source.addItem("A file…", FILE)
+        self.source.addItem("Another run…", OTHER_RUN)
+        self.source.addItem("Published weights…", PUBLISHED)
+        self.source.activated.connect(self._on_source)
+        self.only_misfits = QCheckBox("Only what is not loaded")
+        self.only_misfits.toggled.connect(self._show_table)
+        self.clear_map = QPushButton("Clear names set by hand")
+        theme.mark(self.clear_map, "role", "link")
+        self.clear_map.setAutoDefault(False)
+        self.clear_map.clicked.connect(self._on_map_cleared)
+        row.addWidget(self.source)
+        row.addWidget(self.clear_map)
+        row.addStretch(1)
+        row.addWidget(self.only_misfits)
+        self.state = QLabel()
+        self.state.setWordWrap(True)
+        column.addLayout(row)
+        column.addWidget(self.state)
+        return column
+
+    def _make_choices(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(4)
+        grid.setColumnMinimumWidth(0, LABEL_WIDTH)
+        grid.setColumnStretch(1, 1)
+        self._add_head(grid)
+        self._add_freezing(grid)
+        self._add_rates(grid)
+        return grid
+
+    def _add_head(self, grid: QGridLayout) -> None:
+        self.head = QCheckBox()
+        self.outputs = QSpinBox()
+        self.outputs.setRange(1, 1_000_000)
+        self.outputs.setGroupSeparatorShown(True)
+        self.outputs.setAccessibleName("Outputs of the new head")
+        wanted = self._info.outputs if self._info is not None else 0
+        self.outputs.setValue(wanted or 10)
+        self.outputs.setVisible(self._info is None)
+        self.head.setText("Replace for the data" if self._info is not None else "Replace, with outputs:")
+        self.head.setChecked(self._info is not None and _outputs_of(self._before.network) not in (wanted, 0))
+        self.head_note = _note()
+        row = QHBoxLayout()
+        for widget in (self.head, self.outputs):
+            row.addWidget(widget)
+        row.addStretch(1)
+        _add(grid, "Head", row, self.head_note)
+        self.head.toggled.connect(self._refresh)
+        self.outputs.valueChanged.connect(self._refresh)
+
+    def _add_freezing(self, grid: QGridLayout) -> None:
+        self.freeze = self._layer_box("Freeze up to", "None: all layers learn")
+        self.use_selected = QPushButton()
+        theme.mark(self.use_selected, "role", "link")
+        self.use_selected.setAutoDefault(False)
+        at = self.freeze.findData(self._selected) if self._selected else -1
+        self.use_selected.setVisible(at >= 0)
+        if at >= 0:
+            self.use_selected.setText(f"Selected: {self.freeze.itemText(at).partition(' · ')[0]}")
+            self.use_selected.clicked.connect(lambda: self.freeze.setCurrentIndex(at))
+        if self._before.weights.freeze_up_to:
+            ids = {layer.name: id for id, layer in self._before.network.layers.items()}
+            chosen = self._before.weights.freeze_up_to
+            found = self.freeze.findData(ids.get(chosen, chosen))
+            if found < 0:  # inside a block, which the list does not show
+                self.freeze.addItem(chosen, chosen)
+                found = self.freeze.count() - 1
+            self.freeze.setCurrentIndex(found)
+        self.freeze_note = _note()
+        row = QHBoxLayout()
+        row.addWidget(self.freeze)
+        row.addWidget(self.use_selected)
+        row.addStretch(1)
+        _add(grid, "Freeze up to", row, self.freeze_note)
+        self.freeze.currentIndexChanged.connect(self._refresh)
+
+    def _add_rates(self, grid: QGridLayout) -> None:
+        self.factor = QDoubleSpinBox()
+        self.factor.setRange(0.0, 1.0)
+        self.factor.setDecimals(3)
+        self.factor.setSingleStep(0.1)
+        self.factor.setValue(1.0)
+        self.factor.setAccessibleName("Factor of the learn rate")
+        self.rates = self._layer_box("Lower rate up to", "no layer")
+        self.rates_note = _note()
+        row = QHBoxLayout()
+        for widget in (self.factor, QLabel("times the learn rate, up to"), self.rates):
+            row.addWidget(widget)
+        row.addStretch(1)
+        _add(grid, "Learn rate", row, self.rates_note)
+        self.factor.valueChanged.connect(self._refresh)
+        self.rates.currentIndexChanged.connect(self._refresh)
+
+    def _layer_box(self, name: str, none: str) -> QComboBox:
+        box = QComboBox()
+        box.setAccessibleName(name)
+        box.addItem(none, "")
+        network = self._before.network
+        for id in network.order:
+            layer = network.layers[id]
+            if "frozen" in layer.type.fields or (isinstance(layer.type, Block) and layer.type.has_weights):
+                box.addItem(f"{layer.name} · {layer.type.label}", id)
+        box.setMaxVisibleItems(20)
+        return box
+
+    def _make_buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        self.note = _note()
+        row.addWidget(self.note, 1)
+        cancel = QPushButton("Cancel")
+        cancel.setAutoDefault(False)
+        cancel.clicked.connect(self.reject)
+        self.ok = QPushButton("OK")
+        self.ok.setDefault(True)
+        theme.mark(self.ok, "primary", True)
+        self.ok.clicked.connect(self.accept)
+        row.addWidget(cancel)
+        row.addWidget(self.ok)
+        return row
+
+    # ---- choosing ----
+
+    def _on_source(self, index: int) -> None:
+        kind, path = self.source.itemData(index), None
+        if kind == FILE:
+            patterns = f"Weights ({' '.join(f'*{suffix}' for suffix in SUFFIXES)})"
+            name, _ = QFileDialog.getOpenFileName(self, "Weights to start from", str(self._base), patterns)
+            path = Path(name) if name else None
+        elif kind == OTHER_RUN:
+            start = self._base / "runs" if (self._base / "runs").is_dir() else self._base
+            name = QFileDialog.getExistingDirectory(self, "Folder of a run", str(start))
+            path = Path(name) if name else None
+        elif kind == PUBLISHED:
+            path = self._choose_published()
+        elif kind == RUN and self._run is not None:
+            path = self._run[1]
+        elif kind == CURRENT:
+            self._use(self._before.weights.replace(freeze_up_to=""))
+            return
+        elif kind == NONE:
+            self._use(WeightsOptions())
+            return
+        if path is None:
+            self._show_source()
+        else:
+            self.use(path)
+
+    def _choose_published(self) -> Path | None:
+        """Let published weights be chosen, and downloaded first where they are not here."""
+        from app.dialogs.published_weights import PublishedDialog
+
+        try:
+            dialog = PublishedDialog(self._server, self._template, self)
+        except UserError as error:
+            self._say(str(error), "error")
+            return None
+        dialog.exec()
+        entry = dialog.chosen
+        dialog.deleteLater()
+        if entry is None:
+            return None
+        self._published = entry
+        return entry.path
+
+    def use(self, path: Path) -> None:
+        """Start from a file, or from the result of a run."""
+        place, folder = path.resolve(), self._base.resolve()
+        shown = place.relative_to(folder).as_posix() if place.is_relative_to(folder) else str(place)
+        self._use(WeightsOptions(file=shown))
+
+    def _use(self, weights: WeightsOptions) -> None:
+        self._weights = weights
+        if self._published is not None and Path(weights.file) != self._published.path.resolve():
+            self._published = None
+        self._show_source()
+        self._refresh()
+
+    def _show_source(self) -> None:
+        """Show in the list what is chosen."""
+        name = self._weights.file
+        at = self.source.findData(name or NONE)
+        if name and self._run is not None and (self._base / name).resolve() == self._run[1].resolve():
+            at = self.source.findData(RUN)
+        if name and at < 0 and name == self._before.weights.file:
+            at = self.source.findData(CURRENT)
+        if at < 0:
+            self.source.insertItem(1, _file_name(name), name)
+            at = 1
+        self.source.setCurrentIndex(at)
+
+    def _on_mapped(self, key: str, file_key: str) -> None:
+        names = {**dict(self._weights.map), key: file_key}
+        self._weights = self._weights.replace(map=tuple(names.items()))
+        self._refresh()
+
+    def _on_map_cleared(self) -> None:
+        self._weights = self._weights.replace(map=())
+        self._refresh()
+
+    # ---- the result ----
+
+    def project(self) -> Project:
+        """Return the project with these choices. Raises `UserError` where one cannot be carried out."""
+        project = self._before.with_section("weights", self._weights)
+        if self._published is not None:
+            project = with_inputs_of(project, self._published)
+        if self.factor.value() != 1.0 and self.rates.currentData():
+            project = scale_rates(project, self.rates.currentData(), round(self.factor.value(), 3))
+        if self.freeze.currentData():
+            project = freeze_up_to(project, self.freeze.currentData())
+        if self.head.isChecked():
+            project = replace_head(project, self._info if self._info is not None else self.outputs.value())
+        return project
+
+    def _refresh(self, _: object = None) -> None:
+        """Show what the choices mean, and ask the engine what of the weights fits."""
+        self.clear_map.setVisible(bool(self._weights.map))
+        self.rates.setEnabled(self.factor.value() != 1.0)
+        try:
+            project = self.project()
+        except UserError as error:
+            self.note.setText(breakable(str(error)))
+            theme.mark(self.note, "role", "error")
+            self.ok.setEnabled(False)
+            return
+        self.note.setText("")
+        self.ok.setEnabled(not self._error)
+        self.head_note.setText(_head_change(self._before, project) if self.head.isChecked() else "")
+        self._show_frozen(project)
+        lowered = self.factor.value() != 1.0 and self.rates.currentData()
+        self.rates_note.setText("The layers behind it learn at the full rate." if lowered else "")
+        for note in (self.head_note, self.freeze_note, self.rates_note):
+            note.setVisible(bool(note.text()))
+        if self._weights.file:
+            self._say("Comparing the names and shapes…", "help")
+            self._delay.start()
+        else:
+            self._delay.stop()
+            self.report, self._error = {}, ""
+            self.ok.setEnabled(True)
+            self._say("The run starts from random numbers.", "help")
+            self._show_table()
+
+    def _show_frozen(self, project: Project) -> None:
+        frozen = len(frozen_layers(project))
+        text = ""
+        if frozen:
+            network = with_freezing(project).network
+            analysis = analyse(network)
+            rest = frozen_parameters(network, analysis)
+            share = f", {format_percent(rest / analysis.parameters)} of the parameters" if analysis.parameters else ""
+            verb = "keeps its" if frozen == 1 else "keep their"
+            text = f"{plural(frozen, 'layer')} {verb} weights{share}."
+        self.freeze_note.setText(text)
+
+    def _ask(self) -> None:
+        """Ask the engine what of the weights fits the project as it would be."""
+        if self._request is not None:
+            self._server.cancel(self._request)
+        try:
+            project = self.project()
+        except UserError:
+            return
+        values = {"project": dumps(project), "base": str(self._base)}
+        self._request = self._server.request("weights", values, self._take, self._fail)
+
+    def _take(self, report: dict[str, Any]) -> None:
+        self._request, self._error = None, ""
+        self._weights = self._weights.replace(sha256=report["sha256"])
+        self.report = report
+        counts = self.report["counts"]
+        is_whole = not (counts["other_shape"] or counts["missing"])
+        said = self.report["sentence"]
+        if self._published is not None and self._published.mean:
+            said += " Inputs are normalised as those that the weights were trained with."
+        self._say(said, "good" if is_whole else "warning" if counts["matched"] else "error")
+        self.ok.setEnabled(True)
+        self._show_table()
+
+    def _fail(self, message: str) -> None:
+        self._request, self._error = None, message
+        self.report = {}
+        self._say(message, "error")
+        self.ok.setEnabled(False)
+        self._show_table()
+
+    def _say(self, text: str, role: str) -> None:
+        theme.mark(self.state, "role", role)
+        self.state.setText(breakable(text))
+
+    def _show_table(self, _: object = None) -> None:
+        self.only_misfits.setVisible(bool(self.report))
+        self.table.show_report(self.report, only_misfits=self.only_misfits.isChecked())
+
+    def done(self, result: int) -> None:
+        """Stop asking."""
+        self._delay.stop()
+        if self._request is not None:
+            self._server.cancel(self._request)
+            self._request = None
+        super().done(result)
+
+
+def _note() -> QLabel:
+    label = QLabel()
+    label.setWordWrap(True)
+    theme.mark(label, "role", "help")
+    return label
+
+
+def _add(grid: QGridLayout, name: str, row: QHBoxLayout, note: QLabel) -> None:
+    """Add a choice with its name at the left, and a line below that says what it means."""
+    at = grid.rowCount()
+    row.setSpacing(8)
+    grid.addWidget(QLabel(name), at, 0)
+    grid.addLayout(row, at, 1)
+    grid.addWidget(note, at + 1, 1)
+
+
+def _file_name(path: str) -> str:
+    return "/".join(Path(path).parts[-2:])
+
+
+def _outputs_of(network: Network) -> int:
+    """Return the number of outputs of the head; 0 where there is none, or the network has several outputs."""
+    try:
+        (port,) = network.output_ports
+        path = head_of(network, port)
+    except (ValueError, UserError):
+        return 0
+    type = network_in(network, path[:-1]).layers[path[-1]].type
+    return int(getattr(type, HEADS[type.key]))
+
+
+def _head_change(before: Project, after: Project) -> str:
+    """Say which layers a new head takes the place of."""
+    old, new = _flat(before.network), _flat(after.network)
+    gone = ", ".join(f"{name} ({value})" for id, (name, value) in old.items() if id not in new)
+    come = ", ".join(f"{name} ({value})" for id, (name, value) in new.items() if id not in old)
+    return f"{gone} → {come}, which starts from random numbers." if gone and come else ""
+
+
+def _flat(network: Network, path: str = "") -> dict[str, tuple[str, str]]:
+    """Return name and telling value of each layer, in blocks too, by path of ids."""
+    found = {}
+    for id, layer in network.layers.items():
+        found[f"{path}{id}"] = (layer.name, layer.type.short_value())
+        if isinstance(layer.type, Block):
+            found |= _flat(layer.type.network, f"{path}{id}/")
+    return found

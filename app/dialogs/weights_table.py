@@ -1,0 +1,121 @@
+"""Which weights of a file fill which of a network, as a table whose names can be edited."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QHeaderView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableWidget,
+    QTableWidgetItem,
+    QWidget,
+)
+
+from designer import theme
+
+Index = QModelIndex | QPersistentModelIndex
+LOADED, MISSING, LEFT = "Loaded", "Not in the file", "Left over"
+LEAVE = ""
+HOW = {"map": "Loaded, by hand", "layer": LOADED, "name": "Loaded, by name", "layout": "Loaded, by layout"}
+
+
+class WeightsTable(QTableWidget):
+    """Rows of weights: name in the network, name in the file, state. `mapped` tells names that the user sets: that in
+    the network, and that in the file, or nothing to leave the weight as it starts."""
+
+    mapped = Signal(str, str)
+
+    def __init__(self) -> None:
+        super().__init__(0, 3)
+        self.candidates: list[str] = []
+        self.setHorizontalHeaderLabels(["In the network", "In the file", "State"])
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(26)
+        self.setShowGrid(False)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setEditTriggers(
+            QAbstractItemView.EditTrigger.DoubleClicked
+            | QAbstractItemView.EditTrigger.EditKeyPressed
+            | QAbstractItemView.EditTrigger.SelectedClicked
+        )
+        self.setItemDelegateForColumn(1, _NameDelegate(self))
+        self.setAccessibleName("Weights and where they come from")
+        self.setMinimumHeight(120)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        for column in (0, 1):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(2, QHeaderView.ResizeMode.ResizeToContents)
+
+    def show_report(self, report: Mapping[str, Any], *, only_misfits: bool) -> None:
+        """Show what the engine answered; an empty report clears the table."""
+        self.candidates = list(report.get("left_over", ()))
+        rows = [row for row in rows_of(report) if not (only_misfits and row[2].startswith(LOADED))]
+        self.setUpdatesEnabled(False)
+        self.setRowCount(len(rows))
+        for number, (key, file_key, state) in enumerate(rows):
+            for column, text in enumerate((key, file_key, state)):
+                item = QTableWidgetItem(text)
+                item.setToolTip(text)
+                can_edit = column == 1 and bool(key)
+                flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+                item.setFlags(flags | Qt.ItemFlag.ItemIsEditable if can_edit else flags)
+                if can_edit:
+                    item.setToolTip(f"{text}\nDouble click to take another name of the file".strip())
+                if column == 2:
+                    item.setForeground(_colour(state))
+                self.setItem(number, column, item)
+        self.setUpdatesEnabled(True)
+
+
+def rows_of(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield name in the network, name in the file, and state: what does not fit first."""
+    for one in report.get("other_shape", ()):
+        here, there = (" x ".join(map(str, one[name])) or "one number" for name in ("shape", "file_shape"))
+        yield one["key"], one["file_key"], f"{here} here, {there} in the file"
+    yield from ((key, "", MISSING) for key in report.get("missing", ()))
+    yield from (("", key, LEFT) for key in report.get("left_over", ()))
+    yield from ((key, file_key, HOW.get(how, LOADED)) for key, file_key, how in report.get("matched", ()))
+
+
+def _colour(state: str) -> QColor:
+    palette = theme.current()
+    if state.startswith(LOADED):
+        return palette.good
+    return palette.muted if state == LEFT else palette.warning
+
+
+class _NameDelegate(QStyledItemDelegate):
+    """Edits a name of the file: typed, or chosen among those that are left over."""
+
+    def __init__(self, table: WeightsTable) -> None:
+        super().__init__(table)
+        self._table = table
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        """Make a list of the names that are left over; others can be typed."""
+        box = QComboBox(parent)
+        box.setEditable(True)
+        box.addItems([LEAVE, *self._table.candidates])
+        box.setAccessibleName("Name in the file")
+        return box
+
+    def setEditorData(self, editor: QWidget, index: Index) -> None:
+        """Show the present name."""
+        assert isinstance(editor, QComboBox)
+        editor.setCurrentText(str(index.data() or ""))
+
+    def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:
+        """Tell the name that was chosen, if it is another one."""
+        assert isinstance(editor, QComboBox)
+        name = editor.currentText().strip()
+        if name != str(index.data() or ""):
+            key = str(index.sibling(index.row(), 0).data())
+            self._table.mapped.emit(key, name)

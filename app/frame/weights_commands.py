@@ -1,0 +1,74 @@
+"""The commands about weights to start from: transfer learning in one dialog, and freezing up to a layer."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.data.dataset_tracker import DatasetTracker
+from app.shell import Shell
+from app.training import Training
+from engine.core.errors import UserError
+from engine.project.transfer import freeze_up_to
+
+if TYPE_CHECKING:
+    from engine.runs.summary import RunSummary
+
+
+class WeightsCommands:
+    """Carries out what concerns the weights that runs of one window start from."""
+
+    def __init__(self, shell: Shell, dataset: DatasetTracker, training: Training) -> None:
+        self._shell, self._dataset, self._training = shell, dataset, training
+
+    def transfer(self, _: object = None) -> None:
+        """Choose weights, head, and what is frozen, for the open project: one step that can be undone."""
+        self._training.catch_up()  # the last run of a project that was just opened: nobody has looked at it yet
+        folder = self._training.run_folder
+        run = (folder.path.name, folder.path) if folder is not None and folder.kept() is not None else None
+        self._open(run, starts_with_run=False)
+
+    def start_from(self, run: "RunSummary") -> None:
+        """Let the open project start from the result of a run."""
+        self._open((run.title, run.path), starts_with_run=True)
+
+    def _open(self, run: tuple[str, Path] | None, *, starts_with_run: bool) -> None:
+        from app.dialogs.transfer_learning import TransferDialog
+
+        shell, editor = self._shell, self._shell.editor
+        dialog = TransferDialog(
+            editor.project,
+            shell.documents.base,
+            shell.server,
+            self._dataset.info,
+            shell.dialog_parent,
+            run=run,
+            selected="/".join((*editor.scope, next(iter(editor.selection)))) if len(editor.selection) == 1 else "",
+            template=Path(shell.documents.title).stem,
+            starts_with_run=starts_with_run,
+        )
+        is_confirmed = bool(dialog.exec())
+        project = dialog.project() if is_confirmed else editor.project
+        dialog.deleteLater()
+        if project != editor.project:
+            editor.apply("Start from weights", project)
+            shell.hint("The next run starts from these weights. Ctrl+Z undoes it.")
+
+    def freeze_selected(self) -> None:
+        """Freeze the selected layer and all layers that lead to it."""
+        editor = self._shell.editor
+        if len(editor.selection) == 1:
+            (id,) = editor.selection
+            self._freeze("/".join((*editor.scope, id)), f"Freeze up to {editor.network.layers[id].name}")
+
+    def freeze_none(self) -> None:
+        """Let all layers learn again, apart from those whose field Freeze is on."""
+        self._freeze("", "Freeze no layers")
+
+    def _freeze(self, layer: str, text: str) -> None:
+        editor = self._shell.editor
+        try:
+            project = freeze_up_to(editor.project, layer)
+        except UserError as error:
+            self._shell.hint(str(error))
+            return
+        if project != editor.project:
+            editor.apply(text, project)
