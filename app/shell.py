@@ -28,4 +28,4 @@ class Shell(Protocol):
         """Show a message that has to be confirmed."""
 
     def show_tab(self, key: str) -> None:
-        """Bring a tab to the front: "design", "data", "train", "experiments" or "start"."""
+        """Bring a tab to the front: "design", "data", "train", "test", "experiments" or "start"."""

@@ -119,6 +119,7 @@ class MainWindow(QMainWindow):
                 "design": lambda: self.design.canvas,
                 "data": self._make_data_tab,
                 "train": lambda: self.training.monitor,
+                "test": self._make_test_tab,
                 "experiments": self._make_experiments_tab,
                 "start": self._make_start_page,
             },
@@ -150,6 +151,13 @@ class MainWindow(QMainWindow):
         """Let the options of augmentation be chosen, and show the samples so."""
         if self.dialogs.edit_training_options("Augmentation"):
             tab.show_augmented()
+
+    def _make_test_tab(self) -> QWidget:
+        from app.evaluation.tab import TestTab
+
+        tab = TestTab(self)
+        tab.train_requested.connect(self.training.start)
+        return tab
 
     def _make_experiments_tab(self) -> QWidget:
         from app.experiments.run_commands import RunCommands
@@ -260,7 +268,7 @@ class MainWindow(QMainWindow):
     # ---- what is shown ----
 
     def show_tab(self, key: str) -> None:
-        """Show Design, Data, Train, Experiments or the start page; each is made when first seen."""
+        """Show Design, Data, Train, Test, Experiments or the start page; each is made when first seen."""
         focused = self.focusWidget()
         if key == "design":
             self.design.show()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Tabs(QObject):
-    """Design, Data, Train, Experiments and the start page, in one stack."""
+    """Design, Data, Train, Test, Experiments and the start page, in one stack."""
 
     def __init__(self, parent: QObject, factories: Mapping[str, Callable[[], QWidget]]) -> None:
         super().__init__(parent)
@@ -55,7 +55,7 @@ class Tabs(QObject):
 
     def shutdown(self) -> None:
         """Release plots, processes and timers of the pages that have a `shutdown`, before the program ends."""
-        for key in ("data", "train", "start", "experiments"):
+        for key in ("data", "train", "test", "start", "experiments"):
             shutdown = getattr(self._pages.get(key), "shutdown", None)
             if shutdown is not None:
                 shutdown()

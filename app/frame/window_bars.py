@@ -24,7 +24,7 @@ from designer.editor import Editor
 from engine.core.errors import plural
 
 SEGMENT_PADDING = 14  # with the border
-TABS = (("design", "Design"), ("data", "Data"), ("train", "Train"), ("experiments", "Experiments"))
+TABS = (("design", "Design"), ("data", "Data"), ("train", "Train"), ("test", "Test"), ("experiments", "Experiments"))
 
 
 class TopBar(QWidget):
@@ -86,7 +86,7 @@ class TopBar(QWidget):
         """Return the width that a tab needs while it is chosen: semibold, where Qt would measure the regular weight."""
         font = QFont(button.font())
         font.setWeight(QFont.Weight.DemiBold)
-        return max(72, QFontMetrics(font).horizontalAdvance(button.text()) + 2 * SEGMENT_PADDING)
+        return max(60, QFontMetrics(font).horizontalAdvance(button.text()) + 2 * SEGMENT_PADDING)
 
     def _fill_right(self, side: QWidget, actions: Mapping[str, QAction]) -> None:
         row = QHBoxLayout(side)

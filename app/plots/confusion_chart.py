@@ -44,12 +44,15 @@ class ConfusionCard(QFrame):
 
     closed = Signal()
 
-    def __init__(self, tables: Mapping[str, Confusion], parent: QWidget | None = None) -> None:
-        """`tables` by split; the test split is shown first where there is one."""
+    def __init__(
+        self, tables: Mapping[str, Confusion], parent: QWidget | None = None, *, can_close: bool = True
+    ) -> None:
+        """`tables` by split; the test split is shown first where there is one. Without `can_close` it is
+        one matrix, whose split is said elsewhere."""
         super().__init__(parent)
         theme.mark(self, "role", "card")
         self.title = "Confusion matrix"
-        self._tables = dict(tables)
+        self._tables, self._can_close = dict(tables), can_close
         self.choice, self.note, self.chart, self.errors = QComboBox(), QLabel(), ConfusionChart(), _make_errors()
         self.choice.addItems(list(tables))
         self.choice.setAccessibleName("Split of the confusion matrix")
@@ -83,6 +86,7 @@ class ConfusionCard(QFrame):
             head.addWidget(widget)
         head.addStretch(1)
         head.addWidget(close)
+        close.setVisible(self._can_close)
         return head
 
     def show_split(self, split: str) -> None:
@@ -91,7 +95,7 @@ class ConfusionCard(QFrame):
         right, every = sum(row[i] for i, row in enumerate(table.counts)), sum(table.of_class)
         share = f" ({format_percent(right / every, 1)})" if every else ""
         text = f"{right:,} of {every:,} correct{share}"
-        self.note.setText(f"{split}: {text}" if len(self._tables) == 1 else text)
+        self.note.setText(f"{split}: {text}" if len(self._tables) == 1 and self._can_close else text)
         self.chart.show_table(table)
         names, size = table.classes, range(len(table.classes))
         errors = [(table.counts[i][j], i, j) for i in size for j in size if i != j and table.counts[i][j]]

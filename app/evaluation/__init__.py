@@ -1,0 +1,1 @@
+"""The Test tab: how good a trained network is."""

@@ -1,0 +1,101 @@
+"""Plots of an evaluation: confidence against accuracy, and predicted against true numbers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import Qt
+
+from app.plots.axes import Unit, linear_axis, tick_labels, values_axis
+from app.plots.items import Line, Markers
+from app.plots.plot import Plot
+from designer import markup, theme
+from designer.markup import Markup
+from engine.core.text import format_percent
+
+HEIGHT = 240
+
+
+class ReliabilityPlot(Plot):
+    """Share of correct answers over the confidence that the network had in them, in bins; on the diagonal a confidence
+    is as high as the accuracy (Guo et al. 2017)."""
+
+    def __init__(self, bins: Sequence[Mapping[str, float]]) -> None:
+        """`bins` are those of `calibration` in the result of `netwright-engine evaluate`."""
+        self._bins = list(bins)
+        super().__init__()
+        self.setFixedHeight(HEIGHT)
+        middles = [(found["low"] + found["high"]) / 2 for found in self._bins]
+        widths = [0.92 * (found["high"] - found["low"]) for found in self._bins]
+        self._bars = pg.BarGraphItem(x=middles, height=[found["accuracy"] for found in self._bins], width=widths)
+        self._diagonal = Line([0.0, 1.0], [0.0, 1.0])
+        for item in (self._bars, self._diagonal):
+            self.addItem(item, ignoreBounds=True)
+        self.setAccessibleName("Accuracy by confidence")
+
+    def dress(self) -> None:
+        """Bars in the accent colour, the diagonal dashed."""
+        palette = theme.current()
+        self._bars.setOpts(brush=palette.mixed(palette.accent, palette.panel, 0.6), pen=pg.mkPen(None))
+        self._diagonal.setPen(pg.mkPen(palette.muted, width=1, style=Qt.PenStyle.DashLine))
+
+    def draw(self) -> str:
+        """Both axes from 0 to 100 %."""
+        axis = linear_axis(0.0, 1.0, 4)
+        self.show_axes(axis, Unit(name="confidence"), axis, tick_labels(axis, is_percent=True))
+        return ""
+
+    def readout(self, place: float) -> tuple[float, Markup]:
+        """The bin under the pointer."""
+        found = next((one for one in self._bins if one["low"] <= place <= one["high"]), None)
+        if found is None:
+            return place, Markup()
+        count, accuracy = f"{int(found['count']):,}", format_percent(found["accuracy"], 1)
+        text = markup.filled(
+            "{} samples<br>{} sure, {} correct", count, format_percent(found["confidence"], 1), accuracy
+        )
+        return (found["low"] + found["high"]) / 2, text
+
+
+class PredictionPlot(Plot):
+    """Predicted numbers over true ones, one point per sample; on the diagonal a prediction is right."""
+
+    def __init__(self, residuals: Mapping[str, Any]) -> None:
+        """`residuals` is an entry of the result of `netwright-engine evaluate`."""
+        points = np.array(residuals["points"], dtype=float).reshape(-1, 2)
+        self._true, self._predicted = points[:, 0], points[:, 1]
+        self._name = str(residuals["name"])
+        super().__init__()
+        self.setFixedHeight(HEIGHT)
+        self._points = Markers(x=self._true, y=self._predicted, size=5)
+        self._diagonal = Line()
+        for item in (self._diagonal, self._points):
+            self.addItem(item, ignoreBounds=True)
+        self.setAccessibleName(f"Predicted against true {self._name}")
+
+    def dress(self) -> None:
+        """Points in the accent colour, the diagonal dashed."""
+        palette = theme.current()
+        self._points.setPen(pg.mkPen(None))
+        self._points.setBrush(pg.mkBrush(palette.accent))
+        self._diagonal.setPen(pg.mkPen(palette.muted, width=1, style=Qt.PenStyle.DashLine))
+
+    def draw(self) -> str:
+        """The same range on both axes."""
+        both = np.concatenate([self._true, self._predicted])
+        if not np.isfinite(both).any():
+            return "The predictions are not finite numbers."
+        x, y = values_axis(both, self.num_x_ticks), values_axis(both, self.num_y_ticks)
+        ends = [min(x.low, y.low), max(x.high, y.high)]
+        self._diagonal.setData(ends, ends)
+        self.show_axes(x, Unit(name="true"), y, tick_labels(y))
+        return ""
+
+    def readout(self, place: float) -> tuple[float, Markup]:
+        """The sample that is nearest to the pointer."""
+        if not len(self._true):
+            return place, Markup()
+        nearest = int(np.nanargmin(np.abs(self._true - place)))
+        true, predicted = f"{self._true[nearest]:.4g}", f"{self._predicted[nearest]:.4g}"
+        return float(self._true[nearest]), markup.filled("true {}<br>predicted {}", true, predicted)
