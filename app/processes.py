@@ -356,6 +356,8 @@ class EngineCommand(QObject):
         )
         assert self._process.stdout is not None
         assert self._process.stderr is not None
+        self.error: dict[str, Any] = {}
+        """The error as JSON, with its code and data, where the command printed one."""
         self._out: list[bytes] = []
         self._errors: list[bytes] = []
         self._open = 2
@@ -376,9 +378,22 @@ class EngineCommand(QObject):
                 return
             except (IndexError, ValueError):
                 pass
+        if code > 1 and (error := self._read_error()):
+            self.error = error
+            self.failed.emit(error["message"])
+            return
         text = b"\n".join(self._errors).decode(errors="replace").removeprefix("netwright-engine: ").strip()
         last = text.splitlines()[-1] if code == 1 and text else text
         self.failed.emit(last or f"The engine process ended with code {code} without a message.")
+
+    def _read_error(self) -> dict[str, Any]:
+        """Return the error that the command printed as JSON, empty where it printed none."""
+        try:
+            printed = json.loads(self._out[-1])
+        except (IndexError, ValueError):
+            return {}
+        error = printed.get("error") if isinstance(printed, dict) else None
+        return error if isinstance(error, dict) and "message" in error else {}
 
     def cancel(self) -> None:
         """Kill the process; `failed` is not emitted."""

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import messages
+from app.dialogs.export_parts import ReportTable, agreement, option_arguments, options_form
 from app.messages import breakable
 from app.processes import EngineCommand
 from app.shell import Shell
@@ -32,6 +33,7 @@ from designer import theme
 from engine.core.errors import UserError
 from engine.project import user_code
 from engine.project.dataset_info import DatasetInfo
+from engine.project.export_report import measured_where
 from engine.project.file import SUFFIX, load, save
 from engine.project.input_format import input_formats
 from engine.project.preparing import preparation_of
@@ -40,13 +42,11 @@ from engine.runs.folder import RunFolder, frozen_code
 from engine.user_code.expression import companion
 
 FORMATS = (
-    ("onnx", ".onnx", "ONNX", "Input normalisation and softmax inside, any batch size; compared with ONNX Runtime"),
+    ("onnx", ".onnx", "ONNX", "For ONNX Runtime and other runtimes; compared with torch before it is written"),
     ("pytorch", ".py", "PyTorch", "One readable file that runs without Netwright, and its weights beside it"),
     ("pt2", ".pt2", "PyTorch program", "A torch.export program with its weights, any batch size; loaded and compared"),
 )
 COMPARED_WITH = {"onnx": "ONNX Runtime", "pt2": "The program, loaded in another process,"}
-
-
 LONGEST_TITLE = 60
 MOST_NAMES = 12
 """Number of class names that are shown."""
@@ -64,6 +64,9 @@ class ExportDialog(QDialog):
 
     `info` describes the data of `project`. Without `has_fresh` only the weights of the run are offered.
     """
+
+    layer_chosen = Signal(str)
+    """The path of a layer that was clicked in the table of differences."""
 
     def __init__(
         self,
@@ -90,6 +93,10 @@ class ExportDialog(QDialog):
         self.formats = QButtonGroup(self)
         for index, (_, _, label, help_text) in enumerate(FORMATS):
             column.addLayout(self._choice(self.formats, index, label, help_text))
+        self.options = options_form(self)
+        self.options.changed.connect(self._fit_height)
+        self.options.folding_changed.connect(self._fit_height)
+        column.addWidget(self.options)
         column.addWidget(self._training_box())
         column.addWidget(_section("WEIGHTS"))
         self.sources = QButtonGroup(self)
@@ -106,6 +113,9 @@ class ExportDialog(QDialog):
         self.outcome = _text_label("Result")
         column.addWidget(self.busy)
         column.addWidget(self.outcome)
+        self.report = ReportTable(self)
+        self.report.layer_chosen.connect(self.layer_chosen)
+        column.addWidget(self.report)
         column.addStretch(1)
         column.addLayout(self._buttons())
         self.formats.idClicked.connect(self._follow_format)
@@ -218,6 +228,7 @@ class ExportDialog(QDialog):
         if path.suffix in ("", *(suffix for _, suffix, _, _ in FORMATS)):
             self.file.setText(str(path.with_suffix(FORMATS[index][1])))
         self.with_training.setVisible(FORMATS[index][0] == "pytorch")
+        self.options.setVisible(FORMATS[index][0] == "onnx")
 
     def _browse(self) -> None:
         _, suffix, label, _ = FORMATS[self.formats.checkedId()]
@@ -231,6 +242,9 @@ class ExportDialog(QDialog):
         target = self.file.text().strip()
         if not target:
             self._say("Choose the file to write.", "error")
+            return
+        if not self.options.is_valid:
+            self._say(self.options.reason, "error")
             return
         try:
             source = self._source()
@@ -246,10 +260,13 @@ class ExportDialog(QDialog):
         arguments = ["export", str(source), "--format", format, "-o", target, "--json", *force]
         if format == "pytorch" and self.with_training.isChecked():
             arguments.append("--with-training")
+        if format == "onnx":
+            arguments += option_arguments(self.options)
         if weights := self._kept.get(self.sources.checkedId()):
             arguments += ["--weights", weights]
         if self._copy is not None:
             arguments += ["--base", str(self._base)]
+        self.report.clear_report()
         self._say("Exporting… the first time takes a few seconds.", "help")
         for button in (self.copy_button, self.folder_button):
             button.hide()
@@ -305,18 +322,21 @@ class ExportDialog(QDialog):
     def _on_finished(self, answer: dict[str, Any]) -> None:
         lines = [f"Wrote {answer['path']}."]
         if answer["largest_difference"] is not None:
-            lines.append(
-                f"{COMPARED_WITH[answer['format']]} agrees: largest difference {answer['largest_difference']:.2g} "
-                f"over {answer['samples']:,} {answer['samples_kind']} samples."
-            )
+            lines.append(agreement(answer, COMPARED_WITH[answer["format"]]))
+        if answer["measured"]:
+            self.report.show_measured(answer["measured"])
+            where = measured_where(answer["measured"])
+            lines.append(f"{where[0].upper()}{where[1:]}.")
+        elif answer["layers"]:
+            self.report.show_layers(answer["layers"])
         takes = [line for given in answer["inputs"] for line in _lines(given)]
         if answer["classes"]:
             takes.append(f"Classes, in order: {_listed(answer['classes'])}.")
         self._write(self.takes, "\n".join(takes))
         self._code, self._written = answer["code"], Path(answer["path"])
         self.copy_button.setText("Copy code that runs it")
-        for button in (self.copy_button, self.folder_button):
-            button.show()
+        self.copy_button.show()
+        self.folder_button.show()
         self._end("\n".join([*lines, *answer["notes"]]), "good")
         self.close_button.setText("Close")
 
@@ -330,6 +350,9 @@ class ExportDialog(QDialog):
             self._say(f"No program was found that shows {folder}.", "error")
 
     def _on_failed(self, message: str) -> None:
+        layers = self._command.error.get("data", {}).get("layers") if self._command is not None else None
+        if layers:
+            self.report.show_layers(layers)
         self._end(message, "error")
 
     def _end(self, text: str, role: str) -> None:
@@ -348,8 +371,11 @@ class ExportDialog(QDialog):
         label.setText(breakable(text))
         label.ensurePolished()  # until then Qt guesses whether it is rich text
         label.setMinimumHeight(max(0, label.heightForWidth(label.width())))
-        layout = self.layout()
-        if layout is not None:
+        self._fit_height()
+
+    def _fit_height(self) -> None:
+        """Let the dialog grow to what it shows."""
+        if (layout := self.layout()) is not None:
             layout.activate()
             self.resize(self.width(), max(self.height(), layout.totalSizeHint().height()))
 

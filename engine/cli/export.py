@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from engine.cli.common import add_json, add_trust, print_json, table
 from engine.core.errors import EXIT_DONE, FieldErrors, UserError
 from engine.core.fields import Bool, Choice, Field, first_clause, printable
 from engine.project.export_options import OnnxOptions
+from engine.project.export_report import layer_rows, measured_rows, measured_where
 
 FORMATS = ("onnx", "pytorch", "pt2")
 COMPARED_WITH = {"onnx": "ONNX Runtime", "pt2": "torch.export.load in another process"}
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     except UserError as error:
         if "layers" in error.data:
-            print("\n".join(_layer_table(error.data["layers"])), file=sys.stderr)
+            print("\n".join(table(layer_rows(error.data["layers"]), right=(1, 2))), file=sys.stderr)
         raise
     if arguments.json:
         print_json(arguments, {**done.write(), "path": str(done.path.absolute())})
@@ -116,37 +116,11 @@ def run(arguments: argparse.Namespace) -> int:
             f"over {done.samples_compared:,} {done.samples_kind} samples"
         )
     if done.measured:
-        print("\n".join(measured_table([row.write() for row in done.measured])))
+        measured = [row.write() for row in done.measured]
+        rows = measured_rows(measured)
+        print("\n".join([*table(rows, right=range(1, len(rows[0]))), f"({measured_where(measured)})"]))
     if done.layers:
-        print("\n".join(_layer_table([row.write() for row in done.layers])))
+        print("\n".join(table(layer_rows([row.write() for row in done.layers]), right=(1, 2))))
     for note in done.notes:
         print(f"note: {note}")
     return EXIT_DONE
-
-
-def measured_table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the lines of the table of accuracy, size and speed."""
-    metrics, batches = list(rows[0]["metrics"]), list(rows[0]["milliseconds"])
-    lines = [("", "size", *metrics, *(f"ms, batch {batch}" for batch in batches))]
-    for row in rows:
-        numbers = [f"{row['metrics'][name]:.4g}" for name in metrics]
-        times = [f"{row['milliseconds'][batch]:.3g}" for batch in batches]
-        lines.append((f"{row['runs_in']}, {row['precision']}", _size(row["size_bytes"]), *numbers, *times))
-    first = rows[0]
-    where = f"metrics on {first['samples']:,} samples of the {first['split']} data; " if first["split"] else ""
-    threads = "1 thread" if first["threads"] == 1 else f"{first['threads']} threads"
-    return [*table(lines, right=range(1, len(lines[0]))), f"({where}speed on the CPU with {threads})"]
-
-
-def _size(count: int) -> str:
-    return f"{count / 1e6:,.1f} MB" if count >= 1e5 else f"{count / 1e3:,.1f} kB"
-
-
-def _layer_table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the lines of the table of differences layer by layer."""
-    lines = [("layer", "difference", "relative to spread", "")]
-    for row in rows:
-        mark = "first that differs" if row["is_first"] else "" if row["agrees"] else "differs"
-        name = " + ".join((row["layer"], *row["absorbed"]))
-        lines.append((printable(name), f"{row['difference']:.2g}", f"{row['relative']:.2g}", mark))
-    return table(lines, right=(1, 2))

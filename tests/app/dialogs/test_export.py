@@ -66,6 +66,33 @@ def test_the_dialog_says_what_to_feed_and_gives_code_that_does(qtbot, tmp_path: 
     assert len(process.stdout.splitlines()) == 3
 
 
+def test_options_of_onnx_go_to_the_command_and_its_table_is_shown(qtbot, tmp_path: Path) -> None:
+    dialog = make(qtbot, Project(NET, data=DataOptions(source="digits")), tmp_path / "net.onnx")
+    dialog.options.set_value("precision", "float16")
+    dialog.options.set_value("opset", 17)
+    assert not dialog.report.isVisible()
+    said = export(qtbot, dialog)
+    assert "In float16 it differs by at most" in said
+    assert "samples of the test data" in said
+    names = [dialog.report.model().index(line, 0).data() for line in range(dialog.report.rowCount())]
+    assert names == ["torch, float32", "ONNX Runtime, float32", "ONNX Runtime, float16"]
+    dialog.formats.button(1).click()
+    assert not dialog.options.isVisible()
+
+
+def test_differences_layer_by_layer_are_shown_and_a_click_names_the_layer(qtbot, tmp_path: Path) -> None:
+    dialog = make(qtbot, Project(NET), tmp_path / "net.onnx")
+    rows = [
+        {"layer": name, "difference": 1.0, "relative": "Infinity", "agrees": not bad, "is_first": bad, "absorbed": []}
+        for name, bad in (("conv_1", False), ("stage/conv_2", True))
+    ]
+    dialog.report.show_layers(rows)
+    assert dialog.report.selectionModel().selectedRows()[0].row() == 1
+    with qtbot.waitSignal(dialog.layer_chosen) as chosen:
+        dialog.report.cellClicked.emit(1, 0)
+    assert chosen.args == ["stage/conv_2"]
+
+
 def test_the_folder_of_the_file_is_opened(qtbot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
 

@@ -1,0 +1,107 @@
+"""Parts of the export dialog: the options of ONNX, and the tables that an export answers with."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
+
+from designer.forms.form import Form
+from engine.project.export_options import CHECK, CONTENT, NUMBERS, SHAPES, OnnxOptions
+from engine.project.export_report import layer_rows, measured_rows
+
+MOST_ROWS = 8
+"""Number of rows that a table shows without scrolling."""
+
+
+def options_form(parent: QWidget) -> Form:
+    """Return the form of the options of ONNX, their groups folded away."""
+    return Form(OnnxOptions(), folded=(NUMBERS, SHAPES, CONTENT, CHECK), parent=parent)
+
+
+def option_arguments(form: Form) -> list[str]:
+    """Return the arguments of `export` for the options that differ from their defaults."""
+    record = form.record.without_hidden()
+    arguments = []
+    for name, value in record.changed().items():
+        arguments += [f"--{name.replace('_', '-')}", type(record).fields[name].show(value)]
+    return arguments
+
+
+def agreement(answer: Mapping[str, Any], who: str) -> str:
+    """Return the sentence on the comparison; `who` ran the file."""
+    over = f"over {answer['samples']:,} {answer['samples_kind']} samples"
+    if answer["precision"] != "float32":
+        return (
+            f"In {answer['precision']} it differs by at most {answer['largest_difference']:.2g} of the largest output "
+            f"{over}; in float32 it agrees with torch."
+        )
+    return f"{who} agrees: largest difference {answer['largest_difference']:.2g} {over}."
+
+
+class ReportTable(QTableWidget):
+    """Shows accuracy, size and speed, or the differences layer by layer; hidden while it has nothing."""
+
+    layer_chosen = Signal(str)
+    """The path of the layer whose row was clicked."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._layers: list[str] = []
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.verticalHeader().hide()
+        self.horizontalHeader().setHighlightSections(False)
+        self.setAccessibleName("Report of the export")
+        self.cellClicked.connect(self._on_clicked)
+        self.hide()
+
+    def show_measured(self, measured: Sequence[Mapping[str, Any]]) -> None:
+        """Show accuracy, size and speed."""
+        self._layers = []
+        self._show(measured_rows(measured))
+
+    def show_layers(self, layers: Sequence[Mapping[str, Any]]) -> None:
+        """Show the differences layer by layer, from the first that differs on."""
+        self._layers = [row["layer"] for row in layers]
+        self._show(layer_rows(layers))
+        first = next((number for number, row in enumerate(layers) if row["is_first"]), None)
+        if first is not None:
+            self.selectRow(first)
+            self.scrollTo(self.model().index(first, 0), QAbstractItemView.ScrollHint.PositionAtCenter)
+
+    def clear_report(self) -> None:
+        """Forget the table and hide it."""
+        self._layers = []
+        self.setRowCount(0)
+        self.hide()
+
+    def _show(self, rows: Sequence[tuple[str, ...]]) -> None:
+        header, *body = rows
+        self.setColumnCount(len(header))
+        self.setRowCount(len(body))
+        self.setHorizontalHeaderLabels(
+            [text if text.startswith("ms,") else text[:1].upper() + text[1:] for text in header]
+        )
+        first = self.horizontalHeaderItem(0)
+        if first is not None:
+            first.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        for line, row in enumerate(body):
+            for column, text in enumerate(row):
+                item = QTableWidgetItem(text)
+                if column > 0 and not text.isalpha():
+                    item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                self.setItem(line, column, item)
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.resizeRowsToContents()
+        height = self.horizontalHeader().sizeHint().height() + 2 * self.frameWidth() + 2
+        height += sum(self.rowHeight(line) for line in range(min(len(body), MOST_ROWS)))
+        self.setFixedHeight(height)
+        self.show()
+
+    def _on_clicked(self, line: int, _: int) -> None:
+        if line < len(self._layers):
+            self.layer_chosen.emit(self._layers[line])
