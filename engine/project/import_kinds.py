@@ -27,6 +27,7 @@ _HERE = "engine.exchange.importing."
 KINDS = (
     ImportKind("onnx", "ONNX", (".onnx",), f"{_HERE}onnx_file.read"),
     ImportKind("pt2", "torch.export", (".pt2",), f"{_HERE}pt2_file.read"),
+    ImportKind("source", "PyTorch source of Netwright", (".py",), f"{_HERE}source.convert.read", has_layers=True),
     ImportKind("keras", "Keras", (".keras",), f"{_HERE}keras.convert.read", "hdf5", has_layers=True),
 )
 WITHOUT_GRAPH = (".pt", ".pth", ".bin", ".ckpt", ".safetensors")

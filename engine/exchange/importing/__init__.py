@@ -4,6 +4,7 @@
     onnx_file.py   the reader of ONNX files
     pt2_file.py    the reader of programs of torch.export, through torch's ONNX exporter
     keras/         the reader of Keras models, which gives layers and no graph
+    source/        the reader of PyTorch source that Netwright printed, also with edits by hand
     folding.py     computes what is known before the network runs
     rewrites.py    makes one node of several operators that are one layer; the patterns are in patterns.py
     lifts/         one function per operator: how to write one is in its docstring
