@@ -33,7 +33,10 @@ class Layout:
         """Return where the numbers of a key of the network may stand in a file, best first; empty for other keys."""
         for pattern, sources in self.rules:
             if found := _pattern(pattern).fullmatch(key):
-                return tuple(Source(source) if isinstance(source, str) else source for source in sources(found))
+                try:
+                    return tuple(Source(source) if isinstance(source, str) else source for source in sources(found))
+                except LookupError:  # a layer of another network, whose name follows the pattern
+                    return ()
         return ()
 
 
