@@ -44,7 +44,7 @@ from engine.user_code.expression import companion
 FORMATS = (
     ("onnx", ".onnx", "ONNX", "For ONNX Runtime and other runtimes; compared with torch before it is written"),
     ("pytorch", ".py", "PyTorch", "One readable file that runs without Netwright, and its weights beside it"),
-    ("pt2", ".pt2", "PyTorch program", "A torch.export program with its weights, any batch size; loaded and compared"),
+    ("pt2", ".pt2", "Program", "A torch.export program (.pt2) with its weights, any batch size; loaded and compared"),
 )
 COMPARED_WITH = {"onnx": "ONNX Runtime", "pt2": "The program, loaded in another process,"}
 LONGEST_TITLE = 60
@@ -91,13 +91,14 @@ class ExportDialog(QDialog):
         column.setSpacing(12)
         column.addWidget(_section("FORMAT"))
         self.formats = QButtonGroup(self)
-        for index, (_, _, label, help_text) in enumerate(FORMATS):
+        for index, (format, _, label, help_text) in enumerate(FORMATS):
             column.addLayout(self._choice(self.formats, index, label, help_text))
+            if format == "pytorch":
+                column.addWidget(self._training_row())
         self.options = options_form(self)
         self.options.changed.connect(self._fit_height)
         self.options.folding_changed.connect(self._fit_height)
         column.addWidget(self.options)
-        column.addWidget(self._training_box())
         column.addWidget(_section("WEIGHTS"))
         self.sources = QButtonGroup(self)
         self._add_sources(column, has_fresh)
@@ -148,15 +149,19 @@ class ExportDialog(QDialog):
             text = "The network on the canvas with initial weights"
             column.addLayout(self._choice(self.sources, FRESH, "Fresh", text))
 
-    def _training_box(self) -> QCheckBox:
+    def _training_row(self) -> QWidget:
         """Return the option of the PyTorch format: a training script beside it."""
+        self.training_row = QWidget()
+        row = QHBoxLayout(self.training_row)
+        row.setContentsMargins(24, 0, 0, 0)
         self.with_training = QCheckBox("With a training script that gives the losses of the run")
         self.with_training.setToolTip(
             "Plain PyTorch: data, splits, loss, solver and schedule of the project; one process, or several under "
             "torchrun"
         )
-        self.with_training.hide()
-        return self.with_training
+        row.addWidget(self.with_training)
+        self.training_row.hide()
+        return self.training_row
 
     def _file_row(self, target: Path) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -227,7 +232,7 @@ class ExportDialog(QDialog):
         path = Path(self.file.text())
         if path.suffix in ("", *(suffix for _, suffix, _, _ in FORMATS)):
             self.file.setText(str(path.with_suffix(FORMATS[index][1])))
-        self.with_training.setVisible(FORMATS[index][0] == "pytorch")
+        self.training_row.setVisible(FORMATS[index][0] == "pytorch")
         self.options.setVisible(FORMATS[index][0] == "onnx")
 
     def _browse(self) -> None:

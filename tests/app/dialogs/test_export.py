@@ -137,9 +137,9 @@ def test_best_and_last_weights_of_a_run_can_be_chosen(qtbot, tmp_path: Path) -> 
     assert dialog.sources.button(0).isChecked()
     assert "pixels 0 to 16" in dialog.takes.text()
     dialog.sources.button(2).click()
-    assert dialog.with_training.isHidden()
+    assert dialog.training_row.isHidden()
     dialog.formats.button(1).click()
-    assert not dialog.with_training.isHidden()
+    assert not dialog.training_row.isHidden()
     dialog.with_training.setChecked(True)
     said = export(qtbot, dialog)
     assert "last iteration" in said
