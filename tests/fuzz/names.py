@@ -46,5 +46,6 @@ ENGINE = [
     "shards of parquet",
     "keras",
     "pt2",
+    "exported source",
 ]
 WINDOW = ["block", "clipboard", "thumbnail", "events in the window"] if importlib.util.find_spec("PySide6") else []

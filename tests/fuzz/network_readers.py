@@ -3,6 +3,7 @@
 import io
 import json
 import random
+import re
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,8 +13,12 @@ from torch import nn
 
 from engine.exchange.importing.keras import convert
 from engine.exchange.importing.pt2_file import load_program
+from engine.exchange.importing.source import convert as exported
+from engine.lowering.source import source
+from engine.network.analysis import analyse
+from engine.project.file import load
 from tests.fuzz import mutate
-from tests.fuzz.readers import reader
+from tests.fuzz.readers import TEMPLATES, reader
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -68,3 +73,35 @@ def _programs(folder: Path) -> list[bytes]:
 @reader("pt2", "d.pt2", archive, _programs)
 def read_program(folder: Path, generator: random.Random) -> None:
     load_program(folder / "d.pt2", folder)
+
+
+def edited_lines(generator: random.Random, seeds: Sequence[bytes]) -> bytes:
+    """Return source with lines taken out, doubled or exchanged, with other words and numbers, or other bytes."""
+    if generator.random() < 0.1:
+        return mutate.any_bytes(generator, seeds)
+    lines = generator.choice(seeds).decode().split("\n")
+    words = ["self", "x", "0", "-1", "10**9", "None", "nn.ReLU()", "float('inf')", "(1, 2)", "torch.cat", "'a'", "**x"]
+    for _ in range(generator.choice([1, 1, 2, 4])):
+        at, other = generator.randrange(len(lines)), generator.randrange(len(lines))
+        match generator.randrange(5):
+            case 0:
+                lines.pop(at)
+            case 1:
+                lines.insert(at, lines[other])
+            case 2:
+                lines[at], lines[other] = lines[other], lines[at]
+            case _:
+                parts = re.split(r"(\w+)", lines[at])
+                parts[generator.randrange(len(parts))] = generator.choice([*words, str(generator.randrange(-5, 5000))])
+                lines[at] = "".join(parts)
+    return "\n".join(lines).encode()
+
+
+def _sources(folder: Path) -> list[bytes]:
+    networks = [load(TEMPLATES / f"{name}.netwright").project.network for name in ("mlp", "seq2seq", "squeezenet1_1")]
+    return [source(network, analyse(network), title="t").encode() for network in networks]
+
+
+@reader("exported source", "d.py", edited_lines, _sources)
+def read_source(folder: Path, generator: random.Random) -> None:
+    exported.read(folder / "d.py", {})

@@ -140,8 +140,7 @@ class Walker:
             raise refuse(target, "only names can be assigned.")
         if self.chain is not None and self.chain.variable != target.id:
             self._close()
-        found_one = self._evaluate(value, target.id)
-        self.values[target.id] = found_one
+        self.values[target.id] = self._evaluate(value, target.id)
 
     def _several(self, node: ast.expr, names: Sequence[str]) -> list[Value]:
         """Return the tensors of a call with several outputs."""
