@@ -1,3 +1,4 @@
+import contextlib
 import pickle
 import zipfile
 from dataclasses import replace
@@ -80,6 +81,16 @@ def test_damaged_files_are_refused(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(UserError, match=r"w\.pt (is no file of torch\.save|holds no tensors)"):
         read_source(path)
+
+
+def test_a_damaged_file_of_the_old_form_is_refused_wherever_it_was_cut_or_changed(tmp_path: Path) -> None:
+    torch.save(STATE, tmp_path / "w.pt", _use_new_zipfile_serialization=False)
+    content, path = (tmp_path / "w.pt").read_bytes(), tmp_path / "damaged.pt"
+    for place in range(0, len(content), 7):
+        for damaged in (content[:place], content[:place] + b"\xff" + content[place + 1 :]):
+            path.write_bytes(damaged)
+            with contextlib.suppress(UserError):  # a changed number is no damage that could be seen
+                read_source(path)
 
 
 def test_a_compressed_archive_is_refused(tmp_path: Path) -> None:
