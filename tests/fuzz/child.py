@@ -46,6 +46,7 @@ def _load_all(names: list[str]) -> None:
     """Before memory is limited: libraries take much of it once."""
     import tests.fuzz.format_readers
     import tests.fuzz.network_readers
+    import tests.fuzz.onnx_readers
     import tests.fuzz.state_readers
 
     if any(name not in READERS for name in names):

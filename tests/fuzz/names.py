@@ -44,6 +44,7 @@ ENGINE = [
     "tokenizer.json",
     "shards",
     "shards of parquet",
+    "onnx",
     "keras",
     "pt2",
     "exported source",

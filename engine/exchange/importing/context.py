@@ -105,6 +105,8 @@ class Context:
             value = self.attribute(node, attribute)
             return [int(one) for one in np.atleast_1d(value)]
         numbers = self.optional_numbers(node, index)
+        if numbers is not None and numbers.dtype.kind not in "iu":
+            raise NotLiftable(f"has no whole numbers as its input {index + 1}")
         return None if numbers is None else [int(one) for one in numbers.reshape(-1)]
 
     def is_parameter(self, name: str) -> bool:
@@ -151,8 +153,9 @@ class Context:
             self.connections.append(Connection(one.port, Port(id, port)))
         self.layers.append(Placed(id, type, node.scope, name, dict(weights or {}), node.op))
         shown = tuple(dims) if dims is not None else inputs[0].dims
+        is_whole = all(one.is_whole for one in inputs)
         return tuple(
-            Tensor(Port(id, port), out, shown if _shows(shown, out) else canonical(out))
+            Tensor(Port(id, port), out, shown if _shows(shown, out) else canonical(out), is_whole=is_whole)
             for port, out in zip(type.output_ports(), types, strict=True)
         )
 

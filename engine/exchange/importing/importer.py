@@ -1,7 +1,7 @@
 """Import a network from a foreign file: a project with its weights beside it, compared with the original."""
 
-import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,15 +12,17 @@ from engine.core import progress
 from engine.core.errors import UserError
 from engine.exchange.export import refuse_destination
 from engine.exchange.importing.assemble import Assembled, assemble, layout_of
-from engine.exchange.importing.graph import Graph
+from engine.exchange.importing.graph import Graph, Value
 from engine.exchange.importing.lifter import Fate, Lifted, lift_graph
 from engine.exchange.importing.parity import Parity, compare
 from engine.exchange.importing.report import ImportReport, OperatorRow, ReadNetwork
+from engine.exchange.importing.values import Tensor
 from engine.lowering.constants import set_constants
 from engine.lowering.module import build, prefixes
 from engine.lowering.weights import State, fill
 from engine.lowering.weights_file import write_weights_file
 from engine.network.analysis import Analysis, analyse
+from engine.network.block import Block
 from engine.network.network import Network, Port
 from engine.network.table import num_layers
 from engine.project.constants import ConstantsFile
@@ -47,30 +49,76 @@ def import_file(
     _refuse(to, weights, constants, replaces=replaces)
     if kind.has_layers:
         return _import_network(path, to, kind, reader(kind)(path, dict(sizes or {})))
-    graph: Graph = reader(kind)(path)
+    made = network_of(reader(kind)(path), sizes or {})
+    parity = made.compared() if compares else Parity(refusal="No comparison was asked for.")
+    project = Project(made.network, made.assembled.layout, identity=new_identity())
+    if made.state:
+        checksum = write_weights_file(weights, made.state, made.owners)
+        project = project.with_section("weights", WeightsOptions(file=weights.name, sha256=checksum))
+    if made.constants:
+        checksum = write_weights_file(constants, made.constants, {})
+        project = project.with_section("constants", ConstantsFile(file=constants.name, sha256=checksum))
+    save(project, to)
+    files = (weights if made.state else None, constants if made.constants else None)
+    return _report(path, to, *files, kind, made, parity)
+
+
+@dataclass(frozen=True)
+class Made:
+    """The network of a graph: what became of the operators, layout and id paths, the prefixes of the state-dict keys
+    per id path (`owners`), and the weights."""
+
+    lifted: Lifted
+    assembled: Assembled
+    analysis: Analysis
+    owners: Mapping[str, tuple[str, ...]]
+    state: State
+
+    @property
+    def network(self) -> Network:
+        """Return the network."""
+        return self.assembled.network
+
+    def module(self) -> fx.GraphModule:
+        """Return the built module with the weights, for inference."""
+        module = filled(self.network, self.analysis, self.state)
+        set_constants(module, self.constants)
+        return module
+
+    @property
+    def constants(self) -> State:
+        """Return the numbers of the operators that are kept as they are."""
+        given = self.lifted.context.constants
+        return {name: torch.from_numpy(array.copy()) for name, array in given.items()}
+
+    def ends(self) -> tuple[list[tuple[Value, Tensor]], list[tuple[str, Tensor, int]]]:
+        """Return the inputs in the order of the module's arguments, and the outputs with their places among its
+        results."""
+        order = {layer.id: number for number, layer in enumerate(self.network.inputs)}
+        places = output_places(self.network)
+        inputs = sorted(self.lifted.context.inputs, key=lambda one: order[one[1].port.layer])
+        return inputs, [(name, tensor, places[tensor.port]) for name, tensor in self.lifted.outputs]
+
+    def compared(self) -> Parity:
+        """Compare with the program that the file is for."""
+        ctx = self.lifted.context
+        return compare(ctx.graph, self.module(), self.network, *self.ends(), ctx.fixed_batch)
+
+
+def network_of(graph: Graph, sizes: Mapping[str, int]) -> Made:
+    """Return the network of a graph with its weights. Raises `UserError` where there is none."""
     total = len(graph.nodes)
-    lifted = lift_graph(graph, dict(sizes or {}))
+    lifted = lift_graph(graph, dict(sizes))
     ctx = lifted.context
-    assembled = assemble(ctx.layers, ctx.connections, _needed(lifted))
+    ends = [tensor for _, tensor in (*lifted.outputs, *ctx.inputs)]
+    assembled = assemble(ctx.layers, ctx.connections, [tensor.port.layer for tensor in ends])
     analysis = analyse(assembled.network)
     if analysis.has_errors:
         problem = next(one for one in analysis.problems if one.severity == "error")
-        raise UserError(f"The network of {path.name} does not fit together: {problem.message}")
+        raise UserError(f"The network of the file does not fit together: {problem.message}")
     progress.report(total, total, "operators")
     owners = prefixes(assembled.network, analysis)
-    state = state_of(assembled, owners)
-    parity = _parity(lifted, assembled, analysis, state) if compares else Parity(refusal="No comparison was asked for.")
-    has_weights = bool(state)
-    project = Project(assembled.network, assembled.layout, identity=new_identity())
-    if has_weights:
-        checksum = write_weights_file(weights, state, owners)
-        project = project.with_section("weights", WeightsOptions(file=weights.name, sha256=checksum))
-    if ctx.constants:
-        checksum = write_weights_file(constants, _constants(lifted), {})
-        project = project.with_section("constants", ConstantsFile(file=constants.name, sha256=checksum))
-    save(project, to)
-    files = (weights if has_weights else None, constants if ctx.constants else None)
-    return _report(path, to, *files, kind, graph, lifted, assembled, analysis, parity)
+    return Made(lifted, assembled, analysis, owners, state_of(assembled, owners))
 
 
 def _import_network(path: Path, to: Path, kind: ImportKind, read: ReadNetwork) -> ImportReport:
@@ -125,12 +173,6 @@ def _refuse(*files: Path, replaces: bool) -> None:
             raise UserError(f"{file} exists.", hint="Choose another name, or replace it with --force.", code="exists")
 
 
-def _needed(lifted: Lifted) -> list[str]:
-    return [tensor.port.layer for _, tensor in lifted.outputs] + [
-        tensor.port.layer for _, tensor in lifted.context.inputs
-    ]
-
-
 # ---- weights ----
 
 
@@ -176,25 +218,8 @@ def _tensor(array: np.ndarray) -> torch.Tensor:
 # ---- comparison and report ----
 
 
-def _parity(lifted: Lifted, assembled: Assembled, analysis: Analysis, state: State) -> Parity:
-    ctx = lifted.context
-    module = filled(assembled.network, analysis, state)
-    set_constants(module, _constants(lifted))
-    places = output_places(assembled.network, assembled.paths)
-    outputs = [(name, tensor, places[tensor.port]) for name, tensor in lifted.outputs]
-    order = [layer.id for layer in assembled.network.inputs]
-    inputs = sorted(ctx.inputs, key=lambda one: order.index(one[1].port.layer))
-    return compare(ctx.graph, module, assembled.network, inputs, outputs, ctx.fixed_batch)
-
-
-def _constants(lifted: Lifted) -> State:
-    return {name: torch.from_numpy(array.copy()) for name, array in lifted.context.constants.items()}
-
-
-def output_places(network: Network, paths: Mapping[str, str]) -> dict[Port, int]:
+def output_places(network: Network) -> dict[Port, int]:
     """Return for each port of a lifted layer that leaves the network its place among the outputs."""
-    from engine.network.block import Block
-
     places = {}
     for place, port in enumerate(network.output_ports):
         inner, end = network, port
@@ -212,12 +237,10 @@ def _report(
     weights: Path | None,
     constants: Path | None,
     kind: ImportKind,
-    graph: Graph,
-    lifted: Lifted,
-    assembled: Assembled,
-    analysis: Analysis,
+    made: Made,
     parity: Parity,
 ) -> ImportReport:
+    ctx = made.lifted.context
     warnings = []
     if parity.refusal:
         warnings.append(f"The outputs are not compared with the original: {parity.refusal}")
@@ -231,17 +254,17 @@ def _report(
         source=path,
         project=to,
         kind=kind.key,
-        layers=num_layers(assembled.network),
-        parameters=analysis.parameters,
+        layers=num_layers(made.network),
+        parameters=made.analysis.parameters,
         weights=weights,
         constants=constants,
-        producer=graph.producer,
-        opset=graph.opset,
-        operators=tuple(_row(name, fate) for name, fate in sorted(lifted.fates.items(), key=_order)),
-        inputs=tuple((layer.name, layer.type.output().short()) for layer in assembled.network.inputs),
+        producer=ctx.graph.producer,
+        opset=ctx.graph.opset,
+        operators=tuple(_row(name, fate) for name, fate in sorted(made.lifted.fates.items(), key=_order)),
+        inputs=tuple((layer.name, layer.type.output().short()) for layer in made.network.inputs),
         parity=parity,
         warnings=tuple(warnings),
-        notes=(*graph.notes, *lifted.context.notes),
+        notes=(*ctx.graph.notes, *ctx.notes),
     )
 
 
@@ -254,8 +277,3 @@ def _row(name: str, fate: Fate) -> OperatorRow:
     count = fate.lifted + fate.folded + fate.vanished + fate.opaque
     layers = tuple(fate.layers.most_common())
     return OperatorRow(name, count, fate.lifted, fate.folded, fate.vanished, fate.opaque, layers)
-
-
-def default_name(path: Path) -> str:
-    """Return a name for the project of a file."""
-    return re.sub(r"[^\w.-]+", "_", path.stem) or "network"

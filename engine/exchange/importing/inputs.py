@@ -42,7 +42,8 @@ def add_inputs(ctx: Context, sizes: Mapping[str, int]) -> None:
             ctx.fixed_batch = batch
         id = f"n{len(ctx.layers) + 1}"
         ctx.layers.append(Placed(id, type, (), value.name, {}, "input"))
-        tensor = Tensor(Port(id, "out"), type.output(), dims, value.name)
+        is_whole = not value.dtype.startswith(("float", "bfloat")) and type.output().kind == "real"
+        tensor = Tensor(Port(id, "out"), type.output(), dims, value.name, is_whole)
         ctx.values[value.name] = tensor
         ctx.inputs.append((value, tensor))
 
@@ -67,13 +68,10 @@ def _given(ctx: Context, value: Value, sizes: Mapping[str, int]) -> list[int | s
 def _layer(ctx: Context, value: Value, sizes: list[int | str | None]) -> tuple[LayerType, tuple[str, ...]]:
     """Return the input layer, and the dimensions of the input in the file."""
     rank = len(sizes)
-    if value.dtype.startswith(("int", "uint")) or value.dtype == "bool":
-        if rank == 2 and value.dtype != "bool":
-            return SequenceInput(content="indices", length=_free_length(sizes[1])), (BATCH, "T")
-        if not value.dtype == "uint8":
-            raise UserError(
-                f"The input '{value.name}' has {rank} dimensions of type {value.dtype}, which no input layer takes."
-            )
+    if value.dtype.startswith(("int", "uint")) and rank == 2:
+        return SequenceInput(content="indices", length=_free_length(sizes[1])), (BATCH, "T")
+    if not value.dtype.startswith(("float", "bfloat", "int", "uint", "bool")):
+        raise UserError(f"The input '{value.name}' is of type {value.dtype}, which no input layer takes.")
     first = list(_first_users(ctx, value.name))
     if rank == 2:
         return FeatureInput(channels=_known(value, sizes, 1), normalization="none"), (BATCH, "C")

@@ -1,7 +1,10 @@
 """Turn a graph into layers: fold what is known, rewrite patterns, lift operator by operator."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,6 +22,7 @@ from engine.layers.utility import Identity
 from engine.network.network import Port
 
 MOST_NAMED = 8
+T = TypeVar("T")
 
 
 @dataclass
@@ -67,7 +71,7 @@ def _lift_node(ctx: Context, node: Node, fates: dict[str, Fate], reasons: list[s
     parts = node.parts or (node.label,)
     found: tuple[Held | None, ...]
     try:
-        folded = fold(ctx, node)
+        folded = _tried(fold, ctx, node)
         found = _lifted(ctx, node) if folded is None else folded
     except NotLiftable as reason:
         del ctx.layers[before:]
@@ -75,7 +79,7 @@ def _lift_node(ctx: Context, node: Node, fates: dict[str, Fate], reasons: list[s
         while ctx.connections and ctx.connections[-1].target.layer not in known:
             ctx.connections.pop()
         try:
-            found = keep(ctx, node, str(reason))
+            found = _tried(partial(keep, reason=str(reason)), ctx, node)
             for part in parts:
                 fates.setdefault(part, Fate()).opaque += 1
         except NotLiftable as final:
@@ -101,7 +105,7 @@ def _lift_node(ctx: Context, node: Node, fates: dict[str, Fate], reasons: list[s
 
 def _checked(value: Held, name: str) -> Held:
     if isinstance(value, Tensor):
-        return Tensor(value.port, value.type, value.dims, name)
+        return replace(value, name=name)
     return value if isinstance(value, np.ndarray | Sizes) else np.asarray(value)
 
 
@@ -109,11 +113,16 @@ def _lifted(ctx: Context, node: Node) -> tuple[Held | None, ...]:
     known = lifts().get((node.domain, node.op))
     if known is None:
         raise NotLiftable("is not known")
-    try:
-        found = known.function(ctx, node)
-    except (ValueError, TypeError, IndexError, KeyError, OverflowError, AttributeError) as error:
-        raise NotLiftable(f"has inputs or attributes that do not fit ({type(error).__name__}: {error})") from error
+    found = _tried(known.function, ctx, node)
     return found if isinstance(found, tuple) else (found,)
+
+
+def _tried(function: Callable[[Context, Node], T], ctx: Context, node: Node) -> T:
+    """Return what a function makes of a node; attributes of a wrong type, or too few inputs, are no defect of ours."""
+    try:
+        return function(ctx, node)
+    except (ValueError, TypeError, IndexError, KeyError, OverflowError, AttributeError, ArithmeticError) as error:
+        raise NotLiftable(f"has inputs or attributes that do not fit ({type(error).__name__}: {error})") from error
 
 
 def _without_layers(reasons: list[str]) -> UserError:
@@ -146,7 +155,7 @@ def _fold_constants(graph: Graph, fates: dict[str, Fate]) -> None:
     for node in graph.nodes:
         if node.op == "Constant" or all(not name or name in graph.constants for name in node.inputs):
             try:
-                found = fold(ctx, node) if node.inputs or node.op == "Constant" else None
+                found = _tried(fold, ctx, node) if node.inputs or node.op == "Constant" else None
             except NotLiftable:
                 found = None
             if found is not None and all(isinstance(one, np.ndarray) for one in found):

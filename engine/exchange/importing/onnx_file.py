@@ -74,7 +74,7 @@ def _model(path: Path) -> "onnx.ModelProto":
             size = os.fstat(file.fileno()).st_size
             if size > LIMIT_BYTES:
                 raise _refused(path, f"it has {size:,} bytes; an ONNX file has less than {LIMIT_BYTES:,}")
-            data = file.read(LIMIT_BYTES)
+            data = file.read(size)
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror or error}.", code="not_found") from None
     model = onnx.ModelProto()
@@ -119,15 +119,17 @@ def _graph(model: "onnx.ModelProto", path: Path, opset: int, opsets: Mapping[str
     proto = model.graph
     constants: dict[str, Constant] = {}
     for tensor in proto.initializer:
-        if not tensor.name or tensor.name in constants:
-            raise _refused(path, f"two tensors are named '{tensor.name}', or one has no name")
-        constants[tensor.name] = _constant(tensor, path)
+        name = _text(tensor.name)
+        if not name or name in constants:
+            raise _refused(path, f"two tensors are named '{name}', or one has no name")
+        constants[name] = _constant(tensor, path)
     for sparse in proto.sparse_initializer:
         raise _refused(path, f"the tensor '{sparse.values.name}' is sparse, which is not read")
-    inputs = tuple(_value(one, path) for one in proto.input if one.name not in constants)
+    inputs = tuple(_value(one, path) for one in proto.input if _text(one.name) not in constants)
     own = "netwright" in {entry.key for entry in model.metadata_props}
+    producer = "netwright" if own else _text(model.producer_name)
     nodes = [_node(node, path, constants) for node in proto.node]
-    _check_names(nodes, [*constants, *(one.name for one in inputs)], [one.name for one in proto.output], path)
+    _check_names(nodes, [*constants, *(one.name for one in inputs)], [_text(one.name) for one in proto.output], path)
     return Graph(
         nodes=_sorted(nodes, {*constants, *(one.name for one in inputs)}, path),
         constants=constants,
@@ -136,8 +138,8 @@ def _graph(model: "onnx.ModelProto", path: Path, opset: int, opsets: Mapping[str
         opset=opset,
         opsets=opsets,
         title=path.stem,
-        producer=" ".join(filter(None, ("netwright" if own else model.producer_name, model.producer_version))),
-        metadata={entry.key: entry.value for entry in model.metadata_props},
+        producer=" ".join(filter(None, (producer, _text(model.producer_version)))),
+        metadata={_text(entry.key): _text(entry.value) for entry in model.metadata_props},
     )
 
 
@@ -147,39 +149,44 @@ def _value(proto: "onnx.ValueInfoProto", path: Path) -> Value:
     if not proto.type.HasField("tensor_type"):
         kind = proto.type.WhichOneof("value") or "nothing"
         if kind in ("sequence_type", "map_type", "optional_type", "sparse_tensor_type"):
-            return Value(proto.name, None, kind.removesuffix("_type"))
-        return Value(proto.name, None)
+            return Value(_text(proto.name), None, kind.removesuffix("_type"))
+        return Value(_text(proto.name), None)
     tensor = proto.type.tensor_type
     try:
         dtype = str(helper.tensor_dtype_to_np_dtype(tensor.elem_type)) if tensor.elem_type else "float32"
     except (KeyError, ValueError):
         raise _refused(path, f"'{proto.name}' has an unknown data type") from None
     if not tensor.HasField("shape"):
-        return Value(proto.name, None, dtype)
+        return Value(_text(proto.name), None, dtype)
     sizes: list[int | str | None] = []
     for dim in tensor.shape.dim:
         if dim.HasField("dim_value"):
             sizes.append(dim.dim_value if dim.dim_value > 0 else None)  # exporters write 0 or -1 for a free size
         else:
-            sizes.append(dim.dim_param or None)
-    return Value(proto.name, tuple(sizes), dtype)
+            sizes.append(_text(dim.dim_param) or None)
+    return Value(_text(proto.name), tuple(sizes), dtype)
 
 
 # ---- nodes ----
 
 
 def _node(proto: "onnx.NodeProto", path: Path, constants: Mapping[str, Constant]) -> Node:
-    attributes = {one.name: _attribute(one, path, proto.op_type) for one in proto.attribute}
+    attributes = {_text(one.name): _attribute(one, path, proto.op_type) for one in proto.attribute}
     return Node(
-        op=proto.op_type,
-        inputs=list(proto.input),
-        outputs=list(proto.output),
+        op=_text(proto.op_type),
+        inputs=[_text(name) for name in proto.input],
+        outputs=[_text(name) for name in proto.output],
         attributes=attributes,
-        name=proto.name,
-        domain="" if proto.domain in ONNX_DOMAINS else proto.domain,
+        name=_text(proto.name),
+        domain="" if proto.domain in ONNX_DOMAINS else _text(proto.domain),
         scope=_with_weights(proto, scope_of(proto), constants),
         raw=proto,
     )
+
+
+def _text(value: str | bytes) -> str:
+    """Return a name; protobuf gives bytes for one that is not UTF-8."""
+    return value if isinstance(value, str) else value.decode(errors="replace")
 
 
 def _attribute(proto: "onnx.AttributeProto", path: Path, op: str) -> Any:
@@ -231,9 +238,10 @@ def scope_of(proto: "onnx.NodeProto") -> tuple[str, ...]:
             except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
                 break
             return _relative(noted, separator=".")
-    if "/" not in proto.name:
+    name = _text(proto.name)
+    if "/" not in name:
         return ()
-    parts = proto.name.strip("/").split("/")[:-1]
+    parts = name.strip("/").split("/")[:-1]
     return _relative(parts, separator=".") if len(parts) <= 32 else ()
 
 
@@ -241,7 +249,9 @@ def _with_weights(
     proto: "onnx.NodeProto", scope: tuple[str, ...], constants: Mapping[str, Constant]
 ) -> tuple[str, ...]:
     """Return the module whose weights a convolution has: torch notes the normalisation that was folded into it."""
-    name = proto.input[1] if scope and proto.op_type in ("Conv", "ConvTranspose") and len(proto.input) > 1 else ""
+    name = (
+        _text(proto.input[1]) if scope and proto.op_type in ("Conv", "ConvTranspose") and len(proto.input) > 1 else ""
+    )
     if not name.endswith(".weight") or name not in constants:
         return scope
     found = tuple(part for part in name.removesuffix(".weight").split(".") if part)
@@ -332,7 +342,7 @@ def outer_names(graph: "onnx.GraphProto") -> list[str]:
 def _constant(proto: "onnx.TensorProto", path: Path) -> Constant:
     from onnx import TensorProto, helper
 
-    name = proto.name or "a tensor"
+    name = _text(proto.name) or "a tensor"
     shape = tuple(proto.dims)
     if any(size < 0 for size in shape):
         raise _refused(path, f"{name} has the sizes {list(shape)}, of which one is negative")
@@ -385,7 +395,7 @@ def _refuse_short(proto: "onnx.TensorProto", count: int, dtype: np.dtype[Any], p
 
 def _external(proto: "onnx.TensorProto", shape: tuple[int, ...], dtype: np.dtype[Any], path: Path) -> Constant:
     """Return a tensor in another file. Raises `UserError` for a file outside the folder of the model."""
-    said = {entry.key: entry.value for entry in proto.external_data}
+    said = {_text(entry.key): _text(entry.value) for entry in proto.external_data}
     file = external_file(path, said.get("location", ""))
     try:
         offset = int(said.get("offset", "0") or 0)

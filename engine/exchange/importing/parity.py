@@ -79,7 +79,7 @@ def compare(
             return Parity(refusal=str(error))
         for at, one in enumerate(found):
             theirs[at].append(one)
-        for at, one in enumerate(_ours(module, inputs, outputs, feeds)):
+        for at, one in enumerate(computed(module, inputs, outputs, feeds)):
             ours[at].append(one)
         samples += count
     rows = [_compared(name, theirs[at], ours[at]) for at, name in enumerate(names)]
@@ -97,6 +97,8 @@ def _random(
     shape = [count if dim == BATCH else 1 if dim == ONE else known[dim] for dim in tensor.dims]
     if tensor.type.kind == "index":
         return generator.integers(0, vocabulary(network, value.name), shape).astype(value.dtype)
+    if tensor.is_whole:
+        return generator.integers(0, 2 if value.dtype == "bool" else 100, shape).astype(value.dtype)
     return (generator.standard_normal(shape) * scale).astype(value.dtype)
 
 
@@ -118,7 +120,7 @@ def _vocabularies(network: Network) -> list[int]:
     return found
 
 
-def _ours(
+def computed(
     module: fx.GraphModule,
     inputs: Sequence[tuple[Value, Tensor]],
     outputs: Sequence[tuple[str, Tensor, int]],

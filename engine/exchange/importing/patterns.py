@@ -33,7 +33,7 @@ def pad_and_conv(match: Match, node: Node) -> Node | None:
     if pad is None or match.only_user(pad.outputs[0]) is not node:
         return None
     pads = pad.attributes.get("pads")
-    if pads is None and len(pad.inputs) > 1 and (given := match.constant(pad.inputs[1])) is not None:
+    if pads is None and len(pad.inputs) > 1 and (given := match.whole(pad.inputs[1])) is not None:
         pads = [int(one) for one in given.array().reshape(-1)]
     value = match.number(pad.inputs[2]) if len(pad.inputs) > 2 and pad.inputs[2] else pad.attributes.get("value", 0.0)
     if not pads or value != 0.0 or pad.attributes.get("mode", "constant") != "constant" or len(pad.inputs) > 3:
@@ -235,7 +235,7 @@ def _squared(match: Match, name: str) -> Node | None:
 def _is_last(match: Match, node: Node) -> bool:
     """Return whether a reduction goes over the last dimension and keeps it."""
     axes = node.attributes.get("axes")
-    if axes is None and len(node.inputs) > 1 and (given := match.constant(node.inputs[1])) is not None:
+    if axes is None and len(node.inputs) > 1 and (given := match.whole(node.inputs[1])) is not None:
         axes = [int(one) for one in given.array().reshape(-1)]
     return axes == [-1] and bool(node.attributes.get("keepdims", 1))
 

@@ -62,6 +62,11 @@ class Match:
         """Return known numbers."""
         return self.graph.constants.get(name)
 
+    def whole(self, name: str) -> Constant | None:
+        """Return known whole numbers."""
+        constant = self.constant(name)
+        return constant if constant is not None and constant.dtype.kind in "iu" else None
+
     def number(self, name: str) -> float | None:
         """Return one known number, None for anything else."""
         constant = self.constant(name)
@@ -120,7 +125,7 @@ def rewritten(graph: Graph) -> Graph:
         for rule in _REWRITES.get(node.op, []) if not node.domain else []:
             if id(node) not in places:
                 break
-            found = rule(match, node)
+            found = _tried(rule, match, node)
             if found is not None:
                 last = match.makers[found.outputs[0]]
                 at = places.pop(id(last))
@@ -129,6 +134,14 @@ def rewritten(graph: Graph) -> Graph:
                 _relink(match, found, last)
                 break
     return graph
+
+
+def _tried(rule: Rewrite, match: Match, node: Node) -> Node | None:
+    """Return what a rewrite makes of a node; attributes of a wrong type, or too few inputs, are no pattern."""
+    try:
+        return rule(match, node)
+    except (ValueError, TypeError, IndexError, KeyError, AttributeError, ArithmeticError):
+        return None
 
 
 def _relink(match: Match, node: Node, last: Node) -> None:

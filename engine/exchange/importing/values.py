@@ -82,6 +82,8 @@ class Tensor:
     dims: tuple[str, ...]
     name: str = ""
     """The value's name in the file, where it has one."""
+    is_whole: bool = False
+    """Whether the file holds whole numbers here, which it divides without a remainder."""
 
     @property
     def rank(self) -> int:

@@ -36,6 +36,8 @@ LARGEST = 1e12
 def binary(ctx: Context, node: Node) -> Tensor:
     """Known numbers become a scaling, one number per channel a learned scale, others a learned parameter."""
     a, b = ctx.held(node, 0), ctx.held(node, 1)
+    if node.op == "Div" and any(isinstance(one, Tensor) and one.is_whole for one in (a, b)):
+        raise NotLiftable("divides whole numbers without a remainder")
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         return combined(ctx, node, TWO[node.op](), a, b)
     if isinstance(a, Tensor):
@@ -213,5 +215,5 @@ def chain(ctx: Context, node: Node) -> Tensor:
     x, factor, shift = ctx.tensor(node, 0), ctx.numbers(node, 1), ctx.numbers(node, 2)
     if x.type.kind != "real":
         raise NotLiftable("computes with indices")
-    given = factor if (factor != 1.0).any() else None, shift if (shift != 0.0).any() else None
-    return x if given == (None, None) else affine(ctx, node, x, *given)
+    scale, summand = factor if (factor != 1.0).any() else None, shift if (shift != 0.0).any() else None
+    return x if scale is None and summand is None else affine(ctx, node, x, scale, summand)

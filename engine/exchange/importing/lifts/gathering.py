@@ -227,4 +227,5 @@ def space_to_depth(ctx: Context, node: Node) -> Tensor:
     """Places become channels; the places of a block vary slowest."""
     block = ctx.attribute(node, "blocksize")
     x = ctx.as_image(node, ctx.tensor(node, 0))
-    return ctx.add(node, ctx.make(SpaceToDepth2d, block=(block, block), order="dcr"), x)
+    order = ctx.attribute(node, "mode", "DCR").lower()
+    return ctx.add(node, ctx.make(SpaceToDepth2d, block=(block, block), order=order), x)

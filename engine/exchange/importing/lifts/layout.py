@@ -1,6 +1,7 @@
 """Operators that change the layout of a tensor, join or cut it, or pass it on."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -307,7 +308,9 @@ def cast(ctx: Context, node: Node) -> Tensor:
     is_float = to in (1, 10, 11, 16)
     if node.op == "CastLike":
         is_float = x.type.kind == "real"
-    if (x.type.kind == "real") == is_float or (x.type.kind == "index" and to in (6, 7, 5, 3, 2, 12, 13)):
+    if x.type.kind == "real" and is_float:
+        return replace(x, is_whole=False)
+    if (x.type.kind == "index" or x.is_whole) and not is_float:
         return x
     if x.type.kind == "index" and is_float and x.type.axes == ("T",):
         numbers = ctx.add(node, Cast(to="numbers"), x, dims=(BATCH, "T", "C"))

@@ -1,0 +1,117 @@
+"""ONNX's own tests of operators: what we lift computes what they expect, and what we do not lift is refused."""
+
+import importlib
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+from engine.core.errors import UserError
+from engine.exchange.importing.importer import network_of
+from engine.exchange.importing.onnx_file import read
+from engine.exchange.importing.parity import computed
+from engine.exchange.importing.registry import lifts
+
+ROOT = Path(__file__).parents[4]
+SHORT = (
+    *("test_basic_conv_with_padding", "test_conv_with_strides_and_asymmetric_padding"),
+    *("test_convtranspose_pads", "test_maxpool_2d_ceil"),
+    *("test_averagepool_2d_same_upper", "test_globalmaxpool"),
+    *("test_batchnorm_example", "test_softmax_axis_1"),
+    *("test_prelu_broadcast", "test_reshape_zero_and_negative_dim"),
+    *("test_transpose_all_permutations_5", "test_slice_neg"),
+    *("test_split_equal_parts_2d_opset13", "test_concat_3d_axis_2"),
+    *("test_reflect_pad", "test_depthtospace_crd_mode_example"),
+    *("test_greater_equal_bcast", "test_sub_bcast"),
+    *("test_gemm_default_vector_bias", "test_xor3d"),
+)
+FILES = (
+    *("conv", "convtranspose", "maxpool", "averagepool", "globalmaxpool"),
+    *("batch_normalization", "softmax", "gemm", "prelu"),
+    *("reshape", "transpose", "slice", "split", "concat"),
+    *("pad", "depthtospace", "greater_or_equal", "sub", "xor"),
+)
+LEAST = 220
+"""Number of cases that are lifted; others have one dimension, or none that could be the batch."""
+
+
+def cases(files: Sequence[str] = ()) -> list[Any]:
+    """Return ONNX's tests of one operator that we lift: those of some of its files, or all, which take 10 s to make."""
+    from onnx.backend.test.case import node
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in files:
+            importlib.import_module(f"{node.__name__}.{name}")
+        found = list(node._NodeTestCases) if files else node.collect_testcases(None)
+    known = {op for domain, op in lifts() if not domain}
+    single = [case for case in found if case.model is not None and len(case.model.graph.node) == 1]
+    return [case for case in single if case.model is not None and case.model.graph.node[0].op_type in known]
+
+
+def models(case: Any, folder: Path) -> Iterator[tuple[Path, dict[str, np.ndarray]]]:
+    """Yield the model with its first input alone free, then with all; and what the free inputs get."""
+    given, _ = case.data_sets[0]
+    if not all(isinstance(one, np.ndarray) for one in given):
+        return
+    for free in (1, len(given)):
+        proto = onnx.ModelProto()
+        proto.CopyFrom(case.model)
+        inputs = list(case.model.graph.input)
+        del proto.graph.input[:]
+        proto.graph.input.extend(inputs[:free])
+        pairs = zip(inputs[free:], given[free:], strict=True)
+        proto.graph.initializer.extend(numpy_helper.from_array(array, value.name) for value, array in pairs)
+        path = folder / "a.onnx"
+        path.write_bytes(proto.SerializeToString())
+        yield path, {value.name: array for value, array in zip(inputs[:free], given[:free], strict=True)}
+
+
+def is_lifted(case: Any, folder: Path) -> bool:
+    """Return whether a case is lifted in any form. Each form that is has to give the numbers that are expected."""
+    found = False
+    outputs = dict(zip((one.name for one in case.model.graph.output), case.data_sets[0][1], strict=True))
+    for path, feeds in models(case, folder):
+        try:
+            made = network_of(read(path), {})
+        except UserError:
+            continue
+        if made.constants or any(fate.opaque for fate in made.lifted.fates.values()):
+            continue
+        inputs, ends = made.ends()
+        for (name, _, _), ours in zip(ends, computed(made.module(), inputs, ends, feeds), strict=True):
+            np.testing.assert_allclose(ours, np.asarray(outputs[name], np.float64), 1e-3, 1e-5, err_msg=case.name)
+        found = True
+    return found
+
+
+def lifted(words: str, folder: Path) -> list[str]:
+    """Return the names of the cases that are lifted, as a process of its own finds them: to import ONNX's tests changes
+    what torch's exporter writes in the same process."""
+    command = [sys.executable, "-m", "tests.engine.exchange.importing.test_onnx_operators", words, str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout.split()
+
+
+def test_operators_compute_what_onnx_expects(tmp_path: Path) -> None:
+    assert lifted("short", tmp_path) == list(SHORT)
+
+
+@pytest.mark.parity
+def test_all_operators_compute_what_onnx_expects(tmp_path: Path) -> None:
+    assert len(lifted("all", tmp_path)) >= LEAST
+
+
+if __name__ == "__main__":
+    named = {case.name: case for case in cases(FILES if sys.argv[1] == "short" else ())}
+    for chosen in SHORT if sys.argv[1] == "short" else named:
+        if is_lifted(named[chosen], Path(sys.argv[2])):
+            print(chosen)
