@@ -79,7 +79,7 @@ def _run(app: QApplication, arguments: argparse.Namespace) -> int:
     imported = arguments.project if arguments.project is not None and can_import(arguments.project) else None
     if imported is not None:
         is_open = False
-        window.painted.connect(lambda: window.bring(imported))
+        window.painted.connect(lambda: window.imports.start(imported))
     elif arguments.project is not None:
         is_open = window.open_path(arguments.project)
     else:

@@ -59,6 +59,23 @@ def ask(parent: QWidget, title: str, text: str, do_it: str) -> bool:
     return answer
 
 
+Meaning = Literal["network", "data", "cancel"]
+
+
+def ask_for_meaning(parent: QWidget, name: str) -> Meaning:
+    """Ask whether a file that may be either holds a network to import, or data."""
+    text = "It may hold a network, such as source that Netwright exported, or Python code that makes data."
+    box = _box(parent, f"What is {name}?", text, "info")
+    network = box.addButton("Import the network", QMessageBox.ButtonRole.AcceptRole)
+    data = box.addButton("Use it as data", QMessageBox.ButtonRole.AcceptRole)
+    box.addButton(QMessageBox.StandardButton.Cancel)
+    box.setDefaultButton(network)
+    box.exec()
+    clicked = box.clickedButton()
+    box.deleteLater()
+    return "network" if clicked == network else "data" if clicked == data else "cancel"
+
+
 def show_error(parent: QWidget, title: str, text: str) -> None:
     """Show a message that has to be confirmed."""
     box = _box(parent, title, text if len(text) <= LONGEST else text[:LONGEST] + " …", "warning")

@@ -33,6 +33,7 @@ from designer.editor import Editor
 from engine.network.block import Block
 from engine.project.file import SUFFIX
 from engine.project.import_kinds import can_import
+from engine.project.sources.catalog import SOURCES
 
 if TYPE_CHECKING:
     from app.data.tab import DataTab
@@ -424,9 +425,13 @@ class MainWindow(QMainWindow):
         kind the engine finds."""
         if is_project(path):
             self.files.open_asking(path)
-        elif can_import(path):
+            return
+        meaning: messages.Meaning = "network" if can_import(path) else "data"
+        if meaning == "network" and any(path.suffix.lower() in source.suffixes for source in SOURCES.values()):
+            meaning = messages.ask_for_meaning(self, path.name)
+        if meaning == "network":
             self.imports.start(path)
-        else:
+        elif meaning == "data":
             self.guesser.use(path)
 
     # ---- life ----

@@ -238,3 +238,21 @@ def test_differences_and_opaque_operators_are_named(qtbot: QtBot, tmp_path: Path
     texts = [label.text() for label in dialog.findChildren(QLabel)]
     assert "Differs from the original over 8 random samples: y." in texts
     assert any(text.startswith("1 operator without a layer here: NonMaxSuppression.") for text in texts)
+
+
+def test_a_file_that_may_be_either_is_asked_about(
+    monkeypatch: pytest.MonkeyPatch, window: MainWindow, server: Engine, tmp_path: Path
+) -> None:
+    path = tmp_path / "net.py"
+    path.write_text("")
+    monkeypatch.setattr("app.window.can_import", lambda path: True)
+    said = iter(["cancel", "data", "network"])
+    monkeypatch.setattr("app.messages.ask_for_meaning", lambda parent, name: next(said))
+    window.bring(path)
+    assert server.count("guess") == 0
+    window.bring(path)
+    assert server.count("guess") == 1
+    titles: list[str] = []
+    with Modal(lambda dialog: titles.append(dialog.windowTitle())):
+        window.bring(path)
+    assert titles == ["Import network"]
