@@ -38,6 +38,7 @@ from engine.project.file import SUFFIX, load, save
 from engine.project.input_format import input_formats
 from engine.project.preparing import preparation_of
 from engine.project.project import Project
+from engine.project.transfer import layer_path
 from engine.runs.folder import RunFolder, frozen_code
 from engine.user_code.expression import companion
 
@@ -441,8 +442,20 @@ def export_network(shell: Shell, run: RunFolder | None, info: DatasetInfo | None
     trained = run.path if run is not None and run.kept() is not None else None
     target = _target(documents.folder, Path(documents.title).stem)
     dialog = ExportDialog(shell.editor.project, documents.base, trained, target, shell.dialog_parent, info=info)
+    dialog.layer_chosen.connect(lambda path: select_layer(shell, path))
     dialog.exec()
     dialog.deleteLater()
+
+
+def select_layer(shell: Shell, path: str) -> None:
+    """Show a layer on the canvas behind the dialog, by its path of names; one that was removed is not there."""
+    try:
+        *outer, id = layer_path(shell.editor.project.network, path)
+    except UserError:
+        return
+    shell.show_tab("design")
+    shell.editor.open_scope(outer)
+    shell.editor.set_selection({id})
 
 
 def export_run(shell: Shell, run: RunFolder) -> None:

@@ -10,7 +10,8 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog
 
-from app.dialogs.export import ExportDialog
+from app.dialogs.export import ExportDialog, select_layer
+from app.window import MainWindow
 from engine.layers.user_code import Custom
 from engine.network import edits
 from engine.project.data import DataOptions
@@ -211,3 +212,11 @@ def test_what_is_said_is_never_cut(qtbot, tmp_path: Path) -> None:
     assert dialog.outcome.height() >= dialog.outcome.heightForWidth(dialog.outcome.width())
     assert dialog.rect().contains(dialog.export_button.geometry())
     assert dialog.outcome.geometry().bottom() < dialog.export_button.geometry().top()
+
+
+def test_a_layer_of_the_table_is_selected_on_the_canvas(window: MainWindow) -> None:
+    window.editor.open(Project(classifier()))
+    select_layer(window, "fc_1")
+    assert window.editor.selection == {window.editor.network.by_name["fc_1"].id}
+    select_layer(window, "gone/fc_1")
+    assert window.editor.selection == {window.editor.network.by_name["fc_1"].id}
