@@ -252,7 +252,8 @@ class Context:
 
 def _shows(dims: Sequence[str], type: TensorType) -> bool:
     """Return whether these dimensions name all axes, but for such of size 1 that the file does not have."""
-    return all(axis in dims or size == 1 for axis, size in zip(type.axes, type.sizes, strict=True))
+    names = {name for dim in dims for name in dim.split("*")}
+    return all(axis in names or size == 1 for axis, size in zip(type.axes, type.sizes, strict=True))
 
 
 def canonical(type: TensorType) -> tuple[str, ...]:
