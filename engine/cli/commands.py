@@ -106,9 +106,8 @@ EXAMPLES = {
     "import": ("import digits.onnx -o digits_again.netwright",),
     "evaluate": ("evaluate runs/first", "evaluate runs/first --split validation --json"),
     "predict": (
-        "predict runs/first digit.png",
-        "predict runs/first pictures/ --csv -o answers.csv",
-        "predict digits.onnx digit.png --json",
+        "predict runs/first digits.png",
+        "predict digits.onnx digits.png --csv -o answers.csv",
     ),
     "queue": (
         "queue add digits.netwright --set training.solver=adam",

@@ -129,7 +129,8 @@ def test_all_wrong_settings_are_refused_at_once(good: Path) -> None:
     assert [line.partition(": expected")[0] for line in done.stderr.splitlines()] == [
         "netwright-engine: training.max_epochs",
         "--set trainig.seed=1: there is no section 'trainig'. Did you mean 'training'? "
-        "Sections are: data, training, environment, run.",
+        "Sections are: data, training, environment, run, "
+        "weights, constants.",
         "data.validation_share",
         "environment.devices",
     ]
@@ -274,7 +275,8 @@ def test_a_command_without_its_rest_shows_its_help(words: list[str], capsys: pyt
     assert shown.err == ""
     if words != ["queue"]:
         assert [line for line in shown.out.splitlines() if re.fullmatch(r"[a-z ]+:", line)] == [
-            *("projects:", "training:", "a run that trains:", "runs:", "this program:", "exit codes:")
+            *("projects:", "training:", "a run that trains:", "runs:", "a trained network:", "this program:"),
+            "exit codes:",
         ]
 
 
