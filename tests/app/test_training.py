@@ -237,7 +237,7 @@ def test_closing_while_a_run_is_under_way_asks(
 def test_the_next_window_follows_the_newest_run_that_is_alive_and_lists_the_others(
     qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def answer(do: str, given: dict, on_result, on_error) -> None:
+    def answer(do: str, given: dict, on_result, on_error, on_progress=None) -> None:
         if do == "alive":
             on_result({**given, "runs": [str(run.path) for run in alive]})
 

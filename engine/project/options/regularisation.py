@@ -140,7 +140,7 @@ class RegularisationOptions(Record):
     reset_input_normalization = Bool(
         False,
         group="Regularisation",
-        help="Measures the statistics of input layers anew where a run starts from weights that hold some. Default "
+        help="Measures input statistics anew when a run starts from weights that hold some. Default "
         "off: those of the weights are kept, as the network was trained with them. Without such weights they are "
         "always measured",
         matlab="ResetInputNormalization (true)",

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from engine.core.errors import RunError
-from engine.exchange import onnx_export
+from engine.exchange import onnx_graph
 from engine.exchange.onnx_check import open_session
 from engine.exchange.onnx_export import export_onnx
 from engine.exchange.onnx_forms import ADAPTIVE_POOLS, AdaptivePool, exportable
@@ -88,7 +88,7 @@ def test_states_that_come_in_and_go_out_run_at_every_length(tmp_path: Path) -> N
 
 def test_a_file_that_runs_at_one_length_only_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The exporter's own form of an LSTM, before another layer that reads its length."""
-    monkeypatch.setattr(onnx_export, "exportable", lambda module: module)
+    monkeypatch.setattr(onnx_graph, "exportable", lambda module: module)
     network = chain(layer("sequence_input", channels=3), layer("lstm", hidden_units=4), layer("lstm", hidden_units=4))
     state = build(network, analyse(network)).state_dict()
     with pytest.raises(RunError, match=r"ONNX Runtime cannot run the exported network on inputs of 2 × 16 × 3"):

@@ -1,4 +1,4 @@
-"""Random valid networks leave as ONNX and as source with the same numbers."""
+"""Random valid networks leave as ONNX and as source with the same numbers, and come back from ONNX."""
 
 import random
 from pathlib import Path
@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from engine.core.errors import ShapeError, UserError
+from engine.exchange.importing.importer import import_file
 from engine.exchange.onnx_export import export_onnx
 from engine.layers.base import LayerType
 from engine.lowering.source import source
@@ -72,6 +73,9 @@ def leaves(seed: int, folder: Path) -> None:
     state = module.state_dict()
     folder.mkdir()
     export_onnx(network, state, folder / "net.onnx", facts=None, samples=None)
+    back = import_file(folder / "net.onnx", folder / "back.netwright")
+    assert back.parity.agrees, back.warnings
+    assert not any(row.opaque for row in back.operators)
     printed = network_of(source(network, analyse(network), title="net"))
     printed.load_state_dict(state)
     (given,) = network.inputs
@@ -79,12 +83,12 @@ def leaves(seed: int, folder: Path) -> None:
     torch.testing.assert_close(printed(x), module(x), rtol=0, atol=0)
 
 
-def test_a_random_network_leaves_both_ways(tmp_path: Path) -> None:
+def test_a_random_network_leaves_both_ways_and_comes_back(tmp_path: Path) -> None:
     leaves(0, tmp_path / "net")
 
 
 @pytest.mark.parity
 @pytest.mark.timeout(3600)
-def test_200_random_networks_leave_both_ways(tmp_path: Path) -> None:
+def test_200_random_networks_leave_both_ways_and_come_back(tmp_path: Path) -> None:
     for seed in range(1, 201):
         leaves(seed, tmp_path / str(seed))
