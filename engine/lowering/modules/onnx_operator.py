@@ -99,7 +99,7 @@ class OnnxOperator(nn.Module):
 
     def _start(self) -> Any:
         """Return ONNX Runtime's session, or onnx's reference evaluator, for the operator. Raises `RuntimeError`."""
-        import onnx
+        import onnx.reference  # brings onnx, too
         import onnxruntime
 
         if not self.is_filled:
@@ -138,6 +138,8 @@ class OnnxOperator(nn.Module):
             return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
         except Exception as refused:
             try:
+                # The reference would also compute number formats that the operator does not take.
+                onnx.checker.check_model(model, full_check=True)
                 return onnx.reference.ReferenceEvaluator(model)
             except Exception:
                 raise RuntimeError(f"ONNX Runtime cannot compute the operator {self.operator}: {refused}") from None

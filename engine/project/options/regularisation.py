@@ -140,9 +140,8 @@ class RegularisationOptions(Record):
     reset_input_normalization = Bool(
         False,
         group="Regularisation",
-        help="Measures input statistics anew when a run starts from weights that hold some. Default "
-        "off: those of the weights are kept, as the network was trained with them. Without such weights they are "
-        "always measured",
+        help="Measures input statistics despite weights. Default off: those of the weights are "
+        "kept, as the network was trained with them. Weights without such statistics keep none: they are measured",
         matlab="ResetInputNormalization (true)",
         torch="none",
     )

@@ -1,5 +1,7 @@
 """Operators without a layer stay as they are: in the project, in its numbers, and in the file exported again."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +12,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from engine.core.errors import UserError
+from engine.core.files import ROOT
 from engine.exchange.importing.importer import import_file
-from engine.exchange.onnx_export import export_onnx
 from engine.layers.onnx_operator import OnnxOperator
-from engine.lowering.constants import fill_constants
-from engine.lowering.module import build
-from engine.lowering.weights_file import read_weights_file
-from engine.network.analysis import analyse
 from engine.project.file import load
 from engine.project.project import Project
 
@@ -76,12 +74,8 @@ def test_operators_stay_through_project_and_export_with_equal_numbers(tmp_path: 
     assert first.constants == tmp_path / "a.constants.safetensors"
     kept = {row.operator: row.opaque for row in first.operators if row.opaque}
     assert {"Mod", "IsInf"} <= set(kept)
-    project = load(first.project).project
-    module = build(project.network, analyse(project.network))
-    state, _ = read_weights_file(tmp_path / project.weights.file, project.weights.sha256)
-    module.load_state_dict(state, strict=False)
-    fill_constants(module, project, tmp_path)
-    export_onnx(project.network, module.state_dict(), tmp_path / "b.onnx", facts=None, samples=None)
+    command = [sys.executable, "-m", "engine", "export", str(first.project), "--format", "onnx"]
+    subprocess.run([*command, "-o", str(tmp_path / "b.onnx")], check=True, cwd=ROOT, capture_output=True)
     second = import_file(tmp_path / "b.onnx", tmp_path / "b.netwright")
     before, after = (operators(load(report.project).project) for report in (first, second))
     assert [(one.operator, one.attributes) for one in before] == [(one.operator, one.attributes) for one in after]
