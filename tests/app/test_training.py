@@ -271,7 +271,7 @@ def test_a_stop_pressed_early_is_not_lost_when_the_run_is_found_alive_before_its
 ) -> None:
     started: list = []
 
-    def answer(do: str, given: dict, on_result, on_error) -> None:
+    def answer(do: str, given: dict, on_result, on_error, on_progress=None) -> None:
         if do == "alive":
             on_result({**given, "runs": [str(run.path)] if started else []})
         elif do == "train":
