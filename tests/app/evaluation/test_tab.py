@@ -1,88 +1,18 @@
-"""The Test tab: which runs are offered, what a result looks like, and what goes wrong in words."""
+"""The Test tab: which runs are offered, and which page is told of the one that is chosen."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QTableWidget
 
-from app.evaluation import tab as module
-from app.evaluation.plots import PredictionPlot, ReliabilityPlot
-from app.evaluation.tab import NO_RUNS, NOT_YET, TestTab
-from app.plots.confusion_chart import ConfusionCard
-from app.widgets import ValueTable
+from app.evaluation.scores_page import NOT_YET, ScoresPage
+from app.evaluation.tab import NO_RUNS, TestTab
 from app.window import MainWindow
 from engine.runs.summary import RunSummary
 
-CLASSES = {
-    "name": "softmax",
-    "per": "sample",
-    "classes": ["cat", "dog"],
-    "accuracy": 0.75,
-    "accuracy_interval": [0.5, 1.0],
-    "confusion": [[2, 1], [0, 1]],
-    "per_class": [
-        {"class": "cat", "precision": 1.0, "recall": 2 / 3, "f1": 0.8, "iou": 2 / 3, "support": 3}
-        | {f"{name}_interval": [0.4, 1.0] for name in ("precision", "recall", "f1", "iou")},
-        {"class": "dog", "precision": 0.5, "recall": 1.0, "f1": None, "iou": 0.5, "support": 1},
-    ],
-    "calibration": {
-        "expected_error": 0.125,
-        "bins": [{"low": 0.8, "high": 1.0, "count": 4, "confidence": 0.9, "accuracy": 0.75}],
-    },
-    "worst": [{"index": 3, "label": "cat", "prediction": "dog", "loss": 2.5, "confidence": 0.92}],
-}
-NUMBERS = {
-    "name": "fc",
-    "per": "sample",
-    "classes": [],
-    "rmse": 1.5,
-    "rmse_interval": [1.0, 2.0],
-    "residuals": [
-        {
-            "name": "price",
-            "points": [[1.0, 2.0], [3.0, 3.0], [5.0, 3.0]],
-            "histogram": {"low": -2.0, "high": 1.0, "counts": [1, 1, 1], "missing": 0},
-        }
-    ],
-    "worst": [{"index": 2, "label": [5.0], "prediction": [3.0], "error": 2.0}],
-}
-
-
-def result(target: dict[str, Any], metrics: dict[str, float]) -> dict[str, Any]:
-    return {
-        "weights": "best",
-        "split": "test",
-        "data": "pets",
-        "samples": 4,
-        "loss": 0.5,
-        "metrics": metrics,
-        "targets": [target],
-        "notes": [],
-        "cached": False,
-    }
-
-
-class FakeCommand(QObject):
-    """An engine command that answers when it is told to."""
-
-    finished, failed = Signal(object), Signal(str)
-    made: list["FakeCommand"] = []
-
-    def __init__(self, arguments: list[str], parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.arguments, self.is_cancelled = arguments, False
-        FakeCommand.made.append(self)
-
-    def cancel(self) -> None:
-        self.is_cancelled = True
-
 
 @pytest.fixture
-def tab(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> TestTab:
-    monkeypatch.setattr(module, "EngineCommand", FakeCommand)
-    FakeCommand.made = []
+def tab(window: MainWindow) -> TestTab:
     window.show_tab("test")
     page = window.tabs.page("test")
     assert isinstance(page, TestTab)
@@ -106,84 +36,27 @@ def summary(path: Path, number: int, ended: dict[str, Any] | None) -> RunSummary
     )
 
 
-def tables(tab: TestTab) -> list[list[list[str]]]:
-    """The cells of all tables."""
-    found = []
-    for table in tab.findChildren(QTableWidget):
-        cells = [[table.item(row, column) for column in range(table.columnCount())] for row in range(table.rowCount())]
-        found.append([[item.text() if item else "" for item in row] for row in cells])
-    return found
-
-
 def test_without_runs_it_says_what_to_do_first(tab: TestTab, qtbot) -> None:
     assert tab.message.text() == NO_RUNS
-    assert not tab.button.isEnabled()
+    assert tab.stack.currentIndex() == 0
     with qtbot.waitSignal(tab.train_requested):
         tab.train_button.click()
 
 
 def test_runs_that_have_ended_are_offered_the_newest_first(with_run: TestTab) -> None:
     assert [with_run.runs.itemData(at) for at in range(with_run.runs.count())] == [Path("/runs/2"), Path("/runs/1")]
-    assert with_run.message.text() == NOT_YET
-    assert with_run.train_button.isHidden()
+    page = with_run.page(ScoresPage)
+    assert with_run.stack.currentWidget() is page
+    assert page.run == Path("/runs/2")
 
 
-def test_scores_confusions_calibration_and_the_worst_samples_are_shown(with_run: TestTab) -> None:
-    with_run.button.click()
-    (command,) = FakeCommand.made
-    assert command.arguments == ["evaluate", str(Path("/runs/2")), "--split", "test", "--json"]
-    assert with_run.button.text() == "Cancel"
-    command.finished.emit(result(CLASSES, {"accuracy": 0.75}))
-    assert with_run.button.text() == "Evaluate"
-    assert with_run.state.text() == "4 samples of the test split, best weights"
-    scores = with_run.findChildren(ValueTable)[0]
-    assert scores.rows == [("Loss", "0.5"), ("Accuracy", "75.0 %"), ("Accuracy, 95 %", "50.0 % to 100.0 %")]
-    (confusion,) = with_run.findChildren(ConfusionCard)
-    assert confusion.chart.table.counts == ((2, 1), (0, 1))
-    assert confusion.note.text() == "3 of 4 correct (75.0 %)"
-    (calibration,) = with_run.findChildren(ReliabilityPlot)
-    assert "75.0 % correct" in str(calibration.readout(0.85)[1])
-    assert tables(with_run) == [
-        [
-            ["cat", "3", *(f"{value}  (0.40 to 1.00)" for value in ("1.000", "0.667", "0.800"))],
-            ["dog", "1", "0.500", "1.000", ""],
-        ],
-        [["3", "cat", "dog", "2.5", "92.0 %"]],
-    ]
-
-
-def test_numbers_are_shown_against_the_true_ones(with_run: TestTab) -> None:
-    with_run.evaluate()
-    FakeCommand.made[-1].finished.emit(result(NUMBERS, {"rmse": 1.5}))
-    assert with_run.findChildren(ValueTable)[0].rows == [("Loss", "0.5"), ("RMSE", "1.5"), ("RMSE, 95 %", "1 to 2")]
-    (plot,) = with_run.findChildren(PredictionPlot)
-    assert "predicted 3" in str(plot.readout(2.9)[1])
-    assert tables(with_run) == [[["2", "5", "3", "2"]]]
-
-
-def test_what_goes_wrong_is_said_and_another_run_forgets_it(with_run: TestTab) -> None:
-    with_run.evaluate()
-    FakeCommand.made[-1].failed.emit("pets has changed since the run.")
-    assert with_run.message.text() == "pets has changed since the run."
+def test_another_run_is_told_to_the_pages_and_looking_for_runs_is_not(with_run: TestTab) -> None:
+    page = with_run.page(ScoresPage)
+    assert isinstance(page, ScoresPage)
+    page.message.setText("pets has changed since the run.")
     with_run.history.changed.emit()
-    assert with_run.message.text() == "pets has changed since the run.", "looking for runs does not take it away"
+    assert page.message.text() == "pets has changed since the run."
     with_run.runs.setCurrentIndex(1)
     with_run.runs.activated.emit(1)
-    assert with_run.message.text() == NOT_YET
-
-
-def test_an_evaluation_can_be_cancelled(with_run: TestTab) -> None:
-    with_run.button.click()
-    with_run.button.click()
-    assert FakeCommand.made[-1].is_cancelled
-    assert with_run.button.text() == "Evaluate"
-
-
-def test_other_data_is_asked_for(with_run: TestTab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: ("/data/new.csv", ""))
-    at = with_run.data.findData(module.OTHER_FILE)
-    with_run.data.setCurrentIndex(at)
-    with_run.data.activated.emit(at)
-    assert with_run.data.currentText() == "new.csv"
-    with_run.evaluate()
-    assert FakeCommand.made[-1].arguments[2:] == ["--data", "/data/new.csv", "--json"]
+    assert page.run == Path("/runs/1")
+    assert page.message.text() == NOT_YET

@@ -1,0 +1,29 @@
+"""What the pages of the Test tab have in common."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from PySide6.QtWidgets import QWidget
+
+from app.shell import Shell
+
+
+class TestPage(QWidget):
+    """A page of the Test tab about the run that is chosen in the tab."""
+
+    __test__ = False
+    """Not a class of tests, whatever pytest thinks of its name."""
+    title: ClassVar[str]
+    """What the switch between the pages says."""
+
+    def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.shell = shell
+        self.run: Path | None = None
+
+    def set_run(self, run: Path | None) -> None:
+        """Take the run that is chosen, None without one. It is called when another run is chosen, for all pages."""
+        self.run = run
+
+    def shutdown(self) -> None:
+        """End processes and requests: the window closes."""
