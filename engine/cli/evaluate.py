@@ -52,6 +52,13 @@ def register(commands: Commands) -> None:
     )
     command.add_argument("--weights", choices=WEIGHTS, default="", help="weights of the run (default: its result)")
     command.add_argument("--fresh", action="store_true", help="compute again, even where the result is known")
+    help = "probability from which samples count as a class or label, such as cat=0.31; tells its scores there"
+    command.add_argument("--threshold", action="append", default=[], metavar="CLASS=PROBABILITY", help=help)
+    help = "fit a temperature on the validation split, and tell the calibration before and after"
+    command.add_argument("--calibrate", action="store_true", help=help)
+    help = "store thresholds and temperature with the network: predict and exported files apply them"
+    command.add_argument("--store", action="store_true", help=help)
+    command.add_argument("--reset", action="store_true", help="remove stored thresholds and temperature first")
     add_trust(command)
     add_json(command)
     command.set_defaults(run=run)
@@ -64,7 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.settings and not arguments.data:
         raise UserError("--set is for other data, which --data names.", code="usage")
     other = other_data(arguments.run_dir, arguments.data, arguments.settings) if arguments.data else None
-    from engine.evaluation.evaluate import evaluate
+    if arguments.store and not (arguments.threshold or arguments.calibrate):
+        raise UserError("--store needs what to store: --threshold CLASS=PROBABILITY, or --calibrate.", code="usage")
+    from engine.evaluation.evaluate import Deciding, evaluate
 
     with showing("evaluating"):
         found = evaluate(
@@ -74,6 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
             weights_kept=arguments.weights,
             trusted=arguments.trust,
             fresh=arguments.fresh,
+            deciding=Deciding(arguments.threshold, arguments.calibrate, arguments.store, arguments.reset),
         )
     if arguments.json:
         print_json(arguments, {"path": str(arguments.run_dir.absolute()), **found})
@@ -118,8 +128,28 @@ def _show(found: Mapping[str, Any]) -> None:
         if len(found["targets"]) > 1:
             print(f"\n{printable(target['name'])}")
         _show_target(target)
+    _show_decisions(found)
     for note in found["notes"]:
         print(f"note: {printable(note)}")
+
+
+def _show_decisions(found: Mapping[str, Any]) -> None:
+    """Print scores at thresholds, the calibration with a temperature, and what is stored."""
+    for one in found.get("operating_points", ()):
+        print(
+            f"{printable(one['class'])} from {one['threshold']:.4g} on: precision {one['precision']:.3f}, "
+            f"recall {one['recall']:.3f}, F1 {one['f1']:.3f}, accuracy {one['accuracy']:.3f}"
+        )
+    for one in found.get("calibrated", ()):
+        errors = [one[side]["expected_error"] for side in ("before", "after")]
+        print(f"temperature {one['temperature']:.4g}: expected calibration error {errors[0]:.4f}, then {errors[1]:.4f}")
+    for target in found["targets"]:
+        stored = target.get("stored", {})
+        texts = [f"{printable(name)} from {value:.4g} on" for name, value in stored.get("thresholds", {}).items()]
+        if stored.get("temperature", 1.0) != 1.0:
+            texts.append(f"temperature {stored['temperature']:.4g}")
+        if texts:
+            print(f"stored with the network, applied by predict: {', '.join(texts)}")
 
 
 def _show_target(target: Mapping[str, Any]) -> None:
@@ -148,18 +178,19 @@ def _show_classes(target: Mapping[str, Any]) -> None:
     rows = target.get("per_class", ())
     if not rows:
         return
+    areas = {one["class"]: one["auc"] for one in target.get("curves", ())}
     scores = ["precision", "recall", "f1", *(["iou"] if target["per"] != "sample" else [])]
     cells = []
     for row in rows[:SHOWN_CLASSES]:
         texts = [f"{row[score]:.3f}" for score in scores]
         ends = row.get("f1_interval")
         said = f"{ends[0]:.3f} to {ends[1]:.3f}" if ends else ""
-        cells.append((printable(row["class"]), *texts, said, f"{row['support']:,}"))
+        area = f"{areas[row['class']]:.3f}" if row["class"] in areas else ""
+        cells.append((printable(row["class"]), *texts, said, area, f"{row['support']:,}"))
     heads = [{"f1": "F1", "iou": "IoU"}.get(score, score) for score in scores]
-    right = tuple(range(1, len(heads) + 3))
-    print_table(
-        [("label" if target["task"] == "labels" else "class", *heads, "F1 95 %", "support"), *cells], right=right
-    )
+    right = tuple(range(1, len(heads) + 4))
+    first = "label" if target["task"] == "labels" else "class"
+    print_table([(first, *heads, "F1 95 %", "ROC area", "support"), *cells], right=right)
     if len(rows) > SHOWN_CLASSES:
         print(f"and {len(rows) - SHOWN_CLASSES:,} more; --json has all")
 

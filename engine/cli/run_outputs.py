@@ -354,10 +354,15 @@ class Evaluated(TypedDict):
     metrics: Mapping[str, float]
     targets: list[Mapping[str, Any]]
     """Per output: accuracy or errors with 95 % intervals, the confusion matrix (true classes in rows), precision,
-    recall, F1 and IoU per class, calibration, residuals, the worst and the most uncertain samples."""
+    recall, F1 and IoU per class, calibration, ROC and precision-recall curves (threshold, true and false positives),
+    residuals, the worst and the most uncertain samples, and what is `stored` with the network."""
     notes: list[str]
     cached: bool
     """Whether the result was known from before."""
+    operating_points: NotRequired[list[Mapping[str, Any]]]
+    """Per `--threshold`: `output`, `class`, `threshold`, counts, precision, recall, F1 and accuracy there."""
+    calibrated: NotRequired[list[Mapping[str, Any]]]
+    """With `--calibrate`, per output: `temperature`, and the calibration `before` and `after`."""
 
 
 class Prediction(TypedDict):

@@ -30,6 +30,11 @@ from engine.project.sources.audio import AUDIO_SUFFIXES, is_sound
 from engine.project.sources.base import is_hidden
 from engine.project.sources.images import IMAGE_SUFFIXES, is_image
 
+EVEN = 0.5
+"""Threshold of two classes at which the likelier one is chosen."""
+LEAST_CHANCE = 1e-12
+"""Least probability of which a logarithm is taken."""
+
 Row = Mapping[str, object]
 Raw = Path | Array | Mapping[str, Array] | Sequence[Row] | Sequence[Path] | Sequence[Array] | Sequence[str]
 
@@ -309,16 +314,32 @@ def _present(target: TargetPreparation, output: Array) -> Answers:
     if target.task == "numbers":
         return Answers(target, output)
     axis = target.axes.index("C") + 1
-    probabilities = _activated(output.astype(np.float64), target.activation, axis)
+    probabilities = _calibrated(output.astype(np.float64), target, axis)
     if target.task == "labels":
-        return Answers(target, probabilities >= target.threshold, probabilities)
+        limits = np.array(target.thresholds or (target.threshold,))
+        wide = limits.reshape([-1 if place == axis else 1 for place in range(output.ndim)])
+        return Answers(target, probabilities >= wide, probabilities)
     if target.task == "classes" and output.shape[axis] == 1 and len(target.classes) == 2:
         is_second = np.take(probabilities, 0, axis) >= target.threshold
         return Answers(target, is_second.astype(np.int64), np.concatenate([1 - probabilities, probabilities], axis))
     best = probabilities.argmax(axis)
+    if target.task == "classes" and len(target.classes) == 2 and target.threshold != EVEN:
+        best = (np.take(probabilities, 1, axis) >= target.threshold).astype(np.int64)
     if target.task == "classes":
         return Answers(target, best, probabilities)
     return Answers(target, [_transcript(steps, target) for steps in best.tolist()], probabilities)
+
+
+def _calibrated(output: Array, target: TargetPreparation, axis: int) -> Array:
+    """Return probabilities, of logits that are divided by the temperature."""
+    if target.temperature == 1.0:
+        return _activated(output, target.activation, axis)
+    is_single = target.task == "labels" or (target.task == "classes" and output.shape[axis] == 1)
+    activation = "sigmoid" if is_single else "softmax"
+    if not target.activation:  # probabilities: their logits, and logs, give the same after the division
+        chances = np.clip(output, LEAST_CHANCE, 1 - LEAST_CHANCE if is_single else None)
+        output = np.log(chances / (1 - chances)) if is_single else np.log(chances)
+    return _activated(output / target.temperature, activation, axis)
 
 
 def _activated(scores: Array, activation: str, axis: int) -> Array:

@@ -25,7 +25,10 @@ from engine.data.load import facts as facts_of
 from engine.data.load import load, load_like, places_of
 from engine.data.loaded import LoadedData
 from engine.data.sources.source import Array
+from engine.evaluation import decisions, temperature
+from engine.evaluation.curves import curves
 from engine.evaluation.passes import Pass, pass_for
+from engine.evaluation.per_sample import SampleScores
 from engine.evaluation.trained import DEVICE, TrainedNetwork
 from engine.parallel.process_group import SingleProcess
 from engine.project.bindings import in_order
@@ -41,7 +44,7 @@ from engine.training.losses import Loss, OutputAdapters, loss_for, normalised, s
 from engine.training.metrics import channels_last
 
 FOLDER = "evaluations"
-FORMAT = 1
+FORMAT = 2
 LIMIT_BYTES = 2**28
 RANKED = 24
 """Number of samples in the lists of the worst and the most uncertain."""
@@ -62,6 +65,19 @@ class EvaluationData:
     base: Path
 
 
+@dataclass(frozen=True)
+class Deciding:
+    """What is asked about thresholds and the temperature of a network, and whether it is stored with it."""
+
+    thresholds: Sequence[str] = ()
+    """Texts such as `cat=0.31`."""
+    calibrates: bool = False
+    """Whether a temperature is fitted on the validation split."""
+    stores: bool = False
+    resets: bool = False
+    """Whether what is stored is removed first."""
+
+
 def evaluate(
     path: Path,
     split: str = "",
@@ -70,13 +86,15 @@ def evaluate(
     weights_kept: str = "",
     trusted: bool = False,
     fresh: bool = False,
+    deciding: Deciding | None = None,
 ) -> dict[str, Any]:
     """Evaluate the network of a run; return the result as JSON.
 
     split: of the run's own data; empty: test, else validation, else training. other: evaluate on this data instead.
     fresh: compute even where the result is known. Raises `UserError`.
     """
-    return Evaluation(TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted), split, other).result(fresh)
+    trained = TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted)
+    return Evaluation(trained, split, other).decided(deciding or Deciding(), fresh=fresh)
 
 
 class Evaluation:
@@ -90,20 +108,55 @@ class Evaluation:
         self.options = project.data if other is None else other.options
         self.base = trained.source.base if other is None else other.base
 
-    def result(self, fresh: bool = False) -> dict[str, Any]:
-        """Return the result, from the run folder where it is known."""
+    def decided(self, deciding: Deciding, *, fresh: bool = False) -> dict[str, Any]:
+        """Return the result with stored thresholds and temperature, and what is asked about them. Raises
+        `UserError`."""
+        record, kept = self.trained.record, self.trained.folder.path / self.trained.kept
+        if deciding.resets:
+            record = decisions.reset(kept, record)
+        found, samples = self.result(fresh)
+        thresholds = decisions.read_thresholds(deciding.thresholds, record)
+        more: dict[str, Any] = {}
+        if deciding.calibrates:
+            temperatures = self._temperatures()
+            more["calibrated"] = decisions.calibrated(temperatures, samples, record)
+            if deciding.stores:
+                record = decisions.store_temperatures(kept, record, temperatures)
+        if thresholds:
+            more["operating_points"] = decisions.operating_points(thresholds, samples, record)
+            if deciding.stores:
+                record = decisions.store_thresholds(kept, record, thresholds)
+        return {**decisions.with_decisions(found, samples, record), **more}
+
+    def _temperatures(self) -> dict[int, float]:
+        """Return the temperature of each output of classes or labels, fitted on the validation split."""
+        _, samples = Evaluation(self.trained, "validation", None).result()
+        found = {}
+        for place, target in enumerate(self.trained.record.targets):
+            if target.task in ("classes", "labels") and (scored := samples.scored(place)) is not None:
+                found[place] = temperature.fit(*scored, target.task)
+        if not found:
+            raise UserError("A temperature calibrates probabilities of classes; the network predicts none.")
+        return found
+
+    def result(self, fresh: bool = False) -> tuple[dict[str, Any], SampleScores]:
+        """Return the result and what is known of single samples, from the run folder where they are known."""
         if self.split not in ("", *SPLITS):
             raise UserError(f"There is no split '{self.split}'. Choose {', '.join(SPLITS)}.")
         if self.options.source == "none":
             raise UserError("The run has no data. Name some with --data.")
         file = self.trained.folder.path / FOLDER / f"{self._key()}.json"
+        of_samples = file.with_suffix(".npz")
         if not fresh and (known := self._known(file)) is not None:
-            return {**known, "cached": True}
-        found = self._computed()
+            samples = SampleScores.load(of_samples, len(known["targets"]))
+            if samples is not None:
+                return {**known, "cached": True}, samples
+        found, samples = self._computed()
         with contextlib.suppress(OSError):  # a run folder that cannot be written is evaluated all the same
             file.parent.mkdir(exist_ok=True)
+            samples.save(of_samples)
             write_checked_json(file, found, follow_link=False)
-        return {**found, "cached": False}
+        return {**found, "cached": False}, samples
 
     @staticmethod
     def _known(file: Path) -> dict[str, Any] | None:
@@ -121,7 +174,7 @@ class Evaluation:
         parts.append(record.split_hash if record is not None else "")
         return hashlib.sha256(json.dumps(to_json(parts), sort_keys=True).encode()).hexdigest()[:32]
 
-    def _computed(self) -> dict[str, Any]:
+    def _computed(self) -> tuple[dict[str, Any], SampleScores]:
         trained = self.trained
         data = self._data()
         split = self._split_of(data)
@@ -146,8 +199,9 @@ class Evaluation:
             done += batch.count
             report(done, len(dataset), "samples")
         loss_sum, values, _ = accumulator.compute()
-        found = [self._target(number, one, data, split) for number, one in enumerate(passes)]
-        return {
+        samples = SampleScores(data.numbers[split], [one.each() if one is not None else {} for one in passes])
+        found = [self._target(number, one, data, samples) for number, one in enumerate(passes)]
+        result = {
             "format": FORMAT,
             "weights": trained.kept,
             "split": split if self.other is None else "",
@@ -158,6 +212,7 @@ class Evaluation:
             "targets": found,
             "notes": [*self.notes, *(data.facts.notes if self.other is not None else ())],
         }
+        return result, samples
 
     def _data(self) -> LoadedData:
         """Return the data; its own is divided as the run divided it."""
@@ -242,9 +297,10 @@ class Evaluation:
             names = self.trained.record.targets[number].columns
         return pass_for(one.facts, RANKED, names)
 
-    def _target(self, number: int, one: Pass | None, data: LoadedData, split: str) -> dict[str, Any]:
-        """Return the scores of one output, its ranked samples with their number in the source and their name."""
-        info = self.trained.wanted[number]
+    def _target(self, number: int, one: Pass | None, data: LoadedData, samples: SampleScores) -> dict[str, Any]:
+        """Return the scores of one output, its curves, its ranked samples with their number in the source and their
+        name."""
+        info, scored = self.trained.wanted[number], samples.scored(number)
         told = {
             "name": info.name,
             "task": info.facts.task,
@@ -252,10 +308,12 @@ class Evaluation:
             "classes": list(info.facts.classes),
             **(one.write() if one is not None else {}),
         }
+        if info.facts.task in ("classes", "labels") and scored is not None:
+            told["curves"] = curves(*scored, info.facts.classes, info.facts.task)
         name_of = getattr(data.inputs[0], "name_of", None)
         for rows in (told.get("worst", ()), told.get("most_uncertain", ())):
             for row in rows:
-                row["index"] = int(data.numbers[split][row.pop("place")])
+                row["index"] = int(samples.index[row.pop("place")])
                 if name_of is not None:
                     row["sample"] = name_of(row["index"])
         return told

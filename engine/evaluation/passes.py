@@ -28,6 +28,8 @@ MOST_HELD = 50_000_000
 """Numbers that are held for intervals over samples; beyond them there are no intervals."""
 MOST_POINTS = 1000
 """Pairs of true and predicted numbers that are told, evenly spaced."""
+DRAWN_PLACES = 64
+"""Steps, pixels or voxels per sample whose scores are kept, drawn with a fixed seed."""
 
 Describe = Callable[[int], dict[str, Any]]
 
@@ -42,11 +44,44 @@ class Pass(Protocol):
     def write(self) -> dict[str, Any]:
         """Return the scores as JSON."""
 
+    def each(self) -> dict[str, Array]:
+        """Return what is known of single samples; see `engine.evaluation.per_sample`."""
+
 
 def log_softmax(scores: Array) -> Array:
     """Return the logarithms of probabilities, over the last axis."""
     moved = scores - scores.max(-1, keepdims=True)
     return np.asarray(moved - np.log(np.exp(moved).sum(-1, keepdims=True)))
+
+
+@dataclass
+class Kept:
+    """Arrays of single samples, by name, as batches bring them; those that grow too large are left out."""
+
+    _parts: dict[str, list[Array]] = field(default_factory=dict)
+    _sizes: dict[str, int] = field(default_factory=dict)
+
+    def add(self, **arrays: Array) -> None:
+        """Add arrays, samples first."""
+        for name, array in arrays.items():
+            self._sizes[name] = self._sizes.get(name, 0) + array.size
+            parts = self._parts.setdefault(name, [])
+            if self._sizes[name] > MOST_HELD:
+                parts.clear()
+            else:
+                parts.append(array)
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the arrays that are whole."""
+        return {name: np.concatenate(parts) for name, parts in self._parts.items() if parts}
+
+
+def drawn_places(logs: Array, target: Array, is_counted: Array) -> dict[str, Array]:
+    """Return `scores` and `target` of some places that count, of logs (n, P, C) and classes (n, P)."""
+    rows = np.arange(len(logs))[:, None]
+    chosen = np.random.default_rng(0).integers(logs.shape[1], size=(len(logs), min(DRAWN_PLACES, logs.shape[1])))
+    there = is_counted[rows, chosen]
+    return {"scores": logs[rows, chosen][there].astype(np.float32), "target": target[rows, chosen][there]}
 
 
 @dataclass
@@ -61,6 +96,7 @@ class ClassPass:
     _held: int = 0
     _loss: float = 0.0
     _answers: int = 0
+    _kept: Kept = field(default_factory=Kept)
 
     def __post_init__(self) -> None:
         count = len(self.info.classes)
@@ -93,6 +129,11 @@ class ClassPass:
         self._counts += np.stack([np.bincount(one, minlength=classes) for one in chosen])
         self._hold(predicted, target, is_counted, classes)
         sure = np.where(is_counted, confidence, 0.0).sum(1) / np.maximum(there, 1)
+        if self.info.per == "sample":
+            self._kept.add(scores=logs[:, 0].astype(np.float32), target=target[:, 0], predicted=predicted[:, 0])
+        else:
+            self._kept.add(**drawn_places(logs, target, is_counted))
+        self._kept.add(loss=each, confidence=sure, answers=there)
 
         def describe(place: int) -> dict[str, Any]:
             told: dict[str, Any] = {"loss": float(each[place]), "confidence": float(sure[place])}
@@ -143,6 +184,11 @@ class ClassPass:
             "most_uncertain": self._unsure.write(),
         }
 
+    def each(self) -> dict[str, Array]:
+        """Return `scores`, `target`, `predicted`, `loss`, `confidence`, `answers`; of steps and pixels `counts`."""
+        counts = [np.concatenate(self._each[number::3]) for number in range(3)] if self._each else []
+        return {**self._kept.arrays(), **({"counts": np.stack(counts, axis=1)} if counts else {})}
+
     def _drawn(self) -> tuple[ClassCounts | None, Array | None]:
         if not self._answers:
             return None, None
@@ -186,6 +232,7 @@ class LabelPass:
     _answers: int = 0
     _loss: float = 0.0
     _right: int = 0
+    _kept: Kept = field(default_factory=Kept)
 
     def __post_init__(self) -> None:
         self._calibration = Calibration()
@@ -216,6 +263,9 @@ class LabelPass:
         if self._held <= MOST_HELD:
             self._each.append(found)
         mean_sure = np.where(is_counted, sure, 0.0).sum((1, 2)) / np.maximum(there, 1)
+        self._kept.add(loss=each, confidence=mean_sure, answers=there, counts=found.astype(np.int32))
+        if self.info.per == "sample":
+            self._kept.add(scores=scores[:, 0].astype(np.float32), target=target[:, 0].astype(np.float32))
 
         def describe(place: int) -> dict[str, Any]:
             told: dict[str, Any] = {"loss": float(each[place]), "confidence": float(mean_sure[place])}
@@ -245,6 +295,10 @@ class LabelPass:
             "worst": self._worst.write(),
             "most_uncertain": self._unsure.write(),
         }
+
+    def each(self) -> dict[str, Array]:
+        """Return `loss`, `confidence`, `answers`, `counts`, and per sample also `scores` and `target`."""
+        return self._kept.arrays()
 
 
 @dataclass
@@ -305,6 +359,15 @@ class NumberPass:
             "residuals_are_cut": self._is_cut,
             "worst": self._worst.write(),
         }
+
+    def each(self) -> dict[str, Array]:
+        """Return `loss` (root of the mean squared error), `sums` of squares, of absolute errors and of numbers, and
+        per sample also `scores`, the predicted numbers, and `target`."""
+        sums = np.concatenate(self._sums)
+        found = {"sums": sums, "loss": np.sqrt(sums[:, 0] / np.maximum(sums[:, 2], 1))}
+        if self.info.per == "sample" and not self._is_cut:
+            found |= {"scores": np.concatenate(self._said), "target": np.concatenate(self._true)}
+        return found
 
     def _residuals(self) -> list[dict[str, Any]]:
         """Return, per number, the summary of its errors, their histogram, and pairs of true and predicted ones."""

@@ -207,6 +207,10 @@ class TargetPreparation:
     activation: Literal["", "softmax", "sigmoid"] = ""
     threshold: float = 0.5
     """Probability from which a label is true, and the second of two classes is chosen."""
+    thresholds: tuple[float, ...] = ()
+    """Probability from which each label is true, where they have thresholds of their own."""
+    temperature: float = 1.0
+    """Divisor of the logits, which calibrates the probabilities."""
     blank: Literal["first", "last"] = "first"
     """Channel of the blank of transcripts."""
     columns: tuple[str, ...] = ()
@@ -326,6 +330,9 @@ def _check(record: Preparation) -> None:
         layer = one.normalization
         if layer is not None and (len(layer.shift) != len(layer.scale) or len(layer.shift) > MOST_NUMBERS):
             raise JsonShapeError(f"{where}.normalization: expected as many shifts as scales, at most {MOST_NUMBERS:,}")
+    for place, target in enumerate(record.targets):
+        if target.temperature <= 0 or len(target.thresholds) not in (0, len(target.classes)):
+            raise JsonShapeError(f"targets[{place}]: expected a positive temperature, and a threshold per label")
     for place, given in enumerate(record.inputs):
         where = f"inputs[{place}]"
         count = dict(zip(given.axes, given.sizes, strict=True)).get("T" if given.content == "indices" else "C")

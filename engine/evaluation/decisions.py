@@ -1,0 +1,192 @@
+"""Decisions that are stored with a trained network: thresholds of classes and labels, and a temperature.
+
+They lie in `preparation.json` beside the weights, so that `predict` applies them, and an exported ONNX file holds them
+in its metadata. New weights, of a run that goes on, begin without any.
+"""
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.core.errors import UserError, did_you_mean
+from engine.core.fields import quoted
+from engine.core.files import read_object, write_atomically, write_checked_json
+from engine.evaluation.curves import at_threshold, curves, probabilities
+from engine.evaluation.per_sample import SampleScores
+from engine.evaluation.temperature import calibration
+from engine.project.preparation import FILE, LIMIT_BYTES, Preparation, TargetPreparation
+
+EVEN = 0.5
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Probability from which samples count as a class or label of an output."""
+
+    output: int
+    label: str
+    value: float
+
+
+def read_thresholds(texts: Sequence[str], record: Preparation) -> list[Threshold]:
+    """Return the thresholds of texts such as `cat=0.31`, or `output:cat=0.31` where several outputs have the class.
+    Raises `UserError`."""
+    found = []
+    for text in texts:
+        named, _, number = text.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = math.nan
+        if not named or not 0 < value < 1:
+            raise UserError(f"Expected CLASS=PROBABILITY between 0 and 1, such as cat=0.31; received {quoted(text)}.")
+        found.append(_threshold(named, value, record))
+    return found
+
+
+def _threshold(named: str, value: float, record: Preparation) -> Threshold:
+    names = [(place, one) for place, one in enumerate(record.targets) if one.task in ("classes", "labels")]
+    fitting = [
+        (place, label) for place, one in names for label in one.classes if named in (label, f"{one.name}:{label}")
+    ]
+    if not fitting:
+        known = [label for _, one in names for label in one.classes]
+        has = f" It has {', '.join(map(quoted, known[:8]))}." if known else " It predicts numbers."
+        raise UserError(f"The network has no class {quoted(named)}.{did_you_mean(named, known)}{has}")
+    if len({place for place, _ in fitting}) > 1:
+        raise UserError(
+            f"Several outputs have the class {quoted(named)}. Name one, such as {names[0][1].name}:{named}."
+        )
+    return Threshold(*fitting[0], value)
+
+
+def stored_of(target: TargetPreparation) -> dict[str, Any]:
+    """Return what is stored of an output: `thresholds` by class, and `temperature`."""
+    thresholds = {}
+    if target.task == "labels":
+        limits = target.thresholds or (target.threshold,) * len(target.classes)
+        thresholds = {name: limit for name, limit in zip(target.classes, limits, strict=True) if limit != EVEN}
+    elif target.task == "classes" and len(target.classes) == 2 and target.threshold != EVEN:
+        thresholds = {target.classes[1]: target.threshold}
+    return {"thresholds": thresholds, "temperature": target.temperature}
+
+
+def with_decisions(result: Mapping[str, Any], samples: SampleScores, record: Preparation) -> dict[str, Any]:
+    """Return the result of an evaluation with what is stored, and its curves over the probabilities that `predict`
+    reports."""
+    told = []
+    for place, target in enumerate(result["targets"]):
+        stored = record.targets[place] if place < len(record.targets) else None
+        if stored is None or stored.task not in ("classes", "labels"):
+            told.append(target)
+            continue
+        changed = {**target, "stored": stored_of(stored)}
+        scored = samples.scored(place)
+        if stored.temperature != 1.0 and scored is not None:
+            changed["curves"] = curves(*scored, stored.classes, stored.task, stored.temperature)
+        told.append(changed)
+    return {**result, "targets": told}
+
+
+def operating_points(
+    thresholds: Sequence[Threshold], samples: SampleScores, record: Preparation
+) -> list[dict[str, Any]]:
+    """Return counts and scores at thresholds of classes. Raises `UserError` where the scores were not kept."""
+    found = []
+    for one in thresholds:
+        target, scored = record.targets[one.output], samples.scored(one.output)
+        if scored is None:
+            raise UserError(f"There are too many numbers of {target.name} to keep them for a threshold.")
+        scores, true = scored
+        place = target.classes.index(one.label)
+        chances = probabilities(scores, target.task, target.temperature)[:, place]
+        if target.task == "labels":
+            there = ~np.isnan(true[:, place])
+            chances, is_true = chances[there], true[there, place] > 0.5
+        else:
+            is_true = true == place
+        found.append({"output": target.name, "class": one.label, **at_threshold(chances, is_true, one.value)})
+    return found
+
+
+def calibrated(temperatures: Mapping[int, float], samples: SampleScores, record: Preparation) -> list[dict[str, Any]]:
+    """Return per output its temperature, and its calibration `before` and `after`."""
+    found = []
+    for place, value in temperatures.items():
+        target, scored = record.targets[place], samples.scored(place)
+        if scored is not None:
+            sides = {"before": target.temperature, "after": value}
+            shown = {name: calibration(*scored, target.task, one) for name, one in sides.items()}
+            found.append({"output": target.name, "temperature": value, **shown})
+    return found
+
+
+def store_thresholds(folder: Path, record: Preparation, thresholds: Sequence[Threshold]) -> Preparation:
+    """Store thresholds beside the weights in `folder`; return the new record. Raises `UserError`."""
+    targets = list(record.targets)
+    for one in thresholds:
+        target = targets[one.output]
+        if target.task == "labels":
+            limits = list(target.thresholds or (target.threshold,) * len(target.classes))
+            limits[target.classes.index(one.label)] = one.value
+            targets[one.output] = replace(target, thresholds=tuple(limits))
+        elif len(target.classes) == 2:
+            is_second = one.label == target.classes[1]
+            targets[one.output] = replace(target, threshold=one.value if is_second else 1 - one.value)
+        else:
+            raise UserError(
+                f"{target.name} has {len(target.classes):,} classes, of which the likeliest is chosen: a threshold of "
+                "one decides nothing among the others. Thresholds are stored for two classes, and for labels."
+            )
+    return _write(folder, replace(record, targets=tuple(targets)))
+
+
+def store_temperatures(folder: Path, record: Preparation, temperatures: Mapping[int, float]) -> Preparation:
+    """Store the temperatures of outputs beside the weights in `folder`; return the new record. Thresholds change so
+    that they decide as before. Raises `UserError`."""
+    targets = list(record.targets)
+    for place, temperature in temperatures.items():
+        target = targets[place]
+        moved = [_moved(limit, target.temperature / temperature) for limit in (target.threshold, *target.thresholds)]
+        targets[place] = replace(target, temperature=temperature, threshold=moved[0], thresholds=tuple(moved[1:]))
+    return _write(folder, replace(record, targets=tuple(targets)))
+
+
+def _moved(threshold: float, factor: float) -> float:
+    """Return the threshold of probabilities whose logits are multiplied by a factor."""
+    if threshold == EVEN:
+        return EVEN
+    return 1 / (1 + math.pow(1 / threshold - 1, factor))
+
+
+def reset(folder: Path, record: Preparation) -> Preparation:
+    """Remove what is stored beside the weights in `folder`; return the new record. Raises `UserError`."""
+    targets = tuple(replace(one, threshold=EVEN, thresholds=(), temperature=1.0) for one in record.targets)
+    return _write(folder, replace(record, targets=targets))
+
+
+def _write(folder: Path, record: Preparation) -> Preparation:
+    """Write the record and its checksum. A crash in between leaves a manifest without a checksum, not a wrong one."""
+    content = record.content()
+    try:
+        manifest = read_object(folder / MANIFEST, LIMIT_BYTES, may_be_deep=True)
+        if manifest is None or FILE not in manifest.get("files", {}):
+            raise UserError(f"{folder} has no {FILE} to store it in. Train again to have one.")
+        checksum = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+        _write_manifest(folder, manifest, {})
+        write_atomically(folder / FILE, content, mode=0o600, follow_link=False)
+        _write_manifest(folder, manifest, checksum)
+    except OSError as error:
+        raise UserError(f"{folder} cannot be written: {error.strerror or error}.") from None
+    return record
+
+
+def _write_manifest(folder: Path, manifest: Mapping[str, Any], checksum: Mapping[str, Any]) -> None:
+    files = {**manifest["files"], FILE: checksum}
+    write_checked_json(folder / MANIFEST, {**manifest, "files": files}, follow_link=False)
