@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.core import progress
 from engine.core.child_process import fork, run_in_child_process
@@ -28,6 +28,9 @@ from engine.project.training import TrainingOptions
 from engine.runs.data_record import changes_since
 from engine.runs.folder import RunFolder, open_run
 
+if TYPE_CHECKING:
+    from engine.evaluation.predictors import Predictor
+
 Answer = dict[str, Any]
 IDLE_S = 0.2
 QUICK_S = 1.0
@@ -35,6 +38,9 @@ QUICK_S = 1.0
 NICENESS = 15
 WEIGHTS_PATIENCE_S = 600.0
 """Limit for reading a file of weights, in seconds."""
+MOST_SHOWN, MOST_PICTURES = 2000, 200
+"""Predictions that are returned, and those of them that come with a picture."""
+PREDICTIONS = "predictions.csv"
 OVERHEAD_BYTES = 2**28
 """Memory that is allowed beside the limit, for modules that a request imports."""
 
@@ -238,17 +244,55 @@ def _evaluate(values: dict[str, Any]) -> Answer:
     return evaluate(Path(values["path"]), split, other, weights_kept=kept, fresh=bool(values.get("fresh")))
 
 
-def _predict(values: dict[str, Any]) -> Answer:
-    """Return the answers of a run or an ONNX file for `files`, or for `rows` or `texts` that were typed."""
-    from engine.evaluation.predict import predict, predict_raw
+def _predictor(values: dict[str, Any]) -> Answer:
+    """Load a run or an ONNX file for `predict`. Return its preparation, and what is assumed where it has none."""
+    predictor = _kept_predictor(values)
+    return {"preparation": predictor.record.write(), "assumed": list(predictor.assumed)}
+
+
+def _kept_predictor(values: dict[str, Any]) -> "Predictor":
+    from engine.evaluation.assumed import Assumptions
     from engine.evaluation.predictors import kept_predictor
 
-    predictor = kept_predictor(Path(values["path"]), str(values.get("weights", "")))
-    most = int(values.get("top", 5))
+    given = Assumptions(str(values.get("pixels", "")), tuple(map(str, values.get("classes", ()))))
+    return kept_predictor(Path(values["path"]), str(values.get("weights", "")), given)
+
+
+def _predict(values: dict[str, Any]) -> Answer:
+    """Return the answers of a run or an ONNX file for `files`, or for `rows` or `texts` that were typed.
+
+    `top`: number of likeliest classes; `batch`: samples per batch; `shown`: number of answers that are returned, with
+    what `engine.evaluation.look` writes to `folder`. All answers are counted, and written to `folder/predictions.csv`
+    where there are more than one.
+    """
+    from engine.cli.predict import CsvAnswers
+    from engine.evaluation.look import SampleLook
+    from engine.evaluation.predict import predict, predict_raw
+
+    predictor = _kept_predictor(values)
+    most, shown = int(values.get("top", 5)), int(values.get("shown", MOST_SHOWN))
+    folder = Path(values["folder"]) if values.get("folder") else None
+    look = SampleLook(predictor.record, folder, min(shown, MOST_PICTURES)) if folder else None
     for kind in ("rows", "texts"):
         if raw := values.get(kind):
-            return {"predictions": predict_raw(predictor, raw, [str(place + 1) for place in range(len(raw))], most)}
-    return {"predictions": list(predict(predictor, [Path(file) for file in values["files"]], most))}
+            names = [str(place + 1) for place in range(len(raw))]
+            return {"predictions": predict_raw(predictor, raw, names, most, look), "count": len(raw), "failed": 0}
+    answers = predict(predictor, list(map(Path, values["files"])), most, size=int(values.get("batch", 0)), look=look)
+    kept: list[Answer] = []
+    failed = count = 0
+    with contextlib.ExitStack() as stack:
+        table = None
+        if folder:
+            file = stack.enter_context((folder / PREDICTIONS).open("w", encoding="utf-8", newline=""))
+            table = CsvAnswers(file, predictor.record)
+        for one in answers:
+            count += 1
+            failed += "error" in one
+            if count <= shown:
+                kept.append(one)
+            if table is not None:
+                table.write(one)
+    return {"predictions": kept, "count": count, "failed": failed, **({"csv": str(file.name)} if folder else {})}
 
 
 # ---- devices and runs ----
@@ -353,6 +397,7 @@ HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {
     "check_data": _check_data,
     "data_changes": _data_changes,
     "evaluate": _evaluate,
+    "predictor": _predictor,
     "predict": _predict,
     "import": _import,
     "weights": _weights,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from engine.cli.commands import Commands
 from engine.cli.common import add_trust, failure
@@ -17,9 +17,14 @@ from engine.cli.terminal import showing
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError
 from engine.core.fields import printable
 from engine.core.version import SCHEMA_VERSION
+from engine.project.preparation import PIXELS
 from engine.runs.events import to_json
 
+if TYPE_CHECKING:
+    from engine.project.preparation import Preparation, TargetPreparation
+
 MOST = 5
+STANDARD_INPUT = Path("-")
 
 
 def register(commands: Commands) -> None:
@@ -29,11 +34,18 @@ def register(commands: Commands) -> None:
         "units. Folders are read file by file. Samples are prepared as those of the training."
     )
     command = commands.add_parser("predict", description=text)
-    command.add_argument("network", type=Path, metavar="RUN|ONNX", help="the folder of a run, or an exported ONNX file")
+    command.add_argument("network", type=Path, metavar="RUN|ONNX", help="the folder of a run, or an ONNX file")
     help = "pictures, sounds, CSV or Parquet tables, text files (a text per line), arrays, or folders of such files"
+    help += "; - reads their names from standard input, a line each"
     command.add_argument("files", type=Path, nargs="+", metavar="FILES", help=help)
     command.add_argument("--top", type=_count, default=MOST, metavar="N", help=f"number of classes (default: {MOST})")
     command.add_argument("--weights", choices=WEIGHTS, default="", help="weights of the run (default: its result)")
+    help = "samples per batch (default: as many as suit their size, up to 1,024)"
+    command.add_argument("--batch", type=_count, default=0, metavar="N", help=help)
+    help = "pixels that an ONNX file from elsewhere takes (default: 0 to 1): " + ", ".join(PIXELS)
+    command.add_argument("--pixels", choices=PIXELS, default="", metavar="RANGE", help=help)
+    help = "names of the classes of an ONNX file from elsewhere, a line each"
+    command.add_argument("--classes", type=Path, metavar="FILE", help=help)
     command.add_argument("-o", "--output", type=Path, metavar="FILE", help="write there instead of printing")
     forms = command.add_mutually_exclusive_group()
     forms.add_argument("--json", action="store_true", help="print one JSON object")
@@ -50,17 +62,24 @@ def _count(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Predict, and print each answer as it comes. Return 2 where a sample could not be used."""
+    from engine.evaluation.assumed import Assumptions
     from engine.evaluation.predict import predict
     from engine.evaluation.predictors import open_predictor
 
-    predictor = open_predictor(arguments.network, weights_kept=arguments.weights, trusted=arguments.trust)
-    answers = predict(predictor, arguments.files, arguments.top)
+    given = Assumptions(arguments.pixels, _class_names(arguments.classes))
+    predictor = open_predictor(arguments.network, weights_kept=arguments.weights, trusted=arguments.trust, given=given)
+    answers = predict(predictor, _sources(arguments.files), arguments.top, size=arguments.batch)
     first = next(answers)  # what cannot be predicted at all is said before anything is printed
-    form = _Json if arguments.json else _Csv if arguments.csv else _Lines
+    if predictor.assumed:
+        print(f"netwright-engine: assumed: {printable(' '.join(predictor.assumed))}", file=sys.stderr)
     failed = count = 0
     reason = ""
     with _output(arguments.output) as out, showing("predicting"):
-        writer = form(out, arguments)
+        writer: _Json | CsvAnswers | _Lines
+        if arguments.json:
+            writer = _Json(out, arguments)
+        else:
+            writer = CsvAnswers(out, predictor.record) if arguments.csv else _Lines(out)
         try:
             for answer in chain([first], answers):
                 count += 1
@@ -75,6 +94,22 @@ def run(arguments: argparse.Namespace) -> int:
     if whole:
         print(f"netwright-engine: {printable(whole)}", file=sys.stderr)
     return EXIT_INPUT if failed else EXIT_DONE
+
+
+def _sources(files: Sequence[Path]) -> list[Path]:
+    """Return the files, those whose names stand on standard input in the place of `-`."""
+    if STANDARD_INPUT not in files:
+        return list(files)
+    names = [Path(line) for text in sys.stdin if (line := text.rstrip("\r\n"))]
+    return [path for file in files for path in (names if file == STANDARD_INPUT else [file])]
+
+
+def _class_names(path: Path | None) -> tuple[str, ...]:
+    if path is None:
+        return ()
+    from engine.data.sources.text import read_text
+
+    return tuple(line.strip() for line in read_text(path, "utf-8").splitlines() if line.strip())
 
 
 @contextmanager
@@ -92,7 +127,7 @@ def _output(path: Path | None) -> Iterator[TextIO]:
 class _Lines:
     """One line per sample for people."""
 
-    def __init__(self, out: TextIO, arguments: argparse.Namespace) -> None:
+    def __init__(self, out: TextIO) -> None:
         self._out = out
 
     def write(self, answer: Mapping[str, Any]) -> None:
@@ -133,31 +168,19 @@ class _Json:
         self._out.write(f"]{end}}}\n")
 
 
-class _Csv:
+class CsvAnswers:
     """One line per sample: name, then per output its answer, and the probability of a class; last the error."""
 
-    def __init__(self, out: TextIO, arguments: argparse.Namespace) -> None:
+    def __init__(self, out: TextIO, record: "Preparation") -> None:
         self._writer = csv.writer(out, lineterminator="\n")
-        self._names: Sequence[str] | None = None
-        self._errors: list[tuple[str, str]] = []
-        """Of samples before the first answer, which decides on the columns."""
+        self._names = [name for target in record.targets for name in _columns_of(target)]
+        self._writer.writerow(["sample", *self._names, "error"])
 
     def write(self, answer: Mapping[str, Any]) -> None:
         """Print an answer."""
-        if "error" in answer and self._names is None:
-            self._errors.append((answer["sample"], answer["error"]))
-            return
         cells = self._cells(answer.get("outputs", ()))
-        self._begin(list(cells))
-        assert self._names is not None
         values = [cells.get(name, "") for name in self._names]
         self._writer.writerow([answer["sample"], *values, answer.get("error", "")])
-
-    def _begin(self, names: Sequence[str]) -> None:
-        if self._names is None:
-            self._names = names
-            self._writer.writerow(["sample", *names, "error"])
-            self._writer.writerows([sample, *[""] * len(names), error] for sample, error in self._errors)
 
     @staticmethod
     def _cells(outputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -173,9 +196,18 @@ class _Csv:
             elif "value" in one:
                 cells[name] = json.dumps(to_json(value)) if isinstance(value, list) else value
             else:
-                cells[name] = json.dumps(to_json(next(v for key, v in one.items() if key != "name")))
+                told = next(one[key] for key in ("classes", "shares", "transcript") if key in one)
+                cells[name] = json.dumps(to_json(told))
         return cells
 
     def close(self, error: str) -> None:
         """End the output."""
-        self._begin(())
+
+
+def _columns_of(target: "TargetPreparation") -> list[str]:
+    """Return the columns of the answers of an output."""
+    name = target.source or target.name
+    if target.task == "numbers":
+        return list(target.columns) if len(target.columns) > 1 else [name]
+    is_one_class = target.task == "classes" and target.axes == ("C",)
+    return [name, f"{name} probability"] if is_one_class else [name]

@@ -124,14 +124,14 @@ def _shown_images(
     of `pictures`."""
     classes = _found(outline, "pixel", "voxel")
     maps = None if classes is None else classes[chosen]
-    span = _range(images)
+    span = value_range(images)
     if change is not None and outline.inputs[0].type.layout == "image":
         images, maps = _changed(images, maps, chosen, training, read, change)
     if outline.inputs[0].sound is not None:
         images = images[:, :, ::-1]  # low frequencies at the bottom
     pictures = _pictures(images, span, captions, folder, maps)
     if change is None and (wanted := _target_images(outline)) is not None:
-        shown = _pictures(wanted[chosen], _range(wanted), captions, folder, None, "target")
+        shown = _pictures(wanted[chosen], value_range(wanted), captions, folder, None, "target")
         pairs = zip(pictures, shown, strict=True)
         pictures = [{**one, "target": target["file"]} for one, target in pairs]
     return pictures
@@ -152,7 +152,7 @@ def _shown_series(
     if change is not None and outline.inputs[0].is_series:
         samples, targets = _changed_sequences(outline, samples, targets, _places(chosen, some), change)
     rows: list[dict[str, Any]]
-    rows = [{**c, "values": _series(a)} for c, a in zip(captions, _real(samples), strict=True)]
+    rows = [{**c, "values": shown_series(a)} for c, a in zip(captions, _real(samples), strict=True)]
     if targets is not None:
         for shown, sample, target in zip(rows, _real(samples), targets, strict=True):
             shown["steps"] = _classes_of_steps(sample, target)
@@ -160,7 +160,7 @@ def _shown_series(
         for shown, index in zip(rows, chosen.tolist(), strict=True):
             shown["channels"] = list(outline.inputs[0].columns[:MOST_CHANNELS])
             ahead = outline.targets[0][index].reshape(forecast.horizon, len(forecast.targets))
-            shown["ahead"] = dict(zip(forecast.targets, _series(ahead), strict=False))
+            shown["ahead"] = dict(zip(forecast.targets, shown_series(ahead), strict=False))
     return rows
 
 
@@ -281,33 +281,41 @@ def _pictures(
     name: str = "sample",
 ) -> list[dict[str, str]]:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    black, white = span
     written = []
     for index, (values, caption) in enumerate(zip(images, captions, strict=True)):
-        planes = values if values.ndim == 3 else values[:, values.shape[1] // 2]  # the middle slice of a volume
-        planes = planes[: 3 if len(planes) == 3 else 1].astype(np.float64)
-        levels = np.clip(np.rint((planes - black) * (255.0 / (white - black))), 0, 255).astype(np.uint8)
-        picture = Image.fromarray(levels[0] if len(levels) == 1 else np.ascontiguousarray(levels.transpose(1, 2, 0)))
-        picture.thumbnail((MOST_PIXELS, MOST_PIXELS))
-        file = folder / f"{name}_{index:03d}.png"
-        picture.save(file)
+        file = write_picture(values, span, folder / f"{name}_{index:03d}.png")
         written.append({"file": str(file), **caption})
         if maps is not None:
-            written[-1]["mask"] = str(_mask(maps[index], folder / f"mask_{index:03d}.png"))
+            written[-1]["mask"] = str(write_mask(maps[index], folder / f"mask_{index:03d}.png"))
     return written
 
 
-def _mask(numbers: Array, file: Path) -> Path:
-    """Write a class map (H, W), or the middle slice of one (D, H, W), as a grey PNG; return its path."""
-    flat = numbers if numbers.ndim == 2 else numbers[numbers.shape[0] // 2]
-    flat = flat.astype(np.int64)
-    picture = Image.fromarray(np.where(flat < 0, NOTHING, flat % NOTHING).astype(np.uint8))
-    picture.thumbnail((MOST_PIXELS, MOST_PIXELS), Image.Resampling.NEAREST)
+def write_picture(values: Array, span: tuple[float, float], file: Path, most_pixels: int = MOST_PIXELS) -> Path:
+    """Write an image (C, H, W), or the middle slice of a volume (C, D, H, W), as a PNG of at most `most_pixels` in
+    width and height; return its path. The values of `span` are shown as black and white; of channels that are not
+    three, the first."""
+    black, white = span
+    planes = values if values.ndim == 3 else values[:, values.shape[1] // 2]
+    planes = planes[: 3 if len(planes) == 3 else 1].astype(np.float64)
+    levels = np.clip(np.rint((planes - black) * (255.0 / (white - black))), 0, 255).astype(np.uint8)
+    picture = Image.fromarray(levels[0] if len(levels) == 1 else np.ascontiguousarray(levels.transpose(1, 2, 0)))
+    picture.thumbnail((most_pixels, most_pixels))
     picture.save(file)
     return file
 
 
-def _range(images: Array) -> tuple[float, float]:
+def write_mask(numbers: Array, file: Path, most_pixels: int = MOST_PIXELS) -> Path:
+    """Write a class map (H, W), or the middle slice of one (D, H, W), as a grey PNG of class numbers, 255 where
+    ignored; return its path."""
+    flat = numbers if numbers.ndim == 2 else numbers[numbers.shape[0] // 2]
+    flat = flat.astype(np.int64)
+    picture = Image.fromarray(np.where(flat < 0, NOTHING, flat % NOTHING).astype(np.uint8))
+    picture.thumbnail((most_pixels, most_pixels), Image.Resampling.NEAREST)
+    picture.save(file)
+    return file
+
+
+def value_range(images: Array) -> tuple[float, float]:
     """Return the values shown as black and white: 0 and 255 where the values suggest them, else the range of values."""
     low, high = float(images.min()), float(images.max())
     if low >= 0.0 and 16.0 < high <= 255.0:
@@ -327,7 +335,8 @@ def _shown(count: int) -> Array:
     return np.linspace(0, count - 1, min(MOST_STEPS, count)).round().astype(np.int64)
 
 
-def _series(sample: Array) -> list[list[float]]:
+def shown_series(sample: Array) -> list[list[float]]:
+    """Return the first channels of a sequence (T, C), each as a list of at most `MOST_STEPS` of its steps."""
     steps = _shown(len(sample))
     return [[_rounded(v) for v in sample[steps, channel]] for channel in range(min(MOST_CHANNELS, sample.shape[1]))]
 

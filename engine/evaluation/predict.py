@@ -20,13 +20,14 @@ import numpy as np
 from engine.core.errors import UserError, did_you_mean
 from engine.core.fields import printable, quoted
 from engine.core.progress import report
+from engine.data.columns import parse
 from engine.data.prepare import Answers, column_names, expected_of, prepare, prepare_columns, present
 from engine.data.sources.array_files import headers
 from engine.data.sources.csv_file import CsvTable
 from engine.data.sources.image_file import BadPictureError
 from engine.data.sources.image_file import read as read_image
 from engine.data.sources.long_table import open_table
-from engine.data.sources.source import Array, Arrays, unreadable
+from engine.data.sources.source import Array, Arrays, listed, unreadable
 from engine.data.sources.text import read_text
 from engine.evaluation.predictors import Predictor
 from engine.project.preparation import InputPreparation, Preparation
@@ -35,12 +36,16 @@ from engine.project.sources.base import is_hidden
 from engine.project.sources.images import IMAGE_SUFFIXES, is_image
 from engine.project.sources.table import PARQUET
 
+Look = Callable[[list[dict[str, Any]], Arrays, Sequence[Answers]], None]
+"""Takes the answers of a batch, to which it adds keys, its prepared inputs, and the outputs."""
+
 BATCH_ROWS = 1024
 MOST_FILES, BATCH_BYTES = 512, 2**24
 """Files per batch: as many as fit into these bytes once they are read, at most `MOST_FILES`."""
 READ_AHEAD = 2
 """Batches that are prepared while one is computed."""
-NO_ARRAYS = frozenset({".csv", ".tsv", ".txt", ".md", ".json", *PARQUET, *IMAGE_SUFFIXES, *AUDIO_SUFFIXES})
+TABLES = frozenset({".csv", ".tsv", ".txt", *PARQUET})
+NO_ARRAYS = frozenset({*TABLES, ".md", ".json", *IMAGE_SUFFIXES, *AUDIO_SUFFIXES})
 """Suffixes of files that hold no arrays."""
 LEAST_TOLD = 0.0005
 """Smallest probability beside the largest that is printed."""
@@ -66,17 +71,20 @@ class Batch:
         return self.read(self.raw[place : place + 1])
 
 
-def predict(predictor: Predictor, sources: Sequence[Path], most: int = 5) -> Iterator[dict[str, Any]]:
+def predict(
+    predictor: Predictor, sources: Sequence[Path], most: int = 5, *, size: int = 0, look: Look | None = None
+) -> Iterator[dict[str, Any]]:
     """Yield the answer for each sample of files and folders, in order: `{"sample": name, "outputs": [...]}`, or
-    `"error"` with the reason. `most`: number of likeliest classes that are told.
+    `"error"` with the reason. `most`: number of likeliest classes that are told. `size`: samples per batch, by default
+    as many as suit their size. `look` adds what a window shows of a sample.
 
     Raises `UserError` for sources that hold nothing the network takes.
     """
     record = predictor.record
-    answer = partial(_answers, predictor, most=most)
+    answer = partial(_answers, predictor, most=most, look=look)
     takes_one = any(None in given.sizes for given in record.inputs)
     done = 0
-    for batch, prepared in _ahead(_batches(record, sources, 1 if takes_one else 0)):
+    for batch, prepared in _ahead(_batches(record, sources, 1 if takes_one else size)):
         try:
             told = answer(batch.names, prepared.result())
         except UserError as error:
@@ -88,9 +96,11 @@ def predict(predictor: Predictor, sources: Sequence[Path], most: int = 5) -> Ite
         raise UserError(f"There is nothing to predict. Expected {expected_of(record)}.")
 
 
-def predict_raw(predictor: Predictor, raw: Any, names: Sequence[str], most: int = 5) -> list[dict[str, Any]]:
+def predict_raw(
+    predictor: Predictor, raw: Any, names: Sequence[str], most: int = 5, look: Look | None = None
+) -> list[dict[str, Any]]:
     """Return the answers for rows, texts or arrays, as `engine.data.prepare.prepare` takes them. Raises `UserError`."""
-    return _answers(predictor, names, prepare(predictor.record, raw), most)
+    return _answers(predictor, names, prepare(predictor.record, raw), most, look)
 
 
 def _ahead(batches: Iterator[Batch]) -> Iterator[tuple[Batch, Future[Arrays]]]:
@@ -130,17 +140,15 @@ def _error(name: str, error: UserError) -> dict[str, Any]:
 def _batches(record: Preparation, sources: Sequence[Path], size: int) -> Iterator[Batch]:
     """Yield batches of all sources; `size` samples each, 0 for the usual number. Raises `UserError`."""
     reads = {given.reads for given in record.inputs}
-    for source in sources:
+    if len(sources) == 1:
         try:
-            source.stat()
+            sources[0].stat()
         except OSError as error:
-            raise unreadable(source, error) from None
+            raise unreadable(sources[0], error) from None
     if reads == {"columns"}:
-        for source in sources:
-            yield from _rows(record, source, size or BATCH_ROWS)
+        yield from _each(sources, lambda source: _rows(record, source, size or BATCH_ROWS))
     elif reads == {"text"}:
-        for source in sources:
-            yield from _lines(record, source, size or BATCH_ROWS)
+        yield from _each(sources, lambda source: _lines(record, source, size or BATCH_ROWS))
     elif reads & {"image", "sound"}:
         fits = is_image if "image" in reads else is_sound
         yield from _files(sources, fits, size or _files_at_once(record), lambda paths: prepare(record, list(paths)))
@@ -148,14 +156,35 @@ def _batches(record: Preparation, sources: Sequence[Path], size: int) -> Iterato
         yield from _of_arrays(record, sources, size)
 
 
+def _each(sources: Sequence[Path], batches: Callable[[Path], Iterator[Batch]]) -> Iterator[Batch]:
+    """Yield the batches of each source; where one of several cannot be used, a batch that says why."""
+    for source in sources:
+        try:
+            yield from batches(source)
+        except UserError as error:
+            if len(sources) == 1:
+                raise
+            yield Batch([str(source)], [source], partial(_refuse, error))
+
+
+def _refuse(error: UserError, _: Sequence[Any]) -> Arrays:
+    raise error
+
+
 def _of_arrays(record: Preparation, sources: Sequence[Path], size: int) -> Iterator[Batch]:
     pictures = [source for source in sources if source.is_dir() or is_image(source.name)]
     given = record.inputs[0]
     if pictures and len(record.inputs) == 1 and given.axes == ("C", "H", "W") and given.sizes[0] in (1, 3):
         yield from _files(pictures, is_image, size or _files_at_once(record), partial(_pictures, given))
-        sources = [source for source in sources if source not in pictures]
-    for source in sources:
-        yield from _arrays(record, source, size or BATCH_ROWS)
+        if not (sources := [source for source in sources if source not in pictures]):
+            return
+
+    def batches(source: Path) -> Iterator[Batch]:
+        if given.columns and source.suffix.lower() in TABLES:
+            return iter([_series(record, source)])
+        return _arrays(record, source, size or BATCH_ROWS)
+
+    yield from _each(sources, batches)
 
 
 def _files_at_once(record: Preparation) -> int:
@@ -219,6 +248,48 @@ def _rows(record: Preparation, source: Path, size: int) -> Iterator[Batch]:
         yield Batch(numbers, lines, prepared)
 
 
+def _series(record: Preparation, source: Path) -> Batch:
+    """Return the newest window of a table of time steps, oldest first, for a network whose inputs name their columns.
+
+    Where the network takes columns that are known in advance, the last rows are the steps to predict, and the columns
+    to predict may be empty there; without such columns the forecast begins behind the last row. An input of any length
+    takes all rows. Raises `UserError`.
+    """
+    history, *others = record.inputs
+    ahead = others[0].sizes[0] or 0 if others else 0
+    steps = history.sizes[0]
+    table = open_table(source)
+    names = [name for given in record.inputs for name in given.column_names]
+    if missing := [name for name in names if name not in table.names]:
+        expected = f"one row per time step with the columns {listed(list(history.column_names), 8)}"
+        hint = did_you_mean(missing[0], table.names)
+        raise UserError(f"{source} has no column {quoted(missing[0])}.{hint} Expected {expected}.")
+    rows = (
+        table.rows() if isinstance(table, CsvTable) else enumerate((row for part in table.pieces() for row in part), 1)
+    )
+    kept = deque(rows, None if steps is None else steps + ahead)
+    if len(kept) <= ahead or (steps is not None and len(kept) < steps + ahead):
+        wanted = f"{(steps or 1) + ahead:,}"
+        follow = f", of which the last {ahead:,} are to be predicted" if ahead else ""
+        raise UserError(f"{source} has {len(kept):,} rows. Expected at least {wanted} time steps{follow}.")
+    lines = list(kept)
+    parts = [lines[: len(lines) - ahead], lines[len(lines) - ahead :]]
+    unit = "line" if isinstance(table, CsvTable) else "row"
+
+    def read(_: Sequence[Any]) -> Arrays:
+        arrays = []
+        for given, part in zip(record.inputs, parts, strict=False):
+            places = [f"{unit} {line:,} of {source}" for line, _ in part]
+            columns = [table.names.index(name) for name in given.column_names]
+            cells = {name: [row[at] for _, row in part] for name, at in zip(given.column_names, columns, strict=True)}
+            values = [parse(column, cells[column.name], places) for column in given.columns]
+            arrays.append(np.stack([np.asarray(value, np.float64) for value in values], axis=1)[np.newaxis])
+        return prepare(record, arrays)
+
+    first = parts[1][0][0] if ahead else lines[-1][0] + 1
+    return Batch([f"{source}:{first}"], [lines], read)
+
+
 def _lines(record: Preparation, source: Path, size: int) -> Iterator[Batch]:
     """Yield lines of a text file; blank ones are left out."""
     texts = enumerate(read_text(source, "utf-8").splitlines(), 1)
@@ -259,12 +330,17 @@ def _fits(shape: Sequence[int], sizes: Sequence[int | None]) -> bool:
 # ---- what is told of them ----
 
 
-def _answers(predictor: Predictor, names: Sequence[str], inputs: Arrays, most: int) -> list[dict[str, Any]]:
+def _answers(
+    predictor: Predictor, names: Sequence[str], inputs: Arrays, most: int, look: Look | None = None
+) -> list[dict[str, Any]]:
     found = present(predictor.record, predictor.outputs(inputs))
-    return [
+    rows: list[dict[str, Any]] = [
         {"sample": name, "outputs": [told(answers, number, most) for answers in found]}
         for number, name in enumerate(names)
     ]
+    if look is not None:
+        look(rows, inputs, found)
+    return rows
 
 
 def told(answers: Answers, number: int, most: int) -> dict[str, Any]:

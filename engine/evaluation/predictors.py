@@ -1,7 +1,7 @@
-"""What computes predictions: the network of a run, or an ONNX file that Netwright exported, which needs no torch."""
+"""What computes predictions: the network of a run, or an ONNX file, which needs no torch."""
 
 import contextlib
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,6 +11,7 @@ from engine.core.errors import UserError
 from engine.core.extras import import_extra
 from engine.core.fields import printable
 from engine.data.sources.source import Array, Arrays
+from engine.evaluation.assumed import IMAGENET_MEAN, IMAGENET_STD, Assumptions, Port, assumed_input, assumed_target
 from engine.project.preparation import Preparation
 
 if TYPE_CHECKING:
@@ -24,17 +25,22 @@ class Predictor(Protocol):
     """Computes the outputs of a network for prepared inputs."""
 
     record: Preparation
+    assumed: tuple[str, ...]
+    """What is assumed of a network from elsewhere, a sentence each; empty where its preparation is stored."""
 
     def outputs(self, inputs: Arrays) -> list[Array]:
         """Return the outputs in the order of the record, samples first."""
 
 
-def open_predictor(path: Path, *, weights_kept: str = "", trusted: bool = False) -> Predictor:
-    """Return the predictor of a run folder or an ONNX file. Raises `UserError`."""
+def open_predictor(
+    path: Path, *, weights_kept: str = "", trusted: bool = False, given: Assumptions | None = None
+) -> Predictor:
+    """Return the predictor of a run folder or an ONNX file. `given` is what the user says of an ONNX file from
+    elsewhere. Raises `UserError`."""
     if path.suffix.lower() == ONNX and not path.is_dir():
         if weights_kept:
             raise UserError(f"{path} is an ONNX file, which has no {weights_kept} weights. Name the folder of a run.")
-        return OnnxPredictor(path)
+        return OnnxPredictor(path, given)
     from engine.evaluation.trained import TrainedNetwork
 
     return RunPredictor(TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted))
@@ -43,7 +49,7 @@ def open_predictor(path: Path, *, weights_kept: str = "", trusted: bool = False)
 _kept: dict[Hashable, Predictor] = {}
 
 
-def kept_predictor(path: Path, weights_kept: str = "") -> Predictor:
+def kept_predictor(path: Path, weights_kept: str = "", given: Assumptions | None = None) -> Predictor:
     """Return the predictor of a run folder or an ONNX file, the one of before where its files are the same. Raises
     `UserError`."""
     stamps = []
@@ -51,15 +57,17 @@ def kept_predictor(path: Path, weights_kept: str = "") -> Predictor:
         with contextlib.suppress(OSError):
             status = file.stat()
             stamps.append((str(file), status.st_mtime_ns, status.st_size, status.st_ino))
-    key = (str(path), weights_kept, tuple(stamps))
+    key = (str(path), weights_kept, given, tuple(stamps))
     if key not in _kept:
         _kept.clear()  # one at a time: networks are large
-        _kept[key] = open_predictor(path, weights_kept=weights_kept)
+        _kept[key] = open_predictor(path, weights_kept=weights_kept, given=given)
     return _kept[key]
 
 
 class RunPredictor:
     """The network of a run, computed by torch on the CPU."""
+
+    assumed: tuple[str, ...] = ()
 
     def __init__(self, trained: "TrainedNetwork") -> None:
         self.record = trained.record
@@ -79,9 +87,10 @@ class RunPredictor:
 
 
 class OnnxPredictor:
-    """An ONNX file with the preparation in its metadata, computed by ONNX Runtime."""
+    """An ONNX file, computed by ONNX Runtime: with the preparation in its metadata, or a network from elsewhere, of
+    which sizes and types say what it takes (`assumed`)."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, given: Assumptions | None = None) -> None:
         runtime = import_extra("onnxruntime", "onnx", "Predictions from ONNX files")
         if not path.exists():
             raise UserError(f"There is no file {path}.", code="not_found")
@@ -92,31 +101,85 @@ class OnnxPredictor:
             self._session: Any = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # ONNX Runtime has a dozen classes of errors without a common one
             raise UserError(f"{path} cannot be loaded by ONNX Runtime: {_first_line(error)}.") from None
-        text = self._session.get_modelmeta().custom_metadata_map.get("preparation")
-        if not text:
-            raise UserError(
-                f"{path} does not say how its inputs are prepared: Netwright did not export it, or without data. "
-                "Import it into a project (netwright-engine import), or export the run again."
-            )
-        self.record = Preparation.parse(text, f"The preparation in {path}")
         self._path = path
-        self._names = [one.name for one in self._session.get_inputs()]
-        if len(self._names) != len(self.record.inputs):
+        self._ports = [Port.of(one) for one in self._session.get_inputs()]
+        self._scaling: tuple[Array, Array] | None = None
+        text = self._session.get_modelmeta().custom_metadata_map.get("preparation")
+        self._is_foreign = not text
+        self.assumed: tuple[str, ...] = ()
+        if text:
+            self.record = Preparation.parse(text, f"The preparation in {path}")
+        else:
+            self.record = self._assume(given or Assumptions())
+        if len(self._ports) != len(self.record.inputs):
             raise UserError(
-                f"{path} takes {len(self._names)} inputs; its preparation names {len(self.record.inputs)}. "
+                f"{path} takes {len(self._ports)} inputs; its preparation names {len(self.record.inputs)}. "
                 "Export the run again."
             )
 
+    def _assume(self, given: Assumptions) -> Preparation:
+        """Return the record of a network from elsewhere; it computes one empty sample, which shows its outputs."""
+        inputs, words = [], []
+        for port in self._ports:
+            record, said = assumed_input(port, given)
+            inputs.append(record)
+            words += said
+        if given.pixels == "ImageNet" and inputs[0].sizes[0] == len(IMAGENET_MEAN):
+            mean, std = (np.array(one, np.float32).reshape(1, -1, 1, 1) for one in (IMAGENET_MEAN, IMAGENET_STD))
+            self._scaling = mean, std
+        blank = [np.zeros((1, *(size or 1 for size in one.sizes)), one.dtype) for one in inputs]
+        outputs = self._run(dict(zip((port.name for port in self._ports), blank, strict=True)))
+        targets = []
+        for found, output in zip(self._session.get_outputs(), outputs, strict=True):
+            target, said = assumed_target(Port.of(found), output, given)
+            targets.append(target)
+            words += said
+        self.assumed = tuple(words)
+        return Preparation(kind="onnx", inputs=tuple(inputs), targets=tuple(targets))
+
     def outputs(self, inputs: Arrays) -> list[Array]:
         """Return the outputs in the order of the record, samples first. Raises `UserError`."""
+        names = [port.name for port in self._ports]
         order = {one.name: array for one, array in zip(self.record.inputs, inputs, strict=True)}
-        if set(order) != set(self._names):
-            order = dict(zip(self._names, inputs, strict=True))
+        if set(order) != set(names):
+            order = dict(zip(names, inputs, strict=True))
+        return self._run(order)
+
+    def _run(self, order: Mapping[str, Array]) -> list[Array]:
+        """Compute the outputs; where the file has a fixed number of samples, in parts of so many."""
+        count = len(next(iter(order.values())))
+        fixed = next((port.sizes[0] for port in self._ports if port.sizes[:1] != (None,) and port.sizes), None)
+        if fixed is None or fixed == count:
+            return self._computed(order)
+        parts = []
+        for start in range(0, count, fixed):
+            part = {name: array[start : start + fixed] for name, array in order.items()}
+            short = fixed - len(next(iter(part.values())))
+            padded = {name: np.pad(array, [(0, short), *[(0, 0)] * (array.ndim - 1)]) for name, array in part.items()}
+            parts.append([output[: fixed - short] for output in self._computed(padded)])
+        return [np.concatenate(pieces) for pieces in zip(*parts, strict=True)]
+
+    def _computed(self, order: Mapping[str, Array]) -> list[Array]:
+        fed = {port.name: self._fed(port, order[port.name]) for port in self._ports}
         try:
-            found: Sequence[Array] = self._session.run(None, order)
+            found: Sequence[Array] = self._session.run(None, fed)
         except Exception as error:
             raise UserError(f"{self._path} cannot be computed by ONNX Runtime: {_first_line(error)}.") from None
+        if self._is_foreign and any(port.has_channels_last for port in self._ports):
+            return [output.transpose(0, 3, 1, 2) if output.ndim == len("NHWC") else output for output in found]
         return list(found)
+
+    def _fed(self, port: Port, array: Array) -> Array:
+        """Return an input as the file takes it: of a network from elsewhere its type, the place of the channels, and
+        the scaling of pixels."""
+        if not self._is_foreign:
+            return array
+        if self._scaling is not None and array.ndim == len("NCHW"):
+            mean, std = self._scaling
+            array = (array - mean) / std
+        if port.has_channels_last:
+            array = array.transpose(0, 2, 3, 1)
+        return np.ascontiguousarray(array, port.dtype)
 
 
 def _first_line(error: Exception) -> str:

@@ -36,6 +36,9 @@ DATE_PARTS = ("year", "month", "day of week", "hour", "elapsed days")
 DATE_FORMS = ("2024-01-31", "2024/01/31", "31.01.2024", "31/01/2024", "01/31/2024", "31-Jan-2024", "Jan 31, 2024")
 """Forms in which dates are written, each by an example; a time may follow."""
 
+PIXELS = ("0 to 1", "0 to 255", "-1 to 1", "ImageNet")
+"""Ranges of the pixels that a network without a record may take; `ImageNet` is scaled by mean and deviation."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Part:

@@ -1,6 +1,7 @@
 """What `predict` answers for files: the same from a run and from its ONNX file, in order, with reasons for bad ones."""
 
 import csv
+import io
 import json
 import os
 import subprocess
@@ -18,6 +19,7 @@ from engine.evaluation.evaluate import evaluate
 from engine.evaluation.predict import in_words, predict
 from engine.evaluation.predictors import kept_predictor, open_predictor
 from engine.exchange.export import export
+from engine.project.preparation import Preparation
 from engine.project.project import Project
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
@@ -116,6 +118,15 @@ def test_a_bad_file_is_told_and_the_others_go_on(
     assert "a.png: not used: " in capsys.readouterr().out
 
 
+def test_names_of_files_come_from_standard_input(
+    pictures: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [str(pictures / "files" / "low" / f"{number}.png") for number in (4, 2)]
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(names) + "\n"))
+    assert main(["predict", str(pictures / "run"), "-", "--batch", "1"]) == 0
+    assert [line.partition(": ")[0] for line in capsys.readouterr().out.splitlines()] == names
+
+
 def test_rows_become_numbers_by_name(table: Path, tmp_path: Path) -> None:
     (tmp_path / "new.csv").write_text("kind,x,other\nu,1.5,0\nw,2.5,0\nv,much,0\nv,,0\n")
     first, second, *bad = predict(open_predictor(table / "run"), [tmp_path / "new.csv"])
@@ -149,7 +160,7 @@ def test_what_does_not_fit_names_what_was_expected(
         assert said in json.loads(captured.out)["error"]["message"]
 
 
-def test_serve_answers_and_keeps_the_network(table: Path, pictures: Path) -> None:
+def test_serve_answers_and_keeps_the_network(table: Path, pictures: Path, tmp_path: Path) -> None:
     def asked(do: str, **values: object) -> dict[str, object]:
         return answer({"id": 1, "do": do, "with": values})
 
@@ -161,5 +172,15 @@ def test_serve_answers_and_keeps_the_network(table: Path, pictures: Path) -> Non
     assert "has no column" in str(asked("predict", path=str(table / "run"), rows=[{"x": 1.0}])["error"])
     found = asked("predict", path=str(pictures / "run"), files=[str(pictures / "files" / "low" / "3.png")], top=2)
     assert len(found["result"]["predictions"][0]["outputs"][0]["top"]) == 2  # type: ignore[index]
+    files, folder = [str(pictures / "files")], str(tmp_path / "shown")
+    found = asked("predict", path=str(pictures / "run"), files=files, folder=folder, shown=3)
+    result = found["result"]
+    assert (len(result["predictions"]), result["count"], result["failed"]) == (3, 10, 0)  # type: ignore[index]
+    assert Path(result["predictions"][2]["picture"]).parent == tmp_path / "shown"  # type: ignore[index]
+    rows = list(csv.DictReader(Path(result["csv"]).read_text().splitlines()))  # type: ignore[index]
+    assert [Path(row["sample"]).stem for row in rows] == [*"5678901234"]
+    known = asked("predictor", path=str(table / "run"))["result"]
+    assert Preparation.read(known["preparation"], "it").inputs[0].columns[1].categories == ("u", "v")  # type: ignore[index]
+    assert known["assumed"] == []  # type: ignore[index]
     found = asked("evaluate", path=str(pictures / "run"), split="test")
     assert found["result"]["samples"] == 270  # type: ignore[index]

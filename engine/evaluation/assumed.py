@@ -1,0 +1,144 @@
+"""What is assumed of a network from elsewhere: an ONNX file that does not say how its inputs are prepared.
+
+The record follows from the names, types and sizes of its inputs and outputs, and each assumption is told in words.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.core.errors import UserError
+from engine.core.fields import printable, quoted
+from engine.data.sources.source import Array
+from engine.project.preparation import PIXELS, ColumnPreparation, InputPreparation, TargetPreparation
+
+SPANS: Mapping[str, tuple[float, float]] = {"0 to 1": (0.0, 1.0), "0 to 255": (0.0, 255.0), "-1 to 1": (-1.0, 1.0)}
+IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+"""Of the channels of red, green and blue, 0 to 1, as torchvision's weights expect them."""
+USUAL_SIDE = 224
+"""Height and width where a network takes any."""
+MOST_COLUMNS = 64
+"""Numbers per sample that are named as columns of a table; more are arrays."""
+AXES = {1: "C", 2: "TC", 3: "CHW", 4: "CDHW"}
+NEAR_ONE = 1e-3
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """What the user says of a network from elsewhere. `pixels`: the range of its pixels, by default 0 to 1 (0 to 255
+    where it takes whole numbers); `classes`: names of its classes, in order."""
+
+    pixels: str = ""
+    classes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.pixels not in ("", *PIXELS):
+            raise UserError(f"There are no pixels {quoted(self.pixels)}. Expected one of {', '.join(PIXELS)}.")
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output of an ONNX file: name, type such as `tensor(float)`, and sizes, None where any will do."""
+
+    name: str
+    type: str
+    sizes: tuple[int | None, ...]
+
+    @classmethod
+    def of(cls, found: Any) -> "Port":
+        """Return the port of an argument of ONNX Runtime."""
+        sizes = tuple(size if isinstance(size, int) and size > 0 else None for size in found.shape)
+        return cls(str(found.name), str(found.type), sizes)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it holds whole numbers."""
+        return "int" in self.type
+
+    @property
+    def dtype(self) -> str:
+        """Its dtype in NumPy's words."""
+        return {"float": "float32", "double": "float64"}.get(name := self.type[len("tensor(") : -1], name)
+
+    @property
+    def has_channels_last(self) -> bool:
+        """Whether it takes images with their channels behind height and width, as TensorFlow has them."""
+        return len(self.sizes) == 4 and self.sizes[3] in (1, 3) and self.sizes[1] not in (1, 3)
+
+
+def assumed_input(port: Port, given: Assumptions) -> tuple[InputPreparation, list[str]]:
+    """Return what an input is taken for, and the assumptions in words. Raises `UserError`."""
+    name, sizes = printable(port.name), list(port.sizes[1:])
+    if not 1 <= len(sizes) <= len(AXES):
+        raise UserError(f"The input '{name}' has {len(port.sizes)} axes; expected 2 to 5, samples first.")
+    if len(port.sizes) == 4 and (port.has_channels_last or sizes[0] in (1, 3)):
+        return _picture(port, given)
+    if port.is_whole:
+        axes = "T" if len(sizes) == 1 else AXES[len(sizes)]
+        record = InputPreparation(
+            name=port.name, axes=tuple(axes), sizes=tuple(sizes), content="indices", dtype="int64"
+        )
+        return record, [f"'{name}' takes whole numbers, such as indices of tokens, as they are."]
+    if len(sizes) == 1 and sizes[0] is not None and sizes[0] <= MOST_COLUMNS:
+        columns = tuple(ColumnPreparation(name=f"x{place + 1}") for place in range(sizes[0]))
+        record = InputPreparation(name=port.name, reads="columns", axes=("C",), sizes=(sizes[0],), columns=columns)
+        return record, [f"'{name}' takes {sizes[0]} numbers, named x1 to x{sizes[0]}, as they are."]
+    record = InputPreparation(name=port.name, axes=tuple(AXES[len(sizes)]), sizes=tuple(sizes))
+    return record, [f"'{name}' takes arrays as they are."]
+
+
+def _picture(port: Port, given: Assumptions) -> tuple[InputPreparation, list[str]]:
+    channels, *sides = port.sizes[1:] if not port.has_channels_last else (port.sizes[3], *port.sizes[1:3])
+    height, width = (side or USUAL_SIDE for side in sides)
+    pixels = given.pixels or ("0 to 255" if port.is_whole else "0 to 1")
+    colours = "grey" if channels == 1 else "red, green, blue"
+    words = [f"'{printable(port.name)}' takes pictures of {height} × {width} pixels ({colours})"]
+    if None in sides:
+        words[0] += f"; it takes any size, {USUAL_SIDE} was chosen"
+    if port.has_channels_last:
+        words[0] += "; the channels come last"
+    scaled = "scaled by mean and standard deviation of ImageNet" if pixels == "ImageNet" else f"from {pixels}"
+    record = InputPreparation(
+        name=port.name,
+        axes=("C", "H", "W"),
+        sizes=(channels, height, width),
+        span=SPANS.get(pixels, SPANS["0 to 1"]),
+    )
+    return record, [f"{words[0]}.", f"Pixels are {scaled}."]
+
+
+def assumed_target(port: Port, output: Array, given: Assumptions) -> tuple[TargetPreparation, list[str]]:
+    """Return what an output is taken for, and the assumptions in words. `output` is what the network gives for one
+    sample, samples first. Raises `UserError`."""
+    name, sizes = printable(port.name), output.shape[1:]
+    if not 1 <= len(sizes) <= len(AXES):
+        raise UserError(f"The output '{name}' has {output.ndim} axes; expected 2 to 5, samples first.")
+    axes = tuple(AXES[len(sizes)])
+    count = sizes[axes.index("C")]
+    open_sizes = tuple(None if axis == "T" else size for axis, size in zip(axes, sizes, strict=True))
+    if count < 2 or (len(sizes) == 2 and not given.classes):
+        return TargetPreparation(name=port.name, task="numbers", axes=axes, sizes=open_sizes), [
+            f"'{name}' gives numbers."
+        ]
+    if given.classes and len(given.classes) != count:
+        raise UserError(
+            f"The output '{name}' has {count:,} classes; {len(given.classes):,} names were given. Name each class."
+        )
+    total = output.astype(np.float64).sum(axes.index("C") + 1)
+    is_probability = bool(output.min() >= 0 and np.abs(total - 1).max() < NEAR_ONE)
+    classes = given.classes or tuple(map(str, range(count)))
+    words = [f"'{name}' gives one of {count:,} classes" + (" per pixel" if len(sizes) > 1 else "")]
+    words[0] += "." if given.classes else ", numbered from 0."
+    if not is_probability:
+        words.append("Its scores become probabilities by softmax.")
+    target = TargetPreparation(
+        name=port.name,
+        task="classes",
+        axes=axes,
+        sizes=open_sizes,
+        classes=classes,
+        activation="" if is_probability else "softmax",
+    )
+    return target, words

@@ -1,0 +1,66 @@
+"""What a window shows beside a prediction: the sample as the network gets it, masks as pictures, series as numbers."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.data.prepare import Answers
+from engine.data.preview import shown_series, value_range, write_mask, write_picture
+from engine.data.sources.source import Array, Arrays
+from engine.project.preparation import InputPreparation, Preparation
+
+MOST_PIXELS = 512
+WHITE = (0.0, 255.0)
+
+
+class SampleLook:
+    """Adds keys to the answers of the first samples, and writes their pictures to a folder:
+
+    `picture`  of the sample: PNG file of the prepared image, or of the middle slice of a volume
+    `series`   of the sample: `{"names", "values"}` of a sequence, a list per channel
+    `mask`     of an output: grey PNG of class numbers, where each pixel has a class
+    `target`   of an output: PNG file, where each pixel has one or three numbers
+    """
+
+    def __init__(self, record: Preparation, folder: Path, most: int) -> None:
+        """`most`: number of samples that are shown."""
+        self._record, self._folder, self._left = record, folder, most
+        self._count = 0
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def __call__(self, answers: list[dict[str, Any]], inputs: Arrays, found: Sequence[Answers]) -> None:
+        """Add what is shown to the answers of a batch. Raises `OSError`."""
+        given, array = self._record.inputs[0], inputs[0]
+        for number, answer in enumerate(answers[: self._left]):
+            self._count += 1
+            if "H" in given.axes:
+                file = self._folder / f"sample_{self._count:03d}.png"
+                answer["picture"] = str(write_picture(array[number], _span(given, array[number]), file, MOST_PIXELS))
+            elif given.axes == ("T", "C") and given.content == "numbers":
+                names = list(given.column_names)
+                answer["series"] = {"names": names, "values": shown_series(array[number])}
+            for output, each in zip(answer["outputs"], found, strict=True):
+                output |= self._pictures_of(each, number, output["name"])
+        self._left -= min(self._left, len(answers))
+
+    def _pictures_of(self, answers: Answers, number: int, name: str) -> dict[str, str]:
+        """Return the pictures of an output that has an answer per pixel or voxel."""
+        target, value = answers.target, answers.values[number]
+        if "H" not in target.axes or not isinstance(value, np.ndarray):
+            return {}
+        place = f"{self._record.targets.index(target)}_{self._count:03d}.png"
+        if target.task == "classes":
+            return {"mask": str(write_mask(value, self._folder / f"mask_{place}", MOST_PIXELS))}
+        if target.task == "numbers":
+            file = self._folder / f"target_{place}"
+            return {"target": str(write_picture(value, value_range(value), file, MOST_PIXELS))}
+        return {}
+
+
+def _span(given: InputPreparation, image: Array) -> tuple[float, float]:
+    """Return the values that are shown as black and white."""
+    if given.reads == "image":
+        return WHITE
+    return (given.span[0], given.span[1]) if given.span else value_range(image)
