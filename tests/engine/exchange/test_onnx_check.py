@@ -144,6 +144,25 @@ def test_probabilities_are_compared_before_the_softmax_that_hides_the_difference
         compare(module, network, permuted(data, [name for name in weights_of(data) if "fc_2" in name or "val" in name]))
 
 
+def test_large_scores_that_agree_may_give_probabilities_that_do_not() -> None:
+    """Scores of 2,000 that are apart by their rounding, 0.002: where two are equal, probabilities differ by 0.0005."""
+    network = chain(
+        layer("feature_input", channels=2, normalization="none"), layer("fully_connected", outputs=2), layer("softmax")
+    )
+    module = initial(network)
+    with torch.no_grad():
+        module.get_parameter("fc_1.weight").copy_(torch.eye(2) * 2000.0)
+    comparison = Comparison(module, exported(module, network), channel_dims(network))
+    batch = (np.array([[1.0, 1.0], [-1.0, 0.5], [0.5, -1.0]], np.float32),)
+    with torch.no_grad():
+        module.get_parameter("fc_1.weight")[0] *= 1.0 + 1e-6
+    assert comparison.run(batch) > 4e-4
+    with torch.no_grad():
+        module.get_parameter("fc_1.weight")[0] *= 1.0 + 1e-4
+    with pytest.raises(RunError, match=r"\(before its softmax\) differs by"):
+        comparison.run(batch)
+
+
 def test_inputs_are_in_the_units_of_the_data_so_that_the_network_varies() -> None:
     network = chain(
         layer("feature_input", channels=3, normalization="zscore"), layer("fully_connected", outputs=4), layer("tanh")
