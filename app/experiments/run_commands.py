@@ -32,6 +32,7 @@ class RunCommands(QObject):
         tab.project_requested.connect(self.open_project)
         tab.options_requested.connect(self.use_options)
         tab.export_requested.connect(self.export_network)
+        tab.report_requested.connect(self.export_report)
         tab.folder_requested.connect(self.open_folder)
         tab.delete_requested.connect(self.delete)
         tab.networks_requested.connect(self.compare_networks)
@@ -112,6 +113,12 @@ class RunCommands(QObject):
             export_run(self._shell, RunFolder(run.path))
         except UserError as error:
             self._shell.show_error("The run cannot be exported", str(error))
+
+    def export_report(self, run: RunSummary) -> None:
+        """Write the report of a run."""
+        from app.dialogs.run_report import save_report
+
+        save_report(self._shell, RunFolder(run.path))
 
     def open_folder(self, run: RunSummary) -> None:
         """Show the run's files in the desktop's file manager."""

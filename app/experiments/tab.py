@@ -55,12 +55,13 @@ ROWS = (
     ("options", "Reuse options", "Copy the training options of this run into the open project; can be undone"),
     ("weights", "Start from its weights…", "Let the open project start from the result of this run: transfer learning"),
     ("export", "Export network…", "As ONNX or PyTorch, with the best or the last weights of this run"),
+    ("report", "Export report…", "Network, options, curves and results of this run as one HTML file"),
     ("folder", "Open folder", "Show the folder with the files of the run"),
     ("delete", "Move to trash…", "Move the selected runs to the trash, from where the desktop restores them (Del)"),
 )
 
 
-MENU = ("export", "weights", "rename", "", "project", "options", "folder", "", "delete")
+MENU = ("export", "report", "weights", "rename", "", "project", "options", "folder", "", "delete")
 """The menu of a run beside its buttons, by the keys of `ROWS`; an empty entry is a separator."""
 
 
@@ -72,6 +73,7 @@ class ExperimentsTab(QWidget):
     project_requested = Signal(object)
     options_requested = Signal(object)
     export_requested = Signal(object)
+    report_requested = Signal(object)
     weights_requested = Signal(object)
     folder_requested = Signal(object)
     delete_requested = Signal(object)
@@ -123,6 +125,7 @@ class ExperimentsTab(QWidget):
             "project": self._project,
             "options": self._options,
             "export": self._export_network,
+            "report": self._export_report,
             "weights": self._start_from,
             "folder": self._folder,
             "rename": self._rename,
@@ -363,6 +366,10 @@ class ExperimentsTab(QWidget):
     def _export_network(self) -> None:
         if (run := self._one()) is not None:
             self.export_requested.emit(run)
+
+    def _export_report(self) -> None:
+        if (run := self._one()) is not None:
+            self.report_requested.emit(run)
 
     def _start_from(self) -> None:
         if (run := self._one()) is not None:

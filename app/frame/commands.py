@@ -85,6 +85,17 @@ class DialogCommands:
             self._training.catch_up()  # the last run of a project that was just opened: nobody has looked at it yet
             export_network(self._shell, self._training.run_folder, self._dataset.info)
 
+    def export_report(self) -> None:
+        """Write the report of the run that is shown."""
+        from app.dialogs.run_report import save_report
+
+        self._training.catch_up()  # the last run of a project that was just opened: nobody has looked at it yet
+        if (run := self._training.run_folder) is not None:
+            save_report(self._shell, run)
+        else:
+            text = "A report is about a run: train the network, or choose a run in the Experiments tab."
+            self._shell.show_error("There is no run yet", text)
+
     def save_picture(self) -> None:
         """Save the whole network as a picture."""
         from designer.scene.picture_file import FORMATS, save_picture

@@ -52,6 +52,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "delete": ("runs", "move runs to the trash"),
         "curves": ("runs", "write curves as CSV, or for TensorBoard or MLflow"),
         "export": ("export", "export a network as ONNX or for PyTorch"),
+        "report": ("report", "write one HTML file about a run"),
     },
     "a trained network": {
         "evaluate": ("evaluate", "measure how good the network of a run is"),
@@ -105,6 +106,7 @@ EXAMPLES = {
     "export": ("export runs/first --format onnx -o digits.onnx", "export runs/first --format pytorch -o digits_net.py"),
     "import": ("import digits.onnx -o digits_again.netwright",),
     "evaluate": ("evaluate runs/first", "evaluate runs/first --split validation --json"),
+    "report": ("report runs/first -o digits.html",),
     "predict": (
         "predict runs/first digits.png",
         "predict digits.onnx digits.png --csv -o answers.csv",

@@ -9,6 +9,7 @@ from engine.cli.commands import Commands
 from engine.cli.common import add_json, add_trust, print_json
 from engine.cli.data import options_for
 from engine.cli.export import WEIGHTS
+from engine.cli.report import checked_destination
 from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE, UserError
 from engine.core.fields import printable
@@ -51,6 +52,7 @@ def register(commands: Commands) -> None:
         help="option of the other data, such as data.response=price; may be given several times",
     )
     command.add_argument("--weights", choices=WEIGHTS, default="", help="weights of the run (default: its result)")
+    command.add_argument("--html", type=Path, metavar="FILE", help="write a report of the run with the results, too")
     command.add_argument("--fresh", action="store_true", help="compute again, even where the result is known")
     help = "probability from which samples count as a class or label, such as cat=0.31; tells its scores there"
     command.add_argument("--threshold", action="append", default=[], metavar="CLASS=PROBABILITY", help=help)
@@ -70,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UserError("--split is of the run's own data, --data names other data. Give one of them.", code="usage")
     if arguments.settings and not arguments.data:
         raise UserError("--set is for other data, which --data names.", code="usage")
+    to = checked_destination(arguments.html) if arguments.html is not None else None
     other = other_data(arguments.run_dir, arguments.data, arguments.settings) if arguments.data else None
     if arguments.store and not (arguments.threshold or arguments.calibrate):
         raise UserError("--store needs what to store: --threshold CLASS=PROBABILITY, or --calibrate.", code="usage")
@@ -85,10 +88,17 @@ def run(arguments: argparse.Namespace) -> int:
             fresh=arguments.fresh,
             deciding=Deciding(arguments.threshold, arguments.calibrate, arguments.store, arguments.reset),
         )
+        if to is not None:
+            from engine.evaluation.report import with_pictures, write_report
+
+            evaluated = with_pictures(arguments.run_dir, found, other, arguments.weights)
+            write_report(arguments.run_dir, to, evaluated)
     if arguments.json:
         print_json(arguments, {"path": str(arguments.run_dir.absolute()), **found})
         return EXIT_DONE
     _show(found)
+    if to is not None:
+        print(f"wrote {to}")
     return EXIT_DONE
 
 

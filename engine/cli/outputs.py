@@ -25,6 +25,7 @@ from engine.cli.run_outputs import (
     Tags,
     Trained,
 )
+from engine.cli.trained_outputs import Reported
 from engine.cli.weights_outputs import FetchedWeights, PublishedFiles, Transferred, WeightsMatch
 from engine.placement.inventory import Device
 
@@ -489,6 +490,7 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "curves": (Files,),
     "export": (Exported,),
     "evaluate": (Evaluated,),
+    "report": (Reported,),
     "predict": (Predicted,),
 }
 """What each command prints, beside `schema_version`, `command` and, where it fails, `error`."""

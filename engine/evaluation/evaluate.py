@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -176,7 +177,7 @@ class Evaluation:
 
     def _computed(self) -> tuple[dict[str, Any], SampleScores]:
         trained = self.trained
-        data = self._data()
+        data = self.data
         split = self._split_of(data)
         dataset = self._dataset(data, split)
         network = trained.source.project.network
@@ -214,8 +215,9 @@ class Evaluation:
         }
         return result, samples
 
-    def _data(self) -> LoadedData:
-        """Return the data; its own is divided as the run divided it."""
+    @cached_property
+    def data(self) -> LoadedData:
+        """The data; its own is divided as the run divided it. Raises `UserError`."""
         trained = self.trained
         if self.other is not None:
             return load_like(self.options, self.base, trained.facts)

@@ -442,6 +442,7 @@ def test_a_run_has_two_buttons_and_a_menu(tab: ExperimentsTab, runs: list[RunFol
     menu = tab.details.more.menu()
     assert [action.text() for action in menu.actions() if action.text()] == [
         "Export network…",
+        "Export report…",
         "Start from its weights…",
         "Rename…",
         "Open project",
