@@ -78,23 +78,23 @@ class Preview(QWidget):
         self.tiles = samples_of(answer)
         if self.tiles is not None:
             legend = lanes_of(answer, facts.inputs[0].columns if facts.inputs else ())
-            column.addWidget(_card("Samples", self.tiles, self.bar, above=legend))
+            column.addWidget(make_card("Samples", self.tiles, self.bar, above=legend))
         if answer.get("classes"):
             counted = answer.get("counted", "samples")
             title = "Classes" if counted == "samples" else f"Classes, counted in {counted}"
             is_coloured = any("mask" in p for p in answer.get("pictures") or ()) or any(
                 "steps" in s for s in answer.get("series") or ()
             )
-            column.addWidget(_card(title, ClassChart(answer["classes"], is_coloured=is_coloured)))
+            column.addWidget(make_card(title, ClassChart(answer["classes"], is_coloured=is_coloured)))
         if answer.get("lengths"):
             from app.plots.histogram_plot import HistogramPlot  # pyqtgraph, which other data does without
 
-            column.addWidget(_card("Lengths", HistogramPlot(answer["lengths"], "steps", "sequences")))
+            column.addWidget(make_card("Lengths", HistogramPlot(answer["lengths"], "steps", "sequences")))
         if answer.get("columns"):
             column.addWidget(_columns(answer["columns"], is_table=bool(answer.get("rows"))))
         if answer.get("rows"):
             heads = [str(c["name"]) for c in answer.get("columns", [])]
-            column.addWidget(_card("First rows", _table(heads, answer["rows"])))
+            column.addWidget(make_card("First rows", make_table(heads, answer["rows"])))
         column.addStretch(1)
         self._area.setWidget(self.content)
 
@@ -120,7 +120,8 @@ def _muted(text: str) -> QLabel:
     return label
 
 
-def _card(title: str, content: QWidget, corner: QWidget | None = None, *, above: QWidget | None = None) -> QFrame:
+def make_card(title: str, content: QWidget, corner: QWidget | None = None, *, above: QWidget | None = None) -> QFrame:
+    """Return a card with a title, a widget beside it and one between it and the content."""
     frame = QFrame()
     theme.mark(frame, "role", "card")
     column = QVBoxLayout(frame)
@@ -186,7 +187,9 @@ def samples_of(answer: dict[str, Any], most: int | None = None) -> Tiles | None:
     """Return the samples of an answer as tiles: pictures, read from their files, or sequences; None for others."""
     if answer.get("pictures"):
         found = answer["pictures"][:most]
-        tiles = [_picture(p, str(p["label"]), f"{p['label']} ({p['split']})") for p in found]
+        tiles = [
+            _picture(p, str(p["label"]), f"{p['label']} ({p['split']})" if p["split"] else p["label"]) for p in found
+        ]
         return Tiles(tiles, is_stretched="wave" in found[0])
     if answer.get("series"):
         shown = answer["series"][: most or MOST_SERIES]
@@ -289,7 +292,7 @@ def _columns(columns: list[dict[str, Any]], *, is_table: bool) -> QFrame:
     """Return the columns of a table with their values; those whose values are not counted, and arrays, as a table."""
     if not any(one.get("histogram") for one in columns):
         rows = [[one["name"], one["role"], one["kind"]] for one in columns]
-        return _card("Columns" if is_table else "Arrays", _table(["Name", "Role", "Kind"], rows))
+        return make_card("Columns" if is_table else "Arrays", make_table(["Name", "Role", "Kind"], rows))
     content = QWidget()
     inside = QVBoxLayout(content)
     inside.setContentsMargins(0, 0, 0, 0)
@@ -301,10 +304,11 @@ def _columns(columns: list[dict[str, Any]], *, is_table: bool) -> QFrame:
         more.clicked.connect(lambda: charts.show_columns(columns))
         more.clicked.connect(more.hide)
         inside.addWidget(more, 0, Qt.AlignmentFlag.AlignLeft)
-    return _card(f"Columns, {len(columns):,}", content)
+    return make_card(f"Columns, {len(columns):,}", content)
 
 
-def _table(heads: list[str], rows: list[list[Any]]) -> QTableWidget:
+def make_table(heads: list[str], rows: list[list[Any]]) -> QTableWidget:
+    """Return rows as a table that shows itself whole, up to a height."""
     table = QTableWidget(len(rows), len(heads))
     table.verticalHeader().hide()
     table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from app.data.data_checks import DataChecks
 from app.data.dataset_tracker import CANCELLED, DatasetTracker, progress_text
+from app.data.first_samples import FirstSamples
 from app.data.guess import DataGuesser
 from app.data.preview import Preview, changes_of
 from app.processes import OnError, OnResult
@@ -71,8 +72,11 @@ class DataTab(QWidget):
         self.message = QLabel()
         self.way_out = QPushButton(CANCEL)
         self.message_page = self._make_message()
+        self.first = FirstSamples(shell.server, self._folder)
+        self.first.changed.connect(self._show_first)
+        self.first.cancelled.connect(self._take_way_out)
         self.pages = QStackedWidget()
-        for page in (self.empty, self.message_page, self.preview):
+        for page in (self.empty, self.message_page, self.first, self.preview):
             self.pages.addWidget(page)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -227,7 +231,7 @@ class DataTab(QWidget):
 
     def _on_progress(self, text: str) -> None:
         """Show how far the data is read, while that is waited for."""
-        if self.pages.currentWidget() is self.message_page and self.way_out.text() == CANCEL:
+        if self._is_waiting:
             self._say(f"Reading the data: {text}", way_out=CANCEL)
 
     def _take_way_out(self) -> None:
@@ -242,10 +246,21 @@ class DataTab(QWidget):
 
     def shutdown(self) -> None:
         """End the checks."""
+        self.first.stop()
         self.preview.files.shutdown()
         self.checks.cancel()
 
     # ---- showing ----
+
+    @property
+    def _is_waiting(self) -> bool:
+        """Whether a message or the first samples are shown until the data is read."""
+        return self.pages.currentWidget() in (self.message_page, self.first) and self.way_out.text() == CANCEL
+
+    def _show_first(self) -> None:
+        """Show the first samples instead of the message, while that is waited for."""
+        if self._is_waiting:
+            self._say(self.message.text(), way_out=CANCEL)
 
     def _show_guess(self) -> None:
         """Say what the data was taken as, while the project has it."""
@@ -265,6 +280,7 @@ class DataTab(QWidget):
         self._shown = None
         self.preview.files.shutdown()
         self.checks.forget()
+        self.first.start(self._editor.project.data, str(self._documents.base))
         self._say("Reading the data…", way_out=CANCEL)
         self._dataset.refresh(again=True)
 
@@ -288,6 +304,7 @@ class DataTab(QWidget):
         problems = options.problems()
         if options.source == "none":
             self._shown = None
+            self.first.stop()
             self.pages.setCurrentWidget(self.empty)
         elif problems:
             self._shown = None
@@ -297,6 +314,7 @@ class DataTab(QWidget):
             self._say(self._dataset.error, is_error=self._dataset.error != CANCELLED, way_out=AGAIN)
         elif info is None or not self._dataset.is_current:
             self._shown = None
+            self.first.start(options, base)
             self._say("Reading the data…", way_out=CANCEL)
         elif self._shown != (options, base):
             self._shown = (options, base)
@@ -312,7 +330,11 @@ class DataTab(QWidget):
         self.message.ensurePolished()
         width = min(MESSAGE_WIDTH, self.message.fontMetrics().horizontalAdvance(text) + 8)
         self.message.setFixedSize(width, self.message.heightForWidth(width))
-        self.pages.setCurrentWidget(self.message_page)
+        if way_out != CANCEL:
+            self.first.stop()
+        elif self.first.has_samples:
+            self.first.say(text)
+        self.pages.setCurrentWidget(self.first if self.first.has_samples else self.message_page)
 
     def _ask(self, options: DataOptions, base: str, info: DatasetInfo) -> None:
         def show(answer: dict[str, Any]) -> None:
@@ -328,6 +350,7 @@ class DataTab(QWidget):
 
     def _show_answer(self, answer: dict[str, Any], info: DatasetInfo) -> None:
         options, base = self._editor.project.data, self._documents.base
+        self.first.stop()
         has_files = options.source_type is not None and options.source_type.has_image_files
         self.preview.show_answer(answer, info, has_files=has_files)
         self.pages.setCurrentWidget(self.preview)
@@ -362,7 +385,7 @@ class DataTab(QWidget):
             fail(message)
 
         def progressed(progress: dict[str, Any]) -> None:
-            if self.pages.currentWidget() is self.message_page and self.way_out.text() == CANCEL:
+            if self._is_waiting:
                 self._say(f"Looking at samples: {progress_text(progress)}", way_out=CANCEL)
 
         project, base = self._editor.project, str(self._documents.base)

@@ -185,6 +185,14 @@ def _preview(values: dict[str, Any]) -> Answer:
     return run_in_child_process(lambda: preview(*wanted, change, training=training))
 
 
+def _first_samples(values: dict[str, Any]) -> Answer:
+    """Return samples of the beginning of data, in a process of its own while another one reads all of it."""
+    from engine.data.excerpt import first_samples
+
+    options = DataOptions.read(values["data"], "data")
+    return first_samples(options, Path(values["base"]), Path(values["folder"]), int(values.get("count", 24)))
+
+
 def _data_changes(values: dict[str, Any]) -> Answer:
     """Return what has changed in the data of a run since it was recorded, a sentence per file or folder."""
     return {"changes": list(changes_since(Path(values["run_dir"])))}
@@ -394,6 +402,7 @@ HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {
     "facts": _facts,
     "guess": _guess,
     "preview": _preview,
+    "first_samples": _first_samples,
     "check_data": _check_data,
     "data_changes": _data_changes,
     "evaluate": _evaluate,

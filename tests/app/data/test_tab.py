@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QTableWidget
 
 from app.data.preview import Preview
 from app.data.tab import DataTab
@@ -107,6 +107,59 @@ def test_progress_is_shown_and_waiting_ends_with_a_click(
     qtbot.mouseClick(tab.way_out, Qt.MouseButton.LeftButton)
     assert server.cancelled[1:] == ["preview"]
     assert (tab.message.text(), tab.way_out.text()) == ("Looking at the samples was cancelled.", "Try again")
+
+
+FIRST = {
+    "kind": "table",
+    "pictures": [],
+    "series": [],
+    "rows": [[3.5, "Rome"]],
+    "columns": [{"name": "price", "role": "input", "kind": "number"}, {"name": "city", "role": "response", "kind": ""}],
+    "channels": [],
+    "text": "the first 200 rows",
+}
+
+
+def test_the_first_samples_are_shown_until_the_data_is_read(
+    qtbot, window: MainWindow, server: FakeServer, tab: DataTab
+) -> None:
+    choose(window, source="table", path="big.csv")
+    qtbot.waitUntil(lambda: "first_samples" in [request.do for request in server.waiting])
+    assert tab.pages.currentWidget() is tab.message_page
+    server.tell("facts", 9, 12, "rows")
+    server.answer("first_samples", FIRST)
+    assert tab.pages.currentWidget() is tab.first
+    assert tab.first.notice.label.text() == ("Samples from the first 200 rows. Reading the data: 75 % (9 of 12 rows)")
+    (rows,) = tab.first.findChildren(QTableWidget)
+    assert rows.model().index(0, 1).data() == "Rome"
+    server.answer("facts", facts(12))
+    server.tell("preview", 1, 4, "rows")
+    assert tab.first.notice.label.text().endswith("Looking at samples: 25 % (1 of 4 rows)")
+    server.answer("preview", {})
+    assert tab.pages.currentWidget() is tab.preview
+
+
+def test_reading_is_cancelled_beside_the_first_samples(
+    qtbot, window: MainWindow, server: FakeServer, tab: DataTab
+) -> None:
+    choose(window, source="table", path="big.csv")
+    qtbot.waitUntil(lambda: "first_samples" in [request.do for request in server.waiting])
+    server.answer("first_samples", FIRST)
+    qtbot.mouseClick(tab.first.notice.links["Cancel"], Qt.MouseButton.LeftButton)
+    assert server.cancelled == ["facts"]
+    assert tab.pages.currentWidget() is tab.message_page
+    assert tab.message.text() == "Reading the data was cancelled."
+
+
+def test_first_samples_that_come_too_late_are_not_wanted(
+    qtbot, window: MainWindow, server: FakeServer, tab: DataTab
+) -> None:
+    choose(window, source="table", path="big.csv")
+    qtbot.waitUntil(lambda: "first_samples" in [request.do for request in server.waiting])
+    server.answer("facts", facts(12))
+    server.answer("preview", {})
+    assert server.cancelled == ["first_samples"]
+    assert tab.pages.currentWidget() is tab.preview
 
 
 def test_an_error_can_be_tried_again(qtbot, window: MainWindow, server: FakeServer, tab: DataTab) -> None:

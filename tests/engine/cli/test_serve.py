@@ -205,6 +205,22 @@ def test_facts_of_a_real_table_with_its_progress(
     assert messages[0]["progress"]["unit"] == "bytes"
 
 
+def test_first_samples_come_while_the_data_is_read(
+    serving: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(HANDLERS, "facts", stop)
+    (tmp_path / "long.csv").write_text("a,b,c\n" + "1,2,x\n3,4,y\n" * 500)
+    client = serving()
+    asked = {"data": {"source": "table", "path": "long.csv"}, "base": str(tmp_path)}
+    client.ask(1, "facts", **asked)
+    client.ask(2, "first_samples", **asked, folder=str(tmp_path / "out"))
+    while "progress" in (message := client.hear()):
+        pass
+    assert message["id"] == 2
+    assert message["result"]["text"] == "the first 200 rows"
+    assert message["result"]["rows"][1] == [3.0, 4.0, "y"]
+
+
 def test_a_job_is_about_its_data() -> None:
     values = table(validation_share=0.5, decoded_cache=7)
     assert Job({"do": "facts", "with": values}).key == Job({"do": "train", "with": table()}).key != ""

@@ -48,6 +48,17 @@ class NumpyArray(Place):
             raise UserError(f"{self.what} holds texts with characters that do not exist. {AGAIN}")
         return array
 
+    def begin(self, count: int) -> Array | None:
+        """Return the first `count` samples, of a compressed array without unpacking the others. Raises `UserError`."""
+        if not self.only_whole:
+            return super().begin(count)
+        with reading(self.path, AGAIN), self._content() as content:
+            shape, is_by_column, dtype = _npy_header(content)
+            if is_by_column and len(shape) > 1:
+                return None
+            data = content.read(count * self.sample_bytes)
+            return np.frombuffer(data, dtype).reshape(count, *shape[1:])
+
     @contextmanager
     def _content(self) -> Iterator[IO[bytes]]:
         """Open the `.npy` data of the array, in its own file or in an archive."""

@@ -129,6 +129,10 @@ class StoredArray:
         """Return the samples with these indices. Raises `UserError` for a file that cannot be read or was cut off."""
         raise NotImplementedError
 
+    def begin(self, count: int) -> Array | None:
+        """Return the first `count` samples; None where they cannot be read without the others. Raises `UserError`."""
+        return None if self.only_whole else self.take(np.arange(count))
+
     def chunks(self) -> Iterator[Array]:
         """Yield the whole array in chunks of samples. Raises `UserError` as `take` does."""
         for start, end in self._ranges():
@@ -299,6 +303,10 @@ class Joined(StoredArray):
             start = self._ends[number] - self.parts[number].shape[0]
             samples[here] = self.parts[number].take(chosen[here] - start)
         return samples
+
+    def begin(self, count: int) -> Array | None:
+        """Return the first `count` samples, where the first part has as many. Raises `UserError`."""
+        return self.parts[0].begin(count) if count <= self.parts[0].shape[0] else super().begin(count)
 
     def read(self) -> Array:
         """Return the whole array. Raises `UserError`."""

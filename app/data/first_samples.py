@@ -1,0 +1,107 @@
+"""Samples of the beginning of the data, shown while all of it is read."""
+
+import shutil
+import tempfile
+from typing import Any
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from app.data.preview import lanes_of, make_card, make_table, samples_of
+from app.processes import EngineServer
+from app.widgets import Notice
+from engine.project.data import DataOptions
+
+DELAY_MS = 300
+"""Data that is read within this time is not looked at twice."""
+COUNT = 24
+
+Question = tuple[DataOptions, str]
+
+
+class FirstSamples(QWidget):
+    """Asks the engine for samples of the beginning of data, and shows them below a line with what is read meanwhile."""
+
+    changed = Signal()
+    """There are samples to show."""
+    cancelled = Signal()
+    """The user no longer wants the data to be read."""
+
+    def __init__(self, server: EngineServer, folder: str, parent: QWidget | None = None) -> None:
+        """Have pictures written to folders inside `folder`."""
+        super().__init__(parent)
+        self._server, self._folder = server, folder
+        self._question: Question | None = None
+        self._request: int | None = None
+        self._text = self._room = ""
+        self.has_samples = False
+        """Whether samples of the data that is read now are shown."""
+        self._delay = QTimer(self, singleShot=True, interval=DELAY_MS)
+        self._delay.timeout.connect(self._ask)
+        self.notice = Notice()
+        self._area = QScrollArea()
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 16, 0, 0)
+        column.setSpacing(0)
+        above = QVBoxLayout()
+        above.setContentsMargins(16, 0, 16, 0)
+        above.addWidget(self.notice)
+        column.addLayout(above)
+        column.addWidget(self._area, 1)
+
+    def start(self, options: DataOptions, base: str) -> None:
+        """Show samples of this data as soon as there are some, unless `stop` is called before. Asks once per data."""
+        if self._question != (options, base):
+            self.stop()
+            self._question = options, base
+            self._delay.start()
+
+    def stop(self) -> None:
+        """The data is known as a whole, or no longer wanted."""
+        self._delay.stop()
+        if self._request is not None:
+            self._server.cancel(self._request)
+            shutil.rmtree(self._room, ignore_errors=True)
+        self._question, self._request, self.has_samples = None, None, False
+
+    def say(self, text: str) -> None:
+        """Say how far the data is read."""
+        if not self.notice.links:
+            self.notice.say(self._text, {"Cancel": self.cancelled.emit})
+        self.notice.label.setText(f"{self._text} {text}")
+
+    def _ask(self) -> None:
+        assert self._question is not None
+        options, base = self._question
+        folder = self._room = tempfile.mkdtemp(dir=self._folder)
+        with_values = {"data": options.write(), "base": base, "folder": folder, "count": COUNT}
+
+        def show(answer: dict[str, Any]) -> None:
+            self._request = None
+            if answer:
+                self._show(answer)
+            shutil.rmtree(folder, ignore_errors=True)
+
+        def fail(_message: str) -> None:  # reading all of the data says what is wrong
+            self._request = None
+            shutil.rmtree(folder, ignore_errors=True)
+
+        self._request = self._server.request("first_samples", with_values, show, fail)
+
+    def _show(self, answer: dict[str, Any]) -> None:
+        self._text = f"Samples from {answer['text']}."
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(16, 12, 16, 16)
+        column.setSpacing(12)
+        if (tiles := samples_of(answer)) is not None:
+            column.addWidget(make_card("Samples", tiles, above=lanes_of(answer, answer["channels"])))
+        if answer["rows"]:
+            heads = [str(one["name"]) for one in answer["columns"]]
+            column.addWidget(make_card("First rows", make_table(heads, answer["rows"])))
+        column.addStretch(1)
+        self._area.setWidget(content)
+        self.has_samples = True
+        self.changed.emit()

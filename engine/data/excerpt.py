@@ -1,0 +1,304 @@
+"""The beginning of data: a small copy of its first rows, files or samples, which is previewed while all of it is read.
+
+Files are not copied but linked. What the data is learned from as a whole (splits, categories, class names) is that of
+the excerpt alone, so that only samples, rows and the names of columns are shown of it.
+"""
+
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.core.errors import UserError
+from engine.core.fields import FilePath
+from engine.data.load import open_source, preview, reader_of
+from engine.data.sources import array_files
+from engine.data.sources.csv_file import CsvTable, read_columns
+from engine.data.sources.joined import parts_of
+from engine.data.sources.shard_places import find_shards
+from engine.data.sources.source import locate, located
+from engine.data.split_keys import part_of_name
+from engine.project.data import DataOptions
+from engine.project.sources.audio import is_sound
+from engine.project.sources.base import DEEPEST, is_hidden
+from engine.project.sources.images import is_image
+from engine.project.sources.shards import is_remote
+from engine.project.sources.table import PARQUET
+from engine.project.sources.text import is_text
+
+ROWS = 200
+"""Rows of a table, and samples of arrays."""
+STEPS = 5000
+"""Rows of a long table of sequences."""
+FILES = 48
+"""Files of all classes together; each class has two at least."""
+MOST_FOLDERS = 100
+CHARACTERS = 200_000
+"""Characters of a text, and of a table at most."""
+LONGEST_ROW = 2**16
+ARRAY_BYTES = 2**25
+SHOWN = ("kind", "pictures", "series", "rows")
+TABLES = (".csv", ".tsv", ".txt")
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """Options that read the excerpt, its path, and what it holds in words: `the first 200 rows`."""
+
+    options: DataOptions
+    path: Path
+    text: str
+
+
+def first_samples(options: DataOptions, base: Path, folder: Path, count: int) -> dict[str, Any]:
+    """Return `kind`, `pictures`, `series` and `rows` of a preview (`engine.data.preview`) of the beginning of the data,
+    name, role and kind of its `columns`, the `channels` of sequences, and `text`, such as `the first 200 rows`.
+
+    Pictures are written to `folder`. Empty where the beginning cannot be read by itself.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    room = Path(tempfile.mkdtemp(prefix="excerpt-", dir=folder))
+    try:
+        found = excerpt_of(options, base, room)
+    except (UserError, OSError, UnicodeError):
+        return {}  # reading all of the data says what is wrong with it
+    if found is None:
+        return {}
+    try:
+        look = preview(found.options, base, folder, count)
+        inputs = open_source(found.options, base).outline.inputs
+    except UserError:
+        return _plain_rows(found)
+    shown: dict[str, Any] = {key: look[key] for key in SHOWN}
+    for sample in (*shown["pictures"], *shown["series"]):
+        sample["split"] = ""  # it depends on all of the data
+    columns = [{key: column[key] for key in ("name", "role", "kind")} for column in look["columns"]]
+    return {**shown, "columns": columns, "channels": list(inputs[0].columns), "text": found.text}
+
+
+def excerpt_of(options: DataOptions, base: Path, room: Path) -> Excerpt | None:
+    """Write the beginning of the training data to the folder `room`; None for data without one, and for a short file,
+    which is soon read as a whole. Raises `UserError`, `OSError` or `UnicodeError` where it cannot be read."""
+    declared = options.source_type
+    if declared is None or declared.key not in MAKERS or options.problems():
+        return None
+    path = located(declared, options.path, base)
+    places = [name for name, field in options.fields.items() if isinstance(field, FilePath) and name != "path"]
+    options = options.replace(**{name: str(locate(text, base)) for name in places if (text := getattr(options, name))})
+    training = parts_of(options, path, base, partial(reader_of, declared, base=base))[0]
+    plain = training.options.replace(
+        split="random", split_column="", group_pattern="", validation_path="", test_path=""
+    )
+    return MAKERS[declared.key](plain, training.path, room)
+
+
+def _plain_rows(found: Excerpt) -> dict[str, Any]:
+    """Return the rows of a table whose beginning cannot be learned from, such as one with the rows of one class."""
+    try:
+        columns = read_columns(found.path, gaps="keep") if found.path.suffix in TABLES else None
+    except UserError:
+        columns = None
+    if columns is None:
+        return {}
+    names = [{"name": name, "role": "", "kind": ""} for name in columns.names]
+    rows = [list(row) for row in columns.first_rows[:20]]
+    return {
+        **{key: [] for key in SHOWN},
+        "kind": "table",
+        "rows": rows,
+        "columns": names,
+        "channels": [],
+        "text": found.text,
+    }
+
+
+# ---- tables ----
+
+
+def _table(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
+    return _rows(options, path, room, ROWS)
+
+
+def _series(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
+    return _rows(options, path, room, max(5 * ROWS, 10 * (options.lags + options.horizon)))
+
+
+def _rows(options: DataOptions, path: Path, room: Path, count: int) -> Excerpt | None:
+    """Copy the header and the first `count` rows of a table."""
+    out = room / path.name
+    if path.suffix.lower() in PARQUET:
+        from pyarrow import Table, parquet
+
+        with parquet.ParquetFile(path) as file:
+            batch = next(file.iter_batches(batch_size=count), None)
+            if batch is None or file.metadata.num_rows <= count:
+                return None
+        parquet.write_table(Table.from_batches([batch]), out)
+        return Excerpt(options.replace(path=str(out)), out, f"the first {count:,} rows")
+    with open(path, encoding="utf-8-sig", newline="") as text:
+        lines = list(_records(text, count + 1))
+        if len(lines) <= count + 1 and not text.read(1):
+            return None
+    out.write_text("".join(lines), encoding="utf-8", newline="")
+    return Excerpt(options.replace(path=str(out)), out, f"the first {len(lines) - 1:,} rows")
+
+
+def _records(text: Any, count: int) -> Iterator[str]:
+    """Yield the first records of a CSV file, with their ends of line: a quoted cell may have several lines."""
+    record = ""
+    left = CHARACTERS + LONGEST_ROW * 16
+    while count and left > 0 and (line := text.readline(left)):
+        record, left = record + line, left - len(line)
+        if record.count('"') % 2 == 0 and line.endswith(("\n", "\r")):
+            yield record
+            record, count = "", count - 1
+
+
+def _listed(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
+    """Copy the first rows of a table that names files relative to its folder, and link these."""
+    found = _rows(options, path, room, FILES)
+    if found is None or path.suffix.lower() in PARQUET:
+        return None
+    for rows in CsvTable(found.path, (), "keep").pieces():
+        for cell in {cell for row in rows for cell in row if Path(cell).suffix}:
+            inside = Path(os.path.normpath(cell))
+            if not inside.is_absolute() and inside.parts[0] != ".." and (path.parent / inside).is_file():
+                _link(path.parent / inside, room / inside)
+    return found
+
+
+# ---- files ----
+
+
+def _link(file: Path, link: Path) -> None:
+    link.parent.mkdir(parents=True, exist_ok=True)
+    if not link.exists():
+        link.symlink_to(file.absolute())
+
+
+def _folders(
+    options: DataOptions, path: Path, room: Path, is_wanted: Callable[[str], bool], noun: str, deep: int = 1
+) -> Excerpt | None:
+    """Link the first files of each folder inside `path`, down to the level `deep`."""
+    inner = [(path / name, 1) for name in _names(path, is_folder=True)]
+    each = max(2, FILES // max(1, len(inner)))
+    out = room / "data"
+    out.mkdir()
+    for folder, level in inner:  # which grows
+        for name in _names(folder, is_folder=False, is_wanted=is_wanted)[:each]:
+            _link(folder / name, out / folder.relative_to(path) / name)
+        if level < deep:
+            inner += [(folder / name, level + 1) for name in _names(folder, is_folder=True)]
+        del inner[MOST_FOLDERS:]
+    for name in options.excluded_files:
+        (out / name).unlink(missing_ok=True)
+    return Excerpt(options.replace(path=str(out), excluded_files=()), out, f"the first {noun} of each folder")
+
+
+def _names(folder: Path, *, is_folder: bool, is_wanted: Callable[[str], bool] = lambda name: True) -> list[str]:
+    """Return the sorted names of the folders, or of the wanted files, in a folder."""
+    with os.scandir(folder) as entries:
+        return sorted(
+            e.name for e in entries if not is_hidden(e.name) and is_wanted(e.name) and e.is_dir() == is_folder
+        )
+
+
+def _images(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
+    kind = options.target_kind
+    if kind == "labels":
+        table = Path(options.labels)
+        with open(table, encoding="utf-8-sig", newline="") as text:
+            lines = list(_records(text, FILES + 1))
+        (room / table.name).write_text("".join(lines), encoding="utf-8", newline="")
+        some = options.replace(path=str(path), labels=str(room / table.name), excluded_files=())
+        return Excerpt(some, path, f"the first {len(lines) - 1:,} images of the table")
+    if not kind:
+        deep = 1 if options.inner_folders == "leave-out" else DEEPEST
+        return _folders(options, path, room, is_image, "images", deep)
+    beside = Path(getattr(options, kind))
+    left_out = frozenset(options.excluded_files)
+    names = [n for n in _names(path, is_folder=False, is_wanted=is_image) if n not in left_out][: FILES // 2]
+    others = {Path(name).stem: name for name in _names(beside, is_folder=False, is_wanted=is_image)}
+    for name in names:
+        _link(path / name, room / "images" / name)
+        if other := others.get(Path(name).stem):
+            _link(beside / other, room / "others" / other)
+    found = {"path": str(room / "images"), kind: str(room / "others")}
+    return Excerpt(options.replace(excluded_files=(), **found), room / "images", f"the first {len(names):,} images")
+
+
+def _audio(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
+    return _folders(options, path, room, is_sound, "sounds") if path.is_dir() else _listed(options, path, room)
+
+
+def _sequences(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
+    if path.is_dir():
+        return _folders(options, path, room, lambda name: name.lower().endswith((*TABLES, *PARQUET)), "sequences")
+    return _rows(options, path, room, STEPS) if options.id_column else _listed(options, path, room)
+
+
+def _texts(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
+    if path.is_dir():
+        return _folders(options, path, room, is_text, "texts")
+    if path.suffix.lower() in TABLES[:2]:
+        return _rows(options, path, room, ROWS)
+    with open(path, encoding=options.text_encoding, newline="") as text:
+        begin = text.read(CHARACTERS)
+        if not text.read(1):
+            return None
+    begin = begin[: begin.rfind("\n") + 1] or begin
+    out = room / path.name
+    out.write_text(begin, encoding=options.text_encoding, newline="")
+    return Excerpt(options.replace(path=str(out)), out, f"the first {len(begin):,} characters")
+
+
+# ---- arrays and shards ----
+
+
+def _arrays(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
+    """Copy the first samples of all arrays of a file or folder to a `.npz` file."""
+    headers = array_files.headers(path)
+    size = sum(header.sample_bytes for header in headers.values() if header.shape)
+    count = min(ROWS, max(8, ARRAY_BYTES // max(1, size)))
+    if any(not h.shape or not prod(h.shape) for h in headers.values()):
+        return None
+    out = room / "data.npz"
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, header in headers.items():
+            begin = header.begin(min(count, header.shape[0]))
+            if begin is None:
+                return None
+            with archive.open(f"{name}.npy", "w") as entry:
+                np.lib.format.write_array(entry, np.ascontiguousarray(begin), allow_pickle=False)
+    labels = [name for name, header in headers.items() if header.is_label]
+    response = options.response or ", ".join(labels)
+    split = "folders" if any(part_of_name(name)[1] for name in headers) else "random"
+    some = options.replace(path=str(out), response=response, split=split)
+    return Excerpt(some, out, f"the first {count:,} samples")
+
+
+def _shards(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
+    """Take the first of several shards on disk."""
+    if is_remote(options.path) or len(shards := find_shards(options.path, path)) < 2:
+        return None
+    return Excerpt(options.replace(path=shards[0].url), Path(shards[0].url), f"the first of {len(shards):,} shards")
+
+
+MAKERS: dict[str, Callable[[DataOptions, Path, Path], Excerpt | None]] = {
+    "arrays": _arrays,
+    "audio": _audio,
+    "images": _images,
+    "sequences": _sequences,
+    "series": _series,
+    "shards": _shards,
+    "table": _table,
+    "text": _texts,
+}
+"""How the beginning of each kind of data is written: from its options, its path and an empty folder."""
