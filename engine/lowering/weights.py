@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from torch import nn
+from torch import fx, nn
 
 from engine.core.errors import RunError, UserError
 from engine.core.fields import path_part, printable
@@ -155,7 +155,27 @@ def fill(module: nn.Module, state: Mapping[str, torch.Tensor]) -> None:
         if value.shape != state[key].shape:
             sizes = f"{_sizes(value)} in the network, {_sizes(state[key])} in the weights"
             raise UserError(f"The weights do not belong to this network: '{path_part(key)}' is {sizes}.")
-    module.load_state_dict(dict(state))
+    load_state(module, state)
+
+
+def load_state(module: nn.Module, state: Mapping[str, torch.Tensor], *, assign: bool = False) -> None:
+    """Load tensors of a state-dict into a module, layer by layer; with `assign` they take the place of its own.
+    The state has all keys of the module.
+
+    torch's `load_state_dict` looks through all keys for each module inside, which takes half a minute for a network of
+    5,000 layers.
+    """
+    parts: dict[str, dict[str, torch.Tensor]] = {}
+    for key, tensor in state.items():
+        name, _, rest = key.partition(".")
+        parts.setdefault(name, {})[rest] = tensor
+    children = dict(module.named_children())
+    is_container = type(module) is nn.Module or isinstance(module, fx.GraphModule)
+    if not is_container or not parts.keys() <= children.keys():
+        module.load_state_dict(dict(state), assign=assign)
+        return
+    for name, given in parts.items():
+        load_state(children[name], given, assign=assign)
 
 
 def _sizes(tensor: torch.Tensor) -> str:

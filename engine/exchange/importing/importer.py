@@ -19,7 +19,7 @@ from engine.exchange.importing.report import ImportReport, OperatorRow, ReadNetw
 from engine.exchange.importing.values import Tensor
 from engine.lowering.constants import set_constants
 from engine.lowering.module import build, prefixes
-from engine.lowering.weights import State, fill
+from engine.lowering.weights import State, fill, load_state
 from engine.lowering.weights_file import write_weights_file
 from engine.network.analysis import Analysis, analyse
 from engine.network.block import Block
@@ -191,7 +191,7 @@ def filled(network: Network, analysis: Analysis, state: State) -> fx.GraphModule
     with torch.device("meta"):
         module = build(network, analysis).eval()
     if module.state_dict().keys() <= state.keys():
-        module.load_state_dict(state, assign=True)
+        load_state(module, state, assign=True)
         if not _holds_meta(module):
             return module
     module = build(network, analysis).eval()

@@ -21,6 +21,8 @@ BATCHES = 2
 SAMPLES = 3
 STEPS = 12
 TOKENS = 1000
+MOST_BYTES_AT_ONCE = 2**21
+"""Largest size of the inputs of all batches for them to be computed as one."""
 
 
 @dataclass(frozen=True)
@@ -63,27 +65,44 @@ def compare(
         return Parity(refusal="There is no program here that computes the file.")
     generator = np.random.default_rng(1)
     names = [name for name, _, _ in outputs]
+    count = fixed_batch or SAMPLES
+    batches = [
+        {value.name: _random(value, tensor, generator, float(scale), count, network) for value, tensor in inputs}
+        for scale in np.repeat(SCALES, BATCHES)
+    ]
     theirs: list[list[np.ndarray]] = [[] for _ in names]
     ours: list[list[np.ndarray]] = [[] for _ in names]
-    samples = 0
-    steps = len(SCALES) * BATCHES
-    for number, scale in enumerate(np.repeat(SCALES, BATCHES)):
-        progress.report(number, steps, "comparisons")
-        count = fixed_batch or SAMPLES
-        feeds = {
-            value.name: _random(value, tensor, generator, float(scale), count, network) for value, tensor in inputs
-        }
+    runs = [batches] if fixed_batch is None and _are_small(batches) else [[one] for one in batches]
+    for number, several in enumerate(runs):
+        progress.report(number, len(runs), "comparisons")
+        feeds = {value.name: _joined([one[value.name] for one in several], tensor) for value, tensor in inputs}
         try:
             found = graph.compute(feeds, names)
         except RunError as error:
             return Parity(refusal=str(error))
-        for at, one in enumerate(found):
-            theirs[at].append(one)
-        for at, one in enumerate(computed(module, inputs, outputs, feeds)):
-            ours[at].append(one)
-        samples += count
+        for at, (_, tensor, _) in enumerate(outputs):
+            theirs[at] += _apart(found[at], tensor, len(several))
+        for at, ((_, tensor, _), one) in enumerate(
+            zip(outputs, computed(module, inputs, outputs, feeds), strict=True)
+        ):
+            ours[at] += _apart(one, tensor, len(several))
     rows = [_compared(name, theirs[at], ours[at]) for at, name in enumerate(names)]
-    return Parity(tuple(rows), samples)
+    return Parity(tuple(rows), len(batches) * count)
+
+
+def _are_small(batches: Sequence[dict[str, np.ndarray]]) -> bool:
+    """Return whether all batches may be computed as one, which saves the time between the operators."""
+    return sum(array.nbytes for feeds in batches for array in feeds.values()) <= MOST_BYTES_AT_ONCE
+
+
+def _joined(arrays: Sequence[np.ndarray], tensor: Tensor) -> np.ndarray:
+    return np.concatenate(arrays, tensor.dims.index(BATCH)) if len(arrays) > 1 else arrays[0]
+
+
+def _apart(array: np.ndarray, tensor: Tensor, count: int) -> list[np.ndarray]:
+    """Return an output of several batches for each of them."""
+    at = next((at for at, dim in enumerate(tensor.dims) if dim.split("*")[0] == BATCH), 0)
+    return np.split(array, count, at) if array.ndim > at and not array.shape[at] % count else [array] * count
 
 
 def _random(
