@@ -52,16 +52,27 @@ FUNCTIONS = {
     "sin": "sin(x), x in radians",
     "cos": "cos(x), x in radians",
     "tan": "tan(x), x in radians",
+    "asin": "The angle from -π/2 to π/2 whose sine is x, limited to -1 to 1",
+    "acos": "The angle from 0 to π whose cosine is x, limited to -1 to 1",
     "atan": "The angle from -π/2 to π/2 whose tangent is x",
     "sinh": "(exp(x) - exp(-x)) / 2",
     "cosh": "(exp(x) + exp(-x)) / 2",
     "asinh": "ln(x + √(x² + 1)), which sinh undoes",
+    "acosh": "ln(x + √(x² - 1)) of max(x, 1), which cosh undoes",
+    "atanh": "ln((1 + x) / (1 - x)) / 2, which tanh undoes; x is limited to just below 1 in size",
     "erf": "The error function: the share of a normal distribution with variance 1/2 between -x and x",
     "sign": "-1 below zero, 1 above it, 0 at zero; it passes no gradient",
     "floor": "The next whole number below; it passes no gradient",
     "round": "The nearest whole number, halves to the even one; it passes no gradient",
 }
 _OF_POSITIVE = ("log", "sqrt")
+_LIMITS: dict[str, dict[str, float]] = {
+    "asin": {"min": -1.0, "max": 1.0},
+    "acos": {"min": -1.0, "max": 1.0},
+    "acosh": {"min": 1.0},
+    "atanh": {"min": -0.9999999, "max": 0.9999999},
+}
+"""Ends of what a function is defined for."""
 
 
 class MathFunction(_EachNumber):
@@ -70,7 +81,8 @@ class MathFunction(_EachNumber):
         y = f(x)
 
     A logarithm and a root know positive numbers only: what is smaller than epsilon counts as epsilon, and passes no
-    gradient. Powers have a layer of their own, and so has clamping: the hard tanh.
+    gradient. What lies outside of what asin, acos, acosh or atanh are defined for counts as the nearest number within.
+    Powers have a layer of their own, and so has clamping: the hard tanh.
     """
 
     key, label, family = "math_function", "Math function", "Arithmetic"
@@ -85,7 +97,8 @@ class MathFunction(_EachNumber):
 
     def lower(self, *x: TensorType) -> Lowered:
         called = function("torch.neg" if self.function == "negate" else f"torch.{self.function}")
-        return (function("torch.clamp", min=self.epsilon), called) if self.function in _OF_POSITIVE else called
+        limits = {"min": self.epsilon} if self.function in _OF_POSITIVE else _LIMITS.get(self.function)
+        return (function("torch.clamp", **limits), called) if limits else called
 
     def short_value(self) -> str:
         return self.function

@@ -1,8 +1,8 @@
-"""Layers that change numbers only while the network trains, or not at all."""
+"""Layers that change numbers only while the network trains, round them as an integer format does, or pass them on."""
 
-from engine.core.fields import Float
+from engine.core.fields import Bool, Float, Int
 from engine.core.types import TensorType
-from engine.layers.base import LayerType, Lowered, channels_first, expect, expect_real, method, module
+from engine.layers.base import LayerType, Lowered, channels_first, expect, expect_real, function, method, module
 
 
 def _probability(help: str) -> Float:
@@ -158,6 +158,46 @@ class GaussianNoise(LayerType):
 
     def short_value(self) -> str:
         return f"{self.deviation:g}"
+
+
+class FakeQuantization(LayerType):
+    """Rounds each number to what an integer format with one scale holds, so that a network learns to live with it.
+
+        q = clamp(round(x / scale) + zero point, lowest, highest)
+        y = (q - zero point) · scale
+
+    Halves are rounded to the even number. In training the gradient passes as if nothing had been rounded, and not at
+    all where x is beyond the range (a straight-through estimate). It is what QuantizeLinear and DequantizeLinear of
+    ONNX compute one after the other. (QAT)
+
+    Source: Jacob et al.: Quantization and training of neural networks for efficient integer-arithmetic-only inference,
+    2018.
+    """
+
+    key, label, family = "fake_quantization", "Fake quantisation", "Utility"
+    found_as = "fake quantize qdq qat"
+    scale = Float(0.1, above=0.0, high=1e12, help="Distance of two neighbouring values")
+    zero_point = Int(0, low=-65536, high=65536, help="Integer that stands for zero")
+    bits = Int(8, low=2, high=16, unit="bits", help="Size of the integers")
+    signed = Bool(True, help="Integers below zero too: -128 to 127 with 8 bits, otherwise 0 to 255")
+
+    @property
+    def _ends(self) -> tuple[int, int]:
+        """The smallest and the largest integer."""
+        half = 2 ** (self.bits - 1)
+        return (-half, half - 1) if self.signed else (0, 2 * half - 1)
+
+    def output(self, x: TensorType) -> TensorType:
+        expect_real(x)
+        return x
+
+    def lower(self, *x: TensorType) -> Lowered:
+        low, high = self._ends
+        given = {"scale": self.scale, "zero_point": self.zero_point, "low": low, "high": high}
+        return function("engine.lowering.modules.arithmetic.fake_quantize", **given)
+
+    def short_value(self) -> str:
+        return f"{self.bits} bits, {self.scale:g}"
 
 
 class StopGradient(LayerType):

@@ -109,6 +109,10 @@ class Context:
             raise NotLiftable(f"has no whole numbers as its input {index + 1}")
         return None if numbers is None else [int(one) for one in numbers.reshape(-1)]
 
+    def is_used(self, name: str) -> bool:
+        """Return whether a value has a name, and an operator takes it or it is an output."""
+        return bool(name) and (bool(self.users.get(name)) or any(name == one.name for one in self.graph.outputs))
+
     def is_parameter(self, name: str) -> bool:
         """Return whether a value is a tensor that the file stores as one, such as a weight."""
         return name in self.graph.constants

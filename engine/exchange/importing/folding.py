@@ -34,6 +34,19 @@ GROWING = (
     "DFT",
 )
 """Operators whose output may be far larger than their inputs."""
+FOLDED: Mapping[str, str] = {
+    "Constant": "the number itself",
+    "ConstantOfShape": "",
+    "Shape": "sizes that are known only when the network runs stay symbols",
+    "Size": "",
+    "Range": "with known ends",
+    "EyeLike": "of known numbers",
+    "HannWindow": "",
+    "HammingWindow": "",
+    "BlackmanWindow": "",
+    "MelWeightMatrix": "",
+}
+"""Operators that are always computed at the import, with limits in words, for the table in docs/onnx.md."""
 
 
 def fold(ctx: Context, node: Node) -> tuple[Held, ...] | None:
@@ -304,6 +317,8 @@ def _grown_shape(node: Node, arrays: Sequence[np.ndarray | None]) -> Sequence[in
             return [int(size) * int(times) for size, times in zip(given[0].shape, given[1].reshape(-1), strict=False)]
         case "Range" if len(given) == 3 and given[2]:
             return [max(0, math.ceil((float(given[1]) - float(given[0])) / float(given[2])))]
+        case "EyeLike":
+            return given[0].shape
         case "OneHot" if len(given) > 1:
             return [*given[0].shape, int(np.max(given[1]))]
         case "Pad" if len(given) > 1 and given[1].dtype.kind == "i":
@@ -443,6 +458,19 @@ def _ranged(node: Node, arrays: Arrays) -> np.ndarray:
     return np.arange(start, end, step, dtype=_a(arrays, 0).dtype)
 
 
+def _dequantised(node: Node, arrays: Arrays) -> np.ndarray | None:
+    """Return scale · (x - zero point), with one scale, or one along an axis; None for scales of blocks."""
+    x, scale = _a(arrays, 0), _a(arrays, 1)
+    zero = arrays[2] if len(arrays) > 2 else None
+    if x.dtype.kind not in "iu" or scale.ndim > 1 or node.attributes.get("block_size", 0):
+        return None
+    shape = [1] * x.ndim
+    if scale.size > 1:
+        shape[node.attributes.get("axis", 1)] = scale.size
+    whole = x.astype(np.float32) - (0 if zero is None else zero.astype(np.float32).reshape(shape))
+    return np.asarray(whole * (scale.reshape(shape) if x.ndim else scale.reshape(())))
+
+
 Rule = Callable[[Node, Arrays], Any]
 
 
@@ -490,4 +518,5 @@ NUMPY: Mapping[str, Rule] = {
     "Expand": _expanded,
     "Range": _ranged,
     "MatMul": _of_two(np.matmul),
+    "DequantizeLinear": _dequantised,
 }

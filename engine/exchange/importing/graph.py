@@ -13,6 +13,8 @@ import numpy as np
 
 OWN_DOMAIN = "netwright"
 """Domain of operators that a rewrite makes of several nodes, such as a GELU that was written out."""
+MICROSOFT = "com.microsoft"
+"""Domain of ONNX Runtime's own operators, which its optimiser and its tools write."""
 
 
 class Constant:

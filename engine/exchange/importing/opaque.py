@@ -117,7 +117,7 @@ def _prefix(ctx: Context) -> str:
 def _numbers(array: np.ndarray) -> np.ndarray:
     if str(array.dtype) not in KINDS:
         raise NotLiftable(f"has constants of the type {array.dtype}, which a layer cannot hold")
-    return np.ascontiguousarray(array)
+    return np.asarray(array, order="C")
 
 
 def _input_type(x: Tensor) -> str:
@@ -203,10 +203,7 @@ def _results(
     ctx: Context, node: Node, reason: str, draft: OnnxOperator, tensors: list[Tensor], constants: dict[str, np.ndarray]
 ) -> tuple[Held | None, ...]:
     """Try the operator with several sizes, and return the results of the layer."""
-    wanted = [
-        bool(name) and (name in ctx.users or any(name == out.name for out in ctx.graph.outputs))
-        for name in node.outputs
-    ]
+    wanted = [ctx.is_used(name) for name in node.outputs]
     if not any(wanted):
         raise NotLiftable(reason)
     results = tuple(OMITTED if not kept else "float32" for kept in wanted)

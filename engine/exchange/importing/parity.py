@@ -82,9 +82,7 @@ def compare(
             return Parity(refusal=str(error))
         for at, (_, tensor, _) in enumerate(outputs):
             theirs[at] += _apart(found[at], tensor, len(several))
-        for at, ((_, tensor, _), one) in enumerate(
-            zip(outputs, computed(module, inputs, outputs, feeds), strict=True)
-        ):
+        for at, ((_, tensor, _), one) in enumerate(zip(outputs, computed(module, inputs, outputs, feeds), strict=True)):
             ours[at] += _apart(one, tensor, len(several))
     rows = [_compared(name, theirs[at], ours[at]) for at, name in enumerate(names)]
     return Parity(tuple(rows), len(batches) * count)
@@ -148,7 +146,8 @@ def computed(
     """Return the outputs of our module, with their dimensions as in the file."""
     given = []
     for value, tensor in inputs:
-        array = torch.from_numpy(np.ascontiguousarray(feeds[value.name]))
+        numbers = np.ascontiguousarray(feeds[value.name])
+        array = torch.from_numpy(numbers if numbers.dtype.kind in "fiub" else numbers.astype(np.float32))
         array = array.permute([tensor.dims.index(dim) for dim in (BATCH, *tensor.type.axes)])
         given.append(array if tensor.type.kind == "index" else array.float())
     with torch.no_grad():

@@ -342,3 +342,22 @@ def _step(match: Match, node: Node) -> tuple[str, np.ndarray, np.ndarray] | None
             case "Div":
                 return node.inputs[0], 1.0 / numbers, zero
     return None
+
+
+# ---- quantisation ----
+
+
+@rewrite("QuantizeLinear")
+def quantised_and_back(match: Match, node: Node) -> Node | None:
+    """QuantizeLinear and DequantizeLinear with the same scale and zero point."""
+    back = match.only_user(node.outputs[0], "DequantizeLinear")
+    if back is None or len(node.inputs) != len(back.inputs) or node.attributes.get("output_dtype"):
+        return None
+    pairs = zip(node.inputs[1:], back.inputs[1:], strict=True)
+    if not all(one == other or _are_equal(match.constant(one), match.constant(other)) for one, other in pairs):
+        return None
+    return merged(back, "FakeQuantization", node.inputs, (node, back), scope_of=node)
+
+
+def _are_equal(a: Constant | None, b: Constant | None) -> bool:
+    return a is not None and b is not None and a.dtype == b.dtype and np.array_equal(a.array(), b.array())

@@ -40,6 +40,13 @@ def quadratic(x: torch.Tensor) -> torch.Tensor:
     return x[..., [i for i, _ in pairs]] * x[..., [j for _, j in pairs]]
 
 
+def fake_quantize(x: torch.Tensor, scale: float, zero_point: int, low: int, high: int) -> torch.Tensor:
+    """Round to multiples of the scale within the range of the integers; the gradient is that of the clamp alone."""
+    within = torch.clamp(x, (low - zero_point - 0.5) * scale, (high - zero_point + 0.5) * scale)
+    rounded = (torch.clamp(torch.round(x / scale) + zero_point, low, high) - zero_point) * scale
+    return within + (rounded - within).detach()
+
+
 def add_all(first: torch.Tensor, *others: torch.Tensor) -> torch.Tensor:
     """The sum of any number of tensors, from left to right."""
     for other in others:

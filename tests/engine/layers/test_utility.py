@@ -100,3 +100,13 @@ def test_noise_has_the_deviation():
 def test_no_gradient_passes_a_stop():
     x = torch.rand(2, 3, requires_grad=True)
     assert not Lowered(layer("stop_gradient"), features(3))(x).requires_grad
+
+
+def test_fake_quantisation_is_that_of_torch():
+    type = layer("fake_quantization", scale=0.05, zero_point=3, bits=8, signed=False)
+    x = (torch.randn(50, 3) * 8).requires_grad_()
+    ours = Lowered(type, features(3))(x)
+    theirs = torch.fake_quantize_per_tensor_affine(x, 0.05, 3, 0, 255)
+    assert torch.allclose(ours, theirs, atol=1e-5)
+    torch.testing.assert_close(*(torch.autograd.grad(one.sum(), x)[0] for one in (ours, theirs)))
+    assert layer("fake_quantization", bits=4).short_value() == "4 bits, 0.1"

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import OWN_DOMAIN, Node
+from engine.exchange.importing.graph import MICROSOFT, OWN_DOMAIN, Node
 from engine.exchange.importing.lifts.normalisation import epsilon_of
 from engine.exchange.importing.registry import lift
 from engine.exchange.importing.values import NotLiftable, Tensor
@@ -174,3 +174,25 @@ def _with_channels_at(ctx: Context, node: Node, x: Tensor, axis: int) -> Tensor:
     want = ["N", *others]
     want.insert(axis, "C")
     return ctx.relayout(node, x, want)
+
+
+@lift("Gelu", "BiasGelu", "FastGelu", domain=MICROSOFT, becomes=("gelu", "learned_scale"))
+def microsoft_gelu(ctx: Context, node: Node) -> Tensor:
+    """Exact, or with tanh (FastGelu), of the input plus known numbers where there are some."""
+    from engine.exchange.importing.lifts.arithmetic import affine
+
+    x = ctx.tensor(node, 0)
+    if ctx.optional(node, 1) is not None:
+        x = affine(ctx, node, x, None, ctx.numbers(node, 1))
+    return ctx.add(node, activation.Gelu(approximation="tanh" if node.op == "FastGelu" else "none"), x)
+
+
+@lift("QuickGelu", domain=MICROSOFT, becomes=("scaling", "sigmoid", "multiplication"))
+def quick_gelu(ctx: Context, node: Node) -> Tensor:
+    """x · sigmoid(alpha · x)."""
+    from engine.exchange.importing.lifts.arithmetic import affine, combined
+    from engine.layers.combination import Multiplication
+
+    x = ctx.tensor(node, 0)
+    scaled = affine(ctx, node, x, np.asarray(ctx.attribute(node, "alpha", 1.702), np.float32), None)
+    return combined(ctx, node, Multiplication(), x, ctx.add(node, activation.Sigmoid(), scaled, name="sigmoid"))

@@ -217,3 +217,41 @@ def chain(ctx: Context, node: Node) -> Tensor:
         raise NotLiftable("computes with indices")
     scale, summand = factor if (factor != 1.0).any() else None, shift if (shift != 0.0).any() else None
     return x if scale is None and summand is None else affine(ctx, node, x, scale, summand)
+
+
+@lift("Mod", becomes=("division", "math_function", "multiplication", "subtraction"), note="of finite numbers")
+def remainder(ctx: Context, node: Node) -> Tensor:
+    """x - y · floor(x / y), with the sign of y; with `fmod` that of |x| and |y|, with the sign of x."""
+    a, b = ctx.held(node, 0), ctx.held(node, 1)
+    like = a if isinstance(a, Tensor) else b
+    assert isinstance(like, Tensor)
+    x, y = (
+        one if isinstance(one, Tensor) else parameter(ctx, node, ctx.numbers(node, at), like, "numbers")
+        for at, one in enumerate((a, b))
+    )
+    if not ctx.attribute(node, "fmod", 0):
+        return _remainder(ctx, node, x, y)
+    size = MathFunction(function="abs")
+    found = _remainder(ctx, node, ctx.add(node, size, x, name="size"), ctx.add(node, size, y, name="size"))
+    sign = ctx.add(node, MathFunction(function="sign"), x, name="sign")
+    return combined(ctx, node, combination.Multiplication(), found, sign)
+
+
+def _remainder(ctx: Context, node: Node, x: Tensor, y: Tensor) -> Tensor:
+    share = combined(ctx, node, combination.Division(), x, y)
+    whole = ctx.add(node, MathFunction(function="floor"), share, name="whole")
+    return combined(
+        ctx, node, combination.Subtraction(), x, combined(ctx, node, combination.Multiplication(), whole, y)
+    )
+
+
+@lift("BitShift", becomes=("scaling", "multiplication", "math_function"), note="to the right, by known numbers")
+def bit_shift(ctx: Context, node: Node) -> Tensor:
+    """floor(x / 2^n)."""
+    if ctx.attribute(node, "direction") != "RIGHT":
+        raise NotLiftable("shifts to the left, out of its number format")
+    places = ctx.numbers(node, 1)
+    if (places.astype(np.int64) < 0).any():
+        raise NotLiftable("shifts by numbers below zero")
+    factor = np.exp2(-places.astype(np.float64)).astype(np.float32)
+    return ctx.add(node, MathFunction(function="floor"), affine(ctx, node, ctx.tensor(node, 0), factor, None))

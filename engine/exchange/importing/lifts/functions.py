@@ -12,3 +12,4 @@ def _function(ctx: Context, node: Node) -> Tensor:
 
 
 lift("Tan", "Atan", "Sinh", "Cosh", "Asinh", "Erf", becomes=("math_function",))(_function)
+lift("Asin", "Acos", "Acosh", "Atanh", becomes=("math_function",), note="where they are defined")(_function)

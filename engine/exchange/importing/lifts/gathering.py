@@ -133,13 +133,20 @@ def pad(ctx: Context, node: Node) -> Tensor:
         if before < 0 or after < 0:
             x = sliced(ctx, node, x, axis, max(0, -before), x.known(axis) - max(0, -after))
             sides[axis] = (max(0, before), max(0, after))
+    mode = MODES.get(ctx.attribute(node, "mode", "constant"))
+    if mode is None:
+        raise NotLiftable(f"pads in the mode {ctx.attribute(node, 'mode')}")
+    return padded_by(ctx, node, x, sides, mode, number)
+
+
+def padded_by(
+    ctx: Context, node: Node, x: Tensor, sides: dict[int, tuple[int, int]], mode: str, number: float
+) -> Tensor:
+    """Return the tensor with so many places before and behind each dimension, in a mode of the layer."""
     sides = {axis: pair for axis, pair in sides.items() if pair != (0, 0)}
     if not sides:
         return x
     x = _places_for(ctx, node, x, sides)
-    mode = MODES.get(ctx.attribute(node, "mode", "constant"))
-    if mode is None:
-        raise NotLiftable(f"pads in the mode {ctx.attribute(node, 'mode')}")
     values = {"value": max(-1e9, epsilon_of(number))} if mode == "zeros" and number else {}
     mode = "constant" if values else mode
     border = tuple(size for axis in x.type.spatial for size in sides.get(x.dims.index(axis), (0, 0)))

@@ -2,10 +2,14 @@
 
 import numpy as np
 
+from engine.core.types import LAYOUTS
 from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import OWN_DOMAIN, Node
+from engine.exchange.importing.graph import MICROSOFT, OWN_DOMAIN, Node
+from engine.exchange.importing.lifts.normalisation import epsilon_of
 from engine.exchange.importing.registry import lift
 from engine.exchange.importing.values import BATCH, NotLiftable, Tensor
+from engine.layers.arithmetic import Scaling
+from engine.layers.combination_products import EinsteinSum
 from engine.layers.convolution import Conv2d, Conv3d
 from engine.layers.linear import FullyConnected
 
@@ -85,3 +89,67 @@ def product(ctx: Context, node: Node, a: Tensor, b: Tensor) -> Tensor:
     b = b if second else ctx.relayout(node, b, want)
     type = MatrixProduct(transpose_first=first, transpose_second=second)
     return ctx.add(node, type, a, b, dims=want)
+
+
+@lift("Einsum", becomes=("einsum", "fully_connected"), note="of one or two inputs, with the batch as one letter")
+def einsum(ctx: Context, node: Node) -> Tensor:
+    """Each letter that is no batch is an axis of the input, in the order of the layer."""
+    terms, right = _terms(ctx.attribute(node, "equation").replace(" ", ""))
+    if len(terms) != len(node.inputs) or len(terms) > 2:
+        raise NotLiftable(f"multiplies {len(terms)} tensors")
+    if len(terms) == 2 and not ctx.is_tensor(node, 1):
+        return _contracted(ctx, node, ctx.tensor(node, 0), ctx.numbers(node, 1), terms, right)
+    tensors = [ctx.in_order(node, ctx.tensor(node, at)) for at in range(len(terms))]
+    batches = {term[x.dims.index(BATCH)] for term, x in zip(terms, tensors, strict=True) if len(term) == x.rank}
+    if len(batches) != 1 or right.count(batch := batches.pop()) != 1:
+        raise NotLiftable("sums over the batch, or takes it for another dimension")
+    ours = []
+    for term, x in zip(terms, tensors, strict=True):
+        if len(term) != x.rank or set(x.dims) != {BATCH, *x.type.axes} or len(set(term)) < len(term):
+            raise NotLiftable(f"has an equation that does not fit its inputs: {','.join(terms)}")
+        ours.append("".join(term[x.dims.index(axis)] for axis in x.type.axes))
+    kept = right.replace(batch, "")
+    layout = next((name for name, axes in LAYOUTS.items() if len(axes) == len(kept)), None)
+    if layout is None:
+        raise NotLiftable(f"makes {len(right)} dimensions")
+    names = dict(zip(kept, LAYOUTS[layout], strict=True))
+    type = ctx.make(EinsteinSum, equation=f"{','.join(ours)}->{kept}".lower(), layout=layout)
+    return ctx.add(node, type, *tensors, dims=[names.get(letter, BATCH) for letter in right])
+
+
+def _terms(equation: str) -> tuple[list[str], str]:
+    """Return the letters of each input and of the result, those that occur once where the equation does not say."""
+    left, arrow, right = equation.partition("->")
+    letters = left.replace(",", "")
+    if "." in equation or not letters.isalpha() or len({one.lower() for one in letters}) < len(set(letters)):
+        raise NotLiftable(f"has the equation {equation}")
+    return left.split(","), right if arrow else "".join(sorted(one for one in letters if letters.count(one) == 1))
+
+
+def _contracted(ctx: Context, node: Node, x: Tensor, matrix: np.ndarray, terms: list[str], right: str) -> Tensor:
+    """Return a product with a known matrix over one letter of the input."""
+    first, second = terms
+    gone = set(first) & set(second) - set(right)
+    new = set(second) - set(first)
+    if matrix.ndim != 2 or len(gone) != 1 or len(new) != 1 or len(first) != x.rank:
+        raise NotLiftable(f"has the equation {','.join(terms)}->{right} with known numbers")
+    (inner,), (outer,) = gone, new
+    order = [first.index(one) for one in (*right.replace(outer, ""), inner)]
+    if right.replace(outer, "") != first.replace(inner, "") or right[-1] != outer:
+        raise NotLiftable("moves dimensions in a product with known numbers")
+    weight = matrix if second == outer + inner else matrix.T
+    return dense(ctx, node, x.viewed([x.dims[at] for at in order]), weight, None)
+
+
+@lift("FusedMatMul", domain=MICROSOFT, becomes=("matrix_product", "scaling"), note="of two inputs")
+def fused_matmul(ctx: Context, node: Node) -> Tensor:
+    """A product of two tensors with the last two dimensions of either exchanged, times alpha."""
+    if any(ctx.attribute(node, name, 0) for name in ("transBatchA", "transBatchB")):
+        raise NotLiftable("transposes the batch")
+    given = []
+    for at, name in enumerate(("transA", "transB")):
+        x = ctx.tensor(node, at)
+        given.append(x.viewed([*x.dims[:-2], x.dims[-1], x.dims[-2]]) if ctx.attribute(node, name, 0) else x)
+    alpha = float(ctx.attribute(node, "alpha", 1.0))
+    found = product(ctx, node, *given)
+    return found if alpha == 1.0 else ctx.add(node, ctx.make(Scaling, scale=epsilon_of(alpha)), found, name="alpha")

@@ -3,9 +3,10 @@
 import numpy as np
 
 from engine.exchange.importing.context import Context
-from engine.exchange.importing.graph import Node
+from engine.exchange.importing.graph import MICROSOFT, Node
 from engine.exchange.importing.registry import lift
 from engine.exchange.importing.values import NotLiftable, Tensor
+from engine.layers.combination import Addition
 from engine.layers.normalisation import BatchNorm, CrossChannelNorm, GroupNorm, InstanceNorm, LayerNorm, RmsNorm
 
 
@@ -39,7 +40,7 @@ def layer_norm(ctx: Context, node: Node) -> Tensor:
     x = ctx.tensor(node, 0)
     if x.axis(ctx.attribute(node, "axis", -1)) != x.rank - 1:
         raise NotLiftable("normalises over several dimensions")
-    if any(node.outputs[1:]):
+    if any(ctx.is_used(name) for name in node.outputs[1:]):
         raise NotLiftable("gives mean and deviation as well")
     x = channels_last(ctx, node, x)
     count = x.known(x.rank - 1)
@@ -65,7 +66,7 @@ def channels_last(ctx: Context, node: Node, x: Tensor) -> Tensor:
     return ctx.relayout(node, x, LAST[x.rank])
 
 
-@lift("RMSNormalization", becomes=("rms_norm",), note="over the last dimension")
+@lift("RMSNormalization", "SimplifiedLayerNormalization", becomes=("rms_norm",), note="over the last dimension")
 def rms_norm(ctx: Context, node: Node) -> Tensor:
     """Scale each step to a root mean square of 1."""
     x = ctx.tensor(node, 0)
@@ -110,3 +111,41 @@ def local_response(ctx: Context, node: Node) -> Tensor:
         k=epsilon_of(ctx.attribute(node, "bias", 1.0)),
     )
     return ctx.add(node, type, x)
+
+
+@lift("MeanVarianceNormalization", becomes=("instance_norm",), note="over all places of each sample")
+def mean_variance(ctx: Context, node: Node) -> Tensor:
+    """Normalise each channel of each sample over its places. ONNX's epsilon is that of its function."""
+    x = ctx.as_channels_first(node, ctx.tensor(node, 0))
+    axes = [x.axis(axis) for axis in ctx.attribute(node, "axes", [0, 2, 3])]
+    if sorted(axes) != list(range(2, x.rank)):
+        raise NotLiftable("normalises over other dimensions than the places of each sample")
+    channels = x.known(1)
+    weights = {"weight": np.ones(channels, np.float32), "bias": np.zeros(channels, np.float32)}
+    return ctx.add(node, ctx.make(InstanceNorm, epsilon=1e-9), x, weights=weights)
+
+
+@lift(
+    "SkipLayerNormalization",
+    "SkipSimplifiedLayerNormalization",
+    domain=MICROSOFT,
+    becomes=("addition", "layer_norm", "rms_norm"),
+)
+def skip_norm(ctx: Context, node: Node) -> tuple[Tensor | None, ...]:
+    """Two inputs and known numbers added, then normalised; the fourth output is the sum."""
+    from engine.exchange.importing.lifts.arithmetic import affine, combined
+
+    is_rms = "Simplified" in node.op
+    scale = ctx.numbers(node, 2).reshape(-1)
+    shift = None if is_rms else ctx.optional_numbers(node, 3)
+    added = ctx.optional_numbers(node, 3 if is_rms else 4)
+    total = combined(ctx, node, Addition(), ctx.tensor(node, 0), ctx.tensor(node, 1))
+    total = total if added is None else affine(ctx, node, total, None, added)
+    x = channels_last(ctx, node, total)
+    epsilon = epsilon_of(ctx.attribute(node, "epsilon", 1e-12 if not is_rms else 1e-5))
+    weights = {"weight": scale}
+    if not is_rms:
+        weights["bias"] = np.zeros(scale.size, np.float32) if shift is None else shift.reshape(-1)
+    kind = RmsNorm if is_rms else LayerNorm
+    found = ctx.add(node, ctx.make(kind, epsilon=epsilon), x, weights=weights, name="norm")
+    return (found, None, None, total)[: len(node.outputs)]

@@ -7,11 +7,12 @@ from engine.exchange.importing.graph import Node
 from engine.exchange.importing.lifts.convolution import PADS, Sides, sides_of
 from engine.exchange.importing.registry import lift
 from engine.exchange.importing.values import BATCH, ONE, NotLiftable, Tensor
-from engine.layers import pooling
+from engine.layers import pooling, pooling_variants
 from engine.layers.pooling import GlobalAveragePool, GlobalMaxPool
 
 MAX = {1: pooling.MaxPool1d, 2: pooling.MaxPool2d, 3: pooling.MaxPool3d}
 AVERAGE = {1: pooling.AveragePool1d, 2: pooling.AveragePool2d, 3: pooling.AveragePool3d}
+NORMS = {1: pooling_variants.LpPool1d, 2: pooling_variants.LpPool2d, 3: pooling_variants.LpPool3d}
 FLATTENING = ("Flatten", "Reshape", "Squeeze", "Dropout", "Identity")
 LOWEST = -1e9
 
@@ -94,3 +95,16 @@ def pooled(ctx: Context, node: Node, x: Tensor, kind: type[GlobalAveragePool] | 
     if all(one.op in FLATTENING for one in followers):
         return ctx.add(node, kind(), x, dims=[dim if dim in (BATCH, "C") else ONE for dim in x.dims])
     return ctx.add(node, kind(keep_axes=True), x)
+
+
+@lift("LpPool", becomes=("lp_pool1d", "lp_pool2d", "lp_pool3d"), note="without gaps in the window")
+def lp_pool(ctx: Context, node: Node) -> Tensor:
+    """The p-norm of each window; padded places are zeros."""
+    x, kernel, stride, sides = _window(ctx, node)
+    sides = _rounded_up(ctx, node, x, kernel, stride, sides)
+    padding = tuple(before for before, _ in sides)
+    if any(before != after for before, after in sides):
+        border = tuple(size for pair in sides for size in pair)
+        x, padding = ctx.add(node, ctx.make(PADS[len(kernel)], border=border), x, name="pad"), (0,) * len(kernel)
+    norm = float(ctx.attribute(node, "p", 2))
+    return ctx.add(node, ctx.make(NORMS[len(kernel)], kernel=kernel, stride=stride, padding=padding, norm=norm), x)

@@ -69,8 +69,7 @@ def recurrent_layer(ctx: Context, node: Node) -> Values:
 
 
 def _is_used(ctx: Context, node: Node, number: int) -> bool:
-    name = node.outputs[number] if number < len(node.outputs) else ""
-    return bool(name) and (name in ctx.users or any(name == one.name for one in ctx.graph.outputs))
+    return number < len(node.outputs) and ctx.is_used(node.outputs[number])
 
 
 def _refuse(ctx: Context, node: Node) -> None:

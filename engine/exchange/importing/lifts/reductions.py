@@ -18,6 +18,7 @@ FUNCTIONS = {
     "ReduceLogSumExp": "logsumexp",
     "ReduceL1": "sum",
     "ReduceSumSquare": "sum",
+    "ReduceLogSum": "sum",
 }
 BEFORE: dict[str, LayerType] = {"ReduceL1": MathFunction(function="abs"), "ReduceSumSquare": Power(exponent=2.0)}
 FLATTENING = ("Flatten", "Reshape", "Squeeze", "Identity")
@@ -47,6 +48,8 @@ def reduce(ctx: Context, node: Node) -> Tensor:
         for axis in gone:
             type = ctx.make(Reduction, function=FUNCTIONS[node.op], over=axis, keep=True)
             out = ctx.add(node, type, out, name="" if len(gone) == 1 else axis.lower())
+    if node.op == "ReduceLogSum":
+        out = ctx.add(node, MathFunction(function="log"), out, name="log")
     return out if keeps else without(ctx, node, out, axes)
 
 
