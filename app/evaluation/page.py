@@ -15,6 +15,8 @@ class TestPage(QWidget):
     """Not a class of tests, whatever pytest thinks of its name."""
     title: ClassVar[str]
     """What the switch between the pages says."""
+    needs_run: ClassVar[bool] = True
+    """Whether the page has nothing to show as long as the project has no run."""
 
     def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
         super().__init__(parent)

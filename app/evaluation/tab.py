@@ -18,13 +18,14 @@ from PySide6.QtWidgets import (
 )
 
 from app.evaluation.page import TestPage
+from app.evaluation.predict_page import PredictPage
 from app.evaluation.scores_page import ScoresPage
 from app.experiments.history import RunHistory
 from app.shell import Shell
 from designer import theme
 from engine.runs.history import in_order
 
-PAGES: tuple[type[TestPage], ...] = (ScoresPage,)
+PAGES: tuple[type[TestPage], ...] = (ScoresPage, PredictPage)
 NO_RUNS = "Train the network first: what it has learned is tested here, on samples that it has not seen."
 
 
@@ -154,4 +155,6 @@ class TestTab(QWidget):
                 page.set_run(self.run)
 
     def _show_page(self) -> None:
-        self.stack.setCurrentIndex(1 + self.segments.checkedId() if self.run is not None else 0)
+        number = self.segments.checkedId()
+        has_page = self.run is not None or not self.pages[number].needs_run
+        self.stack.setCurrentIndex(1 + number if has_page else 0)

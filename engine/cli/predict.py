@@ -16,6 +16,7 @@ from engine.cli.export import WEIGHTS
 from engine.cli.terminal import showing
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError
 from engine.core.fields import printable
+from engine.core.text import spreadsheet_cell
 from engine.core.version import SCHEMA_VERSION
 from engine.project.preparation import PIXELS
 from engine.runs.events import to_json
@@ -179,8 +180,8 @@ class CsvAnswers:
     def write(self, answer: Mapping[str, Any]) -> None:
         """Print an answer."""
         cells = self._cells(answer.get("outputs", ()))
-        values = [cells.get(name, "") for name in self._names]
-        self._writer.writerow([answer["sample"], *values, answer.get("error", "")])
+        values = [answer["sample"], *(cells.get(name, "") for name in self._names), answer.get("error", "")]
+        self._writer.writerow([spreadsheet_cell(one) if isinstance(one, str) else one for one in values])
 
     @staticmethod
     def _cells(outputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

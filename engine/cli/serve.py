@@ -23,7 +23,7 @@ from typing import Any
 
 from engine.cli.commands import Commands
 from engine.cli.jobs import HANDLERS, QUICK_S, Answer
-from engine.cli.readers import Job, Limits, Reader, start
+from engine.cli.readers import OF_NETWORKS, Job, Limits, Reader, start
 from engine.core.errors import EXIT_DONE
 from engine.hardware.threads import calm_threads
 
@@ -157,7 +157,8 @@ class Server:
                     return reader
         inherited = [self._source, self._sink, *(reader.connection.fileno() for reader in self._readers)]
         inherited = [number for number in inherited if number > 2]
-        reader = start(job.key, self._limits, inherited, None if self._is_warm or not job.key else _warm_up)
+        starts_runs = bool(job.key) and job.do not in OF_NETWORKS
+        reader = start(job.key, self._limits, inherited, _warm_up if starts_runs and not self._is_warm else None)
         self._readers.append(reader)
         return reader
 

@@ -146,9 +146,9 @@ def _batches(record: Preparation, sources: Sequence[Path], size: int) -> Iterato
         except OSError as error:
             raise unreadable(sources[0], error) from None
     if reads == {"columns"}:
-        yield from _each(sources, lambda source: _rows(record, source, size or BATCH_ROWS))
+        yield from _each(sources, lambda source: _rows(record, source, size or BATCH_ROWS), len(sources) == 1)
     elif reads == {"text"}:
-        yield from _each(sources, lambda source: _lines(record, source, size or BATCH_ROWS))
+        yield from _each(sources, lambda source: _lines(record, source, size or BATCH_ROWS), len(sources) == 1)
     elif reads & {"image", "sound"}:
         fits = is_image if "image" in reads else is_sound
         yield from _files(sources, fits, size or _files_at_once(record), lambda paths: prepare(record, list(paths)))
@@ -156,13 +156,13 @@ def _batches(record: Preparation, sources: Sequence[Path], size: int) -> Iterato
         yield from _of_arrays(record, sources, size)
 
 
-def _each(sources: Sequence[Path], batches: Callable[[Path], Iterator[Batch]]) -> Iterator[Batch]:
-    """Yield the batches of each source; where one of several cannot be used, a batch that says why."""
+def _each(sources: Sequence[Path], batches: Callable[[Path], Iterator[Batch]], is_only: bool) -> Iterator[Batch]:
+    """Yield the batches of each source; where one cannot be used that is not the only one, a batch that says why."""
     for source in sources:
         try:
             yield from batches(source)
         except UserError as error:
-            if len(sources) == 1:
+            if is_only:
                 raise
             yield Batch([str(source)], [source], partial(_refuse, error))
 
@@ -173,7 +173,7 @@ def _refuse(error: UserError, _: Sequence[Any]) -> Arrays:
 
 def _of_arrays(record: Preparation, sources: Sequence[Path], size: int) -> Iterator[Batch]:
     pictures = [source for source in sources if source.is_dir() or is_image(source.name)]
-    given = record.inputs[0]
+    given, is_only = record.inputs[0], len(sources) == 1
     if pictures and len(record.inputs) == 1 and given.axes == ("C", "H", "W") and given.sizes[0] in (1, 3):
         yield from _files(pictures, is_image, size or _files_at_once(record), partial(_pictures, given))
         if not (sources := [source for source in sources if source not in pictures]):
@@ -184,7 +184,7 @@ def _of_arrays(record: Preparation, sources: Sequence[Path], size: int) -> Itera
             return iter([_series(record, source)])
         return _arrays(record, source, size or BATCH_ROWS)
 
-    yield from _each(sources, batches)
+    yield from _each(sources, batches, is_only)
 
 
 def _files_at_once(record: Preparation) -> int:

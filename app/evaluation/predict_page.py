@@ -1,0 +1,471 @@
+"""The page of predictions: draw, type, paste or drop samples, and see what the network says to them."""
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QHideEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.evaluation.page import TestPage
+from app.evaluation.prediction_answers import AnswerView
+from app.evaluation.prediction_inputs import FileInput, SampleInput, dropped, hint_for, input_for, takes_pictures
+from app.evaluation.prediction_options import PredictionOptions
+from app.evaluation.prediction_table import AnswersTable, as_text
+from app.shell import Shell
+from app.widgets import ElidedLabel
+from designer import theme
+from engine.core.errors import UserError, plural
+from engine.core.files import write_atomically
+from engine.project.preparation import Preparation
+
+LIVE_MS = 20
+"""Time without a change after which what is drawn or typed is predicted, in milliseconds."""
+ONNX = ".onnx"
+NO_NETWORK = "Train the network, or choose an ONNX file: what it says to your samples is shown here."
+LOADING = "Loading the network…"
+FIRST = "Draw, type, paste or drop a sample: what the network says to it is shown here."
+FILES_FIRST = "Choose, paste or drop files: what the network says to them is shown here."
+SAMPLE_WIDTH, ROW_WIDTH, HEAD = 380, 480, 32
+
+
+class PredictPage(TestPage):
+    """Asks the engine, which keeps the network loaded. What is drawn or typed is asked again as it changes, one request
+    at a time, always with the newest state; files are asked once, with progress, and can be cancelled."""
+
+    title = "Predict"
+    needs_run = False
+
+    def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
+        super().__init__(shell, parent)
+        self.network: Path | None = None
+        """The ONNX file that is used instead of the run."""
+        self.record: Preparation | None = None
+        self.sample: SampleInput | None = None
+        self.latency_ms = 0.0
+        """Time from the last change to its answer on the screen."""
+        self._pending: int | None = None
+        self._is_live = self._is_changed = self._is_stale = False
+        self._changed_at = 0.0
+        self._batch, self._csv = 0, ""
+        self._folder = Path(tempfile.mkdtemp(prefix="netwright-predict-"))
+        self.destroyed.connect(lambda _=None, folder=self._folder: shutil.rmtree(folder, ignore_errors=True))
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(LIVE_MS)
+        self._timer.timeout.connect(self._ask_live)
+        self.options = PredictionOptions(self)
+        self.options.changed.connect(self._on_options)
+        self.options.network_changed.connect(self.reload)
+        self.state = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
+        self.name = ElidedLabel()
+        self.onnx_button, self.run_button = QPushButton("ONNX file…"), QPushButton("Use the run")
+        self.cancel_button = QPushButton("Cancel")
+        self.pages, self.message = QStackedWidget(), QLabel()
+        self.answers, self.view, self.table = QStackedWidget(), AnswerView(), AnswersTable()
+        self.hint, self.note, self.assumed = QLabel(FIRST), ElidedLabel(), QLabel()
+        self.copy_button, self.export_button = QPushButton("Copy"), QPushButton("Export CSV…")
+        self._sample_column = QVBoxLayout()
+        self._lay_out()
+        self.setAcceptDrops(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        paste = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self)
+        paste.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        paste.activated.connect(self.paste)
+
+    # ---- layout ----
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        bar = QHBoxLayout()
+        bar.setSpacing(8)
+        self.onnx_button.setToolTip("Predict with an ONNX file, of Netwright or from elsewhere")
+        self.onnx_button.clicked.connect(self._choose_network)
+        self.run_button.clicked.connect(lambda: self.use_network(None))
+        self.cancel_button.clicked.connect(self._on_cancel)
+        theme.mark(self.state, "role", "muted")
+        for widget in (self.name, self.onnx_button, self.run_button, self.options, self.cancel_button):
+            bar.addWidget(widget)
+        bar.addSpacing(8)
+        bar.addWidget(self.state, 1)
+        column.addLayout(bar)
+        column.addWidget(self.pages, 1)
+        theme.mark(self.message, "role", "muted")
+        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.message.setWordWrap(True)
+        self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.pages.addWidget(self.message)
+        work = QWidget()
+        row = QHBoxLayout(work)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(12)
+        row.addWidget(self._sample_card())
+        row.addWidget(self._answer_card(), 1)
+        self.pages.addWidget(work)
+        for button in (self.run_button, self.cancel_button, self.name):
+            button.hide()
+
+    def _sample_card(self) -> QWidget:
+        card, column = _card("Sample")
+        self._sample_frame = card
+        self._sample_column.setSpacing(12)
+        column.addLayout(self._sample_column, 1)
+        self.assumed.setWordWrap(True)
+        theme.mark(self.assumed, "role", "warning")
+        column.addWidget(self.assumed)
+        return card
+
+    def _answer_card(self) -> QWidget:
+        card, column = _card("Prediction", self.note, self.copy_button, self.export_button)
+        self.copy_button.setToolTip("Copy the answers as text")
+        self.copy_button.clicked.connect(self.copy)
+        self.export_button.setToolTip("Save the answers of all files as a table")
+        self.export_button.clicked.connect(self._export)
+        theme.mark(self.note, "role", "muted")
+        theme.mark(self.hint, "role", "muted")
+        self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.hint.setWordWrap(True)
+        self.hint.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.table.chosen.connect(self.view.show_answer)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidget(self.view)
+        both = QWidget()
+        inner = QVBoxLayout(both)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(12)
+        inner.addWidget(self.table, 3)
+        inner.addWidget(area, 2)
+        self.answers.addWidget(self.hint)
+        self.answers.addWidget(both)
+        column.addWidget(self.answers, 1)
+        return card
+
+    # ---- the network ----
+
+    def set_run(self, run: Path | None) -> None:
+        """Take the run that is chosen in the tab."""
+        super().set_run(run)
+        if self.network is None:
+            self.reload()
+
+    def use_network(self, path: Path | None) -> None:
+        """Use an ONNX file, or with None the run that is chosen in the tab."""
+        self.network = path
+        self.name.setText(path.name if path else "", note=str(path or ""))
+        self.name.setVisible(path is not None)
+        self.run_button.setVisible(path is not None and self.run is not None)
+        self.reload()
+
+    def _choose_network(self) -> None:
+        base = str(self.shell.documents.base)
+        if name := QFileDialog.getOpenFileName(self, "Predict with an ONNX file", base, "ONNX (*.onnx)")[0]:
+            self.use_network(Path(name))
+
+    def reload(self) -> None:
+        """Load the network, now or when the page is seen; what is shown of another one is forgotten."""
+        self._cancel()
+        self.record, self._is_changed = None, False
+        self.options.show_kind(is_onnx=self.network is not None, is_foreign=False)
+        self._is_stale = True
+        if self.isVisible():
+            self._load()
+
+    def _load(self) -> None:
+        self._is_stale = False
+        path = self.network or self.run
+        if path is None:
+            self._say(NO_NETWORK)
+            return
+        self._say(LOADING)
+        self._request("predictor", {}, self._on_loaded, self._on_refused)
+
+    def _on_loaded(self, result: Mapping[str, Any]) -> None:
+        self._pending = None
+        try:
+            self.record = Preparation.read(result["preparation"], str(self.network or self.run))
+        except UserError as error:
+            self._say(str(error), refused=True)
+            return
+        assumed = " ".join(result.get("assumed", ()))
+        self.options.show_kind(is_onnx=self.network is not None, is_foreign=bool(assumed))
+        self.assumed.setText(f"Assumed, since the file does not say: {assumed}" if assumed else "")
+        self.assumed.setVisible(bool(assumed))
+        self._show_inputs(self.record)
+        self._show_hint(FIRST if self.sample is not None else FILES_FIRST)
+        self.pages.setCurrentIndex(1)
+        self._on_changed()
+
+    def _show_inputs(self, record: Preparation) -> None:
+        """Make the ways to give a sample that suit the network."""
+        while (item := self._sample_column.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.deleteLater()
+        self.sample = input_for(record)
+        is_wide = self.sample is not None and not takes_pictures(record)
+        self._sample_frame.setFixedWidth(ROW_WIDTH if is_wide else SAMPLE_WIDTH)
+        if self.sample is not None:
+            self.sample.changed.connect(self._on_changed)
+            stretch = 0 if takes_pictures(record) else 1
+            middle = Qt.AlignmentFlag.AlignHCenter if takes_pictures(record) else Qt.AlignmentFlag(0)
+            self._sample_column.addWidget(self.sample, stretch, middle)
+        has_files = takes_pictures(record) or any(given.reads in ("image", "sound") for given in record.inputs)
+        files = FileInput(hint_for(record), self._ask_for_files, self.paste, takes_folders=has_files)
+        files.files_chosen.connect(self.predict_files)
+        self._sample_column.addWidget(files)
+        if self.sample is None or takes_pictures(record):
+            self._sample_column.addStretch(1)
+
+    def _on_refused(self, reason: str) -> None:
+        self._pending = None
+        self._say(reason, refused=True)
+
+    def _say(self, text: str, *, refused: bool = False) -> None:
+        theme.mark(self.message, "role", "error" if refused else "muted")
+        self.message.setText(text)
+        self.state.setText("")
+        self.pages.setCurrentIndex(0)
+
+    # ---- asking ----
+
+    def _request(
+        self,
+        do: str,
+        values: dict[str, Any],
+        on_result: Callable[[dict[str, Any]], None],
+        on_error: Callable[[str], None],
+        on_progress: Callable[[dict[str, Any]], None] | None = None,
+    ) -> None:
+        given = {"path": str(self.network or self.run), **self.options.values(), **values}
+        callbacks = (on_result, on_error) if on_progress is None else (on_result, on_error, on_progress)
+        self._pending = 0  # a stand-in for the engine may answer before its id is known
+        id = self.shell.server.request(do, given, *callbacks)
+        if self._pending is not None:
+            self._pending = id
+
+    def _on_changed(self) -> None:
+        """Something was drawn or typed."""
+        self._changed_at = time.perf_counter()
+        self._is_changed = True
+        if self._pending is None and not self._timer.isActive():
+            self._timer.start()
+
+    def _on_options(self) -> None:
+        if self.record is not None:
+            self._on_changed()
+
+    def _ask_live(self) -> None:
+        """Ask for what is drawn or typed now."""
+        if self._pending is not None or self.sample is None or not self._is_changed:
+            return
+        self._is_changed = False
+        folder = self._folder / "live"
+        found = self.sample.sample(folder)
+        if found is None:
+            self._show_hint(FIRST)
+            return
+        asked_at = self._changed_at
+        self._is_live = True
+
+        def on_result(result: dict[str, Any]) -> None:
+            self._on_answered(result)
+            self.latency_ms = 1000 * (time.perf_counter() - asked_at)
+            self.state.setText(f"Answered in {self.latency_ms:.0f} ms")
+
+        self._request("predict", {**found, "folder": str(folder)}, on_result, self._on_failed)
+
+    def predict_files(self, files: Sequence[str]) -> None:
+        """Predict files and folders."""
+        if self.record is None:
+            return
+        self._cancel()
+        self._is_changed = self._is_live = False
+        shutil.rmtree(self._folder / f"files-{self._batch}", ignore_errors=True)
+        self._batch += 1
+        folder = self._folder / f"files-{self._batch}"
+        self.cancel_button.show()
+        self.state.setText("Predicting…")
+        values = {"files": list(files), "folder": str(folder)}
+        self._request("predict", values, self._on_answered, self._on_failed, self._on_progress)
+
+    def _on_progress(self, progress: Mapping[str, Any]) -> None:
+        self.state.setText(f"{progress['done']:,} {progress['unit']}…")
+
+    def _on_failed(self, reason: str) -> None:
+        self._end()
+        self._show_hint(reason, refused=True)
+
+    def _on_answered(self, result: Mapping[str, Any]) -> None:
+        self._end()
+        self.show_answers(result)
+        if self._is_changed:
+            self._timer.start()
+
+    def _end(self) -> None:
+        self._pending = None
+        self.cancel_button.hide()
+        self.state.setText("")
+
+    def _on_cancel(self) -> None:
+        self._cancel()
+        self.state.setText("Cancelled.")
+
+    def _cancel(self) -> None:
+        if self._pending is not None:
+            self.shell.server.cancel(self._pending)
+        self._end()
+
+    # ---- answers ----
+
+    def _show_hint(self, text: str, *, refused: bool = False) -> None:
+        theme.mark(self.hint, "role", "error" if refused else "muted")
+        self.hint.setText(text)
+        self.answers.setCurrentIndex(0)
+        self.note.setText("")
+        self.copy_button.hide()
+        self.export_button.hide()
+
+    def show_answers(self, result: Mapping[str, Any]) -> None:
+        """Show the answers of `serve` to `predict`: one as a whole, several as a table."""
+        found = list(result["predictions"])
+        if not found:
+            self._show_hint(FILES_FIRST)
+            return
+        count, failed = int(result.get("count", len(found))), int(result.get("failed", 0))
+        self._csv = "" if self._is_live else str(result.get("csv", ""))
+        is_one = count == 1
+        self.table.setVisible(not is_one)
+        self.view.show_answer(found[0])
+        self.answers.setCurrentIndex(1)
+        self.copy_button.show()
+        self.export_button.setVisible(bool(self._csv))
+        if is_one:
+            name = "" if self._is_live else str(found[0]["sample"])
+            self.note.setText(Path(name).name, note=name)
+            return
+        self.table.show_answers(found)
+        words = [plural(count, "sample")]
+        if failed:
+            words.append(f"{failed:,} not used")
+        if count > len(found):
+            words.append(f"the first {len(found):,} are listed")
+        self.note.setText(", ".join(words))
+
+    def copy(self) -> None:
+        """Copy the answers that are listed, as text."""
+        found = self.table.answers if self.table.isVisible() else [self.view.answer]
+        QGuiApplication.clipboard().setText(as_text([one for one in found if one is not None]))
+        self.shell.hint("Copied.")
+
+    def _export(self) -> None:
+        name, _ = QFileDialog.getSaveFileName(self, "Export the answers", "predictions.csv", "CSV (*.csv)")
+        if not name:
+            return
+        try:
+            write_atomically(Path(name), Path(self._csv).read_bytes())
+        except OSError as error:
+            reason = f"{name} cannot be written: {error.strerror or error}."
+            self.shell.show_error("The answers cannot be exported", reason)
+
+    # ---- files, drops and the clipboard ----
+
+    def _ask_for_files(self, is_folder: bool) -> list[str]:
+        base = str(self.shell.documents.base)
+        if is_folder:
+            folder = QFileDialog.getExistingDirectory(self, "Predict the files of a folder", base)
+            return [folder] if folder else []
+        return QFileDialog.getOpenFileNames(self, "Predict files", base)[0]
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take files."""
+        if dropped(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Predict files; an ONNX file is a network."""
+        if files := dropped(event.mimeData()):
+            event.acceptProposedAction()
+            QTimer.singleShot(0, self, lambda: self.take(files))  # the program they come from must not wait
+
+    def take(self, files: Sequence[str]) -> None:
+        """Predict files, or use the network of an ONNX file."""
+        if len(files) == 1 and Path(files[0]).suffix.lower() == ONNX:
+            self.use_network(Path(files[0]))
+        else:
+            self.predict_files(files)
+
+    def paste(self) -> None:
+        """Predict the picture, the files or the table on the clipboard."""
+        data = QGuiApplication.clipboard().mimeData()
+        if self.record is None:
+            return
+        if files := dropped(data):
+            self.take(files)
+        elif data.hasImage() and takes_pictures(self.record):
+            file = self._folder / "pasted.png"
+            QGuiApplication.clipboard().image().save(str(file))
+            self.predict_files([str(file)])
+        elif data.hasText() and data.text().strip() and not takes_pictures(self.record):
+            has_columns = any(given.columns for given in self.record.inputs)
+            file = self._folder / ("pasted.csv" if has_columns else "pasted.txt")
+            file.write_text(data.text(), encoding="utf-8", errors="replace")
+            self.predict_files([str(file)])
+        else:
+            self._show_hint("There is nothing on the clipboard that the network takes. " + hint_for(self.record))
+
+    # ---- life ----
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Load the network if that is still to be done."""
+        super().showEvent(event)
+        if self._is_stale:
+            self._load()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Ask nothing while nobody looks."""
+        super().hideEvent(event)
+        self._timer.stop()
+
+    def shutdown(self) -> None:
+        """Give up what was asked, and remove the files."""
+        self._timer.stop()
+        self._cancel()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _card(title: str, *beside: QWidget) -> tuple[QFrame, QVBoxLayout]:
+    """Return a card with a heading, widgets beside it, and its column."""
+    frame = QFrame()
+    theme.mark(frame, "role", "card")
+    column = QVBoxLayout(frame)
+    column.setContentsMargins(16, 12, 16, 12)
+    column.setSpacing(12)
+    heading = QLabel(title)
+    theme.mark(heading, "role", "strong")
+    head = QHBoxLayout()
+    head.setSpacing(8)
+    head.addWidget(heading)
+    for widget in beside:
+        head.addWidget(widget, 1 if isinstance(widget, ElidedLabel) else 0)
+    if not beside:
+        head.addStretch(1)
+    heading.setMinimumHeight(HEAD)
+    column.addLayout(head)
+    return frame, column

@@ -1,0 +1,417 @@
+"""How the Predict page shows an answer: classes as bars, numbers, masks over their picture, forecasts as plots."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QFont, QImage, QPainter, QPaintEvent, QPixmap
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QSlider,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.data.tiles import Sparkline, Tiles, class_colour
+from app.plots.axes import Unit, linear_axis, tick_labels, values_axis
+from app.plots.items import Line
+from app.plots.plot import Plot
+from app.widgets import ElidedLabel, ValueTable
+from designer import markup, theme
+from designer.markup import Markup
+from engine.core.text import format_percent
+
+ROW, BAR, LEAST_NAME, MOST_NAME, VALUE = 26, 12, 48, 220, 64
+MOST_WIDTH = 720
+PICTURE = 320
+MOST_VALUES = 40
+"""Numbers of one answer that are listed; the table as CSV has all."""
+OPACITY = 55
+Answer = Mapping[str, Any]
+
+
+class ClassBars(QWidget):
+    """The likeliest classes with a bar each, on a scale from 0 to 100 %. Chosen labels stand out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[tuple[str, float, bool]] = []
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Likeliest classes")
+
+    def show_classes(self, top: Sequence[Mapping[str, Any]], chosen: Sequence[str]) -> None:
+        """Show classes and probabilities."""
+        self.rows = [(str(one["class"]), float(one["probability"]), one["class"] in chosen) for one in top]
+        words = [f"{name} {percent(share)}" for name, share, _ in self.rows]
+        self.setAccessibleDescription(", ".join(words))
+        self.setToolTip("\n".join(words))
+        self.setFixedHeight(ROW * len(self.rows))
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint a row per class."""
+        painter, palette, middle = QPainter(self), theme.current(), Qt.AlignmentFlag.AlignVCenter
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        plain = theme.figures(self.font())
+        strong = QFont(plain)
+        strong.setWeight(QFont.Weight.DemiBold)
+        painter.setFont(strong)
+        longest = max((painter.fontMetrics().horizontalAdvance(name) for name, _, _ in self.rows), default=0)
+        width = min(self.width(), MOST_WIDTH)
+        wide = min(max(LEAST_NAME, longest + 16), MOST_NAME, width // 3)
+        for number, (name, share, is_chosen) in enumerate(self.rows):
+            y = number * ROW
+            painter.setFont(strong if is_chosen else plain)
+            painter.setPen(palette.text)
+            shown = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, wide - 8)
+            painter.drawText(QRectF(0, y, wide - 8, ROW), middle, shown)
+            track = QRectF(wide, y + (ROW - BAR) / 2, width - wide - VALUE, BAR)
+            right = middle | Qt.AlignmentFlag.AlignRight
+            painter.drawText(QRectF(track.right(), y, VALUE, ROW), right, percent(share))
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(palette.raised)
+            painter.drawRoundedRect(track, 3, 3)
+            painter.setBrush(palette.accent if is_chosen else palette.muted)
+            painter.drawRoundedRect(QRectF(track.topLeft(), QSize(max(2, round(track.width() * share)), BAR)), 3, 3)
+        painter.end()
+
+
+def percent(share: float) -> str:
+    """Return a probability in per cent, with one decimal."""
+    return format_percent(share, 1)
+
+
+class PictureView(QWidget):
+    """A picture, and over it the class of each pixel in the colours of the classes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opacity = OPACITY / 100
+        self._picture, self._mask = QPixmap(), QPixmap()
+        self.setAccessibleName("Sample")
+        self.setToolTip("The sample as the network gets it")
+
+    def show_picture(self, file: str, mask: str) -> None:
+        """Show files; an empty name for none."""
+        self._picture = QPixmap(file) if file else QPixmap()
+        self._mask = QPixmap.fromImage(coloured(mask)) if mask else QPixmap()
+        size = (self._picture if not self._picture.isNull() else self._mask).size()
+        side = PICTURE if self._mask.width() else PICTURE // 2
+        self.setFixedSize(size.scaled(QSize(side, side), Qt.AspectRatioMode.KeepAspectRatio))
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the picture, small ones without smoothing, and the mask over it."""
+        painter = QPainter(self)
+        is_large = self._picture.width() > self.width()
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, is_large)
+        painter.drawPixmap(self.rect(), self._picture)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
+        painter.setOpacity(self.opacity)
+        painter.drawPixmap(self.rect(), self._mask)
+        painter.setOpacity(1.0)
+        painter.setPen(theme.current().line)
+        painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+        painter.end()
+
+
+def coloured(mask: str) -> QImage:
+    """Return a file of class numbers in the colours of the classes."""
+    grey = QImage(mask).convertToFormat(QImage.Format.Format_Grayscale8)
+    size = (grey.width(), grey.height(), grey.bytesPerLine())
+    image = QImage(grey.constBits(), *size, QImage.Format.Format_Indexed8).copy()
+    image.setColorTable([class_colour(number).rgba() for number in range(255)] + [0])
+    return image
+
+
+class Legend(QWidget):
+    """Classes of pixels, each with its colour and its share, the most frequent first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[tuple[int, str, float]] = []
+        self.setAccessibleName("Classes of the pixels")
+
+    def show_shares(self, shares: Mapping[str, float]) -> None:
+        """Show the classes that occur, by their share of the pixels."""
+        rows = [(number, name, share) for number, (name, share) in enumerate(shares.items()) if share]
+        self.rows = sorted(rows, key=lambda row: -row[2])
+        self.setAccessibleDescription(", ".join(f"{name} {percent(share)}" for _, name, share in self.rows))
+        self.setFixedHeight(ROW * len(self.rows))
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint a row per class."""
+        painter, palette, middle = QPainter(self), theme.current(), Qt.AlignmentFlag.AlignVCenter
+        painter.setFont(theme.figures(self.font()))
+        width = min(self.width(), MOST_WIDTH // 3)
+        for row, (number, name, share) in enumerate(self.rows):
+            painter.fillRect(QRectF(0, row * ROW + 7, BAR, BAR), class_colour(number))
+            painter.setPen(palette.text)
+            room = max(40, width - VALUE - BAR - 8)
+            shown = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, room)
+            painter.drawText(QRectF(BAR + 8, row * ROW, room, ROW), middle, shown)
+            right = middle | Qt.AlignmentFlag.AlignRight
+            painter.drawText(QRectF(width - VALUE, row * ROW, VALUE, ROW), right, percent(share))
+        painter.end()
+
+
+class ForecastPlot(Plot):
+    """A series up to now, and its forecast behind a dashed line."""
+
+    def __init__(self, name: str, history: Sequence[float], ahead: Sequence[float]) -> None:
+        self._name = name
+        self._history, self._ahead = np.array(history, float), np.array(ahead, float)
+        super().__init__()
+        self.setMinimumHeight(260)
+        self._past, self._next, self._now = Line(), Line(), Line()
+        for item in (self._now, self._past, self._next):
+            self.addItem(item, ignoreBounds=True)
+        self.setAccessibleName(f"Forecast of {name}")
+
+    def dress(self) -> None:
+        """The past muted, the forecast in the accent colour."""
+        palette = theme.current()
+        self._past.setPen(pg.mkPen(palette.muted, width=1))
+        self._next.setPen(pg.mkPen(palette.accent, width=2))
+        self._now.setPen(pg.mkPen(palette.line, width=1, style=Qt.PenStyle.DashLine))
+
+    def draw(self) -> str:
+        """Steps from the present to the right, before it to the left."""
+        both = np.concatenate([self._history, self._ahead])
+        if not np.isfinite(both).any():
+            return "The forecast has no finite numbers."
+        x = linear_axis(1.0 - len(self._history), float(len(self._ahead)), self.num_x_ticks)
+        y = values_axis(both, self.num_y_ticks)
+        self._past.setData(np.arange(1 - len(self._history), 1, dtype=float), self._history)
+        joined = np.concatenate([self._history[-1:], self._ahead])
+        self._next.setData(np.arange(1 - len(self._history[-1:]), len(self._ahead) + 1, dtype=float), joined)
+        self._now.setData([0.0, 0.0], [y.low, y.high])
+        self.show_axes(x, Unit(name="steps", is_whole=True), y, tick_labels(y))
+        return ""
+
+    def readout(self, place: float) -> tuple[float, Markup]:
+        """The step that is nearest to the pointer."""
+        step = int(np.clip(round(place), 1 - len(self._history), len(self._ahead)))
+        value = self._ahead[step - 1] if step > 0 else self._history[step - 1]
+        kind = "forecast" if step > 0 else "before"
+        return float(step), markup.filled("step {}, {}<br>{} {}", f"{step:+d}", kind, self._name, f"{value:.5g}")
+
+
+def forecasts_of(answer: Answer, output: Answer) -> list[tuple[str, list[float], list[float]]]:
+    """Return name, past and forecast of each series that an output predicts; empty where it is no forecast."""
+    series, value = answer.get("series"), output.get("value")
+    if not series or not isinstance(value, list) or not all(isinstance(one, int | float) for one in value):
+        return []
+    names = [name for name in str(output["name"]).split(", ") if name in series["names"]]
+    if not names or len(value) % len(names):
+        return []
+    return [
+        (name, list(series["values"][series["names"].index(name)]), [float(one) for one in value[place :: len(names)]])
+        for place, name in enumerate(names)
+        if series["names"].index(name) < len(series["values"])
+    ]
+
+
+class AnswerView(QWidget):
+    """What the network says to one sample."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answer: Answer | None = None
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._body: QWidget | None = None
+        self._heads: list[QLabel] = []
+        self.bars: list[ClassBars] = []
+        self.picture: PictureView | None = None
+
+    def show_answer(self, answer: Answer) -> None:
+        """Show an answer of `netwright-engine predict`, or its error."""
+        if self.answer is None or not self._renew(self.answer, answer):
+            if self._body is not None:
+                self._column.removeWidget(self._body)
+                self._body.deleteLater()
+            self._heads, self.bars, self.picture = [], [], None
+            self._body = self._made(answer)
+            self._column.addWidget(self._body)
+        self.answer = answer
+
+    def _renew(self, before: Answer, answer: Answer) -> bool:
+        """Show other classes in the widgets of before, so that nothing flickers while one draws or types. Return
+        whether that is possible."""
+        if _form(before) != _form(answer) or None in _form(answer):
+            return False
+        for head, bars, output in zip(self._heads, self.bars, answer["outputs"], strict=True):
+            head.setText(answer_text(output))
+            bars.show_classes(output["top"], _chosen(output))
+        if self.picture is not None:
+            self.picture.show_picture(str(answer["picture"]), "")
+        return True
+
+    def _made(self, answer: Answer) -> QWidget:
+        body = QWidget()
+        row = QHBoxLayout(body)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(16)
+        outputs = answer.get("outputs", ())
+        mask = next((str(one["mask"]) for one in outputs if "mask" in one), "")
+        picture = str(answer.get("picture", "") or next((one["target"] for one in outputs if "target" in one), ""))
+        if picture or mask:
+            self.picture = PictureView()
+            self.picture.show_picture(picture, mask)
+            row.addWidget(self._with_slider(self.picture) if mask else self.picture, 0, Qt.AlignmentFlag.AlignTop)
+        right = QVBoxLayout()
+        right.setSpacing(8)
+        if "error" in answer:
+            label = QLabel(str(answer["error"]))
+            label.setWordWrap(True)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            theme.mark(label, "role", "error")
+            right.addWidget(label)
+        for output in outputs:
+            if len(outputs) > 1:
+                heading = QLabel(str(output["name"]))
+                theme.mark(heading, "role", "strong")
+                right.addWidget(heading)
+            for widget in self._widgets_of(answer, output):
+                right.addWidget(widget)
+        right.addStretch(1)
+        row.addLayout(right, 1)
+        return body
+
+    @staticmethod
+    def _with_slider(picture: PictureView) -> QWidget:
+        """Return the picture with a slider below, which makes its mask fainter."""
+        holder, slider = QWidget(), QSlider(Qt.Orientation.Horizontal)
+        slider.setRange(0, 100)
+        slider.setValue(OPACITY)
+        slider.setFixedWidth(picture.width())
+        slider.setAccessibleName("Strength of the classes over the picture")
+        slider.setToolTip(slider.accessibleName())
+
+        def fade(value: int) -> None:
+            picture.opacity = value / 100
+            picture.update()
+
+        slider.valueChanged.connect(fade)
+        column = QVBoxLayout(holder)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(picture)
+        column.addWidget(slider)
+        return holder
+
+    def _widgets_of(self, answer: Answer, output: Answer) -> list[QWidget]:
+        """Return what shows one output."""
+        if "top" in output:
+            bars, head = ClassBars(), large(answer_text(output))
+            bars.show_classes(output["top"], _chosen(output))
+            self.bars.append(bars)
+            self._heads.append(head)
+            return [head, *self._series(answer), bars]
+        if "shares" in output:
+            legend = Legend()
+            legend.show_shares(output["shares"])
+            return [legend]
+        if forecasts := forecasts_of(answer, output):
+            plots: list[QWidget] = []
+            for name, past, ahead in forecasts:
+                heading = QLabel(f"{name}, next {len(ahead):,} steps")
+                theme.mark(heading, "role", "strong")
+                plots += [heading, ForecastPlot(name, past, ahead)]
+            return [*plots, values_table(named_values(output))]
+        values = named_values(output)
+        if len(values) == 1:
+            what = QLabel(values[0][0])
+            theme.mark(what, "role", "muted")
+            return [what, large(values[0][1])]
+        return [*self._series(answer), values_table(values)]
+
+    @staticmethod
+    def _series(answer: Answer) -> list[QWidget]:
+        """Return the sequence of the sample as lines."""
+        if not (series := answer.get("series")):
+            return []
+        return [Tiles([Sparkline(series["values"], ", ".join(series["names"]))])]
+
+
+def _form(answer: Answer) -> tuple[object, ...]:
+    """Return what widgets an answer takes: the number of classes of each output, None where it gives others."""
+    if "series" in answer or "error" in answer:
+        return (None,)
+    counts = (len(output["top"]) if "top" in output else None for output in answer["outputs"])
+    return ("picture" in answer, *counts)
+
+
+def _chosen(output: Answer) -> Sequence[str]:
+    """Return the class of an answer, or its labels."""
+    return [str(one) for one in output["labels"]] if "labels" in output else [str(output["class"])]
+
+
+def large(text: str) -> ElidedLabel:
+    """Return a heading that is elided where it is long."""
+    label = ElidedLabel(text)
+    theme.mark(label, "role", "large")
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
+
+
+def values_table(values: Sequence[tuple[str, str]]) -> QWidget:
+    """Return names and values in columns, the first of many."""
+    holder = QWidget()
+    grid = QGridLayout(holder)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(32)
+    shown = list(values[:MOST_VALUES])
+    parts = 1 if len(shown) <= 8 else 3
+    each = -(-len(shown) // parts) or 1
+    for place in range(parts):
+        part = shown[place * each : (place + 1) * each]
+        table = ValueTable("Values" if place == 0 else "", tuple(map(str, range(len(part)))))
+        table.show_rows(part)
+        grid.addWidget(table, 0, place, Qt.AlignmentFlag.AlignTop)
+        grid.setColumnStretch(place, 1)
+    if len(values) > len(shown):
+        note = QLabel(f"The first {len(shown):,} of {len(values):,}. The CSV file has all.")
+        theme.mark(note, "role", "help")
+        grid.addWidget(note, 1, 0, 1, parts)
+    return holder
+
+
+def named_values(output: Answer) -> list[tuple[str, str]]:
+    """Return names and texts of the numbers, classes or tokens of an answer."""
+    value = output.get("value", output.get("classes", output.get("transcript")))
+    if isinstance(value, Mapping):
+        return [(str(name), figure(one)) for name, one in value.items()]
+    if isinstance(value, list):
+        return [(f"{place + 1:,}", figure(one)) for place, one in enumerate(value)]
+    return [(str(output["name"]), figure(value))]
+
+
+def figure(value: object) -> str:
+    """Return a value as text, numbers with five digits."""
+    if isinstance(value, list):
+        return ", ".join(figure(one) for one in value[:8]) + (", …" if len(value) > 8 else "")
+    return f"{value:,.5g}" if isinstance(value, int | float) else str(value)
+
+
+def answer_text(output: Answer) -> str:
+    """Return an answer in a few words, for a heading or a cell."""
+    if "class" in output:
+        return str(output["class"])
+    if "labels" in output:
+        return ", ".join(map(str, output["labels"])) or "none"
+    if "shares" in output:
+        shares = sorted(output["shares"].items(), key=lambda pair: -pair[1])
+        return ", ".join(f"{name} {percent(share)}" for name, share in shares[:3] if share)
+    values = named_values(output)
+    if len(values) == 1:
+        return values[0][1]
+    is_named = isinstance(output.get("value"), Mapping)
+    words = [f"{name} {text}" if is_named else text for name, text in values[:4]]
+    return ", ".join(words) + (", …" if len(values) > len(words) else "")

@@ -1,0 +1,421 @@
+"""What the Predict page takes samples from: a drawing pad, a form for a row, a text, and files that are dropped."""
+
+from collections.abc import Callable, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QSlider,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.widgets import ElidedLabel
+from designer import theme
+from engine.project.preparation import ColumnPreparation, InputPreparation, Preparation
+
+PAD = 280
+"""Pixels of the drawing, in width and height."""
+USUAL_PEN, LEAST_PEN, MOST_PEN = 22, 4, 64
+PEN_CELLS = 1.35
+"""Width of the pen in pixels of the network's image, where these are large."""
+USUAL_SPREAD = 2.0
+"""Standard deviations around the mean in which values usually lie."""
+WHITE = 255
+DRAWING = "drawing.png"
+
+
+class SampleInput(QWidget):
+    """A way to give one sample. `changed` is emitted when there is another one."""
+
+    changed = Signal()
+
+    def sample(self, folder: Path) -> dict[str, Any] | None:
+        """Return the sample for a request of `serve`, None where there is none; files are written to `folder`."""
+        raise NotImplementedError
+
+
+class DrawingPad(QWidget):
+    """Grey paper to draw on with the mouse or a pen."""
+
+    changed = Signal()
+
+    def __init__(self, pen_width: int) -> None:
+        super().__init__()
+        self.setFixedSize(PAD, PAD)
+        self.setCursor(Qt.CursorShape.CrossCursor)
+        self.setAccessibleName("Drawing")
+        self.setAccessibleDescription("Draw with the mouse: the prediction follows.")
+        self.pen_width, self.ink, self.paper = pen_width, WHITE, 0
+        self.is_blank = True
+        self._last: QPointF | None = None
+        self.image = QImage(PAD, PAD, QImage.Format.Format_Grayscale8)
+        self.clear()
+
+    def clear(self) -> None:
+        """Take an empty sheet."""
+        self.image.fill(QColor(self.paper, self.paper, self.paper))
+        self.is_blank = True
+        self.update()
+        self.changed.emit()
+
+    def invert(self) -> None:
+        """Exchange dark and light, of what is drawn and of the pen."""
+        self.image.invertPixels()
+        self.paper, self.ink = WHITE - self.paper, WHITE - self.ink
+        self.update()
+        self.changed.emit()
+
+    def _draw(self, to: QPointF) -> None:
+        painter = QPainter(self.image)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        round_pen = (Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
+        painter.setPen(QPen(QColor(self.ink, self.ink, self.ink), self.pen_width, *round_pen))
+        start = self._last if self._last is not None else to
+        painter.drawLine(start, to) if start != to else painter.drawPoint(to)
+        painter.end()
+        self._last, self.is_blank = to, False
+        self.update()
+        self.changed.emit()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Set the pen down."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._last = None
+            self._draw(event.position())
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Draw a line."""
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._draw(event.position())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Lift the pen."""
+        self._last = None
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the sheet, and a hint on an empty one."""
+        painter = QPainter(self)
+        painter.drawImage(QPoint(0, 0), self.image)
+        if self.is_blank:
+            grey = 150 if not self.paper else 105
+            painter.setPen(QColor(grey, grey, grey))
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, "Draw here")
+        painter.setPen(theme.current().line)
+        painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+        painter.end()
+
+
+class DrawingInput(SampleInput):
+    """A drawing pad with its pen. `side`: height of the network's image in pixels."""
+
+    def __init__(self, side: int) -> None:
+        super().__init__()
+        pen_width = min(MOST_PEN, max(USUAL_PEN, round(PEN_CELLS * PAD / side)))
+        self.pad = DrawingPad(pen_width)
+        self.pad.changed.connect(self.changed)
+        self.pen = _slider("Width of the pen", LEAST_PEN, MOST_PEN, pen_width)
+        self.pen.valueChanged.connect(lambda value: setattr(self.pad, "pen_width", value))
+        self.grey = _slider("Grey level of the pen", 0, WHITE, WHITE)
+        self.grey.valueChanged.connect(lambda value: setattr(self.pad, "ink", value))
+        self.clear_button, self.invert_button = QPushButton("Clear"), QPushButton("Invert")
+        self.clear_button.clicked.connect(self.pad.clear)
+        self.invert_button.clicked.connect(self._invert)
+        self.invert_button.setToolTip("Light on dark, or dark on light, as in the training data")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.pad)
+        tools = QGridLayout()
+        tools.setHorizontalSpacing(8)
+        tools.setVerticalSpacing(4)
+        for row, (text, slider) in enumerate((("Pen", self.pen), ("Grey level", self.grey))):
+            label = QLabel(text)
+            theme.mark(label, "role", "muted")
+            tools.addWidget(label, row, 0)
+            tools.addWidget(slider, row, 1)
+        tools.addWidget(self.clear_button, 0, 2)
+        tools.addWidget(self.invert_button, 1, 2)
+        tools.setColumnStretch(1, 1)
+        column.addLayout(tools)
+        self.setFixedWidth(PAD)
+
+    def _invert(self) -> None:
+        self.pad.invert()
+        self.grey.setValue(self.pad.ink)
+
+    def sample(self, folder: Path) -> dict[str, Any] | None:
+        """Return the drawing as a file, None for an empty sheet."""
+        if self.pad.is_blank:
+            return None
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = folder / DRAWING
+        self.pad.image.save(str(file))
+        return {"files": [str(file)]}
+
+
+def _slider(name: str, low: int, high: int, value: int) -> QSlider:
+    slider = QSlider(Qt.Orientation.Horizontal)
+    slider.setRange(low, high)
+    slider.setValue(value)
+    slider.setAccessibleName(name)
+    slider.setToolTip(name)
+    return slider
+
+
+class TextInput(SampleInput):
+    """A text to type or paste."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.box = QPlainTextEdit()
+        self.box.setPlaceholderText("Type or paste a text: the prediction follows.")
+        self.box.setAccessibleName("Text")
+        self.box.setTabChangesFocus(True)
+        self.box.textChanged.connect(self.changed)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.box)
+
+    def sample(self, folder: Path) -> dict[str, Any] | None:
+        """Return the text, None without any."""
+        text = self.box.toPlainText().strip()
+        return {"texts": [text]} if text else None
+
+
+class RowInput(SampleInput):
+    """A form with a field for each column; it begins with a usual row."""
+
+    def __init__(self, record: Preparation) -> None:
+        super().__init__()
+        self.fields: dict[str, QLineEdit | QComboBox] = {}
+        self.usual: dict[str, str] = {}
+        self._numbers: list[str] = []
+        content = QWidget()
+        grid = QGridLayout(content)
+        grid.setContentsMargins(0, 0, 8, 0)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(8)
+        for given in record.inputs:
+            start = 0
+            for one in given.columns:
+                self._add(grid, one, usual_values(given, one, start))
+                start += len(one.names)
+        for place, share in enumerate((3, 3, 2)):
+            grid.setColumnStretch(place, share)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidget(content)
+        self.reset_button = QPushButton("Usual values")
+        self.reset_button.setToolTip("Fill in the mean of each number and the most frequent category of the training")
+        self.reset_button.clicked.connect(self.reset)
+        grid.addWidget(self.reset_button, len(self.fields), 1, Qt.AlignmentFlag.AlignLeft)
+        grid.setRowStretch(len(self.fields) + 1, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(area)
+
+    def _add(self, grid: QGridLayout, column: ColumnPreparation, usual: tuple[str, str]) -> None:
+        """Add the field of a column, with its usual value and a note on its range."""
+        value, note = usual
+        row = len(self.fields)
+        field: QLineEdit | QComboBox
+        if column.kind == "category":
+            field = QComboBox()
+            if column.missing is not None:
+                field.addItem("no value", "")
+            for category in column.categories:
+                field.addItem(category, category)
+            field.setCurrentIndex(max(0, field.findData(value)))
+            field.setMinimumContentsLength(8)
+            field.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            field.currentIndexChanged.connect(self.changed)
+        else:
+            field = QLineEdit(value)
+            field.setPlaceholderText(column.form if column.kind == "date" else "number")
+            field.setFont(theme.figures(field.font()))
+            field.textEdited.connect(self.changed)
+        label, help = ElidedLabel(column.name), ElidedLabel(note, elide=Qt.TextElideMode.ElideRight)
+        if note:
+            help.setText(note, note=f"Usual in training: {note}")
+        theme.mark(help, "role", "help")
+        label.setBuddy(field)
+        field.setAccessibleName(column.name)
+        for place, widget in enumerate((label, field, help)):
+            grid.addWidget(widget, row, place)
+        self.fields[column.name], self.usual[column.name] = field, value
+        if column.kind == "number":
+            self._numbers.append(column.name)
+
+    def reset(self) -> None:
+        """Fill in the usual row."""
+        for name, field in self.fields.items():
+            field.blockSignals(True)
+            if isinstance(field, QLineEdit):
+                field.setText(self.usual[name])
+            else:
+                field.setCurrentIndex(max(0, field.findData(self.usual[name])))
+            field.blockSignals(False)
+        self.changed.emit()
+
+    def sample(self, folder: Path) -> dict[str, Any] | None:
+        """Return the row, None as long as no field is filled in. Fields that hold no number are marked."""
+        for column in self._numbers:
+            field = self.fields[column]
+            assert isinstance(field, QLineEdit)
+            theme.mark(field, "invalid", bool(field.text().strip()) and not is_number(field.text()))
+        row = {
+            name: field.text() if isinstance(field, QLineEdit) else field.currentData()
+            for name, field in self.fields.items()
+        }
+        return {"rows": [row]} if any(row.values()) else None
+
+
+def usual_values(given: InputPreparation, column: ColumnPreparation, start: int) -> tuple[str, str]:
+    """Return the usual value of a column, and a note on its usual range, from the normalisation of the training: its
+    numbers from `start` on are those of the column."""
+    count = len(column.names)
+    found = given.normalization
+    shifts = [] if found is None else [*(found.shift if len(found.shift) > 1 else found.shift * (start + count))]
+    scales = [] if found is None else [*(found.scale if len(found.scale) > 1 else found.scale * (start + count))]
+    means, parts = shifts[start : start + count], scales[start : start + count]
+    if column.kind == "category":
+        if found is not None and found.method in ("zscore", "zerocenter") and len(means) == len(column.categories):
+            return column.categories[means.index(max(means))], ""
+        return column.missing if isinstance(column.missing, str) else next(iter(column.categories), ""), ""
+    if column.kind == "date":
+        return column.form, ""
+    if found is None or len(means) != 1:
+        return _figure(column.missing) if isinstance(column.missing, float) else "", ""
+    middle, spread = means[0], 1 / parts[0] if parts and parts[0] else 0.0
+    if found.method == "zscore":
+        low, high = middle - USUAL_SPREAD * spread, middle + USUAL_SPREAD * spread
+        return _figure(middle), f"{_figure(low)} to {_figure(high)}"
+    if found.method == "rescale-zero-one":
+        return _figure(middle + spread / 2), f"{_figure(middle)} to {_figure(middle + spread)}"
+    if found.method == "rescale-symmetric":
+        return _figure(middle), f"{_figure(middle - spread)} to {_figure(middle + spread)}"
+    return _figure(middle), ""
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a finite number; commas may group its digits."""
+    try:
+        return isfinite(float(text.replace(",", "")))
+    except ValueError:
+        return False
+
+
+def _figure(value: float) -> str:
+    """Return a number with three digits that matter."""
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+class FileInput(QFrame):
+    """Buttons for files and folders, and what may be dropped or pasted."""
+
+    files_chosen = Signal(list)
+
+    def __init__(
+        self, hint: str, ask: Callable[[bool], Sequence[str]], paste: Callable[[], None], *, takes_folders: bool
+    ) -> None:
+        """`ask` asks for files, or with true for a folder; `paste` takes what is on the clipboard."""
+        super().__init__()
+        self.hint = QLabel(hint)
+        self.hint.setWordWrap(True)
+        theme.mark(self.hint, "role", "help")
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        self.buttons: dict[str, QPushButton] = {}
+        for text, is_folder in (("Files…", False), ("Folder…", True)):
+            button = self.buttons[text] = QPushButton(text)
+            button.clicked.connect(lambda _=False, is_folder=is_folder: self._ask(ask, is_folder=is_folder))
+            button.setVisible(takes_folders or not is_folder)
+            row.addWidget(button)
+        button = self.buttons["Paste"] = QPushButton("Paste")
+        button.setToolTip("Predict what is on the clipboard (Ctrl+V)")
+        button.clicked.connect(paste)
+        row.addWidget(button)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addLayout(row)
+        column.addWidget(self.hint)
+
+    def _ask(self, ask: Callable[[bool], Sequence[str]], *, is_folder: bool) -> None:
+        if files := list(ask(is_folder)):
+            self.files_chosen.emit(files)
+
+    def sizeHint(self) -> QSize:
+        """Return the size of the drawing pad in width."""
+        return QSize(PAD, super().sizeHint().height())
+
+
+def input_for(record: Preparation) -> SampleInput | None:
+    """Return the way to give a sample by hand that suits a network, None where it takes files alone."""
+    reads = {given.reads for given in record.inputs}
+    if reads == {"columns"}:
+        return RowInput(record)
+    if reads == {"text"}:
+        return TextInput()
+    given = record.inputs[0]
+    return DrawingInput(given.sizes[1] or PAD) if takes_pictures(record) and given.sizes[0] == 1 else None
+
+
+def takes_pictures(record: Preparation) -> bool:
+    """Return whether a network takes one picture, grey or in colour."""
+    given = record.inputs[0]
+    is_picture = given.reads in ("image", "array") and given.axes == ("C", "H", "W")
+    return len(record.inputs) == 1 and is_picture and given.sizes[0] in (1, 3)
+
+
+def hint_for(record: Preparation) -> str:
+    """Return what may be dropped, in words."""
+    given = record.inputs[0]
+    reads = {one.reads for one in record.inputs}
+    if takes_pictures(record):
+        return "Drop pictures or a folder here, or paste one (Ctrl+V)."
+    if reads == {"columns"}:
+        return "Drop a CSV or Parquet table with these columns here, or paste its rows with a header (Ctrl+V)."
+    if reads == {"text"}:
+        return "Drop text files here: each line is a text."
+    if "sound" in reads:
+        return "Drop audio files or a folder here."
+    shapes = ", ".join(f"{one.source or one.name} ({_shape(one)})" for one in record.inputs)
+    if given.columns and given.axes == ("T", "C"):
+        steps = "" if given.sizes[0] is None else f" of at least {_steps(record):,} rows"
+        ahead = record.inputs[1].sizes[0] if len(record.inputs) > 1 else 0
+        known = f" The last {ahead:,} rows are the steps to predict." if ahead else ""
+        return (
+            f"Drop a CSV table{steps} here, a row per time step, oldest first, or paste it (Ctrl+V). Columns: "
+            f"{', '.join(given.column_names)}.{known}"
+        )
+    return f"Drop arrays (.npz, .npy) here, samples first: {shapes}."
+
+
+def _steps(record: Preparation) -> int:
+    return sum(given.sizes[0] or 0 for given in record.inputs)
+
+
+def _shape(given: InputPreparation) -> str:
+    sizes = zip(given.axes, given.sizes, strict=True)
+    return " × ".join(("N", *(axis if size is None else f"{size:,}" for axis, size in sizes)))
+
+
+def dropped(data: QMimeData) -> list[str]:
+    """Return the files on the clipboard or under the pointer."""
+    return [url.toLocalFile() for url in data.urls() if url.isLocalFile()]

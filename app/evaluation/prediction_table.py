@@ -1,0 +1,135 @@
+"""The table of the Predict page: a row per file or sample."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
+from PySide6.QtGui import QPixmap
+from PySide6.QtWidgets import QAbstractItemView, QTableView
+
+from app.evaluation.prediction_answers import Answer, answer_text, percent
+from designer import markup, theme
+
+THUMB = 32
+ROW_HEIGHT = THUMB + 6
+WIDEST_NAME, WIDEST_ANSWER, LEAST_ANSWER = 320, 280, 110
+AnyIndex = QModelIndex | QPersistentModelIndex
+
+
+class AnswersTable(QTableView):
+    """Answers by sample; `chosen` tells the one whose row is selected."""
+
+    chosen = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName("Predictions")
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.setTabKeyNavigation(False)
+        self.setIconSize(QSize(THUMB, THUMB))
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
+        self.horizontalHeader().setHighlightSections(False)
+        self.horizontalHeader().setStretchLastSection(True)
+        self.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+
+    @property
+    def answers(self) -> list[Answer]:
+        """The answers that are listed."""
+        model = self.model()
+        return model.answers if isinstance(model, AnswersModel) else []
+
+    def show_answers(self, answers: Sequence[Answer]) -> None:
+        """List these answers, and select the first one."""
+        model = AnswersModel(answers)
+        self.setModel(model)
+        self.resizeColumnsToContents()
+        self.setColumnWidth(0, min(WIDEST_NAME, self.columnWidth(0) + THUMB))
+        for column in range(1, model.columnCount()):
+            self.setColumnWidth(column, min(WIDEST_ANSWER, max(LEAST_ANSWER, self.columnWidth(column) + 16)))
+        self.selectionModel().currentRowChanged.connect(lambda index, _: self.chosen.emit(model.answers[index.row()]))
+        self.selectRow(0)
+
+
+class AnswersModel(QAbstractTableModel):
+    """A row per sample: its name with a small picture, the answers, the probability of a class or what was wrong."""
+
+    def __init__(self, answers: Sequence[Answer]) -> None:
+        super().__init__()
+        self.answers = list(answers)
+        first: Sequence[Answer] = next((one["outputs"] for one in self.answers if "outputs" in one), ())
+        self._heads = ["Sample", *(str(one["name"]) for one in first)] if first else ["Sample", "Answer"]
+        self._has_probability = len(first) == 1 and "class" in first[0]
+        if self._has_probability:
+            self._heads.append("Probability")
+        self._pictures: dict[int, QPixmap] = {}
+
+    def rowCount(self, parent: AnyIndex | None = None) -> int:
+        """Return the number of samples."""
+        return 0 if parent is not None and parent.isValid() else len(self.answers)
+
+    def columnCount(self, parent: AnyIndex | None = None) -> int:
+        """Return the number of columns."""
+        return len(self._heads)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = 0) -> Any:
+        """Return the names of the columns."""
+        if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
+            return self._heads[section]
+        return None
+
+    def data(self, index: AnyIndex, role: int = 0) -> Any:
+        """Return text, tooltip, picture or colour of a cell."""
+        answer, column = self.answers[index.row()], index.column()
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.text(answer, column)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return markup.wrapped(str(answer["sample"]) if not column else self.text(answer, column))
+        if role == Qt.ItemDataRole.DecorationRole and not column and "picture" in answer:
+            return self._picture(index.row(), str(answer["picture"]))
+        if role == Qt.ItemDataRole.ForegroundRole and column == 1 and "error" in answer:
+            return theme.current().error
+        return None
+
+    def text(self, answer: Answer, column: int) -> str:
+        """Return the text of a cell."""
+        if not column:
+            return Path(str(answer["sample"])).name
+        if "error" in answer:
+            return str(answer["error"]) if column == 1 else ""
+        outputs = answer["outputs"]
+        if self._has_probability and column == len(self._heads) - 1:
+            return percent(outputs[0]["top"][0]["probability"])
+        return answer_text(outputs[column - 1])
+
+    def _picture(self, row: int, file: str) -> QPixmap:
+        if row not in self._pictures:
+            found = QPixmap(file)
+            mode = (
+                Qt.TransformationMode.SmoothTransformation
+                if found.width() > THUMB
+                else Qt.TransformationMode.FastTransformation
+            )
+            size = QSize(THUMB, THUMB)
+            self._pictures[row] = (
+                found if found.isNull() else found.scaled(size, Qt.AspectRatioMode.KeepAspectRatio, mode)
+            )
+        return self._pictures[row]
+
+
+def as_text(answers: Sequence[Answer]) -> str:
+    """Return answers as lines with tabs, for the clipboard."""
+    lines = []
+    for answer in answers:
+        said = [str(answer["error"])] if "error" in answer else []
+        for output in answer.get("outputs", ()):
+            said.append(answer_text(output))
+            said += [f"{one['class']} {one['probability']:.4f}" for one in output.get("top", ())]
+        lines.append("\t".join([str(answer["sample"]), *said]))
+    return "\n".join(lines)

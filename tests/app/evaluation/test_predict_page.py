@@ -1,0 +1,268 @@
+"""The page of predictions: what is asked of the engine, what answers look like, and what goes wrong in words."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import QColor, QGuiApplication, QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox, QFileDialog, QLineEdit
+
+from app.evaluation.predict_page import FIRST, NO_NETWORK, PredictPage
+from app.evaluation.prediction_answers import ForecastPlot, Legend
+from app.evaluation.prediction_inputs import DrawingInput, RowInput, TextInput, usual_values
+from app.evaluation.prediction_table import AnswersModel
+from app.evaluation.tab import TestTab
+from app.processes import PendingRequest
+from app.window import MainWindow
+from engine.project.preparation import (
+    ColumnPreparation,
+    InputPreparation,
+    Normalization,
+    Preparation,
+    TargetPreparation,
+    TextPreparation,
+)
+from tests.app.fake_server import FakeServer
+
+RUN = Path("/runs/2")
+DIGITS = InputPreparation(name="image", axes=("C", "H", "W"), sizes=(1, 8, 8), span=(0.0, 16.0))
+DIGIT = TargetPreparation(name="digit", task="classes", axes=("C",), sizes=(3,), classes=("6", "7", "8"))
+ROWS = InputPreparation(
+    name="features",
+    reads="columns",
+    axes=("C",),
+    sizes=(4,),
+    columns=(
+        ColumnPreparation(name="floor"),
+        ColumnPreparation(name="facing", kind="category", categories=("east", "south")),
+        ColumnPreparation(name="built", kind="date", parts=("year",)),
+    ),
+    normalization=Normalization(method="zscore", shift=(120.0, 0.3, 0.7, 1990.0), scale=(0.05, 1.0, 1.0, 0.1)),
+)
+TEXTS = InputPreparation(
+    name="text",
+    reads="text",
+    axes=("T",),
+    sizes=(None,),
+    dtype="int64",
+    text=TextPreparation(tokens="byte", vocabulary=256),
+)
+NUMBER = TargetPreparation(name="heating", task="numbers", axes=("C",), sizes=(1,), columns=("heating",))
+TOP = [{"class": "7", "probability": 0.9}, {"class": "8", "probability": 0.1}]
+
+
+def of_class(sample: str, **more: Any) -> dict[str, Any]:
+    return {"sample": sample, "outputs": [{"name": "digit", "class": "7", "top": TOP}], **more}
+
+
+@pytest.fixture
+def page(server: FakeServer, qtbot) -> Iterator[PredictPage]:
+    said: list[str] = []
+    shell: Any = SimpleNamespace(server=server, documents=SimpleNamespace(base=Path("/")), hint=said.append)
+    page = PredictPage(shell)
+    qtbot.addWidget(page)
+    page.show()
+    yield page
+    page.shutdown()
+
+
+def load(page: PredictPage, server: FakeServer, given: InputPreparation, target: TargetPreparation = DIGIT) -> None:
+    """Choose a run whose network takes this."""
+    page.set_run(RUN)
+    record = Preparation(kind="x", inputs=(given,), targets=(target,))
+    server.answer("predictor", {"preparation": record.write(), "assumed": []})
+
+
+def pending(server: FakeServer, qtbot) -> PendingRequest:
+    """The prediction that is asked for, once it is."""
+    qtbot.waitUntil(lambda: any(request.do == "predict" for request in server.waiting))
+    return next(request for request in server.waiting if request.do == "predict")
+
+
+def test_what_is_drawn_is_predicted_as_the_network_gets_it(page: PredictPage, server: FakeServer, qtbot) -> None:
+    load(page, server, DIGITS)
+    assert page.hint.text() == FIRST
+    assert isinstance(page.sample, DrawingInput)
+    pad = page.sample.pad
+    QTest.mousePress(pad, Qt.MouseButton.LeftButton, pos=QPoint(100, 40))
+    QTest.mouseMove(pad, QPoint(180, 40))
+    QTest.mouseRelease(pad, Qt.MouseButton.LeftButton, pos=QPoint(180, 40))
+    asked = pending(server, qtbot)
+    drawn = QImage(asked.given["files"][0])
+    assert (drawn.width(), drawn.pixelColor(100, 40).value(), drawn.pixelColor(20, 250).value()) == (280, 255, 0)
+    server.answer("predict", {"predictions": [of_class("drawing.png")], "count": 1, "failed": 0})
+    assert page.view.bars[0].rows == [("7", 0.9, True), ("8", 0.1, False)]
+    assert page.state.text().startswith("Answered in ")
+    assert page.export_button.isHidden(), "one drawing is no table"
+    bars = page.view.bars[0]
+    page.sample.invert_button.click()
+    assert QImage(pending(server, qtbot).given["files"][0]).pixelColor(20, 250).value() == 255
+    server.answer("predict", {"predictions": [of_class("drawing.png")], "count": 1, "failed": 0})
+    assert page.view.bars[0] is bars, "nothing flickers while one draws"
+    page.sample.clear_button.click()
+    qtbot.waitUntil(lambda: page.hint.text() == FIRST and page.answers.currentIndex() == 0)
+
+
+def test_changes_while_a_request_is_under_way_are_asked_once_with_the_newest(
+    page: PredictPage, server: FakeServer, qtbot
+) -> None:
+    load(page, server, TEXTS)
+    assert isinstance(page.sample, TextInput)
+    page.sample.box.setPlainText("a")
+    assert pending(server, qtbot).given["texts"] == ["a"]
+    page.sample.box.setPlainText("ab")
+    page.sample.box.setPlainText("abc")
+    assert server.count("predict") == 1
+    server.answer("predict", {"predictions": [of_class("1")], "count": 1, "failed": 0})
+    assert pending(server, qtbot).given["texts"] == ["abc"]
+    assert server.count("predict") == 2
+
+
+def test_a_row_begins_with_usual_values_and_says_what_is_wrong(page: PredictPage, server: FakeServer, qtbot) -> None:
+    load(page, server, ROWS, NUMBER)
+    assert isinstance(page.sample, RowInput)
+    row = {"floor": "120", "facing": "south", "built": "2024-01-31"}
+    assert pending(server, qtbot).given["rows"] == [row]
+    answer = {"sample": "1", "outputs": [{"name": "heating", "value": 1234.5678}]}
+    server.answer("predict", {"predictions": [answer], "count": 1, "failed": 0})
+    page.copy()
+    assert QGuiApplication.clipboard().text() == "1\t1,234.6"
+    floor, facing = page.sample.fields["floor"], page.sample.fields["facing"]
+    assert isinstance(floor, QLineEdit)
+    assert isinstance(facing, QComboBox)
+    QTest.keyClicks(floor, "x")
+    facing.setCurrentIndex(0)
+    assert pending(server, qtbot).given["rows"] == [{**row, "floor": "120x", "facing": "east"}]
+    assert floor.property("invalid") is True
+    server.refuse("predict", "Column 'floor', row 1: expected a finite number.")
+    assert page.hint.text() == "Column 'floor', row 1: expected a finite number."
+    page.sample.reset_button.click()
+    assert pending(server, qtbot).given["rows"] == [row]
+
+
+def test_usual_values_follow_from_the_normalisation() -> None:
+    floor, facing, built = ROWS.columns
+    assert usual_values(ROWS, floor, 0) == ("120", "80 to 160")
+    assert usual_values(ROWS, facing, 1) == ("south", "")
+    assert usual_values(ROWS, built, 3) == ("2024-01-31", "")
+    bare = InputPreparation(name="f", reads="columns", axes=("C",), sizes=(1,), columns=(floor,))
+    assert usual_values(bare, floor, 0) == ("", "")
+    ranged = Normalization(method="rescale-zero-one", shift=(2.0,), scale=(0.5,))
+    given = InputPreparation(name="f", axes=("C",), sizes=(1,), columns=(floor,), normalization=ranged)
+    assert usual_values(given, floor, 0) == ("3", "2 to 4")
+
+
+def test_several_files_are_a_table_with_pictures_errors_and_export(
+    page: PredictPage, server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(page, server, DIGITS)
+    image = QImage(8, 8, QImage.Format.Format_Grayscale8)
+    image.fill(QColor("white"))
+    image.save(str(tmp_path / "shown.png"))
+    (tmp_path / "all.csv").write_text("sample,digit\n")
+    page.predict_files(["/new/a.png", "/new"])
+    server.tell("predict", 12300, 0, "samples")
+    assert page.state.text() == "12,300 samples…"
+    assert not page.cancel_button.isHidden()
+    found = [
+        of_class("/new/a.png", picture=str(tmp_path / "shown.png")),
+        {"sample": "/new/b.png", "error": "no picture"},
+    ]
+    csv = str(tmp_path / "all.csv")
+    server.answer("predict", {"predictions": found, "count": 5000, "failed": 1, "csv": csv})
+    assert page.cancel_button.isHidden()
+    assert page.note.text() == "5,000 samples, 1 not used, the first 2 are listed"
+    model = page.table.model()
+    assert isinstance(model, AnswersModel)
+    cells = [[model.index(row, column).data() for column in range(3)] for row in range(2)]
+    assert cells == [["a.png", "7", "90.0 %"], ["b.png", "no picture", ""]]
+    assert not model.index(0, 0).data(Qt.ItemDataRole.DecorationRole).isNull()
+    page.table.selectRow(1)
+    assert page.view.answer == found[1]
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "out.csv"), ""))
+    page.export_button.click()
+    assert (tmp_path / "out.csv").read_text() == "sample,digit\n"
+    page.copy()
+    assert QGuiApplication.clipboard().text() == "/new/a.png\t7\t7 0.9000\t8 0.1000\n/new/b.png\tno picture"
+
+
+def test_files_can_be_cancelled_and_another_run_forgets_them(page: PredictPage, server: FakeServer) -> None:
+    load(page, server, DIGITS)
+    page.predict_files(["/new"])
+    page.cancel_button.click()
+    assert server.cancelled == ["predict"]
+    assert page.state.text() == "Cancelled."
+    page.set_run(Path("/runs/3"))
+    assert page.record is None
+    server.refuse("predictor", "The run has no weights yet.")
+    assert page.message.text() == "The run has no weights yet."
+    page.set_run(None)
+    assert page.message.text() == NO_NETWORK
+
+
+def test_pixels_and_forecasts_have_pictures_of_their_own(page: PredictPage, server: FakeServer, tmp_path: Path) -> None:
+    load(page, server, DIGITS)
+    mask = QImage(8, 8, QImage.Format.Format_Grayscale8)
+    mask.fill(1)
+    mask.save(str(tmp_path / "mask.png"))
+    shares = {"sky": 0.0, "sea": 1.0}
+    output = {"name": "mask", "shares": shares, "mask": str(tmp_path / "mask.png")}
+    page.show_answers({"predictions": [{"sample": "a.png", "outputs": [output]}]})
+    assert page.findChildren(Legend)[-1].rows == [(1, "sea", 1.0)]
+    series = {"names": ["load", "heat"], "values": [[1.0, 2.0, 3.0], [9.0, 9.0, 9.0]]}
+    ahead = {"name": "load", "value": [4.0, 5.0]}
+    page.show_answers({"predictions": [{"sample": "a.csv:4", "outputs": [ahead], "series": series}]})
+    plot = page.findChildren(ForecastPlot)[-1]
+    assert "step +2, forecast<br>load 5" in str(plot.readout(1.9)[1])
+    assert "step +0, before<br>load 3" in str(plot.readout(0.2)[1])
+
+
+def test_an_onnx_file_takes_the_place_of_the_run(page: PredictPage, server: FakeServer) -> None:
+    load(page, server, DIGITS)
+    page.take(["/nets/elsewhere.onnx"])
+    asked = next(request for request in server.waiting if request.do == "predictor")
+    assert asked.given["path"] == str(Path("/nets/elsewhere.onnx"))
+    record = Preparation(kind="onnx", inputs=(DIGITS,), targets=(DIGIT,))
+    server.answer("predictor", {"preparation": record.write(), "assumed": ["Pixels are from 0 to 1."]})
+    assert page.assumed.text() == "Assumed, since the file does not say: Pixels are from 0 to 1."
+    page.options.pixels.setCurrentText("ImageNet")
+    page.options.pixels.activated.emit(3)
+    asked = next(request for request in server.waiting if request.do == "predictor")
+    assert asked.given["pixels"] == "ImageNet"
+    assert "weights" not in asked.given
+    page.run_button.click()
+    assert next(r for r in server.waiting if r.do == "predictor").given["path"] == str(RUN)
+
+
+def test_pictures_files_and_tables_are_pasted(page: PredictPage, server: FakeServer, qtbot) -> None:
+    load(page, server, DIGITS)
+    image = QImage(4, 4, QImage.Format.Format_RGB32)
+    image.fill(QColor("red"))
+    QGuiApplication.clipboard().setImage(image)
+    page.paste()
+    assert QImage(pending(server, qtbot).given["files"][0]).pixelColor(1, 1) == QColor("red")
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile("/new/a.png")])
+    QGuiApplication.clipboard().setMimeData(data)
+    page.paste()
+    assert pending(server, qtbot).given["files"] == ["/new/a.png"]
+    QGuiApplication.clipboard().setText("hello")
+    page.paste()
+    assert page.hint.text().startswith("There is nothing on the clipboard that the network takes.")
+    load(page, server, ROWS, NUMBER)
+    QGuiApplication.clipboard().setText("floor,facing\n1,east\n")
+    page.paste()
+    assert Path(pending(server, qtbot).given["files"][0]).read_text() == "floor,facing\n1,east\n"
+
+
+def test_the_page_is_there_without_a_run(window: MainWindow) -> None:
+    window.show_tab("test")
+    tab = window.tabs.page("test")
+    assert isinstance(tab, TestTab)
+    tab.history.close()
+    tab.show_page(PredictPage)
+    assert tab.stack.currentWidget() is tab.page(PredictPage)
