@@ -27,6 +27,12 @@ class Quantity:
 OF_PROGRESS = {
     "learn_rate": Quantity("Learn rate", can_smooth=False),
     "samples_per_second": Quantity("Samples per second"),
+    "peak_share": Quantity(
+        "Share of measured peak",
+        is_percent=True,
+        waiting="What the layers compute, as a share of what the device was measured to do, appears here once a "
+        "training has lasted a few seconds.",
+    ),
     "memory": Quantity("Memory, MiB", can_smooth=False),
     "utilisation": Quantity(
         "Utilisation",
@@ -89,4 +95,5 @@ def of_progress(event: Progress) -> dict[str, float]:
         "samples_per_second": event.samples_per_second,
         "memory": event.memory_bytes / MIB,
     }
-    return {**found, "utilisation": event.utilisation} if math.isfinite(event.utilisation) else found
+    measured = {"utilisation": event.utilisation, "peak_share": event.peak_share}
+    return found | {name: value for name, value in measured.items() if math.isfinite(value)}

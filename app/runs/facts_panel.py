@@ -36,12 +36,12 @@ from engine.runs.events import (
 )
 from engine.runs.folder import RunFolder
 from engine.runs.requests import BY_NAME, WATCHABLE, done_text
-from engine.runs.summary import format_metric, title_of
+from engine.runs.summary import achieved_text, format_metric, title_of
 
 MOST_LINES = 8
 SECTION_GAP = 16
 """Pixels above a heading: more than between it and what it heads."""
-PROGRESS = ("Iteration", "Elapsed", "Learn rate", "Throughput", "Best", "Validation", "Test", "Baselines")
+PROGRESS = ("Iteration", "Elapsed", "Learn rate", "Throughput", "Computing", "Best", "Validation", "Test", "Baselines")
 HARDWARE = ("Environment", "Workers", "Device", "Memory")
 DATA = ("Samples", "Batch")
 STATES = {
@@ -388,7 +388,7 @@ class FactsPanel(QWidget):
     def _on_request(self, event: Requested) -> None:
         if event.what == "release":
             self._has_released = True  # its state follows
-            self.hardware.set("Memory", "released")
+        self.hardware.set("Memory", "released")
         if event.what.startswith("watch_"):
             self.buttons.more.show_watched(event.what.removeprefix("watch_"), is_on=event.value > 0)
         self._on_change(event)
@@ -426,6 +426,7 @@ class FactsPanel(QWidget):
         table.set("Elapsed", format_duration(event.elapsed_s + since_s))
         table.set("Learn rate", f"{event.rate:.4g}")
         table.set("Throughput", f"{event.samples_per_second:,.0f} samples/s")
+        table.set("Computing", achieved_text(event))
         self.hardware.set("Memory", format_bytes(event.memory_bytes) if event.memory_bytes else "")
 
     def _tick(self) -> None:

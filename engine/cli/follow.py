@@ -37,7 +37,7 @@ from engine.runs.events import (
 from engine.runs.folder import RunFolder, open_run
 from engine.runs.log import EventReader
 from engine.runs.requests import done_text
-from engine.runs.summary import format_metric
+from engine.runs.summary import achieved_text, format_metric
 
 LINE_EVERY_S = 5.0
 
@@ -81,11 +81,12 @@ class RunPosition:
 
     @property
     def speed(self) -> tuple[str, ...]:
-        """Samples per second and time left."""
+        """Samples and FLOPs per second, and time left."""
         if self._latest is None:
             return ()
         left = format_duration(self._latest.remaining_s)
-        return f"{self._latest.samples_per_second:,.0f} samples/s", f"{left} left"
+        achieved = [text] if (text := achieved_text(self._latest)) else []
+        return f"{self._latest.samples_per_second:,.0f} samples/s", *achieved, f"{left} left"
 
     @property
     def metrics(self) -> str:

@@ -3,6 +3,7 @@
 import math
 
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB")
+_FLOPS = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def format_percent(share: float, places: int = 0) -> str:
@@ -45,6 +46,12 @@ def format_bytes(count: int) -> str:
             break
         value /= 1024
     return f"{value:.1f} {unit}" if value < 9.95 else f"{value:,.0f} {unit}"
+
+
+def format_flops(per_second: float) -> str:
+    """Return a rate of floating-point operations: `830 MFLOP/s`, `1.25 TFLOP/s`."""
+    scale, unit = next(((s, u) for s, u in _FLOPS if per_second >= s), _FLOPS[-1])
+    return f"{per_second / scale:.3g} {unit}FLOP/s"
 
 
 def spreadsheet_cell(text: str) -> str:

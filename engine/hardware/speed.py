@@ -44,6 +44,15 @@ def figures(device: str, seconds: float = FIGURE_S) -> Iterator[Figure]:
                 yield Figure(device, work, kind, 0.0, unit, str(error).partition("\n")[0][:200])
 
 
+def matrix_rate(device: str, kind: str, seconds: float) -> float:
+    """Return the FLOP/s of matrix products in a precision, in this process. Raises `RuntimeError` or `TypeError` where
+    the device does not have it."""
+    import torch
+
+    step, amount = _work(torch, "matrix product", device, getattr(torch, PRECISIONS[kind]))
+    return amount * _rate(torch, device, step, seconds)
+
+
 def _work(torch: Any, work: str, device: str, dtype: Any) -> tuple[Callable[[], Any], float]:
     """Return a function that does the work once, and its number of floating-point operations or bytes."""
     on_cpu = device == "cpu"

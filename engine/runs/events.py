@@ -109,8 +109,9 @@ class Progress(Event):
     remaining seconds `remaining_s`. `rate` is the learn rate, `samples_per_second` the throughput of all workers;
     `memory_bytes` is summed over workers (on a GPU: of the device), `utilisation` the share of processors, or of GPU
     time, that was busy since the previous event of this type. `data_share` and `communication_share` are the shares of
-    step time since then that the first worker waited for data and for other workers. Shares are in [0, 1], or NaN if
-    not measured."""
+    step time since then that the first worker waited for data and for other workers. `flops_per_second` is what the
+    layers compute per second, forward and backward, and `peak_share` its share of the measured peak of the devices
+    (model FLOPs utilisation). Shares are in [0, 1], or NaN if not measured."""
 
     kind: ClassVar[str] = "progress"
     epoch: int
@@ -123,6 +124,8 @@ class Progress(Event):
     utilisation: float = math.nan
     data_share: float = math.nan
     communication_share: float = math.nan
+    flops_per_second: float = math.nan
+    peak_share: float = math.nan
 
 
 @dataclass(frozen=True, kw_only=True)

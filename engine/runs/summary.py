@@ -13,6 +13,7 @@ from typing import Any
 
 from engine.core.errors import UserError
 from engine.core.files import number_in, open_file, read_object
+from engine.core.text import format_flops, format_percent
 from engine.project.options.metrics import is_share
 from engine.runs.events import (
     ENDS,
@@ -311,6 +312,14 @@ def _tail(path: Path) -> list[bytes]:
 
 def _number(value: Any) -> float | None:
     return number_in(from_json(value))
+
+
+def achieved_text(event: Progress) -> str:
+    """Return what the layers compute per second, and its share of the measured peak; empty where it is unknown."""
+    if not math.isfinite(event.flops_per_second):
+        return ""
+    share = f", {format_percent(event.peak_share, 1)} of measured peak" if math.isfinite(event.peak_share) else ""
+    return f"{format_flops(event.flops_per_second)}{share}"
 
 
 def format_metric(name: str, value: float) -> str:

@@ -29,6 +29,7 @@ from engine.runs.events import Message, Started
 from engine.training.best_model import BestModelTracker, FolderStore, ModelStore, NullStore
 from engine.training.checkpoints import HOOKS, CheckpointSaver, RandomStates, write_nowhere
 from engine.training.compilation import Step, accelerate, all_learn, choose_threads
+from engine.training.efficiency import Efficiency
 from engine.training.evaluation import EvaluationOptions, Evaluator, confusion_for, metrics_for, named
 from engine.training.gradient_checkpointing import CheckpointedNetwork
 from engine.training.gradient_clipping import gradient_clip
@@ -419,7 +420,10 @@ class TrainerBuilder:
         clock = Clock(time_limit_s, lambda: job.group.communication_s if is_measured else math.nan)
         utilization = utilization_of(job.device, job.group.size)
         recorder = Recorder(metrics, job.group, partial(peak_memory_bytes, job.device), clock, job.device, utilization)
-        return Reporter(metrics, recorder, job.events, job.requests, clock, self.length.total_steps, step.watch)
+        steps, hardware, efficiency = self.length.total_steps, job.info.placement.hardware, None
+        if job.group.rank == 0:
+            efficiency = Efficiency(job.project.network, job.device, self.precision.name, hardware, job.group.size)
+        return Reporter(metrics, recorder, job.events, job.requests, clock, steps, step.watch, efficiency)
 
     def _hooks(self, clock: Clock) -> FileHooks | None:
         """Create the calls of a user's hooks, if the project has any. Raises `UserError`."""

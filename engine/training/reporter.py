@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from engine.runs.events import Best, EpochEnded, Event, Points, Progress
 from engine.runs.lines import split_points
 from engine.runs.requests import NOTHING, PendingRequests
+from engine.training.efficiency import Efficiency
 from engine.training.layer_statistics import Watch
 from engine.training.metrics import Metric, on_curve
 from engine.training.recorder import Clock, Recorder, Report
@@ -101,8 +102,10 @@ class Reporter:
         clock: Clock,
         total_steps: int,
         watch: Watch | None = None,
+        efficiency: Efficiency | None = None,
     ) -> None:
         self.clock = clock
+        self._efficiency = efficiency
         self._watch = watch
         self._metrics = on_curve(metrics)
         self._recorder = recorder
@@ -180,6 +183,9 @@ class Reporter:
         seen = self._watch.take() if self._watch is not None else []
         self._outbox.put(*split_points(points), *seen, self._progress(epoch, step, rate, report))
         self.send_waiting()
+        if self._efficiency is not None and self._efficiency.is_due(self.clock.elapsed_s):
+            with self.clock.aside():
+                self._efficiency.measure()
         return report
 
     def tested(self, step: int, evaluation: Evaluation) -> None:
@@ -225,6 +231,7 @@ class Reporter:
         data, sending = self.clock.data_s - self._data_s_before, self.clock.communication_s - self._sending_s_before
         self._samples_before, self._training_s_before = self._samples, training
         self._data_s_before, self._sending_s_before = self.clock.data_s, self.clock.communication_s
+        flops, share = self._achieved(speed)
         return Progress(
             epoch=epoch,
             iteration=step,
@@ -236,4 +243,14 @@ class Reporter:
             utilisation=round(report.utilisation, 3),
             data_share=_share(data, steps_s),
             communication_share=_share(sending, steps_s),
+            flops_per_second=flops,
+            peak_share=share,
         )
+
+    def _achieved(self, speed: float) -> tuple[float, float]:
+        """Return the FLOP/s at so many samples per second, and their share of the peak; NaN where unknown."""
+        if self._efficiency is None:
+            return math.nan, math.nan
+        share = self._efficiency.peak_share(speed)
+        flops = float(f"{self._efficiency.flops_per_second(speed):.4g}")
+        return flops, share if math.isnan(share) else round(share, 4)

@@ -117,6 +117,9 @@ def test_what_a_run_says_stands_in_the_tables(panel: FactsPanel) -> None:
     assert panel.epoch.text() == "Epoch 87 of 3,000"
     assert panel.progress.text("Iteration") == "864 of 30,000"
     assert panel.progress.text("Throughput") == "11,420 samples/s"
+    assert not panel.progress.text("Computing")
+    panel.take(replace(progress(864, epoch=87), flops_per_second=1.25e9, peak_share=0.034))
+    assert panel.progress.text("Computing") == "1.25 GFLOP/s, 3.4 % of measured peak"
     assert panel.progress.text("Best").endswith("at 840")
     assert "96.4\u00a0%" in panel.progress.text("Validation")
     assert panel.hardware.text("Workers") == "2 · gloo"

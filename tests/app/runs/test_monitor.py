@@ -139,7 +139,7 @@ def test_other_metrics_and_what_reports_tell_are_shown_when_chosen(monitor: Moni
     assert [row[2] for row in board.plot_data["utilisation"].rows()] == [0.5]
     board._fill_menu()
     offered = [action.text() for action in board.choice.menu().actions() if action.text()]
-    reported = ["Learn rate", "Samples per second", "Memory, MiB", "Utilisation", "Step time"]
+    reported = ["Learn rate", "Samples per second", "Share of measured peak", "Memory, MiB", "Utilisation", "Step time"]
     assert offered == ["Accuracy", "Loss", "F-score", *reported, "Gradient norm"]
     for action in board.choice.menu().actions():
         if action.text() in ("F-score", "Learn rate"):
