@@ -92,11 +92,17 @@ def expected_of(record: Preparation) -> str:
         return "texts"
     if record.inputs[0].reads == "sound":
         return "audio files, such as WAV or FLAC"
-    shapes = "; ".join(f"'{given.source or given.name}' {_shape(given)}" for given in record.inputs)
+    shapes = "; ".join(f"'{given.source or given.name}' {spoken_sizes(given)}" for given in record.inputs)
     return f"arrays: {shapes}"
 
 
-def _shape(given: InputPreparation | TargetPreparation) -> str:
+def spoken_shape(shape: Sequence[int]) -> str:
+    """Return the shape of an array as text: `5 × 8 × 8`."""
+    return " × ".join(f"{size:,}" for size in shape)
+
+
+def spoken_sizes(given: InputPreparation | TargetPreparation) -> str:
+    """Return the shape that an input or output has, as text: `N × 1 × 8 × 8`."""
     sizes = zip(given.axes, given.sizes, strict=True)
     return " × ".join(("N", *(axis if size is None else f"{size:,}" for axis, size in sizes)))
 
@@ -230,16 +236,32 @@ def _arrays(record: Preparation, arrays: Sequence[Array]) -> Arrays:
     return made
 
 
+def full_shape(given: InputPreparation, shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the shape with the axis of the channels where an input of one channel lacks it, as grey images (N, H, W)
+    often do."""
+    at = given.axes.index("C") if "C" in given.axes else -1
+    if len(shape) == len(given.sizes) and at >= 0 and given.sizes[at] == 1:
+        return (*shape[: at + 1], 1, *shape[at + 1 :])
+    return tuple(shape)
+
+
+def fits(given: InputPreparation, shape: Sequence[int]) -> bool:
+    """Return whether an array of this shape, samples first, is what the input takes."""
+    sizes = full_shape(given, shape)[1:]
+    return len(sizes) == len(given.sizes) and all(
+        size in (None, has) for has, size in zip(sizes, given.sizes, strict=True)
+    )
+
+
 def _array(given: InputPreparation, array: Array) -> Array:
     what = f"Array '{given.source or given.name}'"
     if array.dtype.kind not in "biufc":
         raise UserError(f"{what} holds {array.dtype}; expected numbers of {given.dtype}.")
     array = in_channels(array)
-    array = array[:, np.newaxis] if array.ndim == 1 and given.sizes == (1,) else array
-    sizes = zip(array.shape[1:], given.sizes, strict=False)
-    if array.ndim != len(given.sizes) + 1 or any(size not in (None, has) for has, size in sizes):
-        received = " × ".join(f"{size:,}" for size in array.shape)
-        raise UserError(f"{what} has the shape {received}; expected {_shape(given)}, samples first.")
+    if not fits(given, array.shape):
+        expected = f"expected {spoken_sizes(given)}, samples first"
+        raise UserError(f"{what} has the shape {spoken_shape(array.shape)}; {expected}.")
+    array = array.reshape(full_shape(given, array.shape))
     refuse_strange(array, what)
     if given.content == "indices" and array.size:
         low, high = array.min(), array.max()
@@ -304,13 +326,13 @@ def present(record: Preparation, outputs: Sequence[Array]) -> tuple[Answers, ...
 def _present(target: TargetPreparation, output: Array) -> Answers:
     if not target.fits:
         raise UserError(
-            f"The output '{target.name}' has the sizes {_shape(target)}, which do not fit its "
+            f"The output '{target.name}' has the sizes {spoken_sizes(target)}, which do not fit its "
             f"{len(target.classes or target.columns):,} {target.task}. Use the preparation of another run."
         )
     sizes = zip(output.shape[1:], target.sizes, strict=False)
     if output.ndim != len(target.sizes) + 1 or any(size not in (None, has) for has, size in sizes):
         received = " × ".join(f"{size:,}" for size in output.shape)
-        raise UserError(f"The output '{target.name}' has the shape {received}; expected {_shape(target)}.")
+        raise UserError(f"The output '{target.name}' has the shape {received}; expected {spoken_sizes(target)}.")
     if target.task == "numbers":
         return Answers(target, output)
     axis = target.axes.index("C") + 1

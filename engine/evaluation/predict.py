@@ -6,7 +6,7 @@ many there are. A sample that cannot be used is told with the reason, and the ot
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -21,8 +21,19 @@ from engine.core.errors import UserError, did_you_mean
 from engine.core.fields import printable, quoted
 from engine.core.progress import report
 from engine.data.columns import parse
-from engine.data.prepare import Answers, column_names, expected_of, prepare, prepare_columns, present
+from engine.data.prepare import (
+    Answers,
+    column_names,
+    expected_of,
+    fits,
+    prepare,
+    prepare_columns,
+    present,
+    spoken_shape,
+    spoken_sizes,
+)
 from engine.data.sources.array_files import headers
+from engine.data.sources.containers.stored import StoredArray
 from engine.data.sources.csv_file import CsvTable
 from engine.data.sources.image_file import BadPictureError
 from engine.data.sources.image_file import read as read_image
@@ -305,13 +316,11 @@ def _arrays(record: Preparation, source: Path, size: int) -> Iterator[Batch]:
     if source.suffix.lower() in NO_ARRAYS:
         raise UserError(f"{source} does not hold what the network takes. Expected {expected_of(record)}.")
     known = headers(source)
-    wanted = {given.source or given.name for given in record.inputs}
-    raw: Any = {name: header.read() for name, header in known.items() if name in wanted}
-    if not raw and len(record.inputs) == 1:  # the one array that fits, whatever its name
-        sizes = record.inputs[0].sizes
-        fitting = [header for header in known.values() if _fits(header.shape[1:], sizes)]
-        named = [known["x"]] if "x" in known else []
-        raw = [header.read() for header in (fitting if len(fitting) == 1 else named)] or raw
+    if len(record.inputs) == 1:
+        raw: Any = [_only_array(record.inputs[0], known, source).read()]
+    else:
+        wanted = {given.source or given.name for given in record.inputs}
+        raw = {name: header.read() for name, header in known.items() if name in wanted}
     prepared = prepare(record, raw)
     count = len(prepared[0])
 
@@ -323,8 +332,23 @@ def _arrays(record: Preparation, source: Path, size: int) -> Iterator[Batch]:
         yield Batch([f"{source}[{number}]" for number in numbers], numbers, chosen)
 
 
-def _fits(shape: Sequence[int], sizes: Sequence[int | None]) -> bool:
-    return len(shape) == len(sizes) and all(size in (None, has) for has, size in zip(shape, sizes, strict=True))
+def _only_array(given: InputPreparation, known: Mapping[str, StoredArray], source: Path) -> StoredArray:
+    """Return the array for a network with one input: that of its name, the named file of a folder of `.npy` files, the
+    only array, the only one that fits, or `x`. Raises `UserError`."""
+    for name in (given.source, given.name):
+        if name and name in known:
+            return known[name]
+    if source.suffix.lower() == ".npy" and source.stem in known:
+        return known[source.stem]
+    fitting = [header for header in known.values() if fits(given, header.shape)]
+    for some in (list(known.values()), fitting, [known["x"]] if "x" in known else []):
+        if len(some) == 1:
+            return some[0]
+    arrays = ", ".join(f"'{name}' {spoken_shape(header.shape)}" for name, header in islice(known.items(), 8))
+    raise UserError(
+        f"{source} holds {len(known):,} arrays, none of them called '{given.source or given.name}': {arrays}. Expected "
+        f"one of the shape {spoken_sizes(given)}, samples first."
+    )
 
 
 # ---- what is told of them ----

@@ -22,6 +22,8 @@ from engine.data.sources.source import Array, cut, listed
 from engine.data.sources.targets import MOST_ROUNDED
 from engine.project.sources.table import PARQUET
 
+LOOKED_AT = 1000
+"""Cells by which a column of texts is told from one with a wrong cell."""
 TIMES = "numbers, or dates in ISO form such as 2024-03-31 13:00"
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -191,6 +193,7 @@ class _Numbers(_Column):
         try:
             numbers = np.array(cells, np.float64)
         except ValueError:
+            self._refuse_texts(cells, start)
             numbers = np.fromiter((self._number(cell, start + i) for i, cell in enumerate(cells)), np.float64)
         self.pieces.append(numbers)
         with np.errstate(invalid="ignore"):
@@ -206,6 +209,20 @@ class _Numbers(_Column):
             expected = f"a number up to {LARGEST:.3g}, which single precision holds"
             raise self.refuse(at, f"{numbers[at]:.3g}", expected, "Correct the cell, or use another unit.")
         super().take_numbers(numbers)
+
+    def _refuse_texts(self, cells: Sequence[str], start: int) -> None:
+        """Raise `UserError` for a column of categories: half of its first cells and more are texts."""
+        first = [(row, cell) for row, cell in enumerate(cells[:LOOKED_AT]) if not is_missing(cell)]
+        texts = [(row, cell) for row, cell in first if not is_number(cell) and "," not in cell]
+        if len(texts) < max(2, len(first) / 2):
+            return
+        row, cell = texts[0]
+        raise UserError(
+            f"Column '{cut(self.name)}' of {self.table.path} holds texts, such as {quoted(cell)} in "
+            f"{self.table.place(start + row)}; the steps of a series are numbers. Write one column of 0 and 1 per "
+            f"category instead, or leave it out (data.left_out={cut(self.name)}). A column that tells several series "
+            "apart is the group column (data.group_column), or the sequence column of sequences (data.id_column)."
+        )
 
     def _number(self, cell: str, row: int) -> float:
         try:

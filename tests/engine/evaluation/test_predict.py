@@ -77,6 +77,17 @@ def test_pictures_and_arrays_get_the_same_answers_from_the_run_and_from_onnx(pic
     assert of_arrays == [said[names.index(f"{number}.png")] for number in range(10)]
 
 
+def test_a_single_array_is_the_input_whatever_its_name_and_without_its_channel(pictures: Path, tmp_path: Path) -> None:
+    with np.load(pictures / "arrays.npz") as file:
+        picture, y = file["picture"], file["y"]
+    np.save(tmp_path / "some.npy", picture[:, 0])
+    np.save(tmp_path / "other.npy", picture)  # of the same folder, but not named
+    np.savez(tmp_path / "two.npz", y=y, grey=picture[:, 0])
+    expected = classes(pictures / "run", pictures / "arrays.npz")
+    assert classes(pictures / "run", tmp_path / "some.npy") == expected
+    assert classes(pictures / "run", tmp_path / "two.npz") == expected
+
+
 def test_probabilities_are_those_of_the_evaluation(pictures: Path) -> None:
     found = evaluate(pictures / "run", "test")["targets"][0]["most_uncertain"][0]
     from sklearn.datasets import load_digits
@@ -143,6 +154,7 @@ def test_what_does_not_fit_names_what_was_expected(
 ) -> None:
     (tmp_path / "new.csv").write_text("knd,x\nu,1\n")
     np.savez(tmp_path / "a.npz", x=np.zeros((2, 1, 4, 4)))
+    np.savez(tmp_path / "b.npz", one=np.zeros((2, 4, 4)), two=np.zeros(3))
     (tmp_path / "empty").mkdir()
     (tmp_path / "broken.onnx").write_bytes(b"nothing")
     for network, file, said in (
@@ -150,6 +162,11 @@ def test_what_does_not_fit_names_what_was_expected(
         (table / "run", tmp_path / "none.csv", "No such file"),
         (pictures / "run", table / "a.csv", "does not hold what the network takes. Expected arrays: 'image' N × 1 × 8"),
         (pictures / "run", tmp_path / "a.npz", "has the shape 2 × 1 × 4 × 4; expected N × 1 × 8 × 8"),
+        (
+            pictures / "run",
+            tmp_path / "b.npz",
+            "holds 2 arrays, none of them called 'image': 'one' 2 × 4 × 4, 'two' 3.",
+        ),
         (pictures / "run", tmp_path / "empty", "There is nothing to predict. Expected"),
         (tmp_path / "broken.onnx", tmp_path / "a.npz", "cannot be loaded by ONNX Runtime"),
         (tmp_path / "none", tmp_path / "a.npz", "does not exist. Expected the folder of a run"),

@@ -172,6 +172,7 @@ def test_a_value_is_never_filled_from_another_series(tmp_path):
         ("load\n" + "1\n" * 4, {}, "S: the longest stretch without a gap has 4 steps; a window takes lags + horizon"),
         ("load\n1\nx\n", {}, "Column 'load' of S, line 3: expected a number, received \"x\"."),
         ("load\n1\n1e300\n", {}, "Column 'load' of S, line 3: expected a number up to 3.4e+38"),
+        ("day,load\n" + "mon,1\n" * 4, {}, "Column 'day' of S holds texts, such as \"mon\" in line 2; the steps of a"),
         ("a,load\n1,2\n", {"response": "lode"}, 'S: the column "lode" to predict is not there.'),
         ("a,load\n1,2\n", {"time_column": "t"}, 'S has no column "t".'),
         ("a,load\n1,2\n", {"known_columns": "load"}, "Column 'load' is to be predicted and known in advance"),
