@@ -3,15 +3,15 @@
 The window and `netwright-engine data check` show the same findings. Nothing is changed here.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from engine.core.errors import UserError, plural
 from engine.core.progress import report
+from engine.data.findings import DataCheck, Finding, Fix, Item, Severity, finding_of, kept
 from engine.data.image_check import findings as image_findings
 from engine.data.load import Opened, open_source
 from engine.data.scan import Scan, rounded, scan
@@ -20,8 +20,6 @@ from engine.data.target_checks import doubtful_labels, tells_class, tells_number
 from engine.project.data import DataOptions
 from engine.project.dataset_info import SPLITS, TargetInfo
 
-MOST_NAMED = 200
-"""Number of samples or columns that a finding names; all are counted."""
 FEW = 10
 """Fewer training samples than this are few for a class."""
 ALIKE = 0.02
@@ -31,55 +29,6 @@ LEAST_COLUMNS = 4
 """Number of columns from which on rows that are equal to 4 digits may be no accident."""
 ACCIDENTS = 10
 """Near duplicates are told where there are so many times more than by chance."""
-
-Severity = Literal["error", "warning", "note"]
-Item = tuple[str, str]
-"""A sample, column or class, and what was found about it."""
-
-
-@dataclass(frozen=True)
-class Fix:
-    """An edit of the data options that helps: the label of its button, and the values to set."""
-
-    label: str
-    options: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One kind of thing that was found.
-
-    severity: `error` where training would end with an error, `warning` where results suffer. title: what was found,
-    with the number. outcome: what a training does about it. items: at most `MOST_NAMED` of `count`.
-    """
-
-    kind: str
-    severity: Severity
-    title: str
-    outcome: str
-    count: int = 0
-    items: tuple[Item, ...] = ()
-    fix: Fix | None = None
-
-
-@dataclass(frozen=True)
-class DataCheck:
-    """Result of a check: number of samples, of those that were checked, findings, and what was checked without any."""
-
-    samples: int = 0
-    checked: int = 0
-    findings: tuple[Finding, ...] = ()
-    passed: tuple[str, ...] = field(default=())
-
-    @property
-    def has_errors(self) -> bool:
-        """Whether training would end with an error."""
-        return any(finding.severity == "error" for finding in self.findings)
-
-    def write(self) -> dict[str, Any]:
-        """Return the result as JSON."""
-        return asdict(self)
-
 
 PASSED = {
     "unreadable": "Every sample can be read.",
@@ -167,17 +116,6 @@ def _file_findings(opened: Opened, base: Path) -> Iterator[Finding]:
             yield Finding(kind, "note", f"{plural(counts[kind], 'file')} {title}", outcome, counts[kind], items)
 
 
-def _finding(
-    kind: str, severity: Severity, title: str, outcome: str, items: Sequence[Item], fix: Fix | None = None
-) -> Finding:
-    return Finding(kind, severity, title, outcome, len(items), tuple(items[:MOST_NAMED]), fix)
-
-
-def _kept(count: int, what: str) -> str:
-    """Return what a training does about samples or columns that stay: `They are kept: ...`."""
-    return f"{'It is' if count == 1 else 'They are'} kept{what}"
-
-
 def _without_files(opened: Opened, names: Sequence[str]) -> Fix | None:
     """Return the edit that leaves files out, where samples are files that can be."""
     if not opened.declared.has_image_files or not names:
@@ -200,7 +138,7 @@ def _unreadable(opened: Opened, found: Scan) -> Iterator[Finding]:
     severity: Severity = "error"
     if opened.options.skips_bad_samples:
         outcome, severity = "Others stand in for them while training, and the run lists them.", "warning"
-    yield _finding("unreadable", severity, f"{count} cannot be used", outcome, items, fix)
+    yield finding_of("unreadable", severity, f"{count} cannot be used", outcome, items, fix)
 
 
 def _groups(hashes: Array) -> Iterator[Array]:
@@ -261,30 +199,30 @@ def _duplicates(opened: Opened, found: Scan) -> Iterator[Finding]:
             (across if is_across else within).append((found.name(place), text or f"the same as {first}"))
             names[int(is_across)].append(found.name(place))
     if across:
-        yield _finding(
+        yield finding_of(
             "split_duplicates",
             "warning",
             f"{plural(len(across), 'sample')} of validation or test {'is' if len(across) == 1 else 'are'} in another "
             "split, too",
-            _kept(len(across), ": results on that split look better than they are."),
+            kept(len(across), ": results on that split look better than they are."),
             across,
             _without_files(opened, names[1]),
         )
     if within:
-        yield _finding(
+        yield finding_of(
             "duplicates",
             "warning",
             f"{plural(len(within), 'sample')} equal{'s' if len(within) == 1 else ''} an earlier one of the same split",
-            _kept(len(within), ". What is there twice counts twice."),
+            kept(len(within), ". What is there twice counts twice."),
             within,
             _without_files(opened, names[0]),
         )
     if contradicting:
-        yield _finding(
+        yield finding_of(
             "contradictions",
             "warning",
             f"{plural(len(contradicting), 'sample')} with the inputs of another one and other targets",
-            _kept(len(contradicting), ": no network can learn both."),
+            kept(len(contradicting), ": no network can learn both."),
             contradicting,
             _without_files(opened, [name for name, _ in contradicting]),
         )
@@ -316,7 +254,7 @@ def _near_duplicates(opened: Opened, found: Scan) -> Iterator[Finding]:
         how = "look the same as another one" if is_image else "equal another one to 4 digits"
         fix = _without_files(opened, [name for name, _ in items])
         title = f"{plural(len(items), 'sample')} that {how}"
-        yield _finding("near_duplicates", "note", title, _kept(len(items), "."), items, fix)
+        yield finding_of("near_duplicates", "note", title, kept(len(items), "."), items, fix)
 
 
 def _pairs_by_chance(found: Scan) -> float:
@@ -352,11 +290,11 @@ def _few_samples(opened: Opened) -> Iterator[Finding]:
     ]
     if few:
         noun = "class" if len(few) == 1 else "classes"
-        yield _finding(
+        yield finding_of(
             "few_samples",
             "warning",
             f"{len(few):,} {noun} with fewer than {FEW} training samples",
-            _kept(len(few), ": the network hardly learns so few, and results on them say little."),
+            kept(len(few), ": the network hardly learns so few, and results on them say little."),
             few,
         )
 
@@ -375,11 +313,11 @@ def _doubtful(opened: Opened, found: Scan) -> Iterator[Finding]:
         for doubt in doubtful_labels(found.signatures, own, len(info.classes))
     ]
     if items:
-        yield _finding(
+        yield finding_of(
             "labels",
             "warning",
             f"{plural(len(items), 'label')} that similar samples contradict",
-            _kept(len(items), ". Look at each: similar samples may be wrong, too."),
+            kept(len(items), ". Look at each: similar samples may be wrong, too."),
             items,
             _without_files(opened, [name for name, _ in items]),
         )
@@ -425,8 +363,8 @@ def _constant(opened: Opened, found: Scan) -> Iterator[Finding]:
     if items:
         fix = _without_columns(opened, [name for name, _ in items])
         title = f"{plural(len(items), 'column')} with one value only"
-        yield _finding(
-            "constant", "warning", title, _kept(len(items), ": the network learns nothing from it."), items, fix
+        yield finding_of(
+            "constant", "warning", title, kept(len(items), ": the network learns nothing from it."), items, fix
         )
 
 
@@ -451,5 +389,5 @@ def _leaks(opened: Opened, found: Scan) -> Iterator[Finding]:
     if items:
         fix = _without_columns(opened, list(dict.fromkeys(name for name, _ in items)))
         title = f"{plural(len(items), 'column')} that {'gives' if len(items) == 1 else 'give'} the target away"
-        outcome = _kept(len(items), ". Where it is not known when the network is used, the results are worth nothing.")
-        yield _finding("leak", "warning", title, outcome, items, fix)
+        outcome = kept(len(items), ". Where it is not known when the network is used, the results are worth nothing.")
+        yield finding_of("leak", "warning", title, outcome, items, fix)

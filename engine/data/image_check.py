@@ -21,9 +21,9 @@ from engine.data.histograms import of_numbers
 from engine.data.sources.image_file import BadPictureError, read_mask, shape_of, strictly
 from engine.data.sources.image_labels import labelled_files
 from engine.data.sources.images import image_names
-from engine.data.sources.joined import split_folders
 from engine.data.sources.masks import pairs_of
 from engine.data.sources.source import locate
+from engine.data.split_keys import split_folders
 from engine.project.data import DataOptions
 
 MOST_NAMED = 200

@@ -94,19 +94,12 @@ def describe(
     captions = _captions(outline, numbers, chosen)
     if kind == "pictures":
         look["pictures"] = _shown_images(
-            outline, samples.arrays[0], chosen, numbers["training"], read, folder, captions, change
+            outline, samples.arrays[0], chosen, numbers["training"], read, folder, captions, change, wave
         )
-        if wave is not None and change is None:
-            for one, number in zip(look["pictures"], chosen.tolist(), strict=True):
-                one["wave"] = _extremes(wave(number))
     elif kind == "series":
         look["series"] = _shown_series(outline, samples, chosen, some, captions, change)
     elif not outline.rows:
-        every = np.arange(len(outline))
-        every = np.sort(_spread(outline, every, MOST_COUNTED)) if is_large else every
-        if len(every) < len(outline):
-            look["notes"].append(f"Low, mean and high are those of {len(every):,} of {len(outline):,} samples.")
-        _tabulate(look, outline, read(every).arrays[0], every)
+        _tabulate(look, outline, read, MOST_COUNTED if is_large else len(outline))
     return look
 
 
@@ -119,9 +112,10 @@ def _shown_images(
     folder: Path,
     captions: list[dict[str, Any]],
     change: Change | None,
+    wave: Callable[[int], Array] | None,
 ) -> list[dict[str, Any]]:
-    """Write the chosen images (N, C, H, W) as PNG files, with the classes or numbers of their pixels. Returns the rows
-    of `pictures`."""
+    """Write the chosen images (N, C, H, W) as PNG files, with the classes or numbers of their pixels, or the sound that
+    each was made from. Returns the rows of `pictures`."""
     classes = _found(outline, "pixel", "voxel")
     maps = None if classes is None else classes[chosen]
     span = value_range(images)
@@ -134,6 +128,9 @@ def _shown_images(
         shown = _pictures(wanted[chosen], value_range(wanted), captions, folder, None, "target")
         pairs = zip(pictures, shown, strict=True)
         pictures = [{**one, "target": target["file"]} for one, target in pairs]
+    if change is None and wave is not None:
+        waves = (_extremes(wave(number)) for number in chosen.tolist())
+        return [{**one, "wave": extremes} for one, extremes in zip(pictures, waves, strict=True)]
     return pictures
 
 
@@ -351,8 +348,13 @@ def _rounded(value: Any) -> float:
     return float(f"{float(value):.6g}")
 
 
-def _tabulate(look: dict[str, Any], outline: Outline, array: Array, chosen: Array) -> None:
-    """Fill in columns and first rows for an array (N, features) of the chosen samples."""
+def _tabulate(look: dict[str, Any], outline: Outline, read: Callable[[Array], Samples], most: int) -> None:
+    """Fill in columns and first rows for an input of features, of at most so many samples."""
+    chosen = np.arange(len(outline))
+    if most < len(outline):
+        chosen = np.sort(_spread(outline, chosen, most))
+        look["notes"].append(f"Low, mean and high are those of {len(chosen):,} of {len(outline):,} samples.")
+    array = read(chosen).arrays[0]
     name, count = outline.inputs[0].name, min(array.shape[1], MOST_COLUMNS)
     columns = [
         Column(f"{name}[{i}]", "input", "number", *_spans(array[:, i]), of_numbers(array[:, i])) for i in range(count)

@@ -1,14 +1,16 @@
 """What a split goes by, of each sample: names of splits, groups, or places in time, from columns or names of files."""
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 
 from engine.core.errors import UserError, plural
 from engine.core.fields import quoted
-from engine.data.sources.source import Array, listed
+from engine.data.sources.source import Array, listed, unreadable
 
 GROUP = "{group}"
 ANY = "*"
@@ -42,6 +44,22 @@ def part_of_name(name: str) -> tuple[str, str]:
     `x_train_lengths`; an empty split where it has none."""
     found = _PART.fullmatch(name)
     return (found[1] + (found[3] or ""), SPLIT_NAMES[found[2].lower()]) if found else (name, "")
+
+
+def split_folders(path: Path) -> dict[str, str]:
+    """Return the name of the folder of each split in a folder. Raises `UserError` where two are of the same split."""
+    found: dict[str, str] = {}
+    try:
+        names = sorted(entry.name for entry in os.scandir(path) if entry.is_dir()) if path.is_dir() else []
+    except OSError as error:
+        raise unreadable(path, error) from None
+    for name in names:
+        split = SPLIT_NAMES.get(name.lower(), "")
+        if split in found:
+            raise UserError(f"{path} holds two folders of {split} data, {found[split]} and {name}. Rename one of them.")
+        if split:
+            found[split] = name
+    return found
 
 
 def _times(texts: Array, what: str) -> Array:

@@ -5,7 +5,6 @@ split: the same sizes, columns and categories. Classes are those of the training
 inputs of another kind.
 """
 
-import os
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,9 +25,8 @@ from engine.data.sources.source import (
     locate,
     located,
     refuse_too_large,
-    unreadable,
 )
-from engine.data.split_keys import SPLIT_NAMES
+from engine.data.split_keys import split_folders
 from engine.project.data import DataOptions
 from engine.project.dataset_info import IGNORED, SPLITS, DatasetInfo, InputInfo, TargetInfo
 
@@ -200,10 +198,20 @@ class JoinedReader:
 
     def name_of(self, number: int) -> str:
         """Return the name of a sample, for messages."""
-        place = int(np.searchsorted(self._starts, number, side="right")) - 1
-        inside = number - int(self._starts[place])
-        found: str = getattr(self._parts[place], "name_of", lambda index: f"sample {index + 1:,}")(inside)
+        part, inside = self._part_of(number)
+        found: str = getattr(part, "name_of", lambda index: f"sample {index + 1:,}")(inside)
         return found
+
+    def wave(self, number: int) -> Array:
+        """Return the sound (N) that a sample was made from, where the parts read sounds. Raises `UserError`."""
+        part, inside = self._part_of(number)
+        sound: Array = part.wave(inside)  # type: ignore[attr-defined]  # only readers of sounds have it
+        return sound
+
+    def _part_of(self, number: int) -> tuple[SampleReader, int]:
+        """Return the part that a sample lies in, and its number there."""
+        place = int(np.searchsorted(self._starts, number, side="right")) - 1
+        return self._parts[place], number - int(self._starts[place])
 
     def read(self, chosen: Array, out: Array) -> None:
         """Read the samples from their parts. Raises `UserError` as these do."""
@@ -414,22 +422,6 @@ def _parts_in(options: DataOptions, path: Path, base: Path, make: Callable[[Data
         )
     training = replace(parts["training"], split="")
     return [training, *(parts[name] for name in SPLITS[1:] if name in parts)]
-
-
-def split_folders(path: Path) -> dict[str, str]:
-    """Return the name of the folder of each split in a folder. Raises `UserError` where two are of the same split."""
-    found: dict[str, str] = {}
-    try:
-        names = sorted(entry.name for entry in os.scandir(path) if entry.is_dir()) if path.is_dir() else []
-    except OSError as error:
-        raise unreadable(path, error) from None
-    for name in names:
-        split = SPLIT_NAMES.get(name.lower(), "")
-        if split in found:
-            raise UserError(f"{path} holds two folders of {split} data, {found[split]} and {name}. Rename one of them.")
-        if split:
-            found[split] = name
-    return found
 
 
 def _part_in(

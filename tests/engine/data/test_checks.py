@@ -9,7 +9,8 @@ from PIL import Image
 
 from engine.core import progress
 from engine.data import scan as scanning
-from engine.data.checks import PASSED, DataCheck, Finding, check_data
+from engine.data.checks import PASSED, check_data
+from engine.data.findings import DataCheck, Finding
 from engine.project.data import DataOptions
 
 RANDOM = np.random.default_rng(5)

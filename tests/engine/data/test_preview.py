@@ -11,6 +11,7 @@ from PIL import Image
 from engine.data.load import facts, preview
 from engine.project.data import DataOptions
 from engine.project.dataset_info import SPLITS
+from tests.engine.data.sources.test_audio import write as write_sound
 
 KEYS = {"kind", "classes", "counted", "pictures", "columns", "rows", "series", "lengths", "notes", "loading"}
 
@@ -59,6 +60,22 @@ def test_of_a_folder_of_images_only_the_chosen_are_read(tmp_path):
     with Image.open(found["pictures"][0]["file"]) as file:
         assert file.size == (160, 120)
         assert file.getpixel((5, 5)) == (0, 200, 0)
+
+
+def test_sounds_have_their_waves_also_those_of_a_test_folder(tmp_path):
+    for place, size in (("words/yes", 0.5), ("words/no", 0.25), ("test/yes", 0.75), ("test/no", 0.125)):
+        write_sound(tmp_path / place / "0.wav", size * np.sin(np.arange(4000)))
+    options = DataOptions(source="audio", path="words", validation_share=0, test_share=0, test_path="test")
+    found = look(options, tmp_path)
+    waves = {(one["split"], one["label"]): one["wave"] for one in found["pictures"]}
+    peaks = {key: round(max(high for _, high in wave), 2) for key, wave in waves.items()}
+    assert peaks == {
+        ("training", "yes"): 0.5,
+        ("training", "no"): 0.25,
+        ("test", "yes"): 0.75,
+        ("test", "no"): pytest.approx(0.125, abs=0.01),
+    }
+    assert {len(wave) for wave in waves.values()} == {160}
 
 
 def test_a_table_shows_its_own_columns(tmp_path):

@@ -1,0 +1,68 @@
+"""What a check of data finds: kind, severity, what training does about it, and the edit that helps."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+MOST_NAMED = 200
+"""Number of samples or columns that a finding names; all are counted."""
+
+Severity = Literal["error", "warning", "note"]
+Item = tuple[str, str]
+"""A sample, column or class, and what was found about it."""
+
+
+@dataclass(frozen=True)
+class Fix:
+    """An edit of the data options that helps: the label of its button, and the values to set."""
+
+    label: str
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One kind of thing that was found.
+
+    severity: `error` where training would end with an error, `warning` where results suffer. title: what was found,
+    with the number. outcome: what a training does about it. items: at most `MOST_NAMED` of `count`.
+    """
+
+    kind: str
+    severity: Severity
+    title: str
+    outcome: str
+    count: int = 0
+    items: tuple[Item, ...] = ()
+    fix: Fix | None = None
+
+
+@dataclass(frozen=True)
+class DataCheck:
+    """Result of a check: number of samples, of those that were checked, findings, and what was checked without any."""
+
+    samples: int = 0
+    checked: int = 0
+    findings: tuple[Finding, ...] = ()
+    passed: tuple[str, ...] = field(default=())
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether training would end with an error."""
+        return any(finding.severity == "error" for finding in self.findings)
+
+    def write(self) -> dict[str, Any]:
+        """Return the result as JSON."""
+        return asdict(self)
+
+
+def finding_of(
+    kind: str, severity: Severity, title: str, outcome: str, items: Sequence[Item], fix: Fix | None = None
+) -> Finding:
+    """Return a finding that names the first of its items."""
+    return Finding(kind, severity, title, outcome, len(items), tuple(items[:MOST_NAMED]), fix)
+
+
+def kept(count: int, what: str) -> str:
+    """Return what a training does about samples or columns that stay: `They are kept: ...`."""
+    return f"{'It is' if count == 1 else 'They are'} kept{what}"
