@@ -249,10 +249,11 @@ def _captions(outline: Outline, numbers: dict[str, Array], chosen: Array) -> lis
 def _label(outline: Outline, index: int) -> str:
     """Return the targets of a sample as a short text."""
     pairs = zip(outline.wanted, outline.targets, strict=True)
-    return "; ".join(text for facts, targets in pairs if (text := _said(facts, targets[index])))
+    return "; ".join(text for facts, targets in pairs if (text := target_text(facts, targets[index])))
 
 
-def _said(facts: TargetInfo, target: Array) -> str:
+def target_text(facts: TargetInfo, target: Array) -> str:
+    """Return the target of one sample as a short text."""
     match facts.task:
         case "transcripts":
             names = [facts.classes[number] for number in target[target != IGNORED]]

@@ -178,8 +178,8 @@ class Evaluation:
     def _computed(self) -> tuple[dict[str, Any], SampleScores]:
         trained = self.trained
         data = self.data
-        split = self._split_of(data)
-        dataset = self._dataset(data, split)
+        split = self.split_of(data)
+        dataset = self.dataset(data, split)
         network = trained.source.project.network
         options = _with_metrics(trained.source.project.training, data.facts.task)
         targets = self._training_targets(data)
@@ -239,7 +239,7 @@ class Evaluation:
         self.notes += [f"The data has changed since the run: {text}" for text in changes]
         return replace(data, numbers={name: np.array(record.numbers(name), np.int64) for name in SPLITS})
 
-    def _split_of(self, data: LoadedData) -> str:
+    def split_of(self, data: LoadedData) -> str:
         if self.other is not None:
             return "test"
         has = [name for name in reversed(SPLITS) if len(data.numbers[name])]
@@ -248,7 +248,7 @@ class Evaluation:
             raise UserError(f"The run has no {name} samples. Choose one of: {', '.join(reversed(has))}.")
         return name
 
-    def _dataset(self, data: LoadedData, split: str) -> ResidentDataset:
+    def dataset(self, data: LoadedData, split: str) -> ResidentDataset:
         """Return the samples as the network takes them."""
         trained, project = self.trained, self.trained.source.project
         if not len(data.numbers[split]):

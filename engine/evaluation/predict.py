@@ -95,7 +95,7 @@ def predict(
     answer = partial(_answers, predictor, most=most, look=look)
     takes_one = any(None in given.sizes for given in record.inputs)
     done = 0
-    for batch, prepared in _ahead(_batches(record, sources, 1 if takes_one else size)):
+    for batch, prepared in _ahead(batches_of(record, sources, 1 if takes_one else size)):
         try:
             told = answer(batch.names, prepared.result())
         except UserError as error:
@@ -148,7 +148,7 @@ def _error(name: str, error: UserError) -> dict[str, Any]:
 # ---- what the samples are ----
 
 
-def _batches(record: Preparation, sources: Sequence[Path], size: int) -> Iterator[Batch]:
+def batches_of(record: Preparation, sources: Sequence[Path], size: int) -> Iterator[Batch]:
     """Yield batches of all sources; `size` samples each, 0 for the usual number. Raises `UserError`."""
     reads = {given.reads for given in record.inputs}
     if len(sources) == 1:

@@ -93,14 +93,14 @@ class TrainedNetwork:
         """The network as training evaluates it: it gives logits, and takes lengths where sequences are padded."""
         network = self.source.project.network
         module = build(network, self.analysis, logits=folding(self.wanted), lengths=self.is_padded)
-        return self._filled(module)
+        return self.filled(module)
 
     @cached_property
     def answering(self) -> nn.Module:
         """The network as it was designed: it gives probabilities where it ends in a softmax."""
-        return self._filled(build(self.source.project.network, self.analysis))
+        return self.filled(build(self.source.project.network, self.analysis))
 
-    def _filled(self, module: nn.Module) -> nn.Module:
+    def filled(self, module: nn.Module) -> nn.Module:
         module = self.precision.network(module)
         fill(module, self.source.weights or {})
         return module.eval()

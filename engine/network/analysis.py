@@ -324,6 +324,20 @@ def type_at(network: Network, path: str) -> LayerType:
     return inner.replace(frozen=True) if type.frozen and isinstance(inner, Weighted) else inner
 
 
+def named_path(network: Network, path: str) -> str:
+    """Return the path of a layer by names, for a path by ids as in `Analysis.all_shapes`; copies keep their number."""
+    id, _, rest = path.partition("/")
+    layer = network.layers[id]
+    if not rest:
+        return layer.name
+    assert isinstance(layer.type, Block)
+    number, inner = "", rest
+    if layer.type.repeat > 1:
+        number, _, inner = rest.partition("/")
+        number += "/"
+    return f"{layer.name}/{number}{named_path(layer.type.network, inner)}"
+
+
 def is_frozen(type: LayerType) -> bool:
     """Return whether training leaves the weights of a layer unchanged."""
     return bool(getattr(type, "frozen", False))
