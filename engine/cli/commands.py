@@ -57,6 +57,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "a trained network": {
         "evaluate": ("evaluate", "measure how good the network of a run is"),
         "predict": ("predict", "answer for new files"),
+        "explain": ("explain", "show what a network looks at"),
     },
     "this program": {
         "help": ("program", "show this list, or the help of a command"),
@@ -110,6 +111,10 @@ EXAMPLES = {
     "predict": (
         "predict runs/first digits.png",
         "predict digits.onnx digits.png --csv -o answers.csv",
+    ),
+    "explain": (
+        "explain runs/first --method gradcam --sample 3 -o gradcam.png",
+        "explain runs/first --method filters --layer conv_1",
     ),
     "queue": (
         "queue add digits.netwright --set training.solver=adam",

@@ -310,6 +310,24 @@ def _predict(values: dict[str, Any]) -> Answer:
     return {"predictions": kept, "count": count, "failed": failed, **({"csv": str(file.name)} if folder else {})}
 
 
+def _explain(values: dict[str, Any]) -> Answer:
+    """Return what a method tells of a run, with the .npz `file` of its arrays: that in the run's folder, else one in
+    the private folder `folder`. With `output` it is written there, too, as a picture, a table or arrays."""
+    from engine.core.files import write_atomically
+    from engine.explain.explain import Question, explain, packed, subject_of
+    from engine.explain.files import write
+
+    asked = Question(**values["question"])
+    found = explain(subject_of(Path(values["path"]), asked.split), asked, fresh=bool(values.get("fresh")))
+    if values.get("output"):
+        write(found, Path(values["output"]))
+    file = found.file
+    if file is None:
+        file = Path(values["folder"]) / f"{asked.method}.npz"
+        write_atomically(file, packed(found.arrays), mode=0o600)
+    return {**found.told, "file": str(file), "cached": found.cached}
+
+
 # ---- devices and runs ----
 
 
@@ -415,6 +433,7 @@ HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {
     "evaluate": _evaluate,
     "predictor": _predictor,
     "predict": _predict,
+    "explain": _explain,
     "import": _import,
     "weights": _weights,
     "fetch_weights": _fetch_weights,

@@ -12,6 +12,7 @@ from engine.cli.run_outputs import (
     Ended,
     Evaluated,
     Event,
+    Explained,
     Exported,
     Files,
     Note,
@@ -492,5 +493,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "evaluate": (Evaluated,),
     "report": (Reported,),
     "predict": (Predicted,),
+    "explain": (Explained,),
 }
 """What each command prints, beside `schema_version`, `command` and, where it fails, `error`."""

@@ -101,6 +101,7 @@ class TrainedNetwork:
         return self.filled(build(self.source.project.network, self.analysis))
 
     def filled(self, module: nn.Module) -> nn.Module:
+        """Return a module of the network with its weights, as it is evaluated."""
         module = self.precision.network(module)
         fill(module, self.source.weights or {})
         return module.eval()

@@ -1,0 +1,1 @@
+"""What a trained network looks at: activations, filters, attributions, attention, importance, embeddings."""

@@ -1,0 +1,164 @@
+"""What layers give for a sample, their distribution over many samples, and the filters that convolutions learned."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+
+from engine.core.errors import UserError
+from engine.core.progress import report
+from engine.data.histograms import of_numbers
+from engine.data.sources.source import Array
+from engine.explain.subject import Layer, Sample, Subject, rows_of
+from engine.network.receptive_field import receptive_fields
+from engine.training.metrics import channels_last
+
+MOST_MAPS = 256
+"""Number of channels that are told, the first ones."""
+MOST_SAMPLES = 256
+"""Number of samples of the split that the distribution of a layer is taken from."""
+MOST_PIXELS = 256
+"""Largest side of a map; larger ones are averaged down."""
+BATCH = 64
+THUMBNAILS, THUMBNAIL_PIXELS = 6, 32
+"""Channels per layer and largest side of the small maps on the canvas."""
+
+
+@dataclass
+class Found:
+    """An explanation: what is told as JSON, and arrays by name."""
+
+    told: dict[str, Any] = field(default_factory=dict)
+    arrays: dict[str, Array] = field(default_factory=dict)
+
+
+def activations(subject: Subject, sample: Sample, name: str) -> Found:
+    """Return what a layer gives for a sample, and the distribution of its values over samples of the split.
+
+    Arrays: `maps` (K, H, W) of an image (of a volume the middle slice), `matrix` (C, T) of a sequence, `values` (C) of
+    a vector; `means` (C), the mean of each channel over samples, and `largest` (C).
+    """
+    layer = subject.layer(name or _deepest(subject), lambda layer: True, "layer")
+    output = subject.outputs_at(subject.answering, sample.inputs, {layer.path})[layer.path]
+    found = Found(told=_of_layer(subject, layer))
+    values = output[0].float().numpy()
+    if values.ndim >= 3:
+        planes = _planes(values)
+        found.arrays["maps"] = np.stack([_reduced(plane, MOST_PIXELS) for plane in planes[:MOST_MAPS]])
+    elif values.ndim == 2:
+        found.arrays["matrix"] = np.ascontiguousarray(values.T)
+    else:
+        found.arrays["values"] = np.atleast_1d(values)
+    found.told |= {"channels": output.shape[1] if output.ndim > 3 else output.shape[-1]}
+    found.told |= {"histogram": of_numbers(values.reshape(-1)), "zeros": float((values == 0).mean())}
+    _add_distribution(subject, layer, found)
+    return found
+
+
+def _deepest(subject: Subject) -> str:
+    """Return the path of the last layer with images, or of the last one before the output."""
+    layers = list(subject.layers.values())
+    images = [layer for layer in layers if layer.layout == "image" and layer.key != "softmax"]
+    return (images or layers[:-1] or layers)[-1].path
+
+
+def _of_layer(subject: Subject, layer: Layer) -> dict[str, Any]:
+    """Return name and receptive field of a layer."""
+    network, analysis = subject.trained.source.project.network, subject.trained.analysis
+    reach = receptive_fields(network, analysis).get(layer.path)
+    told: dict[str, Any] = {"layer": layer.name, "layer_path": layer.path, "receptive_field": None}
+    if reach is not None and reach.sizes:
+        strides = [float(stride) for stride in reach.strides]
+        told["receptive_field"] = {"sizes": list(reach.sizes), "strides": strides}
+    return told
+
+
+def _add_distribution(subject: Subject, layer: Layer, found: Found) -> None:
+    """Add what the layer gives over samples of the split; a run without its data goes without."""
+    try:
+        places = subject.places(MOST_SAMPLES)
+    except UserError as error:
+        found.told["notes"] = [f"There is no distribution over samples: {error}"]
+        return
+    pieces, means, largest = [], [], []
+    for _, inputs, _ in subject.batches(places, BATCH):
+        output = subject.outputs_at(subject.answering, inputs, {layer.path})[layer.path].float()
+        last = channels_last(output)
+        pieces.append(last.reshape(-1)[:: 1 + last.numel() // 100_000].numpy())
+        means.append(rows_of(output).sum(0))
+        largest.append(last.reshape(-1, last.shape[-1]).amax(0))
+        report(sum(map(len, pieces)), 0, "values")
+    high = torch.stack(largest).amax(0)
+    found.arrays |= {"means": (torch.stack(means).sum(0) / len(places)).numpy(), "largest": high.numpy()}
+    dead = int((high <= 0).sum()) if layer.key.endswith("relu") else 0
+    found.told["split_histogram"] = {**of_numbers(np.concatenate(pieces)), "samples": len(places)}
+    found.told["dead_channels"] = dead
+
+
+def _planes(values: Array) -> Array:
+    """Return images (K, H, W) of channels first (C, H, W), or of a volume (C, D, H, W) its middle slices."""
+    return values if values.ndim == 3 else values[:, values.shape[1] // 2]
+
+
+def _reduced(plane: Array, most: int) -> Array:
+    """Return a map (H, W) with sides of at most `most`, averaged over equal windows."""
+    step = -(-max(plane.shape) // most)
+    if step == 1:
+        return plane
+    rows, columns = max(1, plane.shape[0] // step) * step, max(1, plane.shape[1] // step) * step
+    if min(plane.shape) < step:
+        return plane[::step, ::step]
+    cut = plane[:rows, :columns]
+    return np.asarray(cut.reshape(rows // step, step, columns // step, step).mean((1, 3)))
+
+
+def thumbnails(subject: Subject, sample: Sample) -> Found:
+    """Return small pictures of what every layer gives for a sample, as bytes from 0 to 255.
+
+    Arrays `layer_0`, `layer_1` ...: (K, h, w), where `told["layers"]` has the id path of each. Each layer has a scale
+    of its own. A vector or a sequence is one map: (1, 1, C), (1, C, T).
+    """
+    paths = set(subject.layers)
+    outputs = subject.outputs_at(subject.answering, sample.inputs, paths)
+    found = Found(told={"layers": []})
+    for path, output in outputs.items():
+        if output.is_complex() or output.numel() == 0:
+            continue
+        values = output[0].float().numpy()
+        if values.ndim >= 3:
+            chosen = _planes(values)[:THUMBNAILS]
+        elif values.ndim == 2:
+            chosen = values.T[np.newaxis]
+        else:
+            chosen = np.atleast_1d(values)[np.newaxis, np.newaxis]
+        maps = np.stack([_reduced(plane, THUMBNAIL_PIXELS) for plane in chosen])
+        low, high = float(maps.min()), float(maps.max())
+        scaled = (maps - low) * (255.0 / (high - low)) if high > low else np.zeros_like(maps)
+        found.arrays[f"layer_{len(found.told['layers'])}"] = np.rint(scaled).astype(np.uint8)
+        found.told["layers"].append({"path": path, "low": low, "high": high})
+    return found
+
+
+def filters(subject: Subject, name: str) -> Found:
+    """Return the filters of a 2-D convolution: array `maps` (K, h, w), or (K, h, w, 3) where they take three channels.
+
+    Of more channels the mean is told; `filters` (K, C, h, w) has all, of at most `MOST_MAPS` filters.
+    """
+    layer = subject.layer(name, lambda layer: layer.key in CONVOLUTIONS, "2-D convolution, whose filters are pictures")
+    prefix = subject.trained.module_names[layer.path]
+    weights = subject.module.state_dict()
+    weight = next(weights[f"{one}.weight"] for one in prefix if f"{one}.weight" in weights).float()
+    if layer.key == "transposed_conv2d":
+        weight = weight.transpose(0, 1)
+    chosen = weight[:MOST_MAPS].numpy()
+    count, channels = weight.shape[0], weight.shape[1]
+    shown = chosen.transpose(0, 2, 3, 1) if channels == 3 else chosen.mean(1)
+    found = Found(told=_of_layer(subject, layer), arrays={"maps": np.ascontiguousarray(shown), "filters": chosen})
+    found.told |= {"channels": count, "input_channels": channels, "histogram": of_numbers(weight.reshape(-1).numpy())}
+    if channels not in (1, 3):
+        found.told["notes"] = [f"Each picture is the mean of a filter over its {channels:,} input channels."]
+    return found
+
+
+CONVOLUTIONS = ("conv2d", "grouped_conv2d", "transposed_conv2d")

@@ -1,0 +1,231 @@
+"""Explanations of a run by method, kept in the folder of the run by a hash of what they follow from.
+
+`explanations/` of the run folder has, per explanation, a JSON file with what is told and an `.npz` file with arrays.
+"""
+
+import contextlib
+import hashlib
+import io
+import json
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.core.errors import UserError, did_you_mean
+from engine.core.files import read_object, write_atomically, write_checked_json
+from engine.core.version import VERSION
+from engine.data.load import places_of
+from engine.data.sources.source import Array
+from engine.evaluation.trained import TrainedNetwork
+from engine.explain.activations import Found, activations, filters, thumbnails
+from engine.explain.attention import attention
+from engine.explain.attributions import grad_cam, integrated_gradients, occlusion
+from engine.explain.embeddings import embedding
+from engine.explain.importance import partial_dependence, permutation
+from engine.explain.max_activation import STEPS, max_activation
+from engine.explain.subject import Sample, Subject
+from engine.runs.data_record import read_record
+from engine.runs.events import to_json
+
+FOLDER = "explanations"
+FORMAT = 1
+LIMIT_BYTES = 2**28
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked: a method, and what it is about. Methods ignore what they do not take."""
+
+    method: str
+    split: str = ""
+    """Split of the run's data; empty: test, else validation, else training."""
+    place: int = 0
+    """Place of the sample in the split, from 0."""
+    file: str = ""
+    """File whose first sample is explained, instead of one of the data."""
+    layer: str = ""
+    """Layer by its path of names or ids; empty: one that fits the method."""
+    class_name: str = ""
+    """Class, label or number; empty: the answer of the network."""
+    column: str = ""
+    reduction: str = "pca"
+    window: int = 0
+    """Side of the occluding window; 0 chooses one."""
+    steps: int = STEPS
+    """Steps of the gradient ascent."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to explain, what it is called, and the parts of a question that it takes."""
+
+    title: str
+    takes: tuple[str, ...]
+    answer: Callable[[Subject, Question, Sample | None], Found]
+
+
+def _targeted(
+    explain: Callable[[Subject, Sample, Any, Question], Found],
+) -> Callable[[Subject, Question, Sample | None], Found]:
+    """Return an answer about the score of one class for a sample, with the picture of the sample."""
+
+    def answer(subject: Subject, asked: Question, sample: Sample | None) -> Found:
+        assert sample is not None
+        target = subject.target(asked.class_name, sample.inputs)
+        found = explain(subject, sample, target, asked)
+        found.told["target"] = target.name
+        return found
+
+    return answer
+
+
+def _of_sample(explain: Callable[[Subject, Sample, str], Found]) -> Callable[[Subject, Question, Sample | None], Found]:
+    def answer(subject: Subject, asked: Question, sample: Sample | None) -> Found:
+        assert sample is not None
+        return explain(subject, sample, asked.layer)
+
+    return answer
+
+
+SAMPLE = ("split", "place", "file")
+METHODS: Mapping[str, Method] = {
+    "gradcam": Method(
+        "Grad-CAM", (*SAMPLE, "layer", "class_name"), _targeted(lambda s, x, to, asked: grad_cam(s, x, to, asked.layer))
+    ),
+    "integrated_gradients": Method(
+        "Integrated gradients",
+        (*SAMPLE, "class_name"),
+        _targeted(lambda s, x, to, asked: integrated_gradients(s, x, to)),
+    ),
+    "occlusion": Method(
+        "Occlusion",
+        (*SAMPLE, "class_name", "window"),
+        _targeted(lambda s, x, to, asked: occlusion(s, x, to, asked.window)),
+    ),
+    "activations": Method("Activations", (*SAMPLE, "layer"), _of_sample(activations)),
+    "filters": Method("Filters", ("layer",), lambda s, asked, x: filters(s, asked.layer)),
+    "max_activation": Method(
+        "Maximum activation",
+        ("layer", "class_name", "steps"),
+        lambda s, asked, x: max_activation(s, asked.class_name, asked.layer, asked.steps),
+    ),
+    "permutation": Method("Permutation importance", ("split",), lambda s, asked, x: permutation(s)),
+    "partial_dependence": Method(
+        "Partial dependence", ("split", "column"), lambda s, asked, x: partial_dependence(s, asked.column)
+    ),
+    "attention": Method("Attention", (*SAMPLE, "layer"), _of_sample(attention)),
+    "embedding": Method(
+        "Embedding",
+        ("split", "layer", "reduction"),
+        lambda s, asked, x: embedding(s, asked.layer, asked.reduction),
+    ),
+    "thumbnails": Method("Activations on the canvas", SAMPLE, lambda s, asked, x: thumbnails(s, x or s.sample(0))),
+}
+"""`thumbnails` are for the window alone."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """An answer: what is told as JSON, arrays by name, and whether it was known from before. `file` has the arrays;
+    None where the run's folder cannot be written."""
+
+    told: Mapping[str, Any]
+    arrays: Mapping[str, Array]
+    cached: bool = False
+    file: Path | None = None
+
+
+_kept: dict[Hashable, Subject] = {}
+
+
+def subject_of(path: Path, split: str = "", *, weights_kept: str = "", trusted: bool = False) -> Subject:
+    """Return the network of a run with its samples, that of the call before where the files are the same. Raises
+    `UserError`."""
+    stamps = []
+    for file in (*(path / name / "manifest.json" for name in ("best", "last")), path / "run.json"):
+        with contextlib.suppress(OSError):
+            status = file.stat()
+            stamps.append((str(file), status.st_mtime_ns, status.st_size))
+    key = (str(path), split, weights_kept, trusted, tuple(stamps))
+    if key not in _kept:
+        _kept.clear()  # one at a time: data and networks are large
+        _kept[key] = Subject(TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted), split)
+    return _kept[key]
+
+
+def explain(subject: Subject, asked: Question, *, fresh: bool = False) -> Explanation:
+    """Answer a question about a run; from its folder where the answer is known. Raises `UserError`."""
+    method = METHODS.get(asked.method)
+    if method is None:
+        hint = did_you_mean(asked.method, METHODS)
+        raise UserError(f"There is no method '{asked.method}'.{hint} Choose one of {', '.join(METHODS)}.")
+    folder = subject.trained.folder.path / FOLDER
+    key = _key(subject, asked, method)
+    file = folder / f"{key}.npz"
+    if not fresh and (known := _known(folder, key)) is not None:
+        return known
+    sample = None
+    if "place" in method.takes:
+        sample = subject.sample_of(Path(asked.file)) if asked.file else subject.sample(asked.place)
+    found = method.answer(subject, asked, sample)
+    if sample is not None:
+        found.told |= subject.compared(sample)
+        if (picture := subject.picture(sample)) is not None:
+            found.arrays["picture"] = picture
+    notes = [*found.told.pop("notes", []), *dict.fromkeys(subject.notes)]
+    told = {"format": FORMAT, "method": asked.method, "title": method.title, **found.told, "notes": notes}
+    told["arrays"] = {name: list(array.shape) for name, array in found.arrays.items()}
+    told["weights"] = subject.trained.kept
+    plain = json.loads(json.dumps(to_json(told)))
+    written = None
+    with contextlib.suppress(OSError):  # a run folder that cannot be written is explained all the same
+        folder.mkdir(exist_ok=True)
+        write_atomically(file, packed(found.arrays), mode=0o600, follow_link=False)
+        write_checked_json(folder / f"{key}.json", plain, follow_link=False)
+        written = file
+    return Explanation(plain, found.arrays, file=written)
+
+
+def packed(arrays: Mapping[str, Array]) -> bytes:
+    """Return arrays as the content of an .npz file."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]  # numpy's stub takes `allow_pickle` for one of them
+    return buffer.getvalue()
+
+
+def _known(folder: Path, key: str) -> Explanation | None:
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        told = read_object(folder / f"{key}.json", LIMIT_BYTES, may_be_deep=True)
+        if told is None or told.get("format") != FORMAT:
+            return None
+        file = folder / f"{key}.npz"
+        with np.load(file, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in told["arrays"]}
+        return Explanation(told, arrays, cached=True, file=file)
+    return None
+
+
+def _key(subject: Subject, asked: Question, method: Method) -> str:
+    """Return the hash of what an answer follows from."""
+    values = {name: value for name, value in asdict(asked).items() if name in method.takes}
+    trained = subject.trained
+    options, base = trained.source.project.data, trained.source.base
+    parts: list[Any] = [FORMAT, VERSION, asked.method, trained.hash, values]
+    if asked.file and "file" in method.takes:
+        parts.append(_hash_of(Path(asked.file)))
+    if options.source != "none":
+        record = read_record(trained.folder.path)
+        parts += [options.write(), [place.write() for place in places_of(options, base)]]
+        parts.append(record.split_hash if record is not None else "")
+    return hashlib.sha256(json.dumps(to_json(parts), sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _hash_of(file: Path) -> str:
+    """Return the hash of a file. Raises `UserError`."""
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise UserError(f"{file} cannot be read: {error.strerror or error}.") from None
