@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from engine.exchange.importing.context import Placed
+from engine.exchange.importing.repeats import repeated
 from engine.network.arrangement import arrange
 from engine.network.block import DEPTH_LIMIT, Block, BlockInput, BlockOutput
 from engine.network.layout import Layout, Position
@@ -49,8 +50,9 @@ def assemble(layers: Sequence[Placed], connections: Sequence[Connection], needed
     builder = _Builder(layers, connections)
     builder.choose(root, 1)
     network, owners = builder.build(root)
+    network, moved = repeated(network)
     layout = layout_of(network)
-    paths = {layer.id: owners[layer.id] for layer in layers}
+    paths = {layer.id: moved[owners[layer.id]] for layer in layers}
     return Assembled(network, layout, paths, {paths[layer.id]: layer.weights for layer in layers if layer.weights})
 
 

@@ -30,6 +30,7 @@ from engine.core.fields import printable
 from engine.core.text import format_bytes
 from engine.exchange.importing import onnx_file
 from engine.exchange.importing.graph import Graph
+from engine.exchange.importing.pt2_layers import mark
 
 MOST_MEMBERS = 200_000
 JSON_LIMIT_BYTES = 2**29
@@ -93,6 +94,8 @@ def graph_of(program: torch.export.ExportedProgram, folder: Path) -> Graph:
     operator without a form in ONNX."""
     file = folder / "program.onnx"
     with _quiet():
+        module = program.module(check_guards=False)
+        mark(program)
         try:
             exported = torch.onnx.export(program, dynamo=True, optimize=False, verbose=False, opset_version=OPSET)
         except Exception as error:
@@ -112,22 +115,19 @@ def graph_of(program: torch.export.ExportedProgram, folder: Path) -> Graph:
         """Return outputs by running the program; values inside it by ONNX Runtime."""
         if not set(wanted) <= set(names) and others is not None:
             return others(inputs, wanted)
-        return _run(program, [inputs[value.name] for value in graph.inputs], [names.index(name) for name in wanted])
+        return _run(module, [inputs[value.name] for value in graph.inputs], [names.index(name) for name in wanted])
 
     graph.compute = compute
     weakref.finalize(graph, shutil.rmtree, folder, ignore_errors=True)
     return graph
 
 
-def _run(
-    program: torch.export.ExportedProgram, inputs: Sequence[np.ndarray], places: Sequence[int]
-) -> list[np.ndarray]:
+def _run(module: torch.nn.Module, inputs: Sequence[np.ndarray], places: Sequence[int]) -> list[np.ndarray]:
     """Run a program and return the outputs at these places."""
     from torch.utils import _pytree
 
     try:
         with _quiet(), torch.no_grad():
-            module = program.module(check_guards=False)
             given = [torch.from_numpy(np.ascontiguousarray(array)) for array in inputs]
             found = _pytree.tree_leaves(module(*given))
     except Exception as error:  # such as a size that the program has fixed

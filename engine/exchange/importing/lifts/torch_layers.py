@@ -1,0 +1,206 @@
+"""Layers of torch that a program of `torch.export` names: what `pt2_layers` and `pt2_attention` mark."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from engine.exchange.importing.context import Context
+from engine.exchange.importing.graph import OWN_DOMAIN, Node
+from engine.exchange.importing.lifts.recurrent import LAYERS
+from engine.exchange.importing.registry import Values, lift
+from engine.exchange.importing.values import BATCH, ONE, NotLiftable, Tensor
+from engine.layers.attention import SelfAttention
+from engine.layers.cross_attention import Attention, MultiheadAttention
+from engine.layers.recurrent import RECURRENT_BIAS, RecurrentLayer
+from engine.layers.transformers import TransformerEncoderLayer
+from engine.layers.utility import Dropout, Identity
+
+Weights = dict[str, np.ndarray]
+PROJECTIONS = ("query", "key", "value", "result")
+
+
+def _is_used(ctx: Context, node: Node, number: int) -> bool:
+    name = node.outputs[number] if number < len(node.outputs) else ""
+    return bool(name) and (name in ctx.users or any(name == one.name for one in ctx.graph.outputs))
+
+
+def _sequence(ctx: Context, node: Node, number: int, want: Sequence[str] | None = None) -> Tensor:
+    """Return an input as a sequence, with its dimensions in torch's order."""
+    if want is None:
+        want = (BATCH, "T", "C") if ctx.attribute(node, "batch_first", 1) else ("T", BATCH, "C")
+    return ctx.relayout(node, ctx.tensor(node, number), want)
+
+
+@lift("nn.LSTM", "nn.GRU", "nn.RNN", domain=OWN_DOMAIN, becomes=("lstm", "bilstm", "gru", "bigru", "rnn", "birnn"))
+def recurrent_layer(ctx: Context, node: Node) -> Values:
+    """Outputs: of every step, hidden state, cell state of an LSTM, and the last output."""
+    layers, directions = ctx.attribute(node, "layers"), ctx.attribute(node, "directions")
+    x = _sequence(ctx, node, 0)
+    states = _states(ctx, node, layers * directions)
+    first = 1 + len(states)
+    hidden = ctx.numbers(node, first + 1).shape[1]
+    takes_all, *takes_states, takes_last = (_is_used(ctx, node, number) for number in range(len(node.outputs)))
+    if any(takes_states) and layers * directions > 1:
+        raise NotLiftable("gives the states of several layers or directions")
+    if takes_last and (takes_all or any(takes_states)):
+        raise NotLiftable("gives its outputs and the last states of both directions")
+    type = ctx.make(
+        LAYERS[node.op.removeprefix("nn.")][directions == 2],
+        hidden_units=hidden,
+        layers=layers,
+        output_mode="last" if takes_last else "sequence",
+        state_inputs=bool(states),
+        state_outputs=any(takes_states),
+        **({"state_activation": "relu"} if ctx.attribute(node, "relu") else {}),
+        **({"reset_gate_mode": RECURRENT_BIAS} if node.op == "nn.GRU" else {}),
+    )
+    assert isinstance(type, RecurrentLayer)
+    out, *ends = ctx.add_all(node, type, x, *states, weights=_recurrent_weights(ctx, node, first, hidden))
+    if takes_last:
+        return *(None for _ in takes_states), None, out.viewed((BATCH, "C"))
+    # The port of a state is no output of the network by itself.
+    leave = {one.name for one in ctx.graph.outputs}
+    named = zip(node.outputs[1:], ends, strict=False)
+    ends = [ctx.add(node, Identity(), one, name="state") if name in leave else one for name, one in named]
+    found: list[Tensor | None] = [one.viewed((ONE, BATCH, "C")) for one in ends]
+    found = found or [None for _ in takes_states]
+    return out.viewed(x.dims), *found, None
+
+
+def _states(ctx: Context, node: Node, count: int) -> list[Tensor]:
+    """Return the initial states."""
+    number = ctx.attribute(node, "states")
+    if number and count > 1:
+        raise NotLiftable("takes the states of several layers or directions")
+    return [ctx.relayout(node, ctx.tensor(node, 1 + one), (ONE, BATCH, "C")) for one in range(number)]
+
+
+def _recurrent_weights(ctx: Context, node: Node, first: int, hidden: int) -> Weights:
+    """Return the weights by torch's names: layer by layer, forwards before backwards."""
+    kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    given = kinds if ctx.attribute(node, "biases") else kinds[:2]
+    found: Weights = {}
+    for layer in range(ctx.attribute(node, "layers")):
+        for suffix in ("", "_reverse")[: ctx.attribute(node, "directions")]:
+            for kind in given:
+                found[f"{kind}_l{layer}{suffix}"] = ctx.numbers(node, first)
+                first += 1
+            rows = len(found[f"weight_hh_l{layer}{suffix}"])
+            for kind in kinds[len(given) :]:
+                found[f"{kind}_l{layer}{suffix}"] = np.zeros(rows, np.float32)
+    return found
+
+
+# ---- attention ----
+
+
+@lift("nn.MultiheadAttention", domain=OWN_DOMAIN, becomes=("self_attention", "multihead_attention"))
+def attention(ctx: Context, node: Node) -> Values:
+    """Inputs: query, key, value, and the weights; outputs: the sequence, and the scores."""
+    query = _sequence(ctx, node, 0)
+    own = len(set(node.inputs[:3])) == 1
+    inputs = [query] if own else [query, *(_sequence(ctx, node, number) for number in (1, 2))]
+    weights = _projections(ctx, node, 3)
+    shown = ctx.attribute(node, "scores", "none")
+    type = ctx.make(
+        SelfAttention if own else MultiheadAttention,
+        heads=ctx.attribute(node, "heads"),
+        mask="causal" if ctx.attribute(node, "causal") else "none",
+        bias=_has_bias(ctx, node, 3),
+        scores=shown,
+    )
+    out, *scores = ctx.add_all(node, type, *inputs, weights=weights, dims=query.dims)
+    if not scores:
+        return out
+    leave = {one.name for one in ctx.graph.outputs}
+    if node.outputs[1] in leave:  # the port of the scores is no output of the network by itself
+        scores = [ctx.add(node, Identity(), scores[0], name="scores")]
+    dims = (BATCH, "H", "W") if shown == "mean" else (BATCH, "C", "H", "W")
+    return out, scores[0].viewed(dims)
+
+
+def _places(ctx: Context, node: Node, first: int) -> tuple[int, int]:
+    """Return the inputs from which the biases, and the weights of the result, of an attention follow: query, key and
+    value have one matrix and one bias, or three of each."""
+    count = 1 if ctx.attribute(node, "packed") else 3
+    return first + count, first + 2 * count
+
+
+def _has_bias(ctx: Context, node: Node, first: int) -> bool:
+    biases, result = _places(ctx, node, first)
+    return any(ctx.optional(node, number) is not None for number in (*range(biases, result), result + 1))
+
+
+def _projections(ctx: Context, node: Node, first: int, *, fills: bool = False) -> Weights:
+    """Return the four matrices of an attention, and their biases; `fills`: zeros where it has none."""
+    biases, result = _places(ctx, node, first)
+    matrices = [ctx.numbers(node, number) for number in range(first, biases)]
+    matrices = np.split(matrices[0], 3) if len(matrices) == 1 else matrices
+    matrices.append(ctx.numbers(node, result))
+    found = {f"{name}.weight": matrix for name, matrix in zip(PROJECTIONS, matrices, strict=True)}
+    if not fills and not _has_bias(ctx, node, first):
+        return found
+    given = [ctx.optional_numbers(node, number) for number in range(biases, result)]
+    if given[0] is not None and len(given[0]) == sum(map(len, matrices[:3])):
+        given = list(np.split(given[0], 3))
+    given = [None, None, None] if len(given) == 1 else given
+    parts = [*given, ctx.optional_numbers(node, result + 1)]
+    rows = {
+        f"{name}.bias": np.zeros(len(matrix), np.float32) if part is None else part
+        for name, matrix, part in zip(PROJECTIONS, matrices, parts, strict=True)
+    }
+    return {**found, **rows}
+
+
+@lift("nn.TransformerEncoderLayer", domain=OWN_DOMAIN, becomes=("transformer_encoder_layer",))
+def encoder_layer(ctx: Context, node: Node) -> Values:
+    """Inputs: the sequence, the weights of the attention, two linear layers, two normalisations."""
+    x = _sequence(ctx, node, 0)
+    first = 2 + _places(ctx, node, 1)[1]
+    weights = _projections(ctx, node, 1, fills=True)
+    for number, name in enumerate(("expand", "reduce", "norm_1", "norm_2")):
+        weight = ctx.optional_numbers(node, first + 2 * number)
+        bias = ctx.optional_numbers(node, first + 2 * number + 1)
+        channels = x.type.channels
+        weights[f"{name}.weight"] = np.ones(channels, np.float32) if weight is None else weight
+        rows = len(weights[f"{name}.weight"])
+        weights[f"{name}.bias"] = np.zeros(rows, np.float32) if bias is None else bias
+    type = ctx.make(
+        TransformerEncoderLayer,
+        heads=ctx.attribute(node, "heads"),
+        feedforward=len(weights["expand.weight"]),
+        mask="causal" if ctx.attribute(node, "causal") else "none",
+        activation=ctx.attribute(node, "activation"),
+        norm="before" if ctx.attribute(node, "norm_first") else "after",
+        epsilon=_decimal(ctx.attribute(node, "epsilon")),
+        dropout=_decimal(ctx.attribute(node, "dropout")),
+    )
+    return ctx.add(node, type, x, weights=weights, dims=x.dims)
+
+
+@lift("F.scaled_dot_product_attention", domain=OWN_DOMAIN, becomes=("attention",))
+def product(ctx: Context, node: Node) -> Values:
+    """Inputs: queries, keys and values, whose channels are divided among the heads in order."""
+    inputs = [_sequence(ctx, node, number, (BATCH, "T", "C")) for number in range(3)]
+    type = ctx.make(
+        Attention,
+        heads=ctx.attribute(node, "heads"),
+        scale=_decimal(ctx.attribute(node, "scale")),
+        mask="causal" if ctx.attribute(node, "causal") else "none",
+    )
+    return ctx.add(node, type, *inputs, dims=(BATCH, "T", "C"))
+
+
+@lift("nn.Dropout", domain=OWN_DOMAIN, becomes=("dropout",))
+def dropout(ctx: Context, node: Node) -> Values:
+    """Known numbers pass as they are."""
+    x = ctx.held(node, 0)
+    if not isinstance(x, Tensor) or x.type.kind != "real":
+        return x
+    return ctx.add(node, ctx.make(Dropout, probability=_decimal(ctx.attribute(node, "probability"))), x)
+
+
+def _decimal(number: Any) -> float:
+    """Return a number as it was written: ONNX keeps attributes in single precision."""
+    return float(f"{number:.7g}")
