@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
 from designer.forms.form import Form
-from engine.project.export_options import CHECK, CONTENT, NUMBERS, SHAPES, OnnxOptions
+from engine.project.export_options import CHECK, CONTENT, NUMBERS, SHAPES, OnnxOptions, flag
 from engine.project.export_report import layer_rows, measured_rows
 
 MOST_ROWS = 8
@@ -24,7 +24,7 @@ def option_arguments(form: Form) -> list[str]:
     record = form.record.without_hidden()
     arguments = []
     for name, value in record.changed().items():
-        arguments += [f"--{name.replace('_', '-')}", type(record).fields[name].show(value)]
+        arguments += [flag(name), type(record).fields[name].show(value)]
     return arguments
 
 

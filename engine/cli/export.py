@@ -9,7 +9,7 @@ from engine.cli.commands import Commands
 from engine.cli.common import add_json, add_trust, print_json, table
 from engine.core.errors import EXIT_DONE, FieldErrors, UserError
 from engine.core.fields import Bool, Choice, Field, first_clause, printable
-from engine.project.export_options import OnnxOptions
+from engine.project.export_options import OnnxOptions, flag
 from engine.project.export_report import layer_rows, measured_rows, measured_where
 
 FORMATS = ("onnx", "pytorch", "pt2")
@@ -46,14 +46,14 @@ def register(commands: Commands) -> None:
 
 def _add_option(group: argparse._ArgumentGroup, name: str, option: Field[Any]) -> None:
     """Add `--name VALUE` for a declared option; `--name` alone is yes where it is yes or no."""
-    flag, text = f"--{name.replace('_', '-')}", first_clause(option.help).replace("%", "%%") + "."
+    text = first_clause(option.help).replace("%", "%%") + "."
     shown: dict[str, Any] = {"help": f"{text[0].lower()}{text[1:-1]}"}
     if isinstance(option, Bool):
-        group.add_argument(flag, nargs="?", const="yes", metavar="yes|no", **shown)
+        group.add_argument(flag(name), nargs="?", const="yes", metavar="yes|no", **shown)
     elif isinstance(option, Choice):
-        group.add_argument(flag, choices=option.options, **shown)
+        group.add_argument(flag(name), choices=option.options, **shown)
     else:
-        group.add_argument(flag, metavar="N", **shown)
+        group.add_argument(flag(name), metavar="N", **shown)
 
 
 def onnx_options(arguments: argparse.Namespace) -> OnnxOptions:
@@ -64,8 +64,7 @@ def onnx_options(arguments: argparse.Namespace) -> OnnxOptions:
         if text is None:
             continue
         if arguments.format != "onnx":
-            flag = f"--{name.replace('_', '-')}"
-            raise UserError(f"{flag} is an option of ONNX; the format is {arguments.format}.", code="usage")
+            raise UserError(f"{flag(name)} is an option of ONNX; the format is {arguments.format}.", code="usage")
         values[name] = option.parse(text)
     options = OnnxOptions(**values)
     if problems := options.problems():

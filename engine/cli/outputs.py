@@ -28,6 +28,7 @@ from engine.cli.run_outputs import (
 )
 from engine.cli.trained_outputs import Reported
 from engine.cli.weights_outputs import FetchedWeights, PublishedFiles, Transferred, WeightsMatch
+from engine.launch.layer_costs import LayerCost, ProfiledDevice, WholeCost
 from engine.placement.inventory import Device
 
 
@@ -326,47 +327,6 @@ class LargestBatch(TypedDict):
     largest: int
     words: str
     tried: list[Trial]
-
-
-class ProfiledDevice(TypedDict):
-    """The device of a profile, with its highest measured speeds."""
-
-    name: str
-    batch: int
-    threads: int
-    precision: str
-    peak_flops: float
-    """FLOP/s of matrix products."""
-    peak_bytes: float
-    """Bytes per second of a copy, read and written."""
-
-
-class LayerCost(TypedDict):
-    """Cost of a layer per step, in seconds and bytes."""
-
-    path: str
-    """Ids of the blocks and of the layer, with the number of the copy of a repeated block."""
-    name: str
-    type: str
-    forward_s: float
-    backward_s: float
-    flops: int
-    """Floating-point operations of the forward pass."""
-    moved_bytes: int
-    """Bytes of inputs, weights and outputs."""
-    kept_bytes: int
-    """Memory that is kept for the backward pass."""
-    roof: float
-    """Least time that the device needs for `flops` and `moved_bytes`, as a share of `forward_s`."""
-
-
-class WholeCost(TypedDict):
-    """Cost of the network, run as a whole."""
-
-    forward_s: float
-    backward_s: float
-    flops: int
-    kept_bytes: int
 
 
 class Profile(TypedDict):

@@ -20,6 +20,8 @@ from engine.core.json_schema import DRAFT, Schema, object_of, schema_of
 from engine.core.version import SCHEMA_VERSION
 from engine.placement.candidates import PlacementRecord
 from engine.project import schema as project_schema
+from engine.project.export_options import OnnxOptions
+from engine.project.reference import with_tables
 from engine.runs.events import KINDS
 from engine.runs.info import RARE, RunInfo
 
@@ -27,6 +29,7 @@ FOLDER = ROOT / "resources" / "schema"
 FILES = {
     "output": "what any command prints with --json",
     "project": "a project file",
+    "export-options": "the options of an export to ONNX",
     "run": "run.json of a run folder",
     "result": "result.json of a run folder",
     "event": "a line of events.jsonl of a run folder",
@@ -38,10 +41,10 @@ def register(commands: Commands) -> None:
     """Add the command."""
     text = (
         "Print the JSON Schema of what a command prints with --json (such as train or 'queue list'), of a file of a "
-        "run (run, result, event), or of a project. Without a name, list them."
+        "run (run, result, event), of a project, or of the options of an export. Without a name, list them."
     )
     command = commands.add_parser("schema", description=text)
-    command.add_argument("words", nargs="*", metavar="NAME", help="a command, output, project, run, result or event")
+    command.add_argument("words", nargs="*", metavar="NAME", help=f"a command, {', '.join(FILES)}")
     command.set_defaults(run=run)
 
 
@@ -66,6 +69,8 @@ def document(name: str, *, is_closed: bool = False) -> Schema:
         return {"$schema": DRAFT, "title": title, **_of_command(name, is_closed=is_closed)}
     if name == "project":
         return project_schema.schema()
+    if name == "export-options":
+        return {"$schema": DRAFT, "title": FILES[name], **OnnxOptions.schema()}
     made = {"output": _output, "run": _run_info, "result": _result, "event": _event}[name]
     return {"$schema": DRAFT, "title": FILES[name], **made(is_closed)}
 
@@ -192,12 +197,10 @@ def generated() -> Iterator[tuple[Path, str]]:
     for name in FILES:
         yield FOLDER / f"{name}.schema.json", json.dumps(document(name), indent=1, ensure_ascii=False) + "\n"
     for path, tables in TABLES.items():
-        text = path.read_text(encoding="utf-8")
-        for name, make in tables.items():
-            begin, end = f"<!-- {name}: generated -->\n", f"<!-- end of {name} -->"
-            before, _, rest = text.partition(begin)
-            text = f"{before}{begin}{make()}\n{end}{rest.partition(end)[2]}"
-        yield path, text
+        yield (
+            path,
+            with_tables(path.read_text(encoding="utf-8"), {name: f"{make()}\n" for name, make in tables.items()}),
+        )
 
 
 if __name__ == "__main__":

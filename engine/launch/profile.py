@@ -3,7 +3,7 @@
     python -m engine.launch.profile PROJECT [--device D] [--batch N] [--threads N] [--trace FILE]
 
 prints `{"device": {...}}`, then `{"layer": {...}}` per layer, then `{"whole": {...}}`, or `{"error": "..."}`; the keys
-are those of `Device`, `LayerCost` and `Whole`. Each layer is run by itself on what the layers before it return, forward
+are those of `engine.launch.layer_costs`. Each layer is run by itself on what the layers before it return, forward
 and backward, and the shortest time is taken: other programs only add to it. A trace of whole steps can be opened in
 Perfetto or chrome://tracing.
 """
@@ -16,7 +16,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from engine.core.errors import UserError
 from engine.hardware.devices import num_cores
 from engine.hardware.speed import measure
 from engine.hardware.threads import calm_threads
+from engine.launch.layer_costs import LayerCost, ProfiledDevice, WholeCost
 from engine.launch.trial import mean_square, refusals, synthetic_inputs
 from engine.lowering.module import build
 from engine.network.analysis import analyse
@@ -46,49 +47,6 @@ LONGEST_S = 0.05
 MOST_REPEATS, LEAST_REPEATS = 50, 3
 WHOLE_S = 1.0
 TRACED_STEPS = 3
-
-
-@dataclass(frozen=True)
-class Device:
-    """What was measured on, and the speeds that bound a layer: of matrix products (FLOP/s), of memory (bytes/s)."""
-
-    name: str
-    batch: int
-    threads: int
-    precision: str
-    peak_flops: float
-    peak_bytes: float
-
-
-@dataclass(frozen=True)
-class LayerCost:
-    """Cost of a layer per step. Times are in seconds, `flops` and `moved_bytes` those of the forward pass.
-
-    `kept_bytes` is what it keeps for the backward pass beside its weights. `moved_bytes` counts inputs, weights and
-    outputs once, so that it is the least that has to be moved. `roof` is the time that these would take at the speeds
-    of the device, as a share of the measured time: the roofline model of Williams, Waterman and Patterson (2009). It
-    is above 1 for a layer whose numbers stay in the caches of a CPU, which are faster than its memory.
-    """
-
-    path: str
-    name: str
-    type: str
-    forward_s: float
-    backward_s: float
-    flops: int
-    moved_bytes: int
-    kept_bytes: int
-    roof: float
-
-
-@dataclass(frozen=True)
-class Whole:
-    """The whole network: seconds per forward and backward pass, and the FLOPs of the forward pass, for one batch."""
-
-    forward_s: float
-    backward_s: float
-    flops: int
-    kept_bytes: int
 
 
 def profile(
@@ -113,7 +71,9 @@ def profile(
         profiler = Profiler(project, place, batch)
         speeds = measure(device)
         peak_flops, peak_bytes = 1e9 * speeds["matmul_gflops"], 1e9 * speeds["copy_gbs"]
-        yield {"device": asdict(Device(device, batch, threads, profiler.precision.name, peak_flops, peak_bytes))}
+        yield {
+            "device": asdict(ProfiledDevice(device, batch, threads, profiler.precision.name, peak_flops, peak_bytes))
+        }
         for cost in profiler.layers(peak_flops, peak_bytes):
             yield {"layer": asdict(cost)}
         yield {"whole": asdict(profiler.whole())}
@@ -206,7 +166,7 @@ class Profiler:
             located.run(*self._inputs)
         return kept
 
-    def whole(self) -> Whole:
+    def whole(self) -> WholeCost:
         """Return the cost of the whole network, run without stops between layers."""
         parameters = [p for p in self._module.parameters() if p.requires_grad]
 
@@ -217,7 +177,7 @@ class Profiler:
 
         forward_s, backward_s = _times(forward, parameters, self._device, WHOLE_S)
         flops = self._batch * self._analysis.flops
-        return Whole(forward_s, backward_s, flops, sum(self._kept_bytes().values()))
+        return WholeCost(forward_s, backward_s, flops, sum(self._kept_bytes().values()))
 
     def trace(self, path: Path) -> None:
         """Write a trace of some steps, with the names of layers. Raises `UserError` where it cannot be written."""

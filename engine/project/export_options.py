@@ -1,4 +1,5 @@
-"""How a network leaves as ONNX: the options of an export, from which form, command line and documentation follow."""
+"""How a network leaves as ONNX: the options of an export, from which form, command line, JSON schema and documentation
+follow."""
 
 from typing import Any
 
@@ -13,6 +14,11 @@ NUMBERS, SHAPES, CONTENT, CHECK = "Numbers", "Sizes", "What is in the file", "Ch
 
 def _is_reduced(options: Any) -> bool:
     return bool(options.precision != "float32")
+
+
+def flag(name: str) -> str:
+    """Return the option of the command line that sets an option."""
+    return f"--{name.replace('_', '-')}"
 
 
 class OnnxOptions(Record):

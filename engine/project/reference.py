@@ -1,15 +1,16 @@
 """`docs/training-options.md`: every option of training, environment and runs, from the declarations; and the tables of
-`docs/data.md`: every source of data.
+other pages: every source of data in `docs/data.md`, every option of an export to ONNX in `docs/exporting.md`.
 
 `python -m engine.project.reference` writes them; a test compares them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 
 from engine.core.files import ROOT, write_atomically
 from engine.core.records import Record
 from engine.project.environment import EnvironmentOptions
+from engine.project.export_options import OnnxOptions, flag
 from engine.project.layer_reference import anchor, cell, row
 from engine.project.options.solver import DEFAULT_RATES
 from engine.project.project import RunOptions
@@ -18,7 +19,8 @@ from engine.project.sources.catalog import SOURCES
 from engine.project.training import TrainingOptions
 from engine.project.weights import WeightsOptions
 
-PATH, DATA_PATH = ROOT / "docs" / "training-options.md", ROOT / "docs" / "data.md"
+PATH = ROOT / "docs" / "training-options.md"
+DATA_PATH, EXPORT_PATH = ROOT / "docs" / "data.md", ROOT / "docs" / "exporting.md"
 COMMAND = "python -m engine.project.reference"
 SECTIONS: dict[str, type[Record]] = {
     "training": TrainingOptions,
@@ -70,20 +72,33 @@ def _tables(section: str, kind: type[Record]) -> Iterator[tuple[str, str, str]]:
         yield section, group or section.capitalize(), f"{_HEAD}{''.join(lines)}"
 
 
-def data_text(page: str) -> str:
-    """Return the page on data with its tables of sources made anew. They stand between comments."""
-    kept = [f"| `{s.key}` | {s.streamed} | {s.resident} |\n" for s in SOURCES.values()]
-    tables = {
-        "sources": "| Source | Inputs | Targets | Files |\n|---|---|---|---|\n"
-        + "".join(map(_source, SOURCES.values())),
-        "loading": "| Source | Streamed | Kept in memory |\n|---|---|---|\n" + "".join(kept),
-    }
+def with_tables(page: str, tables: Mapping[str, str]) -> str:
+    """Return the page with its tables made anew. They stand between comments that have their names."""
     for name, table in tables.items():
         begin, end = f"<!-- {name}: generated -->\n", f"<!-- end of {name} -->"
         before, found, rest = page.partition(begin)
         assert found, f"{begin} stands in the page"
         page = f"{before}{begin}{table}{end}{rest.partition(end)[2]}"
     return page
+
+
+def data_text(page: str) -> str:
+    """Return the page on data with its tables of sources made anew."""
+    kept = [f"| `{s.key}` | {s.streamed} | {s.resident} |\n" for s in SOURCES.values()]
+    tables = {
+        "sources": "| Source | Inputs | Targets | Files |\n|---|---|---|---|\n"
+        + "".join(map(_source, SOURCES.values())),
+        "loading": "| Source | Streamed | Kept in memory |\n|---|---|---|\n" + "".join(kept),
+    }
+    return with_tables(page, tables)
+
+
+def export_text(page: str) -> str:
+    """Return the page on exports with its table of options of ONNX made anew."""
+    rows = [row(field).replace(f"`{name}`", f"`{flag(name)}`", 1) for name, field in OnnxOptions.fields.items()]
+    return with_tables(
+        page, {"options": "| Option | Default | Takes | Effect |\n|---|---|---|---|\n" + "\n".join([*rows, ""])}
+    )
 
 
 def _source(source: SourceType) -> str:
@@ -96,8 +111,9 @@ def _source(source: SourceType) -> str:
 
 
 if __name__ == "__main__":
-    write_atomically(DATA_PATH, data_text(DATA_PATH.read_text(encoding="utf-8")).encode())
-    print(f"wrote {DATA_PATH}")
+    for path, make in ((DATA_PATH, data_text), (EXPORT_PATH, export_text)):
+        write_atomically(path, make(path.read_text(encoding="utf-8")).encode())
+        print(f"wrote {path}")
     PATH.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(PATH, text().encode())
     print(f"wrote {PATH}")

@@ -1,8 +1,9 @@
 """The page in `docs/` is what the declarations say, and says all of it."""
 
 from engine.project.environment import EnvironmentOptions
+from engine.project.export_options import OnnxOptions, flag
 from engine.project.project import RunOptions
-from engine.project.reference import COMMAND, DATA_PATH, PATH, data_text, text
+from engine.project.reference import COMMAND, DATA_PATH, EXPORT_PATH, PATH, data_text, export_text, text
 from engine.project.sources.catalog import SOURCES
 from engine.project.training import TrainingOptions
 
@@ -34,3 +35,9 @@ def test_the_tables_of_sources_are_those_of_the_declarations() -> None:
     page = DATA_PATH.read_text(encoding="utf-8")
     assert data_text(page) == page, f"sources have changed: run `{COMMAND}` and commit the page"
     assert all(page.count(f"\n| `{key}` |") == 2 for key in SOURCES)
+
+
+def test_the_table_of_options_of_onnx_is_that_of_the_declarations() -> None:
+    page = EXPORT_PATH.read_text(encoding="utf-8")
+    assert export_text(page) == page, f"options have changed: run `{COMMAND}` and commit the page"
+    assert all(page.count(f"\n| `{flag(name)}` |") == 1 for name in OnnxOptions.fields)
