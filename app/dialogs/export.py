@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -19,13 +19,23 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QProgressBar,
     QPushButton,
-    QRadioButton,
     QVBoxLayout,
     QWidget,
 )
 
 from app import messages
-from app.dialogs.export_parts import ReportTable, agreement, option_arguments, options_form
+from app.dialogs.export_parts import (
+    ReportTable,
+    agreement,
+    choice_row,
+    input_lines,
+    listed,
+    option_arguments,
+    options_form,
+    section_label,
+    text_label,
+    training_files,
+)
 from app.messages import breakable
 from app.processes import EngineCommand
 from app.shell import Shell
@@ -49,8 +59,6 @@ FORMATS = (
 )
 COMPARED_WITH = {"onnx": "ONNX Runtime", "pt2": "The program, loaded in another process,"}
 LONGEST_TITLE = 60
-MOST_NAMES = 12
-"""Number of class names that are shown."""
 WEIGHTS = {
     "best": ("Best", "The best validation result of {run}"),
     "last": ("Last", "The last iteration of {run}"),
@@ -85,34 +93,36 @@ class ExportDialog(QDialog):
         self._command: EngineCommand | None = None
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         self._browsed = self._code = ""
+        self._fitted = 0
+        """Height that the dialog took by itself."""
         self.setWindowTitle("Export network")
         self.setMinimumWidth(660)
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 20, 20, 16)
         column.setSpacing(12)
-        column.addWidget(_section("FORMAT"))
+        column.addWidget(section_label("FORMAT"))
         self.formats = QButtonGroup(self)
         for index, (format, _, label, help_text) in enumerate(FORMATS):
-            column.addLayout(self._choice(self.formats, index, label, help_text))
+            column.addLayout(choice_row(self.formats, index, label, help_text))
             if format == "pytorch":
                 column.addWidget(self._training_row())
         self.options = options_form(self)
-        self.options.changed.connect(self._fit_height)
-        self.options.folding_changed.connect(self._fit_height)
+        self.options.changed.connect(self._follow_content)
+        self.options.folding_changed.connect(self._follow_content)
         column.addWidget(self.options)
-        column.addWidget(_section("WEIGHTS"))
+        column.addWidget(section_label("WEIGHTS"))
         self.sources = QButtonGroup(self)
         self._add_sources(column, has_fresh)
-        column.addWidget(_section("FILE"))
+        column.addWidget(section_label("FILE"))
         column.addLayout(self._file_row(target))
-        column.addWidget(_section("INPUT"))
-        self.takes = _text_label("Input of the network")
+        column.addWidget(section_label("INPUT"))
+        self.takes = text_label("Input of the network")
         theme.mark(self.takes, "role", "help")
         column.addWidget(self.takes)
         self.busy = QProgressBar()
         self.busy.setRange(0, 0)
         self.busy.hide()
-        self.outcome = _text_label("Result")
+        self.outcome = text_label("Result")
         column.addWidget(self.busy)
         column.addWidget(self.outcome)
         self.report = ReportTable(self)
@@ -131,7 +141,7 @@ class ExportDialog(QDialog):
         self._kept = {}
         if self._run is None:
             text = "There is no finished run in the Train tab"
-            column.addLayout(self._choice(self.sources, RESULT, "Trained", text, enabled=False))
+            column.addLayout(choice_row(self.sources, RESULT, "Trained", text, enabled=False))
         else:
             folder, name = RunFolder(self._run), breakable(self._run.name)
             result = None
@@ -140,15 +150,15 @@ class ExportDialog(QDialog):
             kept = result.name if result is not None else ""
             self._kept[RESULT] = kept
             label, text = WEIGHTS[kept]
-            column.addLayout(self._choice(self.sources, RESULT, label, text.format(run=name)))
+            column.addLayout(choice_row(self.sources, RESULT, label, text.format(run=name)))
             other = {"best": "last", "last": "best"}.get(kept, "")
             if other and (self._run / other).is_dir():
                 self._kept[OTHER] = other
                 label, text = WEIGHTS[other]
-                column.addLayout(self._choice(self.sources, OTHER, label, text.format(run=name)))
+                column.addLayout(choice_row(self.sources, OTHER, label, text.format(run=name)))
         if has_fresh:
             text = "The network on the canvas with initial weights"
-            column.addLayout(self._choice(self.sources, FRESH, "Fresh", text))
+            column.addLayout(choice_row(self.sources, FRESH, "Fresh", text))
 
     def _training_row(self) -> QWidget:
         """Return the option of the PyTorch format: a training script beside it."""
@@ -193,21 +203,6 @@ class ExportDialog(QDialog):
         lines = [line for given in formats for line in (f"{given.name}: {given.short()}", *given.preparation)]
         self._write(self.takes, "\n".join(lines) or "The network has no input layer.")
 
-    def _choice(
-        self, group: QButtonGroup, index: int, label: str, help_text: str, *, enabled: bool = True
-    ) -> QHBoxLayout:
-        row = QHBoxLayout()
-        button = QRadioButton(label)
-        button.setMinimumWidth(96)
-        button.setEnabled(enabled)
-        help_label = QLabel(help_text)
-        help_label.setWordWrap(True)
-        theme.mark(help_label, "role", "help")
-        group.addButton(button, index)
-        row.addWidget(button)
-        row.addWidget(help_label, 1)
-        return row
-
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
         self.copy_button = QPushButton("Copy code that runs it")
@@ -235,6 +230,7 @@ class ExportDialog(QDialog):
             self.file.setText(str(path.with_suffix(FORMATS[index][1])))
         self.training_row.setVisible(FORMATS[index][0] == "pytorch")
         self.options.setVisible(FORMATS[index][0] == "onnx")
+        self._follow_content()
 
     def _browse(self) -> None:
         _, suffix, label, _ = FORMATS[self.formats.checkedId()]
@@ -335,9 +331,9 @@ class ExportDialog(QDialog):
             lines.append(f"{where[0].upper()}{where[1:]}.")
         elif answer["layers"]:
             self.report.show_layers(answer["layers"])
-        takes = [line for given in answer["inputs"] for line in _lines(given)]
+        takes = [line for given in answer["inputs"] for line in input_lines(given)]
         if answer["classes"]:
-            takes.append(f"Classes, in order: {_listed(answer['classes'])}.")
+            takes.append(f"Classes, in order: {listed(answer['classes'])}.")
         self._write(self.takes, "\n".join(takes))
         self._code, self._written = answer["code"], Path(answer["path"])
         self.copy_button.setText("Copy code that runs it")
@@ -379,11 +375,19 @@ class ExportDialog(QDialog):
         label.setMinimumHeight(max(0, label.heightForWidth(label.width())))
         self._fit_height()
 
-    def _fit_height(self) -> None:
-        """Let the dialog grow to what it shows."""
-        if (layout := self.layout()) is not None:
-            layout.activate()
-            self.resize(self.width(), max(self.height(), layout.totalSizeHint().height()))
+    def _fit_height(self, *, shrinks: bool = False) -> None:
+        """Let the dialog grow to what it shows; with `shrinks` also shrink, unless the user made it larger."""
+        if (layout := self.layout()) is None:
+            return
+        layout.activate()
+        height = layout.totalSizeHint().height()
+        if height > self.height() or (shrinks and self.height() <= self._fitted):
+            self.resize(self.width(), height)
+            self._fitted = self.height()
+
+    def _follow_content(self) -> None:
+        """Fit the height to the options that are shown."""
+        self._fit_height(shrinks=True)
 
     def done(self, result: int) -> None:
         """Cancel an export that is under way, and delete the copy of the project."""
@@ -397,37 +401,6 @@ class ExportDialog(QDialog):
         if self._copy is not None:
             self._copy.cleanup()
             self._copy = None
-
-
-def _text_label(name: str) -> QLabel:
-    """Make a label of several lines whose text can be selected."""
-    label = QLabel()
-    label.setWordWrap(True)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    label.setAccessibleName(name)
-    return label
-
-
-def _lines(given: dict[str, Any]) -> list[str]:
-    """Return the lines on one input from the answer of the export."""
-    return [f"{given['name']}: {given['text']}", *given["preparation"]]
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - MOST_NAMES
-    return ", ".join(names[:MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
-
-
-def _section(text: str) -> QLabel:
-    label = QLabel(text)
-    theme.mark(label, "role", "section")
-    return label
-
-
-def training_files(target: Path) -> list[Path]:
-    """Return the files that the training script of an exported network may consist of."""
-    endings = (".initial.safetensors", ".data.npz", ".split.npz", ".split.json")
-    return [target.with_name(f"train_{target.stem}.py"), *(target.with_name(target.stem + end) for end in endings)]
 
 
 def _target(folder: Path, stem: str) -> Path:

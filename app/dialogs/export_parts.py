@@ -1,17 +1,31 @@
-"""Parts of the export dialog: the options of ONNX, and the tables that an export answers with."""
+"""Parts of the export dialog: rows and labels, the options of ONNX, and the tables that an export answers with."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QButtonGroup,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QRadioButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QWidget,
+)
 
+from designer import theme
 from designer.forms.form import Form
 from engine.project.export_options import CHECK, CONTENT, NUMBERS, SHAPES, OnnxOptions, flag
 from engine.project.export_report import layer_rows, measured_rows
 
 MOST_ROWS = 8
 """Number of rows that a table shows without scrolling."""
+MOST_NAMES = 12
+"""Number of class names that are shown."""
 
 
 def options_form(parent: QWidget) -> Form:
@@ -37,6 +51,54 @@ def agreement(answer: Mapping[str, Any], who: str) -> str:
             f"{over}; in float32 it agrees with torch."
         )
     return f"{who} agrees: largest difference {answer['largest_difference']:.2g} {over}."
+
+
+def choice_row(group: QButtonGroup, index: int, label: str, help_text: str, *, enabled: bool = True) -> QHBoxLayout:
+    """Return a row with a button of the group, and what it means."""
+    row = QHBoxLayout()
+    button = QRadioButton(label)
+    button.setMinimumWidth(96)
+    button.setEnabled(enabled)
+    help_label = QLabel(help_text)
+    help_label.setWordWrap(True)
+    theme.mark(help_label, "role", "help")
+    group.addButton(button, index)
+    row.addWidget(button)
+    row.addWidget(help_label, 1)
+    return row
+
+
+def section_label(text: str) -> QLabel:
+    """Return the heading of a section."""
+    label = QLabel(text)
+    theme.mark(label, "role", "section")
+    return label
+
+
+def text_label(name: str) -> QLabel:
+    """Make a label of several lines whose text can be selected."""
+    label = QLabel()
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    label.setAccessibleName(name)
+    return label
+
+
+def input_lines(given: dict[str, Any]) -> list[str]:
+    """Return the lines on one input from the answer of the export."""
+    return [f"{given['name']}: {given['text']}", *given["preparation"]]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first names of a list, and how many follow."""
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def training_files(target: Path) -> list[Path]:
+    """Return the files that the training script of an exported network may consist of."""
+    endings = (".initial.safetensors", ".data.npz", ".split.npz", ".split.json")
+    return [target.with_name(f"train_{target.stem}.py"), *(target.with_name(target.stem + end) for end in endings)]
 
 
 class ReportTable(QTableWidget):

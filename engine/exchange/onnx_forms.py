@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 from torch._higher_order_ops.scan import scan
-from torch.onnx.ops import symbolic_multi_out
+from torch.onnx.ops import symbolic, symbolic_multi_out
 
 from engine.exchange.foreign_operators import ForeignOperator
 from engine.lowering.module import LAYER
@@ -51,6 +51,15 @@ class AdaptivePool(nn.Module):
         start, end = index * size // count, ((index + 1) * size + count - 1) // count
         cell = x[(slice(None),) * dim + (slice(start, end),)]
         return cell.amax(dim) if self.takes_max else cell.mean(dim)
+
+
+class LogSigmoid(nn.Module):
+    """log(1 / (1 + exp(-x))) as -softplus(-x). The exporter's form, the logarithm of a sigmoid, is wrong below -18:
+    there ONNX Runtime's sigmoid is constant."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        negative: torch.Tensor = symbolic("Softplus", (-x,), dtype=x.dtype, shape=x.shape)
+        return -negative
 
 
 def _scan(part: RecurrentLoop, name: str, state: Tensors, given: Tensors) -> tuple[Tensors, torch.Tensor]:
@@ -153,6 +162,8 @@ def exportable(module: fx.GraphModule) -> fx.GraphModule:
             output_size = part.output_size
             cells = output_size if isinstance(output_size, tuple) else (output_size,) * dims
             copied.set_submodule(name, AdaptivePool(cells, takes_max=ADAPTIVE_POOLS[type(part)]))
+        elif isinstance(part, nn.LogSigmoid):
+            copied.set_submodule(name, LogSigmoid())
         elif isinstance(part, nn.RReLU):
             copied.set_submodule(name, nn.LeakyReLU((part.lower + part.upper) / 2))
         elif isinstance(part, nn.RNNBase) and not part.proj_size:

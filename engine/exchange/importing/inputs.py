@@ -22,6 +22,8 @@ CHANNELS_FIRST = (
 )
 PASSING = ("Identity", "Cast", "Pad", "Relu", "Add", "Sub", "Mul", "Div", "Dropout", "Unsqueeze", "Split", "Clip")
 RECURRENT = ("LSTM", "GRU", "RNN")
+WHOLE = (6, 7)
+"""ONNX's numbers of int32 and int64."""
 FREE_SIZE = 224
 """Height and width of an input layer for images where the file leaves them free."""
 LARGEST = 65536
@@ -68,7 +70,7 @@ def _given(ctx: Context, value: Value, sizes: Mapping[str, int]) -> list[int | s
 def _layer(ctx: Context, value: Value, sizes: list[int | str | None]) -> tuple[LayerType, tuple[str, ...]]:
     """Return the input layer, and the dimensions of the input in the file."""
     rank = len(sizes)
-    if value.dtype.startswith(("int", "uint")) and rank == 2:
+    if rank == 2 and (value.dtype.startswith(("int", "uint")) or _are_indices(ctx, value)):
         return SequenceInput(content="indices", length=_free_length(sizes[1])), (BATCH, "T")
     if not value.dtype.startswith(("float", "bfloat", "int", "uint", "bool")):
         raise UserError(f"The input '{value.name}' is of type {value.dtype}, which no input layer takes.")
@@ -89,6 +91,18 @@ def _layer(ctx: Context, value: Value, sizes: list[int | str | None]) -> tuple[L
     if channels > LARGEST:
         raise UserError(f"The input '{value.name}' has {channels:,} channels; input layers take at most {LARGEST:,}.")
     return kind(channels=channels, size=size, normalization="none"), dims
+
+
+def _are_indices(ctx: Context, value: Value) -> bool:
+    """Return whether every operator that takes the numbers rounds them to places in a table, as in files of our own."""
+    casts = ctx.users.get(value.name, ())
+    if not casts or any(node.op != "Cast" or node.attributes.get("to") not in WHOLE for node in casts):
+        return False
+    return all(
+        user.op == "Gather" and user.inputs[1] == node.outputs[0]
+        for node in casts
+        for user in ctx.users.get(node.outputs[0], ())
+    )
 
 
 def _sequence_dims(first: list[Node], sizes: list[int | str | None]) -> tuple[str, ...]:

@@ -193,6 +193,15 @@ def mish(match: Match, node: Node) -> Node | None:
     return _activation(last, node.inputs[0], [node, tanh, last], activation.Mish())
 
 
+@rewrite("Softplus")
+def log_sigmoid(match: Match, node: Node) -> Node | None:
+    """-softplus(-x)."""
+    before, last = match.maker(node.inputs[0], "Neg"), match.only_user(node.outputs[0], "Neg")
+    if before is None or last is None:
+        return None
+    return _activation(last, before.inputs[0], [before, node, last], activation.LogSigmoid())
+
+
 # ---- normalisation ----
 
 

@@ -15,6 +15,7 @@ from app.window import MainWindow
 from engine.layers.user_code import Custom
 from engine.network import edits
 from engine.project.data import DataOptions
+from engine.project.export_options import CHECK, CONTENT, NUMBERS, SHAPES
 from engine.project.file import save
 from engine.project.project import Project
 from engine.user_code import trust
@@ -50,6 +51,22 @@ def test_a_fresh_network_leaves_as_onnx_and_as_pytorch(qtbot, tmp_path: Path) ->
     export(qtbot, dialog)
     assert (tmp_path / "net.py").read_text().count("class Network") == 1
     assert (tmp_path / "net.onnx").is_file()
+
+
+def test_the_height_follows_the_format_unless_the_user_chose_it(qtbot, tmp_path: Path) -> None:
+    dialog = make(qtbot, Project(NET), tmp_path / "net.onnx")
+    start = dialog.height()
+    for group in (NUMBERS, SHAPES, CONTENT, CHECK):
+        dialog.options.set_folded(group, False)
+    tall = dialog.height()
+    assert tall > start + 200
+    dialog.formats.button(1).click()
+    assert dialog.height() < start + 50
+    dialog.formats.button(0).click()
+    assert dialog.height() == pytest.approx(tall, abs=4)
+    dialog.resize(dialog.width(), tall + 100)
+    dialog.formats.button(1).click()
+    assert dialog.height() == tall + 100
 
 
 def test_the_dialog_says_what_to_feed_and_gives_code_that_does(qtbot, tmp_path: Path) -> None:

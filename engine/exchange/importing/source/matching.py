@@ -138,8 +138,18 @@ def _text(key: str) -> str:
 
 
 def input_layer_of(calls: tuple[Plain, ...], type: type[LayerType], fields: Mapping[str, Any]) -> LayerType | None:
-    """Return the input layer of a type with these fields that becomes these calls, or None."""
+    """Return the input layer of a type with these fields that becomes these calls, or None. Numbers that stand in the
+    source are those of a zscore: the other ways of normalising differ from it by how numbers are called."""
+    given = dict(calls[0].kwargs)
+    if given.get("scale") and "statistics" in type.fields:
+        numbers = {"mean": given["shift"], "deviation": tuple(map(_inverse, given["scale"]))}
+        fields = {**fields, "normalization": "zscore", "statistics": "given", **numbers}
     return _Search(type, calls, (), fields).run()
+
+
+def _inverse(scale: float) -> float:
+    """Return the number whose inverse this is, the shortest of those that differ by rounding."""
+    return next((x for digits in range(1, 17) if 1.0 / (x := float(f"{1.0 / scale:.{digits}g}")) == scale), 1.0 / scale)
 
 
 @cache
@@ -360,8 +370,9 @@ class _Values:
         return ()
 
     def _of_length(self, length: int) -> list[tuple[int, ...]]:
-        given = [one for one in self.tuples if len(one) == length and all(isinstance(x, int) for x in one)]
-        return [*given, *((one,) * length for one in self.ints if one >= 0)]
+        whole = [one for one in self.tuples if len(one) >= length and all(isinstance(x, int) for x in one)]
+        parts = [one[start : start + length] for one in whole for start in range(len(one) - length + 1)]
+        return [*dict.fromkeys(parts), *((one,) * length for one in self.ints if one >= 0)]
 
 
 def _turned(one: tuple[int, ...]) -> tuple[int, ...]:
