@@ -15,8 +15,9 @@ from engine.core.records import Record
 from engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
 from engine.layers.base import LayerType
 from engine.layers.recurrent import RecurrentLayer
+from engine.network import edits
 from engine.network.catalog import catalog
-from engine.network.network import Network
+from engine.network.network import Network, Port
 from tests.builders import add, layer
 
 SMALL = 6
@@ -136,6 +137,32 @@ class Case:
             network, added = add(network, input_for(type), name=f"input_{number}")
             feeds.append(added)
         return add(network, self.type, *feeds, name="layer_1")[0]
+
+
+def lifelike(case: Case) -> Network:
+    """The case as a network that could be a user's: complex numbers and places of maxima come from layers that make
+    them, and what a layer gives whatever enters is added to a further input."""
+    network = Network.empty()
+    if case.type.key == "max_unpool2d":
+        network, start = add(network, input_for(image(4, 8, 6)), name="input_1")
+        network, pool = add(network, layer("max_pool2d", indices=True), start)
+        network, last = edits.add_layer(network, case.type, "layer_1")
+        for place, (source, port) in enumerate(((pool, "out"), (pool, "indices"), (start, "out"))):
+            network = edits.connect(network, Port(source.id, port), Port(last.id, case.type.input_ports()[place]))
+        return network
+    feeds = []
+    for number, type in enumerate(case.inputs, 1):
+        is_complex = type.kind == "complex"
+        entering = TensorType(type.axes, type.with_sizes(C=2 * type["C"]).sizes) if is_complex else type  # type: ignore[operator]
+        network, feed = add(network, input_for(entering), name=f"input_{number}")
+        if is_complex:
+            network, feed = add(network, layer("real_to_complex"), feed)
+        feeds.append(feed)
+    network, last = add(network, case.type, *feeds, name="layer_1")
+    if case.type.key in ("constant", "learned_parameter"):
+        network, other = add(network, input_for(case.output), name="input_2")
+        network, _ = add(network, layer("addition", inputs=2), other, last)
+    return network
 
 
 def accepts(type: LayerType, inputs: tuple[TensorType, ...]) -> bool:

@@ -103,6 +103,10 @@ def _apart(array: np.ndarray, tensor: Tensor, count: int) -> list[np.ndarray]:
     return np.split(array, count, at) if array.ndim > at and not array.shape[at] % count else [array] * count
 
 
+def _zeros(value: Value, count: int) -> np.ndarray:
+    return np.zeros([size if isinstance(size, int) else count for size in value.sizes or ()], value.dtype)
+
+
 def _random(
     value: Value, tensor: Tensor, generator: np.random.Generator, scale: float, count: int, network: Network
 ) -> np.ndarray:

@@ -1,20 +1,18 @@
-"""Random valid networks leave as ONNX and as source with the same numbers, and come back from ONNX."""
+"""Random valid networks leave as ONNX and as source, come back, and leave again with the same numbers."""
 
 import random
 from pathlib import Path
 
 import pytest
-import torch
 
 from engine.core.errors import ShapeError, UserError
-from engine.exchange.importing.importer import import_file
-from engine.exchange.onnx_export import export_onnx
+from engine.data.sample_inputs import random_samples
 from engine.layers.base import LayerType
-from engine.lowering.source import source
 from engine.network.analysis import analyse
 from engine.network.network import Network
 from tests.builders import chain, layer
-from tests.engine.layers.test_parity import built, network_of
+from tests.engine.exchange.test_round_trips import again, back, source_comes_back
+from tests.engine.layers.test_parity import built
 
 ENTRIES = {
     "image": ("image_input", {"channels": 3, "size": 12}),
@@ -67,28 +65,22 @@ def random_network(seed: int) -> Network:
     return chain(*layers, *([layer("fully_connected", outputs=3)] if kind != "sequence" else []))
 
 
-def leaves(seed: int, folder: Path) -> None:
+def survives(seed: int, folder: Path) -> None:
     network = random_network(seed)
-    module = built(network, seed)
-    state = module.state_dict()
     folder.mkdir()
-    export_onnx(network, state, folder / "net.onnx", facts=None, samples=None)
-    back = import_file(folder / "net.onnx", folder / "back.netwright")
-    assert back.parity.agrees, back.warnings
-    assert not any(row.opaque for row in back.operators)
-    printed = network_of(source(network, analyse(network), title="net"))
-    printed.load_state_dict(state)
-    (given,) = network.inputs
-    x = torch.randn(2, *(size for size in given.type.output().sizes if isinstance(size, int)))
-    torch.testing.assert_close(printed(x), module(x), rtol=0, atol=0)
+    made = back(network, built(network, seed).state_dict(), folder)
+    assert not any(fate.opaque for fate in made.lifted.fates.values()), made.lifted.fates
+    again(made, folder, list(random_samples(network)))
+    source_comes_back(network, folder)
 
 
-def test_a_random_network_leaves_both_ways_and_comes_back(tmp_path: Path) -> None:
-    leaves(0, tmp_path / "net")
+def test_a_random_network_survives_both_ways(tmp_path: Path) -> None:
+    survives(0, tmp_path / "net")
 
 
 @pytest.mark.parity
-@pytest.mark.timeout(3600)
-def test_200_random_networks_leave_both_ways_and_come_back(tmp_path: Path) -> None:
-    for seed in range(1, 201):
-        leaves(seed, tmp_path / str(seed))
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("part", range(8))
+def test_200_random_networks_survive_both_ways(part: int, tmp_path: Path) -> None:
+    for seed in range(1 + 25 * part, 26 + 25 * part):
+        survives(seed, tmp_path / str(seed))

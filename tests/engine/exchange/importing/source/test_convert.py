@@ -18,7 +18,7 @@ from engine.network.block import Block
 from engine.network.catalog import catalog
 from engine.network.network import Network
 from engine.project.file import load
-from tests.strategies import Case, cases
+from tests.strategies import Case, cases, lifelike
 
 RESOURCES = Path(__file__).parents[5] / "resources"
 TEMPLATES = sorted(path.stem for path in (RESOURCES / "templates").glob("*.netwright"))
@@ -29,7 +29,7 @@ KEYS = tuple(
     for key, type in catalog().items()
     if not type().is_measured and type.family != "Block" and key != "onnx_operator"
 )
-# Their arguments follow from the fields by arithmetic that the search does not try.
+# Their arguments follow from the fields by arithmetic that the search does not try; `docs/onnx.md` says so.
 NOT_ALWAYS = {"stft", "inverse_stft", "space_to_depth2d", "fold", "scaling"}
 
 
@@ -67,7 +67,7 @@ def check_layers(key: str, folder: Path, count: int) -> None:
     def check(case: Case) -> None:
         if not case.type.is_input and not as_chain(case.type.lower(*case.inputs)):
             return
-        network = case.network()
+        network = lifelike(case)
         assert text_of(again(network, folder)) == text_of(network), case
 
     check()

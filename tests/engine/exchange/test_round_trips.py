@@ -1,0 +1,186 @@
+"""Networks that leave as ONNX come back, and leave again, with equal numbers: every layer type, templates, random
+chains. That source comes back is in `importing/source/test_convert.py`, for every layer type and template."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, Phase, given, settings
+
+from engine.core.errors import UserError
+from engine.core.files import ROOT
+from engine.core.types import TensorType
+from engine.data.sample_inputs import random_samples
+from engine.exchange.importing.importer import Made, network_of
+from engine.exchange.importing.onnx_file import read
+from engine.exchange.importing.parity import as_file
+from engine.exchange.importing.source.convert import read as read_source
+from engine.exchange.importing.values import BATCH, Tensor
+from engine.exchange.onnx_check import accepted_difference, distances, in_units, open_session, spread_and_size
+from engine.exchange.onnx_export import export_onnx
+from engine.lowering.initialization import initialize
+from engine.lowering.module import build
+from engine.lowering.source import source
+from engine.network.analysis import analyse
+from engine.network.network import Network
+from engine.project.file import load
+from scripts.make_templates import MAKERS, TEMPLATES
+from tests.engine.layers.test_parity import KEYS, _with_length, built, known_cases, random_inputs
+from tests.engine.layers.test_parity import network_of as printed_network
+from tests.strategies import Case, cases, lifelike
+
+# Layer types that an ONNX file does not give back in every case; `docs/onnx.md` has the reasons.
+LOOPS = ("projected_lstm", "projected_gru", "peephole_lstm", "lstm", "bilstm", "gru", "bigru", "rnn", "birnn")
+SPECTRA = (
+    "stft",
+    "inverse_stft",
+    "cwt",
+    "inverse_cwt",
+    "modwt",
+    "spectral_conv1d",
+    "spectral_conv2d",
+    "spectral_conv3d",
+)
+PLACES = ("resize1d", "resize2d", "resize3d", "embedding_bag", "quadratic", "max_unpool2d", "grouped_attention")
+NOT_FROM_ONNX = {*LOOPS, *SPECTRA, *PLACES}
+# The file keeps operators that have no layer; they come back as such and compute the same.
+OPAQUE = {"einsum", "fractional_max_pool3d", "fold", "one_hot", "flip", "repeat"}
+SOURCES = ("mlp", "autoencoder", "conv1d_signals", "lstm_classifier", "seq2seq", "narx")
+SHORT_KEYS = ("embedding", "log_sigmoid")
+RULES = settings(deadline=None, suppress_health_check=list(HealthCheck), phases=(Phase.explicit, Phase.generate))
+
+
+def back(network: Network, state: dict[str, torch.Tensor], folder: Path) -> Made:
+    """Export, import, and compare the imported network with ONNX Runtime on the file."""
+    export_onnx(network, state, folder / "one.onnx", facts=None, samples=None)
+    made = network_of(read(folder / "one.onnx"), {})
+    parity = made.compared()
+    assert parity.agrees, (parity, made.lifted.fates)
+    return made
+
+
+def again(made: Made, folder: Path, batches: Sequence[Sequence[np.ndarray]]) -> None:
+    """Export the imported network, and compare its file with the first one on batches for that."""
+    export_onnx(made.network, made.module().state_dict(), folder / "two.onnx", facts=None, samples=None)
+    first, second = open_session(folder / "one.onnx", 1), open_session(folder / "two.onnx", 1)
+    inputs, outputs = made.ends()
+    names = [one.name for one in first.get_inputs()]
+    for batch in batches:
+        feeds = dict(zip(names, batch, strict=True))
+        expected = first.run([name for name, _, _ in outputs], feeds)
+        given = [_turned(feeds[value.name], tensor) for value, tensor in inputs]
+        found = second.run(None, {one.name: array for one, array in zip(second.get_inputs(), given, strict=True)})
+        for one, (_, tensor, place) in zip(expected, outputs, strict=True):
+            assert_equal(np.asarray(one), as_file(torch.from_numpy(np.asarray(found[place])), tensor))
+
+
+def _turned(array: np.ndarray, tensor: Tensor) -> np.ndarray:
+    """Return an input of the first file with its dimensions as the imported network takes them."""
+    return np.ascontiguousarray(array.transpose([tensor.dims.index(dim) for dim in (BATCH, *tensor.type.axes)]))
+
+
+def assert_equal(one: np.ndarray, other: np.ndarray) -> None:
+    assert one.shape == other.shape
+    spread, size = spread_and_size(one.astype(np.float64), None)
+    difference = distances(one.astype(np.float64), other.astype(np.float64)).max(initial=0.0)
+    assert difference <= accepted_difference(spread, size)[0]
+
+
+def source_comes_back(network: Network, folder: Path) -> None:
+    """Print, run what is printed, read it back, and compare both with the network: exactly equal numbers."""
+    module = built(network)
+    state = module.state_dict()
+    path = folder / "printed.py"
+    path.write_text(source(network, analyse(network), title="net"), encoding="utf-8")
+    printed = printed_network(path.read_text(encoding="utf-8"))
+    found = read_source(path, {}).network
+    imported = build(found, analyse(found)).eval()
+    inputs = [torch.from_numpy(one) for one in list(random_samples(network))[-1]]
+    with torch.no_grad():
+        expected = module(*inputs)
+        for other in (printed, imported):
+            other.load_state_dict(state)
+            torch.testing.assert_close(other(*inputs), expected, rtol=0, atol=0, equal_nan=True)
+
+
+def types_of(case: Case) -> tuple[TensorType, ...]:
+    """The types of the inputs of the network of a case."""
+    return tuple(one.type.output() for one in lifelike(case).inputs)
+
+
+def comes_back(case: Case, folder: Path) -> bool:
+    """Whether a case comes back from ONNX, with equal numbers. A type that may not is refused."""
+    if case.type.onnx_refusal or any(x.kind == "complex" for x in case.inputs):
+        return True  # it does not leave: tests/engine/layers/test_parity.py
+    network = lifelike(case)
+    try:
+        made = back(network, built(network).state_dict(), folder)
+    except UserError:
+        assert case.type.key in NOT_FROM_ONNX, case
+        return False
+    is_opaque = any(fate.opaque for fate in made.lifted.fates.values())
+    assert not is_opaque or case.type.key in OPAQUE, made.lifted.fates
+    batches = [
+        [x.numpy() for x in random_inputs(_with_length(types_of(known)), batch)]
+        for known in known_cases(case)
+        for batch in (1, 3)
+    ]
+    again(made, folder, batches)
+    return True
+
+
+@pytest.mark.parametrize("key", SHORT_KEYS)
+def test_layers_come_back_from_onnx(key: str, tmp_path: Path) -> None:
+    @settings(RULES, max_examples=1)
+    @given(cases(key))
+    def check(case: Case) -> None:
+        assert comes_back(case, tmp_path)
+
+    check()
+
+
+@pytest.mark.parity
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("key", KEYS)
+def test_all_layers_come_back_from_onnx(key: str, tmp_path: Path) -> None:
+    @settings(RULES, max_examples=4)
+    @given(cases(key))
+    def check(case: Case) -> None:
+        comes_back(case, tmp_path)
+
+    check()
+
+
+def test_layers_that_do_not_come_back_are_in_the_docs() -> None:
+    page = (ROOT / "docs" / "onnx.md").read_text(encoding="utf-8")
+    assert [key for key in (*NOT_FROM_ONNX, *OPAQUE) if f"`{key}`" not in page] == []
+
+
+def template_comes_back(name: str, folder: Path) -> None:
+    network = load(TEMPLATES / f"{name}.netwright").project.network
+    module = build(network, analyse(network)).eval()
+    initialize(module, 0)
+    made = back(network, module.state_dict(), folder)
+    assert not any(fate.opaque for fate in made.lifted.fates.values())
+    again(made, folder, [in_units(module, list(random_samples(network))[-1])])
+
+
+@pytest.mark.parity
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("name", MAKERS)
+def test_all_templates_come_back_from_onnx(name: str, tmp_path: Path) -> None:
+    template_comes_back(name, tmp_path)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_templates_come_back_from_source_with_equal_numbers(name: str, tmp_path: Path) -> None:
+    source_comes_back(load(TEMPLATES / f"{name}.netwright").project.network, tmp_path)
+
+
+@pytest.mark.parity
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("name", [name for name in MAKERS if name not in SOURCES])
+def test_all_templates_come_back_from_source_with_equal_numbers(name: str, tmp_path: Path) -> None:
+    source_comes_back(load(TEMPLATES / f"{name}.netwright").project.network, tmp_path)
