@@ -11,7 +11,7 @@ from engine.cli.data import options_for
 from engine.cli.export import WEIGHTS
 from engine.cli.report import checked_destination
 from engine.cli.terminal import print_table, showing
-from engine.core.errors import EXIT_DONE, UserError
+from engine.core.errors import EXIT_DONE, UserError, plural
 from engine.core.fields import printable
 from engine.core.text import format_percent
 from engine.project.data import DataOptions
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 SHOWN_CLASSES = 30
 SHOWN_SAMPLES = 5
 SHOWN_TEXT = 40
+SHOWN_KEYS = ("label", "prediction", "accuracy", "loss", "error", "confidence")
 
 
 def register(commands: Commands) -> None:
@@ -61,6 +62,10 @@ def register(commands: Commands) -> None:
     help = "store thresholds and temperature with the network: predict and exported files apply them"
     command.add_argument("--store", action="store_true", help=help)
     command.add_argument("--reset", action="store_true", help="remove stored thresholds and temperature first")
+    help = "metrics of groups of samples: a column of a table, or class, folder, 'file type', group"
+    command.add_argument("--by", default="", metavar="COLUMN", help=help)
+    help = "compare with another run on the same samples, and tell whether the difference is more than chance"
+    command.add_argument("--against", type=Path, metavar="RUN", help=help)
     add_trust(command)
     add_json(command)
     command.set_defaults(run=run)
@@ -76,6 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
     other = other_data(arguments.run_dir, arguments.data, arguments.settings) if arguments.data else None
     if arguments.store and not (arguments.threshold or arguments.calibrate):
         raise UserError("--store needs what to store: --threshold CLASS=PROBABILITY, or --calibrate.", code="usage")
+    if arguments.against is not None:
+        return _compare(arguments, other)
     from engine.evaluation.evaluate import Deciding, evaluate
 
     with showing("evaluating"):
@@ -87,6 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
             trusted=arguments.trust,
             fresh=arguments.fresh,
             deciding=Deciding(arguments.threshold, arguments.calibrate, arguments.store, arguments.reset),
+            by=arguments.by,
         )
         if to is not None:
             from engine.evaluation.report import with_pictures, write_report
@@ -100,6 +108,74 @@ def run(arguments: argparse.Namespace) -> int:
     if to is not None:
         print(f"wrote {to}")
     return EXIT_DONE
+
+
+def _compare(arguments: argparse.Namespace, other: "EvaluationData | None") -> int:
+    """Compare two runs, and print the differences."""
+    if arguments.threshold or arguments.calibrate or arguments.reset or arguments.by:
+        raise UserError("--against compares two runs as they were trained: leave out other requests.", code="usage")
+    from engine.evaluation.compare import compare
+
+    with showing("evaluating"):
+        found = compare(
+            arguments.run_dir,
+            arguments.against,
+            arguments.split,
+            other,
+            weights_kept=arguments.weights,
+            trusted=arguments.trust,
+            fresh=arguments.fresh,
+        )
+    if arguments.json:
+        print_json(arguments, {"path": str(arguments.run_dir.absolute()), **found})
+    else:
+        _show_comparison(found)
+    return EXIT_DONE
+
+
+def _show_comparison(found: Mapping[str, Any]) -> None:
+    what = f"{found['split']} split of {printable(found['data'])}" if found["split"] else printable(found["data"])
+    print(f"data: {what}, {plural(found['samples'], 'sample')}")
+    for target in found["targets"]:
+        if len(found["targets"]) > 1:
+            print(f"\n{printable(target['name'])}")
+        cells = [
+            (
+                in_a_line(one["name"]),
+                *(f"{one[side]:.4g}" for side in ("first", "second", "difference")),
+                f"{one['interval'][0]:.3g} to {one['interval'][1]:.3g}",
+                f"{one['p']:.3g}",
+            )
+            for one in target["metrics"]
+        ]
+        print_table([("metric", "first", "second", "difference", "95 %", "p"), *cells], right=(1, 2, 3, 4, 5))
+        if "mcnemar" in target:
+            counts = target["mcnemar"]
+            print(
+                f"right: both {counts['both']:,}, only the first {counts['only_first']:,}, only the second "
+                f"{counts['only_second']:,}, neither {counts['neither']:,}; McNemar p {counts['p']:.3g}"
+            )
+        if target.get("disagreements"):
+            _show_samples("differing", target["disagreements"][:SHOWN_SAMPLES], ("label", "first", "second"))
+        print(target["conclusion"])
+    for note in found["notes"]:
+        print(f"note: {printable(note)}")
+
+
+def _show_groups(found: Mapping[str, Any]) -> None:
+    for target in found["targets"]:
+        print(f"\n{printable(target['name'])} by {printable(found['by'])}")
+        names = list(target["whole"])
+        cells = [("all", *(f"{target['whole'][name]:.4g}" for name in names), "", "")]
+        for row in target["groups"]:
+            low, high = row["intervals"][names[0]]
+            values = (f"{row['metrics'][name]:.4g}" for name in names)
+            cells.append((_cut(row["group"]), *values, f"{low:.3g} to {high:.3g}", f"{row['samples']:,}"))
+        heads = [in_a_line(name) for name in names]
+        right = tuple(range(1, len(heads) + 3))
+        print_table([("group", *heads, f"{heads[0]} 95 %", "samples"), *cells], right=right)
+    if found["note"]:
+        print(f"note: {found['note']}")
 
 
 def other_data(run_dir: Path, text: str, settings: Sequence[str]) -> "EvaluationData":
@@ -139,6 +215,8 @@ def _show(found: Mapping[str, Any]) -> None:
             print(f"\n{printable(target['name'])}")
         _show_target(target)
     _show_decisions(found)
+    if "groups" in found:
+        _show_groups(found["groups"])
     for note in found["notes"]:
         print(f"note: {printable(note)}")
 
@@ -205,8 +283,8 @@ def _show_classes(target: Mapping[str, Any]) -> None:
         print(f"and {len(rows) - SHOWN_CLASSES:,} more; --json has all")
 
 
-def _show_samples(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    keys = [key for key in ("label", "prediction", "accuracy", "loss", "error", "confidence") if key in rows[0]]
+def _show_samples(title: str, rows: Sequence[Mapping[str, Any]], shown: Sequence[str] = SHOWN_KEYS) -> None:
+    keys = [key for key in shown if key in rows[0]]
     cells = [(_cut(row.get("sample", row["index"])), *(_cut(row[key]) for key in keys)) for row in rows]
     print_table([(f"{title} sample", *keys), *cells])
 

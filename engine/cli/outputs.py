@@ -23,6 +23,7 @@ from engine.cli.run_outputs import (
     Requests,
     RunDescription,
     Runs,
+    RunsCompared,
     Tags,
     Trained,
 )
@@ -450,7 +451,7 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "delete": (Deleted,),
     "curves": (Files,),
     "export": (Exported,),
-    "evaluate": (Evaluated,),
+    "evaluate": (Evaluated, RunsCompared),
     "report": (Reported,),
     "predict": (Predicted,),
     "explain": (Explained,),

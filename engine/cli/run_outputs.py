@@ -363,6 +363,26 @@ class Evaluated(TypedDict):
     """Per `--threshold`: `output`, `class`, `threshold`, counts, precision, recall, F1 and accuracy there."""
     calibrated: NotRequired[list[Mapping[str, Any]]]
     """With `--calibrate`, per output: `temperature`, and the calibration `before` and `after`."""
+    groups: NotRequired[Mapping[str, Any]]
+    """With `--by`: per output the metrics of the `whole` and of `groups`, each with 95 % intervals and its number of
+    samples."""
+
+
+class RunsCompared(TypedDict):
+    """With `--against`: two trained networks on the same samples."""
+
+    path: str
+    """The first run's folder."""
+    against: str
+    """The second run's folder."""
+    split: str
+    data: str
+    samples: int
+    targets: list[Mapping[str, Any]]
+    """Per output: `metrics` (first, second, difference with a 95 % interval and p of a paired bootstrap), of classes
+    also `mcnemar` (samples that both, one or neither gets right, and p of the exact test) and `disagreements`, and a
+    `conclusion` in words."""
+    notes: list[str]
 
 
 class Explained(TypedDict):

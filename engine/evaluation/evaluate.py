@@ -23,10 +23,10 @@ from engine.core.version import VERSION
 from engine.data.batches import ResidentDataset, Tensors
 from engine.data.datasets import make_dataset
 from engine.data.load import facts as facts_of
-from engine.data.load import load, load_like, places_of
+from engine.data.load import load, load_like, open_source, places_of
 from engine.data.loaded import LoadedData
 from engine.data.sources.source import Array
-from engine.evaluation import decisions, temperature
+from engine.evaluation import decisions, groups, temperature
 from engine.evaluation.curves import curves
 from engine.evaluation.passes import Pass, pass_for
 from engine.evaluation.per_sample import SampleScores
@@ -88,14 +88,18 @@ def evaluate(
     trusted: bool = False,
     fresh: bool = False,
     deciding: Deciding | None = None,
+    by: str = "",
 ) -> dict[str, Any]:
     """Evaluate the network of a run; return the result as JSON.
 
     split: of the run's own data; empty: test, else validation, else training. other: evaluate on this data instead.
-    fresh: compute even where the result is known. Raises `UserError`.
+    fresh: compute even where the result is known. by: also tell the metrics of groups of samples, by a column, or
+    `class`, `folder`, `file type`, `group`. Raises `UserError`.
     """
     trained = TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted)
-    return Evaluation(trained, split, other).decided(deciding or Deciding(), fresh=fresh)
+    evaluation = Evaluation(trained, split, other)
+    found = evaluation.decided(deciding or Deciding(), fresh=fresh)
+    return {**found, **({"groups": evaluation.grouped(by)} if by else {})}
 
 
 class Evaluation:
@@ -139,6 +143,28 @@ class Evaluation:
         if not found:
             raise UserError("A temperature calibrates probabilities of classes; the network predicts none.")
         return found
+
+    def grouped(self, by: str) -> dict[str, Any]:
+        """Return the metrics of groups of samples. Raises `UserError`."""
+        found, samples = self.result()
+        return groups.groups(by, self.group_values(samples), found["targets"], samples)
+
+    def group_values(self, samples: SampleScores) -> groups.Values:
+        """Return what the samples can be grouped by, each with a value per sample."""
+        data, chosen = self.data, samples.index.tolist()
+        name_of = getattr(data.inputs[0], "name_of", None)
+        names = [name_of(number) for number in chosen] if name_of is not None else None
+        response = ", ".join(target.name for target in self.trained.facts.targets)
+        columns = {
+            name: [values[number] for number in chosen]
+            for name, values in groups.column_values(self.options, self.base, response).items()
+        }
+        info, arrays = self.trained.wanted[0].facts, samples.outputs[0]
+        classes = None
+        if info.task == "classes" and "predicted" in arrays:
+            classes = [info.classes[number] if number >= 0 else "" for number in arrays["target"].tolist()]
+        keys = open_source(self.options, self.base).outline.split_keys if self.options.split == "grouped" else None
+        return groups.values_of(names, columns, classes, None if keys is None else keys[samples.index])
 
     def result(self, fresh: bool = False) -> tuple[dict[str, Any], SampleScores]:
         """Return the result and what is known of single samples, from the run folder where they are known."""
