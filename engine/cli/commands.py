@@ -29,6 +29,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "training": {
         "train": ("train", "train a network"),
         "resume": ("train", "resume a run from its last checkpoint"),
+        "experiment": ("experiment", "train with many values and compare the trials"),
         "queue": ("queue", "train one project after another"),
         "devices": ("devices", "list the devices and environments of this machine"),
         "advise": ("trials", "recommend an environment and a strategy"),
@@ -119,6 +120,10 @@ EXAMPLES = {
     "queue": (
         "queue add digits.netwright --set training.solver=adam",
         "queue run",
+    ),
+    "experiment": (
+        "experiment run digits.netwright --vary training.solver=sgdm,adam --set training.max_epochs=2",
+        "experiment status digits.netwright",
     ),
     "transfer": ("transfer runs/first -o other.netwright --outputs 10 --freeze-up-to relu_1",),
     "weights": ("weights match digits.netwright --from runs/first", "weights list"),

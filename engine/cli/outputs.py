@@ -6,6 +6,7 @@ The JSON Schema and the tables of the documentation are generated from here (`en
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 
+from engine.cli.experiment_outputs import AskedExperiment, BestTrial, Experiment, Experiments, StartedExperiment
 from engine.cli.run_outputs import (
     Deleted,
     Detached,
@@ -427,6 +428,14 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "measure": (Measure,),
     "train": (Trained, Detached),
     "resume": (Trained, Detached, Requests),
+    "experiment run": (Experiment, StartedExperiment),
+    "experiment status": (Experiment,),
+    "experiment list": (Experiments,),
+    "experiment best": (BestTrial,),
+    "experiment append": (AskedExperiment,),
+    "experiment again": (AskedExperiment,),
+    "experiment stop": (AskedExperiment,),
+    "experiment export": (Files,),
     "queue add": (QueueEntry,),
     "queue list": (QueueList,),
     "queue run": (QueueEntries,),

@@ -1,5 +1,6 @@
 """Preparation of a run on this machine: check the project, choose the placement of workers, create the run folder."""
 
+import contextlib
 import hashlib
 import importlib.metadata
 import os
@@ -65,8 +66,10 @@ PACKAGES = ("netwright", "torch", "numpy")
 _held: dict[Path, int] = {}
 
 
-def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -> RunFolder:
+def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *, trial: int = 0) -> RunFolder:
     """Check the project with its data, choose its placement, and create the run folder.
+
+    A run of a `trial` of an experiment belongs to that one: it has no number of its own, and is not registered.
 
     Relative data paths start at the project's folder; for the copy of a project in a run folder, at the folder of the
     original. Raises `UserError` for the project and its data, `UnavailableError` for the environment, `RunError` if the
@@ -116,11 +119,12 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
     path = run_dir.absolute() if run_dir else new_folder(source.runs_beside if project_path else None, name)
     data = record(project.data, base, info.versions)
     constants = checked_constants(project.network, project.constants, registry.base())
-    with numbering():
-        number = next_number(ProjectKey(project_path, project.identity))
-        info = replace(info, number=number, created=round(time.time(), 3))
+    with contextlib.nullcontext() if trial else numbering():
+        number = 0 if trial else next_number(ProjectKey(project_path, project.identity))
+        info = replace(info, number=number, trial=trial, created=round(time.time(), 3))
         folder = create(path, text, info, files.values(), data, constants)
-        register(folder, project.identity)
+        if not trial:
+            register(folder, project.identity)
     if user_code.has_code(project):
         trust.grant(folder.path)  # a copy of the code found to be trusted above
     hold(folder, take_lock(folder))

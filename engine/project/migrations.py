@@ -11,9 +11,9 @@ from typing import Any
 from engine.core.errors import UserError
 from engine.core.fields import quoted
 
-FORMAT = (1, 2)
+FORMAT = (1, 3)
 """1.1 added `id`, the identity of the project: a file of 1.0 has none until it is saved. 1.2 added the sections
-`weights`, which a run starts from, and `constants`, of imported ONNX operators."""
+`weights`, which a run starts from, and `constants`, of imported ONNX operators. 1.3 added the section `experiment`."""
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """Migrations by major version, each to the next version."""
 

@@ -19,6 +19,7 @@ from engine.project.check_strategies import strategy_problems
 from engine.project.constants import ConstantsFile
 from engine.project.data import DataOptions
 from engine.project.environment import EnvironmentOptions
+from engine.project.experiment import ExperimentOptions
 from engine.project.migrations import FORMAT
 from engine.project.training import TrainingOptions
 from engine.project.weights import WeightsOptions
@@ -74,13 +75,14 @@ SECTIONS: Mapping[str, type[Record]] = {
     "run": RunOptions,
     "weights": WeightsOptions,
     "constants": ConstantsFile,
+    "experiment": ExperimentOptions,
 }
 
 
 @dataclass(frozen=True)
 class Project:
-    """Network, layout, data, training options, environment, run options, weights to start from, and constants of
-    imported ONNX operators.
+    """Network, layout, data, training options, environment, run options, weights to start from, constants of imported
+    ONNX operators, and the definition of an experiment.
 
     Unknown content of a newer version is kept and written back: `unknown` sections, keys `unknown_in_network`, and
     `unknown_in_layers` by the layer's id.
@@ -94,6 +96,7 @@ class Project:
     run: RunOptions = field(default_factory=RunOptions)
     weights: WeightsOptions = field(default_factory=WeightsOptions)
     constants: ConstantsFile = field(default_factory=ConstantsFile)
+    experiment: ExperimentOptions = field(default_factory=ExperimentOptions)
     identity: str = ""
     """Given once, see `new_identity`; empty for a project whose file has none yet. Runs carry it."""
     version: tuple[int, int] = FORMAT

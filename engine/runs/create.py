@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,11 +36,16 @@ def new_path(project_path: Path | None, name: str) -> Path:
     """Return the path of a new run: `runs/<time>_<name>` beside the project. In the user's data directory if the
     project has no file, is in a folder that is not writable, or is shipped, where an update would delete its runs.
     Raises `RunError`."""
-    label = re.sub(r"[^\w-]+", "-", name).strip("-")[:40] or "untitled"
-    stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
     bases = [runs_beside(project_path)] if project_path and not is_shipped(project_path) else []
     with contextlib.suppress(RuntimeError):  # no home folder, as in some containers
         bases.append(data_folder() / "runs")
+    return _path_in(bases, name)
+
+
+def _path_in(bases: Sequence[Path], name: str) -> Path:
+    """Return the path of a new folder `<time>_<name>` in the first of these folders that can be written."""
+    label = re.sub(r"[^\w-]+", "-", name).strip("-")[:40] or "untitled"
+    stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
     for base in bases:
         with contextlib.suppress(OSError):
             base.mkdir(parents=True, exist_ok=True)
@@ -65,8 +70,17 @@ def new_folder(project_path: Path | None, name: str) -> Path:
 
     Raises `RunError`.
     """
+    return _created(lambda: new_path(project_path, name))
+
+
+def new_folder_in(bases: Sequence[Path], name: str) -> Path:
+    """Create an empty folder `<time>_<name>` in the first of these folders that can be written. Raises `RunError`."""
+    return _created(lambda: _path_in(bases, name))
+
+
+def _created(choose: Callable[[], Path]) -> Path:
     while True:
-        path = new_path(project_path, name).absolute()
+        path = choose().absolute()
         try:
             path.mkdir(0o700)
             return path

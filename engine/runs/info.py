@@ -27,7 +27,9 @@ class RunInfo:
     project_id: str = ""
     """The identity of the project, by which its runs are found; empty where its file has none."""
     number: int = 0
-    """The number of the run within its project, from 1; 0 for runs of older versions."""
+    """The number of the run within its project, from 1; 0 for runs of older versions and of trials."""
+    trial: int = 0
+    """The number of the trial of an experiment that the run belongs to; 0 for none."""
     base: str = ""
     """The folder that relative paths of data start from."""
     name: str = ""
@@ -124,6 +126,7 @@ _NAMES = tuple(f.name for f in fields(RunInfo) if f.name != "unknown")
 RARE: Mapping[str, Any] = {
     "project_id": "",
     "number": 0,
+    "trial": 0,
     "weights": {},
     "code": {},
     "project_sha256_next": None,
@@ -150,7 +153,7 @@ def _read(name: str, value: Any) -> Any:
             return number_in(value)
         case "deterministic" | "threads_are_chosen" | "released":
             return value if isinstance(value, bool) else None
-        case "max_restarts" | "checkpoints_kept" | "seed" | "coordinator" | "exit_code" | "number":
+        case "max_restarts" | "checkpoints_kept" | "seed" | "coordinator" | "exit_code" | "number" | "trial":
             return value if _is_int(value) else None
         case "workers":
             return tuple(value) if _is_list(value, int) and all(map(_is_int, value)) else None

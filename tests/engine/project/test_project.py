@@ -14,6 +14,7 @@ from engine.network import edits
 from engine.network.network import Port
 from engine.project.check import check
 from engine.project.constants import ConstantsFile
+from engine.project.experiment import ExperimentOptions
 from engine.project.file import dumps, load, loads, save
 from engine.project.network_json import read_network, write_network
 from engine.project.project import Project, set_option
@@ -21,9 +22,10 @@ from engine.project.weights import WeightsOptions
 from tests.builders import classifier
 from tests.engine.project.generated import projects
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "format_1_2.netwright"
+GOLDEN = Path(__file__).parents[2] / "golden" / "format_1_3.netwright"
 GOLDEN_1_0 = GOLDEN.with_name("format_1_0.netwright")
 GOLDEN_1_1 = GOLDEN.with_name("format_1_1.netwright")
+GOLDEN_1_2 = GOLDEN.with_name("format_1_2.netwright")
 
 
 def file(**sections: Any) -> str:
@@ -45,7 +47,7 @@ def test_the_golden_file_is_read_with_every_section() -> None:
     opened = load(GOLDEN)
     project = opened.project
     assert opened.notices == ()
-    assert (project.version, project.identity) == ((1, 2), "6f1c9d1e-4a53-4f0e-9b60-0f7a1d2c3b4e")
+    assert (project.version, project.identity) == ((1, 3), "6f1c9d1e-4a53-4f0e-9b60-0f7a1d2c3b4e")
     assert [layer.name for layer in project.network.layers.values()][:3] == ["image_1", "conv_1", "relu_1"]
     assert project.network.layer("conv_1").type.write() == {"filters": 8, "kernel": [3, 5]}
     assert project.layout.at("c3") == (-120.25, 192.5)
@@ -76,7 +78,13 @@ def test_a_file_of_format_1_0_has_no_identity_and_is_otherwise_the_same() -> Non
 def test_a_file_of_format_1_1_has_neither_weights_nor_constants_and_is_otherwise_the_same() -> None:
     opened = load(GOLDEN_1_1)
     assert opened.notices == ()
-    assert opened.project == replace(load(GOLDEN).project, weights=WeightsOptions(), constants=ConstantsFile())
+    assert opened.project == replace(load(GOLDEN_1_2).project, weights=WeightsOptions(), constants=ConstantsFile())
+
+
+def test_a_file_of_format_1_2_has_no_experiment_and_is_otherwise_the_same() -> None:
+    opened = load(GOLDEN_1_2)
+    assert opened.notices == ()
+    assert opened.project == replace(load(GOLDEN).project, experiment=ExperimentOptions())
 
 
 @pytest.mark.parametrize("id", [3, "", "short", "with space in it", "../../etc/passwd", "x" * 65, None])
@@ -101,7 +109,7 @@ def test_any_project_survives_its_file(project: Project) -> None:
 
 
 def test_an_empty_project_is_a_short_file() -> None:
-    assert dumps(Project()) == '{"netwright": [1, 2],\n "network": {"layers": [\n  ], "connections": [\n  ]}}\n'
+    assert dumps(Project()) == '{"netwright": [1, 3],\n "network": {"layers": [\n  ], "connections": [\n  ]}}\n'
     assert loads('{"netwright": [1, 0]}').project == Project()
 
 

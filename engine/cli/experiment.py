@@ -1,0 +1,490 @@
+"""Command `experiment run | status | list | best | append | again | stop | export`: many values, compared."""
+
+import argparse
+import contextlib
+import csv
+import io
+import json
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from engine.cli.commands import Commands
+from engine.cli.common import add_json, add_trust, failure, iso_time, look_at_code, print_json, read_project
+from engine.cli.require import Requirement, parse
+from engine.cli.terminal import is_terminal, print_table
+from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, EXIT_RUN_FAILED, EXIT_STOPPED, UserError, plural
+from engine.core.files import write_atomically
+from engine.core.text import format_duration
+from engine.project.file import load, save
+from engine.project.parameters import Parameter, lists_of, value_text
+from engine.project.project import Project, set_option
+from engine.project.trials import READY, ready, with_values
+from engine.runs.experiments import (
+    OVER,
+    ExperimentFolder,
+    Trial,
+    best_trial,
+    experiments_of,
+    open_experiment,
+    pareto_front,
+    ranked,
+)
+from engine.runs.folder import origin
+
+MOST_ROWS = 30
+MOST_COLUMNS = 6
+FORMATS = ("csv", "json", "optuna")
+SHOWN = {"validation.": "", "test.": "test ", "training.": "training "}
+
+
+def register(commands: Commands) -> None:
+    """Add the command `experiment`."""
+    text = (
+        "Train a project with many values of its options and layers, and compare what the trials reach. What varies "
+        "stands in the section experiment of the project, or is named here with --vary. An experiment that was "
+        "stopped or killed goes on where it was: `experiment run` with its folder."
+    )
+    command = commands.add_parser("experiment", description=text)
+    command.set_defaults(run=partial(_help, command))
+    subcommands = command.add_subparsers(dest="way", metavar="WHAT")
+    _register_run(subcommands.add_parser("run", description="Begin an experiment, or go on with one."))
+    for name, function, text in (
+        ("status", _status, "show the trials of an experiment"),
+        ("best", _best, "show the best trial, or the Pareto front, and write its project"),
+        ("again", _again, "train the trials that have failed again"),
+        ("stop", _stop, "stop an experiment; it can go on later"),
+        ("export", _export, "write the trials as CSV or JSON, or as a study of optuna"),
+    ):
+        subcommand = subcommands.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
+        _add_experiment(subcommand)
+        if name == "status":
+            subcommand.add_argument(
+                "--importance", action="store_true", help="how much each parameter matters (fANOVA)"
+            )
+        if name == "best":
+            what = "write a project with the values of the best trial"
+            subcommand.add_argument("-o", "--output", type=Path, metavar="FILE", help=what)
+        if name == "stop":
+            what = "let trials that have begun end, and start no more"
+            subcommand.add_argument("--after-trials", action="store_true", help=what)
+        if name == "export":
+            subcommand.add_argument("--format", choices=FORMATS, default="csv", help="default csv")
+            what = "the file; default: standard output. Of optuna: a journal that its tools open"
+            subcommand.add_argument("-o", "--output", type=Path, metavar="FILE", help=what)
+        add_json(subcommand)
+        subcommand.set_defaults(run=function)
+    _register_append(subcommands.add_parser("append", description="Add trials to an experiment, also while it runs."))
+    listed = subcommands.add_parser("list", description="List the experiments of a project.")
+    listed.add_argument("project", type=Path, metavar="PROJECT", help="a project file (*.netwright)")
+    add_json(listed)
+    listed.set_defaults(run=_list)
+
+
+def _help(command: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
+    """Print the list of subcommands."""
+    command.print_help()
+    return EXIT_DONE
+
+
+def _add_experiment(command: argparse.ArgumentParser) -> None:
+    what = "the folder of an experiment; of a project file, its newest one"
+    command.add_argument("experiment", type=Path, metavar="EXPERIMENT", help=what)
+
+
+def _register_run(command: argparse.ArgumentParser) -> None:
+    what = "a project file, or the folder of an experiment that is to go on"
+    command.add_argument("project", type=Path, metavar="PROJECT", help=what)
+    what = "another value for an option, such as training.max_epochs=5; may be given several times"
+    command.add_argument(
+        "--set", dest="settings", action="append", default=[], metavar="SECTION.OPTION=VALUE", help=what
+    )
+    what = "values of an option or a layer's field: training.momentum=0.8,0.9 or network.conv_1.filters=8..64 or "
+    what += '"training.initial_learn_rate=log 0.0001..0.1"; may be given several times'
+    command.add_argument("--vary", action="append", default=[], metavar="PATH=VALUES", help=what)
+    what = f"begin with a ready definition: {', '.join(READY)}"
+    command.add_argument("--ready", choices=[*READY], metavar="NAME", help=what)
+    command.add_argument("--strategy", metavar="NAME", help="grid, random, sobol, tpe, gp, nsga2 or table")
+    command.add_argument("--trials", type=int, metavar="N", help="the number of trials, but of grid and table")
+    command.add_argument(
+        "--at-once", type=int, metavar="N", help="trials at the same time; default: one per GPU or core"
+    )
+    what = 'condition on the best trial, exit 4 if it does not hold: "validation.accuracy>=0.95"; may be given '
+    what += "several times"
+    command.add_argument("--require", dest="requirements", action="append", default=[], metavar="CONDITION", help=what)
+    command.add_argument("--detach", action="store_true", help="run in the background and print the folder")
+    add_trust(command)
+    add_json(command)
+    command.set_defaults(run=_run)
+
+
+def _register_append(command: argparse.ArgumentParser) -> None:
+    _add_experiment(command)
+    command.add_argument("--trials", type=int, metavar="N", help="this many trials more")
+    command.add_argument("--hours", type=float, metavar="H", help="no trial is started after so many hours in all")
+    command.add_argument("--at-once", type=int, metavar="N", help="trials at the same time from now on")
+    add_json(command)
+    command.set_defaults(run=_append)
+
+
+# ---- running ----
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    requirements = [parse(text) for text in arguments.requirements]
+    if arguments.detach and requirements:
+        raise UserError("--require needs the end of the experiment, and --detach leaves before it.")
+    folder = _continued(arguments) if arguments.project.is_dir() else _begun(arguments)
+    if arguments.detach:
+        from engine.experiments.runner import start_runner
+
+        start_runner(folder)
+        path = str(folder.path.absolute())
+        print_json(arguments, {"experiment_dir": path}) if arguments.json else print(path)
+        return EXIT_DONE
+    return _see_through(arguments, folder, requirements)
+
+
+def _begun(arguments: argparse.Namespace) -> ExperimentFolder:
+    project, notices = read_project(arguments.project, arguments.settings)
+    for notice in notices:
+        print(f"note: {notice}", file=sys.stderr)
+    project = _defined(project, arguments)
+    source = origin(arguments.project)
+    look_at_code(project, source.code_base, source.code, trusted=arguments.trust)
+    print("starting: reads the data ...", file=sys.stderr)
+    from engine.experiments.definition import begin
+
+    return begin(project, arguments.project.resolve())
+
+
+def _defined(project: Project, arguments: argparse.Namespace) -> Project:
+    """Return the project with the definition that the arguments change."""
+    options = ready(arguments.ready, project) if arguments.ready else project.experiment
+    if arguments.vary:
+        varied = [Parameter.read(text) for text in arguments.vary]
+        paths = {parameter.path for parameter in varied}
+        options = options.replace(parameters=[*(p for p in options.parameters if p.path not in paths), *varied])
+    project = project.with_section("experiment", options)
+    if arguments.strategy is not None:
+        project = set_option(project, f"experiment.strategy={arguments.strategy}")
+    for name in ("trials", "at_once"):
+        if getattr(arguments, name) is not None:
+            project = set_option(project, f"experiment.{name}={getattr(arguments, name)}")
+    return project
+
+
+def _continued(arguments: argparse.Namespace) -> ExperimentFolder:
+    if arguments.settings or arguments.vary or arguments.ready or arguments.strategy or arguments.trials:
+        raise UserError(
+            f"{arguments.project} is an experiment that has begun, whose definition stays as it is.",
+            hint="`experiment append` adds trials; for other values begin one with the project file.",
+        )
+    folder = open_experiment(arguments.project)
+    project = load(folder.project).project
+    info = folder.read_info()
+    look_at_code(project, Path(info.base or folder.path), trusted=arguments.trust)
+    return folder
+
+
+def _see_through(arguments: argparse.Namespace, folder: ExperimentFolder, requirements: Sequence[Requirement]) -> int:
+    """Run the experiment in this process, print its outcome and return the exit code."""
+    from engine.experiments.runner import Runner
+
+    objectives = folder.read_info().objectives
+    total = _total(load(folder.project).project)
+
+    def tell(trial: Trial) -> None:
+        if trial.is_over:
+            scores = _scores_text(trial, objectives)
+            reason = f": {trial.reason}" if trial.reason else ""
+            known = f"{trial.number}/{total}" if total else str(trial.number)
+            values = ", ".join(f"{path.rpartition('.')[2]} {value_text(v)}" for path, v in trial.values.items())
+            print("  ".join(filter(None, (known, values, trial.state + reason, scores))), file=sys.stderr, flush=True)
+
+    info = Runner(folder, tell).run()
+    trials = folder.read_trials()
+    best = best_trial(trials, objectives)
+    outcomes = [requirement.judge(_as_result(best)) for requirement in requirements]
+    missed = [outcome.text for outcome in outcomes if not outcome.passed]
+    if info.state == "stopped":
+        error, code = failure("stopped", info.reason), EXIT_STOPPED
+    elif best is None:
+        error, code = failure("run_failed", _why_none(trials)), EXIT_RUN_FAILED
+    elif missed:
+        error, code = failure("requirement_not_met", "; ".join(missed)), EXIT_REQUIREMENT
+    else:
+        error, code = {}, EXIT_DONE
+    if arguments.json:
+        print_json(arguments, {**_as_json(folder, trials), **error})
+    else:
+        _print_trials(folder, trials)
+        for outcome in outcomes:
+            print(f"requirement {'met' if outcome.passed else 'not met'}: {outcome.text}")
+        if best is None:
+            print(_why_none(trials), file=sys.stderr)
+    return code
+
+
+def _as_result(trial: Trial | None) -> dict[str, Any]:
+    """Return the scores of a trial as `result.json` of a run has them, for `--require`."""
+    result: dict[str, Any] = {"state": "finished", "metrics": {}}
+    for name, value in trial.scores.items() if trial is not None else ():
+        split, _, metric = name.partition(".")
+        if name == "training.loss":
+            result["loss"] = value
+        elif split == "training":
+            result["metrics"][metric] = value
+        else:
+            result.setdefault(split, {})[metric] = value
+    return result
+
+
+def _why_none(trials: Sequence[Trial]) -> str:
+    reason = next((trial.reason for trial in trials if trial.reason), "")
+    return f"No trial has finished. {reason}".strip()
+
+
+def _total(project: Project) -> int:
+    options = project.experiment
+    if options.strategy == "table":
+        return len(options.table)
+    if options.strategy != "grid":
+        return options.trials
+    from engine.project.trials import grid_size
+
+    return 0 if options.constraints or any(p.when for p in options.parameters) else grid_size(project, options)
+
+
+# ---- showing ----
+
+
+def _scores_text(trial: Trial, objectives: Sequence[str]) -> str:
+    texts = []
+    for name in objectives:
+        if (value := trial.scores.get(name)) is not None:
+            spread = trial.spread(name)
+            texts.append(f"{_short(name)} {value:.4g}" + (f" ± {spread[0]:.2g}" if spread else ""))
+    return ", ".join(texts)
+
+
+def _short(name: str) -> str:
+    for start, words in SHOWN.items():
+        if name.startswith(start):
+            return words + name.removeprefix(start)
+    return name
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    folder = open_experiment(arguments.experiment)
+    trials = folder.read_trials()
+    importance = None
+    if arguments.importance:
+        from engine.experiments.strategies import importances
+
+        importance = dict(importances(load(folder.project).project, trials, folder.read_info().objectives[0]))
+    if arguments.json:
+        print_json(arguments, _as_json(folder, trials) | ({"importance": importance} if importance else {}))
+        return EXIT_DONE
+    _print_trials(folder, trials)
+    for path, share in (importance or {}).items():
+        print(f"{share:6.1%}  {path}")
+    return EXIT_DONE
+
+
+def _as_json(folder: ExperimentFolder, trials: Sequence[Trial]) -> dict[str, Any]:
+    info = folder.read_info()
+    best = best_trial(trials, info.objectives)
+    front = pareto_front(trials, info.objectives) if len(info.objectives) > 1 else []
+    return {
+        "experiment_dir": str(folder.path.absolute()),
+        "name": info.name,
+        "state": folder.state(),
+        "reason": info.reason,
+        "created": iso_time(info.created),
+        "seconds": info.seconds,
+        "objectives": list(info.objectives),
+        "best": best.number if best is not None else None,
+        "pareto_front": [trial.number for trial in front],
+        "trials": [trial.write() for trial in trials],
+    }
+
+
+def _print_trials(folder: ExperimentFolder, trials: Sequence[Trial]) -> None:
+    """Print the trials, the best first, and where they are."""
+    info = folder.read_info()
+    order = ranked(trials, info.objectives[0])
+    rest = [trial for trial in trials if trial not in order]
+    shown = [*order, *rest][: MOST_ROWS if is_terminal(sys.stdout) else None]
+    paths = list(dict.fromkeys(path for trial in trials for path in trial.values))[:MOST_COLUMNS]
+    head = ["", *(path.removeprefix("training.") for path in paths), *map(_short, info.objectives), "time", "state"]
+    rows = [head]
+    for trial in shown:
+        values = [value_text(trial.values[path]) if path in trial.values else "" for path in paths]
+        scores = [_scores_text(trial, [name]).partition(" ")[2] for name in info.objectives]
+        rows.append([str(trial.number), *values, *scores, format_duration(trial.seconds), _state_text(trial)])
+    if trials:
+        print_table(rows, right=range(len(head) - 1))
+    over = sum(trial.is_over for trial in trials)
+    more = f", {len(trials) - len(shown):,} not shown" if len(shown) < len(trials) else ""
+    reason = f": {info.reason}" if info.reason else ""
+    print(f"{folder.state()}{reason}; {over:,} of {plural(len(trials), 'trial')} ended{more}")
+    print(f"experiment: {folder.path}")
+
+
+def _state_text(trial: Trial) -> str:
+    return (
+        f"{trial.state}: {trial.reason}" if trial.reason and trial.state not in ("finished", "pruned") else trial.state
+    )
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    project = load(arguments.project).project
+    found = experiments_of(arguments.project.resolve(), project.identity)
+    rows, described = [("experiment", "state", "trials", "best")], []
+    for folder in found:
+        with contextlib.suppress(UserError):
+            trials, info = folder.read_trials(), folder.read_info()
+            best = best_trial(trials, info.objectives)
+            over = sum(trial.is_over for trial in trials)
+            score = _scores_text(best, info.objectives) if best is not None else ""
+            rows.append((str(folder.path), folder.state(), f"{over:,}/{len(trials):,}", score))
+            described.append(
+                {
+                    "experiment_dir": str(folder.path),
+                    "state": folder.state(),
+                    "created": iso_time(info.created),
+                    "trials": len(trials),
+                    "ended": over,
+                    "best": best.write() if best is not None else None,
+                }
+            )
+    if arguments.json:
+        print_json(arguments, {"experiments": described})
+    elif described:
+        print_table(rows, right=(2,))
+    else:
+        print(f"{arguments.project} has no experiments. `netwright-engine experiment run` begins one.")
+    return EXIT_DONE
+
+
+def _best(arguments: argparse.Namespace) -> int:
+    folder = open_experiment(arguments.experiment)
+    info, trials = folder.read_info(), folder.read_trials()
+    best = best_trial(trials, info.objectives)
+    if best is None:
+        raise UserError(f"No trial of {folder.path} has finished yet.", code="not_found")
+    front = pareto_front(trials, info.objectives) if len(info.objectives) > 1 else [best]
+    written = None
+    if arguments.output is not None:
+        project = load(folder.project).project
+        save(with_values(project, best.values, Path(info.base or folder.path)), arguments.output)
+        written = str(arguments.output)
+    runs = [str(folder.run_path(run.name)) for run in best.runs]
+    if arguments.json:
+        said = {"best": best.write(), "run_dirs": runs, "pareto_front": [trial.write() for trial in front]}
+        print_json(arguments, {**said, "project": written})
+        return EXIT_DONE
+    for trial in front:
+        values = ", ".join(f"{path} {value_text(value)}" for path, value in trial.values.items())
+        print(f"trial {trial.number}: {_scores_text(trial, info.objectives)}  {values}")
+    print("\n".join(f"run: {run}" for run in runs))
+    if written:
+        print(f"project: {written}")
+    return EXIT_DONE
+
+
+# ---- changing ----
+
+
+def _append(arguments: argparse.Namespace) -> int:
+    folder = open_experiment(arguments.experiment)
+    options = load(folder.project).project.experiment
+    changes: dict[str, Any] = {}
+    if arguments.trials is not None:
+        if options.strategy in ("grid", "table"):
+            raise UserError(
+                f"The trials of {folder.path} are those of its {options.strategy}.", hint="Begin another experiment."
+            )
+        if arguments.trials < 1:
+            raise UserError(f"--trials {arguments.trials}: expected 1 or more.")
+        changes["trials"] = options.trials + arguments.trials
+    changes |= {"max_hours": arguments.hours} if arguments.hours is not None else {}
+    changes |= {"at_once": arguments.at_once} if arguments.at_once is not None else {}
+    if not changes:
+        raise UserError("Nothing is to change.", hint="Give --trials, --hours or --at-once.")
+    options.replace(**changes)  # refuses values outside of the limits
+    return _ask(arguments, folder, "set", **changes)
+
+
+def _again(arguments: argparse.Namespace) -> int:
+    folder = open_experiment(arguments.experiment)
+    if not any(trial.state in OVER and trial.state in ("failed", "refused", "lost") for trial in folder.read_trials()):
+        raise UserError(f"No trial of {folder.path} has failed.")
+    return _ask(arguments, folder, "again")
+
+
+def _stop(arguments: argparse.Namespace) -> int:
+    folder = open_experiment(arguments.experiment)
+    if not folder.is_alive():
+        raise UserError(f"No process is at work on {folder.path}: it is {folder.state()}.")
+    return _ask(arguments, folder, "finish" if arguments.after_trials else "stop")
+
+
+def _ask(arguments: argparse.Namespace, folder: ExperimentFolder, name: str, **values: Any) -> int:
+    """Send a request to the runner of an experiment; where there is none, to the one that goes on with it."""
+    folder.request(name, **values)
+    is_alive = folder.is_alive()
+    if arguments.json:
+        print_json(arguments, {"experiment_dir": str(folder.path), "is_running": is_alive})
+    elif not is_alive:
+        print(f"No process is at work on it: `netwright-engine experiment run {folder.path}` goes on with it.")
+    return EXIT_DONE
+
+
+# ---- leaving ----
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    folder = open_experiment(arguments.experiment)
+    trials = folder.read_trials()
+    if arguments.format == "optuna":
+        return _export_study(arguments, folder, trials)
+    text = _as_csv(trials) if arguments.format == "csv" else json.dumps(_as_json(folder, trials), indent=1) + "\n"
+    if arguments.output is None:
+        sys.stdout.write(text)
+        return EXIT_DONE
+    try:
+        write_atomically(arguments.output, text.encode())
+    except OSError as error:
+        raise UserError(f"{arguments.output} cannot be written: {error.strerror}.") from None
+    print_json(arguments, {"files": [str(arguments.output)]}) if arguments.json else print(arguments.output)
+    return EXIT_DONE
+
+
+def _as_csv(trials: Sequence[Trial]) -> str:
+    paths = list(dict.fromkeys(path for trial in trials for path in trial.values))
+    names = list(dict.fromkeys(name for trial in trials for name in trial.scores))
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["trial", "state", *paths, *names, "seconds"])
+    for trial in trials:
+        values = lists_of(trial.values)
+        cells = [values.get(path, "") for path in paths]
+        writer.writerow(
+            [trial.number, trial.state, *cells, *(trial.scores.get(name, "") for name in names), trial.seconds]
+        )
+    return file.getvalue()
+
+
+def _export_study(arguments: argparse.Namespace, folder: ExperimentFolder, trials: Sequence[Trial]) -> int:
+    if arguments.output is None:
+        raise UserError("A study of optuna needs a file: name it with -o.")
+    from engine.experiments.strategies import write_study
+
+    objectives = folder.read_info().objectives
+    write_study(load(folder.project).project, trials, objectives, arguments.output)
+    print_json(arguments, {"files": [str(arguments.output)]}) if arguments.json else print(arguments.output)
+    return EXIT_DONE

@@ -1,0 +1,539 @@
+"""Runner of an experiment: starts the runs of its trials, each in a process forked from this one, and records how they
+end.
+
+python -m engine.experiments.runner FOLDER
+
+This process has torch, the compiler's modules and the data of the project in memory, and computes nothing itself: a
+trial begins at once, and shares the samples with the others. The runs are ordinary ones, with a coordinator each. They
+outlive a runner that is killed; the next runner of the experiment takes them over.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import select
+import shutil
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from engine.core.child_process import fork, module_command, module_environment
+from engine.core.errors import EXIT_DEFECT, EXIT_DONE, UserError
+from engine.core.files import ROOT
+from engine.experiments.definition import Slot, change_options, placed, read_facts, runs_of, slots_for
+from engine.experiments.strategies import Strategy, strategy_for
+from engine.hardware import devices
+from engine.hardware.threads import calm_threads
+from engine.network.analysis import analyse
+from engine.project.experiment import MEASURED, Objective, Target
+from engine.project.file import load
+from engine.project.project import Project
+from engine.runs.events import EpochEnded, Points
+from engine.runs.experiments import (
+    COUNTED,
+    PRUNED,
+    ExperimentFolder,
+    ExperimentInfo,
+    Trial,
+    TrialLog,
+    TrialRun,
+    hold,
+    open_experiment,
+    trials_from,
+)
+from engine.runs.folder import RunFolder
+from engine.runs.log import EventReader
+from engine.runs.summary import read_summary
+
+LOOK_S = 0.25
+"""Time between two looks at requests, and at runs that another process has started."""
+CURVES_S = 0.1
+"""The same where curves decide about trials."""
+MEMORY_BYTES = 500 * 2**20
+"""Free memory needed to start a further trial, where the experiment does not say."""
+GOES_ON = ("stopped", "lost")
+"""States of runs that go on with their experiment."""
+Tell = Callable[[Trial], None]
+
+
+@dataclass
+class _ActiveRun:
+    """A run under way: in a child process of ours, or one that an earlier runner has started (`pid` 0)."""
+
+    trial: int
+    name: str
+    folder: RunFolder
+    slot: Slot | None
+    pid: int = 0
+    pidfd: int = -1
+    pipe: int = -1
+    reader: EventReader | None = None
+    metric: float | None = None
+    is_pruned: bool = False
+
+    def said(self) -> dict[str, Any]:
+        """Return what the process said before the run began, such as why it was refused."""
+        with contextlib.suppress(OSError, ValueError):
+            message = json.loads(os.read(self.pipe, 2**16) or b"{}")
+            return message if isinstance(message, dict) else {}
+        return {}
+
+    def close(self) -> None:
+        """Close the descriptors."""
+        for descriptor in (self.pidfd, self.pipe):
+            if descriptor >= 0:
+                os.close(descriptor)
+
+
+@dataclass
+class _TrialAtWork:
+    """A trial that has begun, and the projects of its runs that have not."""
+
+    trial: Trial
+    waiting: dict[str, Project] = field(default_factory=dict)
+
+
+class Runner:
+    """Runner of one experiment. `tell` is called with a trial whenever its state or its runs have changed."""
+
+    def __init__(self, folder: ExperimentFolder, tell: Tell = lambda trial: None) -> None:
+        self._folder, self._tell = folder, tell
+        self._active: dict[str, _ActiveRun] = {}
+        self._at_work: dict[int, _TrialAtWork] = {}
+        self._trials: dict[int, Trial] = {}
+        self._slots: list[Slot] = []
+        self._restarts: dict[str, int] = {}
+        """Restarts of runs whose coordinator was killed, by name."""
+        self._is_stopping = self._is_finishing = False
+        self._reason = ""
+        self._lock = -1
+
+    def run(self) -> ExperimentInfo:
+        """Run the experiment to its end and return its record. Ctrl-C stops it, as `stop` does; a second one leaves the
+        runs to themselves. Raises `UserError`, and `RunError` where another process is at work on it."""
+        self._lock = hold(self._folder)
+        try:
+            info = self._folder.read_info()
+            started = time.monotonic()
+            self._open(info)
+            self._folder.update_info(state="running", reason="")
+            state = "failed"
+            try:
+                try:
+                    self._work(started, info.seconds)
+                except KeyboardInterrupt:
+                    self.stop()
+                    self._work(started, info.seconds)
+                state = "stopped" if self._is_stopping else "finished"
+            except UserError as error:
+                self._reason = str(error)
+                raise
+            finally:
+                seconds = round(info.seconds + time.monotonic() - started, 3)
+                self._folder.update_info(state=state, reason=self._reason, seconds=seconds)
+                self._log.close()
+            return self._folder.read_info()
+        finally:
+            os.close(self._lock)
+
+    def stop(self, reason: str = "stopped on request") -> None:
+        """Start no more runs and ask those under way to stop; `run` then returns. What has begun goes on when the
+        experiment is run again."""
+        if not self._is_stopping:
+            self._is_stopping, self._reason = True, reason
+            for run in self._active.values():
+                with contextlib.suppress(UserError):
+                    run.folder.request("stop")
+
+    # ---- the beginning ----
+
+    def _open(self, info: ExperimentInfo) -> None:
+        """Read definition and trials, and what every trial needs into memory."""
+        self._project = load(self._folder.project).project
+        self._base = Path(info.base or self._folder.path)
+        self._path = Path(info.project_path) if info.project_path else None
+        self._objectives = [Objective.read(name) for name in info.objectives]
+        self._target = Target.read(self._project.experiment.target) if self._project.experiment.target else None
+        self._strategy: Strategy = strategy_for(self._project, self._objectives, self._folder.journal)
+        self._log = TrialLog(self._folder)
+        self._inventory = devices.probe()
+        self._slots = slots_for(self._project, self._inventory)
+        _preload()
+        with contextlib.suppress(UserError):  # each trial says what is wrong with its data
+            _read_data(self._project, self._base)
+        self._trials = trials_from(self._folder.lines())
+        for trial in self._trials.values():
+            self._strategy.began(trial)
+            if trial.is_over:
+                self._strategy.ended(trial)
+            else:
+                self._take_over(trial)
+
+    def _take_over(self, trial: Trial) -> None:
+        """Go on with a trial that an earlier runner has begun."""
+        at_work = self._at_work[trial.number] = _TrialAtWork(trial)
+        projects = self._projects_of(trial)
+        ended = {run.name for run in trial.runs}
+        for name, project in projects.items():
+            folder = RunFolder(self._folder.run_path(name))
+            if name in ended:
+                continue
+            if folder.info.is_file() and folder.is_alive():
+                self._active[name] = _ActiveRun(trial.number, name, folder, None)
+            elif folder.info.is_file() and folder.state() not in GOES_ON:
+                self._record(trial.number, replace(self._ended_run(name, folder), state=folder.state()))
+            else:
+                at_work.waiting[name] = project
+        self._end_if_over(trial.number)
+
+    def _projects_of(self, trial: Trial) -> dict[str, Project]:
+        """Return the projects of the runs of a trial; none, and the trial has ended, where its values do not fit."""
+        try:
+            return runs_of(self._project, trial, self._base)
+        except UserError as error:
+            self._end(trial, "refused", str(error))
+            return {}
+
+    # ---- the loop ----
+
+    def _work(self, started: float, seconds_before: float) -> None:
+        """Start and record runs until nothing is left to do."""
+        while True:
+            self._obey()
+            self._collect()
+            self._look_at_curves()
+            limit_s = self._project.experiment.max_hours * 3600
+            if limit_s and seconds_before + time.monotonic() - started > limit_s and not self._is_finishing:
+                self._is_finishing, self._reason = True, "the time of the experiment is over"
+            while not self._is_stopping and (slot := self._free_slot()) is not None and self._start_next(slot):
+                pass
+            if not self._active and (self._is_stopping or not self._has_work()):
+                return
+            self._wait()
+
+    def _obey(self) -> None:
+        for request in self._folder.take_requests():
+            match request.get("do"):
+                case "stop":
+                    self.stop()
+                case "finish":
+                    self._is_finishing, self._reason = True, "no more trials were asked for"
+                case "set":
+                    self._change_options(request)
+                case "again":
+                    self._begin_again()
+
+    def _change_options(self, request: Mapping[str, Any]) -> None:
+        """Change budget and parallelism of the experiment: `trials`, `max_hours`, `at_once`."""
+        changes = {name: request[name] for name in ("trials", "max_hours", "at_once") if name in request}
+        with contextlib.suppress(UserError):
+            change_options(self._folder, changes)
+            self._project = load(self._folder.project).project
+            self._slots = slots_for(self._project, self._inventory)
+
+    def _begin_again(self) -> None:
+        """Train the trials that have failed again. The folders of their runs are kept beside, with another name."""
+        for trial in [trial for trial in self._trials.values() if trial.state in ("failed", "refused", "lost")]:
+            for name in [run.name for run in trial.runs]:
+                set_aside(self._folder.run_path(name))
+            self._log.append(trial.number, state="running", again=True)
+            trial = self._trials[trial.number] = replace(trial, state="running", runs=(), reason="")
+            self._strategy.began(trial)
+            at_work = self._at_work[trial.number] = _TrialAtWork(trial)
+            at_work.waiting = self._projects_of(trial)
+
+    def _has_work(self) -> bool:
+        return any(at_work.waiting for at_work in self._at_work.values()) or not (
+            self._is_finishing or self._next_values(peek=True) is None
+        )
+
+    def _free_slot(self) -> Slot | None:
+        """Return a slot that no run uses, where memory allows another run."""
+        if len(self._active) >= len(self._slots):
+            return None
+        needed = self._project.experiment.memory_per_trial * 1e9 or MEMORY_BYTES
+        if self._active and psutil.virtual_memory().available < needed:
+            return None
+        used = [run.slot for run in self._active.values()]
+        for slot in self._slots:
+            if slot not in used:
+                return slot
+            used.remove(slot)
+        return self._slots[0]
+
+    def _start_next(self, slot: Slot) -> bool:
+        """Start the next run of a trial that has begun, else of a new trial. Return False where there is none."""
+        for at_work in self._at_work.values():
+            if at_work.waiting:
+                name = next(iter(at_work.waiting))
+                self._start_run(at_work.trial, name, at_work.waiting.pop(name), slot)
+                return True
+        if self._is_finishing or (values := self._next_values()) is None:
+            return False
+        trial = Trial(max(self._trials, default=0) + 1, values, started=time.time())
+        self._log.append(trial.number, values=values)  # before the run: it belongs to a trial from its first moment
+        self._trials[trial.number] = trial
+        self._strategy.began(trial)
+        self._tell(trial)
+        at_work = self._at_work[trial.number] = _TrialAtWork(trial)
+        at_work.waiting = self._projects_of(trial)
+        return True
+
+    def _next_values(self, *, peek: bool = False) -> dict[str, Any] | None:
+        """Return the values of the next trial, None where there is none. With `peek` optuna is not asked."""
+        options, number = self._project.experiment, max(self._trials, default=0) + 1
+        is_listed = options.strategy in ("grid", "table")
+        if not is_listed and number > options.trials:
+            return None
+        return {} if peek and not is_listed else self._strategy.values_of(number)
+
+    def _wait(self) -> None:
+        """Wait until a run ends, at most until the next look."""
+        ends = [run.pidfd for run in self._active.values() if run.pidfd >= 0]
+        by_curves = self._project.experiment.pruning != "none"
+        select.select(ends, [], [], CURVES_S if by_curves else LOOK_S)
+
+    # ---- runs ----
+
+    def _start_run(self, trial: Trial, name: str, project: Project, slot: Slot) -> None:
+        """Fork the coordinator of a run, which prepares it."""
+        folder = RunFolder(self._folder.run_path(name))
+        reading, writing = os.pipe()
+        closed = [self._lock, self._log.descriptor, reading]
+        closed += [d for run in self._active.values() for d in (run.pidfd, run.pipe) if d >= 0]
+        is_begun = folder.info.is_file()
+        if not is_begun and folder.path.exists():  # the runner was killed while it was created
+            shutil.rmtree(folder.path)
+
+        def coordinate() -> int:
+            for descriptor in closed:
+                os.close(descriptor)
+            os.setsid()
+            os.chdir(self._base if self._base.is_dir() else folder.path.parent)
+            project_here = None if is_begun else placed(project, slot)
+            return _train(folder, project_here, self._path, trial.number, writing)
+
+        pid = fork(coordinate, EXIT_DEFECT)
+        os.close(writing)
+        fcntl.fcntl(reading, fcntl.F_SETFL, os.O_NONBLOCK)
+        pidfd = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else -1
+        self._active[name] = _ActiveRun(trial.number, name, folder, slot, pid, pidfd, reading)
+
+    def _collect(self) -> None:
+        """Record the runs that have ended."""
+        for run in list(self._active.values()):
+            if run.pid:
+                if os.waitpid(run.pid, os.WNOHANG)[0] == 0:
+                    continue
+            elif run.folder.is_alive():
+                continue
+            del self._active[run.name]
+            self._ended(run)
+            run.close()
+
+    def _ended(self, run: _ActiveRun) -> None:
+        said, trial = run.said(), self._trials[run.trial]
+        if "refusal" in said:
+            self._record(run.trial, TrialRun(run.name, "refused", reason=str(said["refusal"])))
+        elif "defect" in said or not run.folder.info.is_file():
+            reason = "its process ended before the run began"
+            self._record(run.trial, TrialRun(run.name, "failed", reason=str(said.get("defect") or reason)))
+        elif (state := run.folder.state()) == "stopped" and self._is_stopping:
+            return  # it goes on with the experiment
+        elif state == "lost" and not self._was_tried_again(run):
+            self._at_work[trial.number].waiting[run.name] = self._projects_of(trial)[run.name]
+            return  # its coordinator was killed: from its last checkpoint
+        else:
+            ended = replace(self._ended_run(run.name, run.folder), state=state)
+            self._record(run.trial, replace(ended, state=PRUNED, reason="") if run.is_pruned else ended)
+        self._end_if_over(run.trial)
+
+    def _was_tried_again(self, run: _ActiveRun) -> bool:
+        """Return whether a run whose coordinator was killed has used up its restarts."""
+        self._restarts[run.name] = self._restarts.get(run.name, 0) + 1
+        return self._restarts[run.name] > self._project.run.max_restarts
+
+    def _ended_run(self, name: str, folder: RunFolder) -> TrialRun:
+        """Return the record of a run that has ended, with its scores."""
+        summary = read_summary(folder.path)
+        seconds = float(summary.number("seconds") or 0.0)
+        scores = dict(summary.scores)
+        for measured in {objective.name for objective in self._objectives} & set(MEASURED):
+            scores[measured] = seconds if measured == "seconds" else _counted(folder, measured)
+        return TrialRun(name, summary.state, scores, seconds, summary.reason if summary.state != "finished" else "")
+
+    def _record(self, number: int, run: TrialRun) -> None:
+        """Note the end of a run, in the log of trials and in its trial."""
+        self._log.append(
+            number, run=run.name, state=run.state, scores=run.scores, seconds=run.seconds, reason=run.reason
+        )
+        trial = self._trials[number]
+        trial = self._trials[number] = replace(trial, runs=(*trial.runs, run))
+        self._at_work[number].trial = trial
+        if run.state not in COUNTED:  # the other runs of the trial would tell nothing
+            self._at_work[number].waiting.clear()
+
+    def _end_if_over(self, number: int) -> None:
+        """End a trial all of whose runs have ended."""
+        at_work = self._at_work.get(number)
+        if at_work is None or at_work.waiting or any(run.trial == number for run in self._active.values()):
+            return
+        runs = at_work.trial.runs
+        worst = next((run for run in runs if run.state not in COUNTED), None)
+        worst = worst or next((run for run in runs if run.state != "finished"), None)
+        if worst is not None or runs:
+            self._end(at_work.trial, worst.state if worst else "finished", worst.reason if worst else "")
+
+    def _end(self, trial: Trial, state: str, reason: str) -> None:
+        self._at_work.pop(trial.number, None)
+        trial = self._trials[trial.number] = replace(trial, state=state, reason=reason, ended=time.time())
+        self._log.append(trial.number, state=state, reason=reason)
+        self._strategy.ended(trial)
+        self._tell(trial)
+        if self._target is not None and state == "finished" and self._target.is_reached(trial.scores):
+            self._is_finishing = True
+            self._reason = f"trial {trial.number} reached {self._project.experiment.target}"
+
+    def _look_at_curves(self) -> None:
+        """Stop the runs of trials that fall behind, by their validation curves."""
+        if self._project.experiment.pruning == "none":
+            return
+        split, _, metric = self._objectives[0].name.partition(".")
+        for run in self._active.values():
+            if run.is_pruned or not run.folder.events.exists() or run.name.partition("_")[2] not in ("", "1"):
+                continue
+            run.reader = run.reader or EventReader(run.folder)
+            for epoch, value in _by_epoch(run, split, metric):
+                if self._strategy.should_prune(self._trials[run.trial], epoch, value):
+                    run.is_pruned = True
+                    self._at_work[run.trial].waiting.clear()
+                    with contextlib.suppress(UserError):
+                        run.folder.request("stop")
+                    break
+
+
+def _by_epoch(run: _ActiveRun, split: str, metric: str) -> Iterator[tuple[int, float]]:
+    """Yield each epoch that has ended since the last look, and the last value of the metric before its end."""
+    assert run.reader is not None
+    for event in run.reader.read():
+        if isinstance(event, Points) and event.split == split and event.values.get(metric):
+            run.metric = event.values[metric][-1]
+        elif isinstance(event, EpochEnded) and run.metric is not None:
+            yield event.epoch, run.metric
+
+
+def _counted(folder: RunFolder, what: str) -> float:
+    """Return the number of parameters, or the FLOPs per sample, of the network of a run."""
+    found = analyse(load(folder.project).project.network)
+    return float(found.parameters if what == "parameters" else found.flops)
+
+
+def _preload() -> None:
+    """Import what a run needs, so that it starts at once in a forked process."""
+    calm_threads()
+    from engine.launch.coordinator import preload
+
+    preload()
+    import engine.launch.prepare  # noqa: F401
+
+
+def _read_data(project: Project, base: Path) -> None:
+    """Read the samples that all trials use into memory, which forked processes share. Raises `UserError`."""
+    if read_facts(project, base) is None or project.experiment.folds:
+        return
+    from engine.data.load import load as load_data
+
+    load_data(project.data, base)
+
+
+def _train(folder: RunFolder, project: Project | None, path: Path | None, trial: int, writing: int) -> int:
+    """Prepare or, without a project, resume a run in this process, tell through a pipe what came of that, and train.
+    Returns the exit code."""
+    from engine.launch.coordinator import coordinate, exit_code
+    from engine.launch.detached_coordinator import replace_by_small_process
+    from engine.launch.prepare import prepare
+    from engine.launch.resume import prepare_resume
+
+    is_ready = False
+    try:
+        if project is None:
+            prepare_resume(folder)
+        else:
+            prepare(project, path, folder.path, trial=trial)
+        is_ready, message = True, {"run_dir": str(folder.path)}
+    except UserError as error:
+        message = {"refusal": str(error)[:4000]}
+    except Exception as error:  # whatever it was, the runner is to record it
+        traceback.print_exc()
+        message = {"defect": f"A defect of Netwright: {type(error).__name__}: {error}"[:4000]}
+    os.write(writing, json.dumps(message).encode())
+    os.close(writing)
+    if not is_ready:
+        return EXIT_DEFECT
+    log = os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    sys.stdout.flush()
+    for stream in (1, 2):
+        os.dup2(log, stream)
+    os.close(log)
+    coordinate(folder, shrink=replace_by_small_process)
+    return exit_code(folder)
+
+
+def set_aside(path: Path) -> None:
+    """Rename the folder of a run that is trained again, to `3.1`, so that its log is not lost."""
+    number = 1
+    while path.with_name(f"{path.name}.{number}").exists():
+        number += 1
+    with contextlib.suppress(FileNotFoundError):
+        path.rename(path.with_name(f"{path.name}.{number}"))
+
+
+# ---- a process of its own ----
+
+# Referenced, so that Python does not warn of processes that are meant to outlive this one.
+_started: list["subprocess.Popen[bytes]"] = []
+
+
+def start_runner(folder: ExperimentFolder) -> None:
+    """Start a runner of the experiment that outlives this process. Its output goes to `runner.log`. Raises
+    `UserError`."""
+    try:
+        log = os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            command = module_command("engine.experiments.runner", str(folder.path.absolute()))
+            process = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=module_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        finally:
+            os.close(log)
+    except OSError as error:
+        raise UserError(f"The experiment in {folder.path} cannot be started: {error.strerror}.") from None
+    _started.append(process)
+
+
+def main(arguments: list[str]) -> int:
+    """Run the experiment in a folder; return the exit code."""
+    try:
+        Runner(open_experiment(Path(arguments[0]))).run()
+    except UserError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return EXIT_DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

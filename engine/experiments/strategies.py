@@ -1,0 +1,337 @@
+"""How the values of the next trial are chosen: grid, random, Sobol, a table, or optuna."""
+
+import contextlib
+import itertools
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from engine.core.errors import UserError, plural
+from engine.core.extras import import_extra
+from engine.project.experiment import ExperimentOptions, Objective, rows_in
+from engine.project.parameters import Parameter, lists_of
+from engine.project.project import Project
+from engine.project.trials import applies, fulfils, is_whole, key_of, needs_optuna
+from engine.runs.experiments import PRUNED, Trial
+
+MOST_TRIES = 1000
+"""Values in a row that may violate the constraints, or repeat an earlier trial of a grid, before the search ends."""
+EXTRA = "experiments"
+
+
+class Strategy(Protocol):
+    """Chooses values of trials and learns what they have reached."""
+
+    def values_of(self, number: int) -> dict[str, Any] | None:
+        """Return the values of the trial of this number, from 1; None where there is none. Raises `UserError`."""
+
+    def began(self, trial: Trial) -> None:
+        """Take note of a trial that has begun, also in an earlier process."""
+
+    def should_prune(self, trial: Trial, epoch: int, value: float) -> bool:
+        """Take note of the objective of a trial after an epoch; return whether it should be stopped."""
+
+    def ended(self, trial: Trial) -> None:
+        """Take note of a trial that has ended."""
+
+
+class Listed:
+    """Trials that depend on nothing but the definition: a grid, a table, random values and Sobol points."""
+
+    def __init__(self, project: Project) -> None:
+        options = project.experiment
+        self._rest = _CHOOSERS[options.strategy](project)
+        self._known: list[dict[str, Any]] = []
+
+    def values_of(self, number: int) -> dict[str, Any] | None:
+        """Return the values of the trial of this number, from 1; None where there is none. Raises `UserError`."""
+        while len(self._known) < number:
+            values = next(self._rest, None)
+            if values is None:
+                return None
+            self._known.append(values)
+        return self._known[number - 1]
+
+    def began(self, trial: Trial) -> None:
+        """Take no note: trials do not depend on each other."""
+
+    def should_prune(self, trial: Trial, epoch: int, value: float) -> bool:
+        """Return False: no trial is stopped."""
+        return False
+
+    def ended(self, trial: Trial) -> None:
+        """Take no note: trials do not depend on each other."""
+
+
+def strategy_for(project: Project, objectives: Sequence[Objective], journal: Path) -> Strategy:
+    """Return the strategy of an experiment. Raises `UserError` where it needs optuna, which is not installed."""
+    if not needs_optuna(project.experiment):
+        return Listed(project)
+    import_extra("optuna", EXTRA, _purpose(project.experiment), "Or use grid, random or sobol, without pruning.")
+    return ByOptuna(project, objectives, journal)
+
+
+def _purpose(options: ExperimentOptions) -> str:
+    return f"Pruned trials ({options.pruning})" if options.pruning != "none" else f"Trials by {options.strategy}"
+
+
+# ---- without optuna ----
+
+
+def _grid(project: Project) -> Iterator[dict[str, Any]]:
+    """Yield every combination, the last parameter changing fastest; where conditions drop values, each one once."""
+    options = project.experiment
+    points = [parameter.points(is_whole=is_whole(project, parameter.path)) for parameter in options.parameters]
+    seen: set[str] = set()
+    for combination in itertools.product(*points):
+        values: dict[str, Any] = {}
+        for parameter, value in zip(options.parameters, combination, strict=True):
+            if applies(project, parameter, values):
+                values[parameter.path] = value
+        if (key := key_of(values)) not in seen and fulfils(project, options, values):
+            seen.add(key)
+            yield values
+
+
+def _table(project: Project) -> Iterator[dict[str, Any]]:
+    return (dict(row) for row in rows_in(project.experiment))
+
+
+def _random(project: Project) -> Iterator[dict[str, Any]]:
+    generator = random.Random(project.experiment.seed)
+    count = len(project.experiment.parameters)
+    return _from_shares(project, ([generator.random() for _ in range(count)] for _ in itertools.count()))
+
+
+def _sobol(project: Project) -> Iterator[dict[str, Any]]:
+    """Yield the points of a scrambled Sobol sequence (Owen, 1998)."""
+    from torch.quasirandom import SobolEngine
+
+    count = len(project.experiment.parameters)
+    if not count:
+        return _random(project)
+    engine: Any = SobolEngine(count, scramble=True, seed=project.experiment.seed)  # type: ignore[no-untyped-call]
+    return _from_shares(project, (engine.draw(1)[0].tolist() for _ in itertools.count()))
+
+
+def _from_shares(project: Project, points: Iterator[Sequence[float]]) -> Iterator[dict[str, Any]]:
+    """Yield the values at points of the unit cube that fulfil the constraints. Raises `UserError` where none do."""
+    options, tries = project.experiment, 0
+    whole = [is_whole(project, parameter.path) for parameter in options.parameters]
+    for point in points:
+        values: dict[str, Any] = {}
+        for parameter, share, rounds in zip(options.parameters, point, whole, strict=True):
+            if applies(project, parameter, values):
+                values[parameter.path] = parameter.at(share, is_whole=rounds)
+        if fulfils(project, options, values):
+            tries = 0
+            yield values
+        elif (tries := tries + 1) >= MOST_TRIES:
+            raise _none_fulfils(options)
+
+
+def _none_fulfils(options: ExperimentOptions) -> UserError:
+    return UserError(
+        f"None of {MOST_TRIES:,} choices fulfils the {plural(len(options.constraints), 'constraint')} of the "
+        f"experiment: {'; '.join(options.constraints)}.",
+        hint="Loosen them, or widen the ranges.",
+    )
+
+
+_CHOOSERS = {"grid": _grid, "table": _table, "random": _random, "sobol": _sobol}
+
+
+# ---- with optuna ----
+
+
+class ByOptuna:
+    """Trials that optuna chooses or prunes. Its study is rebuilt from the log of trials, so that an experiment goes on
+    after its runner was killed; each choice has a seed of its own, so that it does not depend on when that was."""
+
+    def __init__(self, project: Project, objectives: Sequence[Objective], journal: Path) -> None:
+        self._optuna = optuna = _quiet_optuna("An experiment")
+        self._project, self._objectives = project, tuple(objectives)
+        self._listed = Listed(project) if project.experiment.strategy in _CHOOSERS else None
+        self._trials: dict[int, Any] = {}
+        self._asked: dict[int, Any] = {}
+        with contextlib.suppress(FileNotFoundError):
+            journal.unlink()
+        storage = optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(str(journal)))
+        directions = ["minimize" if objective.is_low_better else "maximize" for objective in objectives]
+        self._study = optuna.create_study(
+            storage=storage, study_name=journal.parent.name, directions=directions, pruner=self._pruner()
+        )
+
+    def _pruner(self) -> Any:
+        options, pruners = self._project.experiment, self._optuna.pruners
+        first, last = options.prune_from_epoch, self._project.training.max_epochs
+        match options.pruning:
+            case "median":
+                return pruners.MedianPruner(
+                    n_startup_trials=5, n_warmup_steps=first + 1
+                )  # a step below it is not judged
+            case "successive-halving":
+                return pruners.SuccessiveHalvingPruner(min_resource=first, reduction_factor=3)
+            case "hyperband":
+                return pruners.HyperbandPruner(min_resource=first, max_resource=max(first, last), reduction_factor=3)
+        return pruners.NopPruner()
+
+    def _sampler(self, number: int) -> Any:
+        options, samplers = self._project.experiment, self._optuna.samplers
+        seed = (options.seed * 1_000_003 + number) % 2**32
+        match options.strategy:
+            case "tpe":
+                return samplers.TPESampler(seed=seed, constant_liar=True)
+            case "gp":
+                import_extra("scipy", "matlab", "Gaussian processes")
+                return samplers.GPSampler(seed=seed)
+            case "nsga2":
+                return samplers.NSGAIISampler(seed=seed)
+        return samplers.RandomSampler(seed=seed)
+
+    def values_of(self, number: int) -> dict[str, Any] | None:
+        """Return the values of the trial of this number, from 1; None where there is none. Raises `UserError`."""
+        if self._listed is not None:
+            return self._listed.values_of(number)
+        for attempt in range(MOST_TRIES):
+            self._study.sampler = self._sampler(number + attempt * 7919)
+            asked = self._study.ask()
+            values = self._suggested(asked)
+            if fulfils(self._project, self._project.experiment, values):
+                self._asked[number] = asked
+                return values
+            self._study.tell(asked, state=self._optuna.trial.TrialState.FAIL)
+        raise _none_fulfils(self._project.experiment)
+
+    def _suggested(self, asked: Any) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for parameter in self._project.experiment.parameters:
+            if not applies(self._project, parameter, values):
+                continue
+            values[parameter.path] = self._suggest(asked, parameter)
+        return values
+
+    def _suggest(self, asked: Any, parameter: Parameter) -> Any:
+        distribution = distribution_of(self._project, parameter)
+        if parameter.values:
+            return _tuple(json.loads(asked.suggest_categorical(parameter.path, distribution.choices)))
+        suggest = asked.suggest_int if isinstance(distribution.low, int) else asked.suggest_float
+        return suggest(parameter.path, distribution.low, distribution.high, log=parameter.is_log)
+
+    def began(self, trial: Trial) -> None:
+        """Take note of a trial that has begun, also in an earlier process."""
+        if trial.number in self._asked:
+            self._trials[trial.number] = self._asked.pop(trial.number)
+            return
+        by_path = {parameter.path: parameter for parameter in self._project.experiment.parameters}
+        varied = {path: value for path, value in trial.values.items() if path in by_path}
+        shown = {path: _category(value) if by_path[path].values else value for path, value in varied.items()}
+        self._study.enqueue_trial(shown, user_attrs={"trial": trial.number})
+        distributions = {path: distribution_of(self._project, by_path[path]) for path in varied}
+        self._trials[trial.number] = self._study.ask(fixed_distributions=distributions)
+
+    def should_prune(self, trial: Trial, epoch: int, value: float) -> bool:
+        """Take note of the objective of a trial after an epoch; return whether it should be stopped."""
+        if self._project.experiment.pruning == "none" or len(self._objectives) > 1:
+            return False
+        at_work = self._trials.get(trial.number)
+        if at_work is None:
+            return False
+        at_work.report(value, epoch)
+        return bool(at_work.should_prune())
+
+    def ended(self, trial: Trial) -> None:
+        """Take note of a trial that has ended."""
+        states = self._optuna.trial.TrialState
+        at_work = self._trials.pop(trial.number, None)
+        if at_work is None:
+            return
+        scores = [trial.scores.get(objective.name) for objective in self._objectives]
+        if trial.state == PRUNED:  # optuna takes the last value that was reported
+            self._study.tell(at_work, state=states.PRUNED)
+        elif trial.state != "finished" or None in scores:
+            self._study.tell(at_work, state=states.FAIL)
+        else:
+            self._study.tell(at_work, values=scores)
+
+
+def _quiet_optuna(purpose: str) -> Any:
+    optuna = import_extra("optuna", EXTRA, purpose)
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna
+
+
+def distribution_of(project: Project, parameter: Parameter) -> Any:
+    """Return optuna's distribution of a parameter; values of a list are its categories, as JSON."""
+    from optuna import distributions
+
+    if parameter.values:
+        return distributions.CategoricalDistribution([_category(value) for value in parameter.values])
+    if is_whole(project, parameter.path):
+        low, high = parameter.at(0.0, is_whole=True), parameter.at(1.0, is_whole=True)
+        return distributions.IntDistribution(low, high, log=parameter.is_log)
+    return distributions.FloatDistribution(float(parameter.low), float(parameter.high), log=parameter.is_log)
+
+
+def _category(value: Any) -> str:
+    return json.dumps(lists_of({"": value})[""])
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(map(_tuple, value)) if isinstance(value, list) else value
+
+
+def study_of(project: Project, trials: Sequence[Trial], objectives: Sequence[str]) -> Any:
+    """Return an optuna study, in memory, of the trials that have finished. Raises `UserError` without optuna."""
+    optuna = _quiet_optuna("A study")
+    directions = ["minimize" if Objective(name).is_low_better else "maximize" for name in objectives]
+    study = optuna.create_study(directions=directions)
+    by_path = {parameter.path: parameter for parameter in project.experiment.parameters}
+    for trial in trials:
+        if trial.state != "finished" or any(name not in trial.scores for name in objectives):
+            continue
+        varied = {path: value for path, value in trial.values.items() if path in by_path}
+        study.add_trial(
+            optuna.trial.create_trial(
+                params={path: _category(v) if by_path[path].values else v for path, v in varied.items()},
+                distributions={path: distribution_of(project, by_path[path]) for path in varied},
+                values=[trial.scores[name] for name in objectives],
+                user_attrs={"trial": trial.number},
+            )
+        )
+    return study
+
+
+def write_study(project: Project, trials: Sequence[Trial], objectives: Sequence[str], path: Path) -> None:
+    """Write the trials that have finished as a study into a journal of optuna, a new file. Raises `UserError`."""
+    if path.exists():
+        raise UserError(f"{path} exists already.", hint="Name another file.")
+    study = study_of(project, trials, objectives)
+    optuna = _quiet_optuna("A study")
+    try:
+        backend = optuna.storages.journal.JournalFileBackend(str(path))
+        storage = optuna.storages.JournalStorage(backend)
+        optuna.create_study(
+            storage=storage, study_name=path.stem, directions=[direction.name.lower() for direction in study.directions]
+        ).add_trials(study.trials)
+    except OSError as error:
+        raise UserError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def importances(project: Project, trials: Sequence[Trial], objective: str) -> Mapping[str, float]:
+    """Return the importance of each parameter for an objective, as shares of 1, by functional ANOVA (Hutter et al.,
+    2014) over the trials that have finished. Raises `UserError` without optuna, or with too few trials."""
+    study = study_of(project, trials, [objective])
+    import_extra("sklearn", EXTRA, "Importances of parameters")
+    if len(study.trials) < 4:
+        raise UserError(f"Importances need at least 4 finished trials; there are {len(study.trials)}.")
+    import optuna
+
+    evaluator = optuna.importance.FanovaImportanceEvaluator(seed=0)
+    try:
+        found = optuna.importance.get_param_importances(study, evaluator=evaluator)
+    except (ValueError, RuntimeError) as error:  # no parameter that all trials have, or no difference between them
+        raise UserError(f"The trials do not tell how important their parameters are: {error}") from None
+    return {path: float(share) for path, share in found.items()}

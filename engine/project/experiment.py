@@ -1,0 +1,262 @@
+"""Project section `experiment`: which values vary between trials, how they are chosen, and what is compared.
+
+"experiment": {"parameters": [{"path": "training.initial_learn_rate", "low": 0.0001, "high": 0.1, "log": true},
+                              {"path": "network.conv_1.filters", "values": [8, 16, 32]}],
+               "strategy": "random", "trials": 30, "repeats": 3}
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from engine.core.errors import FieldError, UserError
+from engine.core.fields import Choice, Float, Int, Text, quoted
+from engine.core.formula import Formula
+from engine.core.list_fields import Texts
+from engine.core.records import Record
+from engine.project.options.metrics import is_better_low
+from engine.project.parameters import MOST_TRIALS, Parameters, Rows
+
+GROUP = "Experiment"
+NEEDS_OPTUNA = ("tpe", "gp", "nsga2")
+SPLITS = ("training", "validation", "test")
+MEASURED = ("parameters", "seconds", "flops")
+"""What can be compared of a trial beside losses and metrics: number of parameters, time of the run, FLOPs per sample;
+less is better."""
+
+
+def _strategy(*names: str) -> Any:
+    return lambda options: options.strategy in names
+
+
+class ExperimentOptions(Record):
+    """The trials of an experiment: what varies, how it is chosen, how much is tried and what is compared."""
+
+    parameters = Parameters(
+        (),
+        group=GROUP,
+        help="Values that differ between trials: options, fields of layers (network.conv_1.filters), or whole "
+        "networks (network=a.netwright,b.netwright)",
+        matlab="hyperparameters of Experiment Manager",
+    )
+    strategy = Choice(
+        "grid",
+        options=("grid", "random", "sobol", *NEEDS_OPTUNA, "table"),
+        notes={
+            "grid": "Every combination; ranges at evenly spaced points. MATLAB: exhaustive sweep",
+            "random": "Random values",
+            "sobol": "Evenly spread points of a Sobol sequence",
+            "tpe": "Bayesian: tree-structured Parzen estimator. Needs optuna",
+            "gp": "Bayesian: Gaussian process. Needs optuna",
+            "nsga2": "Genetic, for several objectives. Needs optuna",
+            "table": "The rows of a table, one per trial",
+        },
+        group=GROUP,
+        help="How the values of a trial are chosen. Default grid",
+        matlab="exhaustive sweep, random sampling, Bayesian optimization",
+    )
+    table = Rows(
+        (),
+        group=GROUP,
+        help="The trials of the strategy table: a value by path in each row",
+        visible_when=_strategy("table"),
+    )
+    trials = Int(
+        20,
+        low=1,
+        high=MOST_TRIALS,
+        unit="trials",
+        group=GROUP,
+        help="Number of trials. Default 20. Grid and table have at most as many as they have rows",
+        matlab="Maximum number of trials",
+        visible_when=lambda options: options.strategy not in ("grid", "table"),
+    )
+    objectives = Texts(
+        (),
+        group=GROUP,
+        help="What is compared: validation.accuracy, validation.loss, parameters, seconds, flops. Default: the main "
+        "metric of the validation, else its loss. Several: a Pareto front",
+        matlab="Optimize metric",
+    )
+    constraints = Texts(
+        (),
+        group=GROUP,
+        help="Conditions that the values of a trial fulfil: network.conv_1.filters <= network.conv_2.filters",
+        matlab="Deterministic constraints",
+    )
+    seed = Int(
+        0,
+        low=0,
+        group=GROUP,
+        help="Seed of the values that are chosen. Default 0. It is not the seed of the training",
+        visible_when=lambda options: options.strategy not in ("grid", "table"),
+    )
+    repeats = Int(
+        1,
+        low=1,
+        high=1000,
+        unit="runs",
+        group=GROUP,
+        help="Runs per trial with different seeds of the training. Default 1. Their mean is compared",
+    )
+    folds = Int(
+        0,
+        low=0,
+        high=1000,
+        zero="none",
+        unit="folds",
+        group=GROUP,
+        help="Runs per trial by k-fold cross-validation: each part validates once. Default none. Their mean is "
+        "compared",
+    )
+    pruning = Choice(
+        "none",
+        options=("none", "median", "successive-halving", "hyperband"),
+        notes={
+            "none": "Every trial is trained to its end",
+            "median": "A trial that is worse than the median of the others at the same epoch is stopped",
+            "successive-halving": "Of each group of trials the better part goes on (ASHA)",
+            "hyperband": "Successive halving with several first lengths",
+        },
+        group=GROUP,
+        help="Whether trials that fall behind are stopped, by their validation curves. Default none. Needs optuna",
+    )
+    prune_from_epoch = Int(
+        1,
+        low=1,
+        high=1_000_000,
+        unit="epochs",
+        group=GROUP,
+        help="Epochs that every trial is trained before it can be stopped. Default 1",
+        visible_when=lambda options: options.pruning != "none",
+    )
+    max_hours = Float(
+        0.0,
+        low=0.0,
+        high=1e6,
+        unit="h",
+        group=GROUP,
+        help="Time after which no trial is started. Default 0: no limit",
+        matlab="Maximum time",
+    )
+    target = Text(
+        "",
+        group=GROUP,
+        help="Ends the experiment once a trial reaches it, such as validation.accuracy>=0.98. Default: none",
+    )
+    at_once = Int(
+        0,
+        low=0,
+        high=1024,
+        zero="auto",
+        unit="trials",
+        group=GROUP,
+        help="Trials at the same time. Default auto: one per GPU; without a GPU one per core",
+        matlab="simultaneous",
+    )
+    gpus_per_trial = Int(
+        1,
+        low=1,
+        high=64,
+        unit="GPUs",
+        group=GROUP,
+        help="GPUs of each trial. Default 1. With several, a trial is data parallel",
+    )
+    trials_per_gpu = Int(
+        1,
+        low=1,
+        high=64,
+        unit="trials",
+        group=GROUP,
+        help="Trials that share a GPU. Default 1. Small networks leave most of a GPU unused",
+        visible_when=lambda options: options.gpus_per_trial == 1,
+    )
+    memory_per_trial = Float(
+        0.0,
+        low=0.0,
+        high=1e6,
+        unit="GB",
+        group=GROUP,
+        help="Free memory needed to start a further trial. Default 0: 0.5 GB",
+    )
+
+    @property
+    def runs_per_trial(self) -> int:
+        """Number of runs of each trial: repeats times folds."""
+        return self.repeats * max(1, self.folds)
+
+    def problems(self) -> list[FieldError]:
+        """Return the errors of options that contradict each other."""
+        found = super().problems()
+        if self.folds == 1:
+            found.append(FieldError("folds", "cross-validation needs at least 2 folds, or none."))
+        for name, texts in (("constraints", self.constraints), ("objectives", self.objectives)):
+            for text in texts:
+                try:
+                    Formula(text) if name == "constraints" else Objective.read(text)
+                except UserError as error:
+                    found.append(FieldError(name, str(error)))
+        if self.target:
+            try:
+                Target.read(self.target)
+            except UserError as error:
+                found.append(FieldError("target", str(error)))
+        if len(self.objectives) > 1 and self.pruning != "none":
+            found.append(FieldError("pruning", "trials with several objectives are not pruned. Use none."))
+        if len(self.objectives) > 1 and self.strategy == "gp":
+            found.append(FieldError("strategy", "gp has one objective. Use tpe or nsga2 for several."))
+        if self.strategy == "table" and not self.table:
+            found.append(FieldError("table", "the strategy table needs rows, one per trial."))
+        return found
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is compared of trials: a loss or metric of a split, or one of `MEASURED`."""
+
+    name: str
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Return the objective of a text. Raises `UserError`."""
+        split, dot, metric = text.partition(".")
+        if text not in MEASURED and not (dot and split in SPLITS and re.fullmatch(r"[\w-]+", metric)):
+            raise UserError(
+                f"{quoted(text)} is nothing that a trial reaches. Expected a split and a metric, such as "
+                f"validation.accuracy, or one of {', '.join(MEASURED)}."
+            )
+        return cls(text)
+
+    @property
+    def is_low_better(self) -> bool:
+        """Whether the trial with the lower value is the better one."""
+        metric = self.name.partition(".")[2]
+        return self.name in MEASURED or metric == "loss" or is_better_low(metric)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A value with which an experiment ends, such as `validation.accuracy>=0.98`."""
+
+    name: str
+    is_least: bool
+    limit: float
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Return the target of a text. Raises `UserError`."""
+        match = re.fullmatch(r"\s*([\w.-]+?)\s*(>=|<=)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*", text)
+        if match is None:
+            raise UserError(f"{quoted(text)}: expected a target such as validation.accuracy>=0.98.")
+        return cls(Objective.read(match[1]).name, match[2] == ">=", float(match[3]))
+
+    def is_reached(self, values: Mapping[str, float]) -> bool:
+        """Return whether the scores of a trial reach the target."""
+        value = values.get(self.name)
+        return value is not None and (value >= self.limit if self.is_least else value <= self.limit)
+
+
+def rows_in(options: ExperimentOptions) -> Sequence[Mapping[str, Any]]:
+    """Return the rows of the table as values by path."""
+    return [dict(row) for row in options.table]

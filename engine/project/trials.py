@@ -1,0 +1,252 @@
+"""Put the values of a trial into a project, and check the definition of an experiment against its project."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from engine.core.errors import FieldError, FieldErrors, UserError, did_you_mean
+from engine.core.fields import Choice, Field, Float, Int, quoted
+from engine.core.formula import Formula
+from engine.core.records import Record
+from engine.network import edits
+from engine.network.blocks import network_in, path_of, with_network_in
+from engine.network.network import Layer
+from engine.project.dataset_info import DatasetInfo
+from engine.project.experiment import NEEDS_OPTUNA, ExperimentOptions, Objective, rows_in
+from engine.project.file import load
+from engine.project.parameters import Parameter, lists_of
+from engine.project.project import SECTIONS, Project
+
+NETWORK = "network"
+MOST_GRID = 100_000
+_FIXED = ("experiment",)
+"""Sections that no parameter can be in."""
+
+
+def record_of(project: Project, path: str) -> tuple[Record, str]:
+    """Return the record that holds the value at a path, and the name of its field. Raises `UserError`."""
+    section, dot, name = path.partition(".")
+    if section == NETWORK and dot:
+        return layer_of(project, path)[1].type, path.rpartition(".")[2]
+    known = [key for key in SECTIONS if key not in _FIXED]
+    if section not in known or not dot:
+        hint = did_you_mean(section, [*known, NETWORK])
+        raise UserError(
+            f"{quoted(path)} is nothing that can vary.",
+            hint=f"{hint} Expected an option such as training.momentum or a field such as network.conv_1.filters.",
+        )
+    record = project.section(section)
+    if name not in record.fields:
+        raise UserError(f"{path}: there is no such option.", hint=did_you_mean(name, record.fields))
+    return record, name
+
+
+def layer_of(project: Project, path: str) -> tuple[tuple[str, ...], Layer, str]:
+    """Return the block that the layer in a path such as `network.block_1/conv.filters` is in, the layer, and the name
+    of its field. Raises `UserError`."""
+    names, _, name = path.partition(".")[2].rpartition(".")
+    around, _, own = names.rpartition("/")
+    inside = path_of(project.network, around)
+    layers = network_in(project.network, inside).by_name
+    if not names or own not in layers:
+        hint = did_you_mean(own, layers)
+        raise UserError(f"{path}: there is no layer {quoted(own)}.", hint=hint)
+    layer = layers[own]
+    if name not in layer.type.fields:
+        hint = did_you_mean(name, layer.type.fields)
+        raise UserError(f"{path}: {layer.type.label} has no field {quoted(name)}.", hint=hint)
+    return inside, layer, name
+
+
+def field_of(project: Project, path: str) -> Field[Any] | None:
+    """Return the field at a path, or None for `network` as a whole. Raises `UserError` where there is none."""
+    if path == NETWORK:
+        return None
+    record, name = record_of(project, path)
+    return record.fields[name]
+
+
+def value_at(project: Project, path: str) -> Any:
+    """Return the value of a project at a path; for `network` an empty text. Raises `UserError`."""
+    if path == NETWORK:
+        return ""
+    record, name = record_of(project, path)
+    return getattr(record, name)
+
+
+def is_whole(project: Project, path: str) -> bool:
+    """Return whether the values at a path are whole numbers. Raises `UserError`."""
+    return isinstance(field_of(project, path), Int)
+
+
+def with_values(project: Project, values: Mapping[str, Any], base: Path) -> Project:
+    """Return the project of a trial: with these values, and without the definition of the experiment.
+
+    Project files of `network` lie relative to the folder `base`. Raises `UserError` for a value that does not fit.
+    """
+    if NETWORK in values:  # first: the other values may be of its layers
+        project = _with_network(project, str(values[NETWORK]), base)
+    for path, value in values.items():
+        if path != NETWORK:
+            project = _with_value(project, path, value)
+    return replace(project, experiment=ExperimentOptions())
+
+
+def _with_network(project: Project, file: str, base: Path) -> Project:
+    other = load(base / file).project
+    return replace(project, network=other.network, layout=other.layout, constants=other.constants)
+
+
+def _with_value(project: Project, path: str, value: Any) -> Project:
+    try:
+        if path.startswith(f"{NETWORK}."):
+            inside, layer, name = layer_of(project, path)
+            inner = edits.set_fields(network_in(project.network, inside), layer.id, {name: value})
+            return replace(project, network=with_network_in(project.network, inside, inner))
+        record, name = record_of(project, path)
+        section = path.partition(".")[0]
+        return project.with_section(section, record.replace(**{name: value}))
+    except FieldErrors as refused:
+        raise UserError(f"{path}: {refused.errors[0].message}") from None
+
+
+def fulfils(project: Project, options: ExperimentOptions, values: Mapping[str, Any]) -> bool:
+    """Return whether the values of a trial fulfil all constraints. Raises `UserError` for one that has no value."""
+    return all(Formula(text).holds(lambda name: _looked_up(project, values, name)) for text in options.constraints)
+
+
+def applies(project: Project, parameter: Parameter, values: Mapping[str, Any]) -> bool:
+    """Return whether the condition of a parameter holds, given the values of the parameters before it."""
+    return not parameter.when or Formula(parameter.when).holds(lambda name: _looked_up(project, values, name))
+
+
+def _looked_up(project: Project, values: Mapping[str, Any], name: str) -> Any:
+    return values[name] if name in values else value_at(project, name)
+
+
+def grid_size(project: Project, options: ExperimentOptions) -> int:
+    """Return the number of combinations of a grid, without regard to conditions and constraints. Raises `UserError`."""
+    size = 1
+    for parameter in options.parameters:
+        size *= len(parameter.points(is_whole=is_whole(project, parameter.path)))
+    return size
+
+
+def definition_problems(project: Project, base: Path) -> Iterator[FieldError]:
+    """Yield what is wrong with the definition of an experiment in its project."""
+    options = project.experiment
+    yield from (error.at(f"experiment.{error.path}") for error in options.problems())
+    if options.strategy != "table" and not options.parameters and options.runs_per_trial == 1:
+        yield FieldError(
+            "experiment.parameters",
+            "nothing varies. Add a parameter, such as training.momentum=0.8,0.9, or repeats.",
+        )
+    wrong = set()
+    for parameter in options.parameters:
+        try:
+            _check_parameter(project, parameter, base)
+        except UserError as error:
+            wrong.add(parameter.path)
+            yield FieldError("experiment.parameters", str(error))
+    if options.strategy == "grid" and not wrong and (size := grid_size(project, options)) > MOST_GRID:
+        yield FieldError(
+            "experiment.strategy",
+            f"a grid of {size:,} combinations is more than {MOST_GRID:,}. Choose random, or fewer values.",
+        )
+    for number, row in enumerate(rows_in(options) if options.strategy == "table" else (), 1):
+        try:
+            with_values(project, row, base)
+        except UserError as error:
+            yield FieldError("experiment.table", f"row {number:,}: {error}")
+            return
+
+
+def _check_parameter(project: Project, parameter: Parameter, base: Path) -> None:
+    """Raise `UserError` if a parameter does not fit the project."""
+    field = field_of(project, parameter.path)
+    if parameter.when:
+        for name in Formula(parameter.when).names:
+            value_at(project, name)
+    if parameter.is_range:
+        if field is None or not field.is_number:
+            raise UserError(f"{parameter.path}: a range needs a number; name the values: {parameter.path}=a,b.")
+        for end in (parameter.low, parameter.high):
+            share = 0.0 if end == parameter.low else 1.0
+            _with_value(project, parameter.path, parameter.at(share, is_whole=isinstance(field, Int)))
+        return
+    for value in parameter.values:
+        with_values(project, {parameter.path: value}, base)
+
+
+def values_offered(project: Project, path: str) -> tuple[Any, ...]:
+    """Return values that a sweep of a field may begin with: all options of a choice, on and off, or the present number
+    with its half and double. Raises `UserError`."""
+    field, value = field_of(project, path), value_at(project, path)
+    if isinstance(field, Choice):
+        return field.options
+    if isinstance(value, bool):
+        return (False, True)
+    if isinstance(field, Int) and value:
+        return tuple(sorted({max(field.low, value // 2), value, min(field.high, value * 2)}))
+    if isinstance(field, Float) and value:
+        return tuple(one for one in (value / 2, value, value * 2) if field.low <= one <= field.high)
+    return (value,)
+
+
+READY: Mapping[str, str] = {
+    "learn-rate": "Tune the learn rate: 7 values by a logarithmic range",
+    "seeds": "Repeat with 5 seeds: how much of a difference is chance",
+    "batch-and-rate": "Mini-batch size against learn rate",
+    "solvers": "Compare solvers, each with three learn rates",
+    "cross-validation": "5-fold cross-validation",
+}
+"""Definitions of experiments to begin with, with what each does."""
+
+
+def ready(name: str, project: Project) -> ExperimentOptions:
+    """Return one of the definitions to begin with, around the values of the project. Raises `UserError`."""
+    if name not in READY:
+        raise UserError(
+            f"There is no ready experiment '{name}'.{did_you_mean(name, READY)}", hint=f"There are: {', '.join(READY)}."
+        )
+    rate, batch = project.training.initial_learn_rate, project.training.mini_batch_size
+    rates = {"path": "training.initial_learn_rate", "low": float(f"{rate / 10:.3g}"), "high": float(f"{rate * 10:.3g}")}
+    match name:
+        case "learn-rate":
+            return ExperimentOptions(parameters=[{**rates, "log": True, "steps": 7}])
+        case "seeds":
+            return ExperimentOptions(repeats=5)
+        case "cross-validation":
+            return ExperimentOptions(folds=5)
+        case "solvers":
+            solvers = {"path": "training.solver", "values": ["sgdm", "adam", "rmsprop"]}
+            return ExperimentOptions(parameters=[solvers, {**rates, "log": True, "steps": 3}])
+    batches = {"path": "training.mini_batch_size", "values": sorted({max(1, batch // 4), batch, batch * 4})}
+    return ExperimentOptions(parameters=[batches, {**rates, "log": True, "steps": 5}])
+
+
+def objectives_of(project: Project, facts: DatasetInfo | None) -> tuple[Objective, ...]:
+    """Return what is compared: as defined, else the main metric on the validation split, or its loss; without such a
+    split the loss of the training."""
+    if project.experiment.objectives:
+        return tuple(Objective.read(text) for text in project.experiment.objectives)
+    from engine.project.bindings import in_order
+
+    if facts is None:
+        return (Objective("validation.loss"),)
+    if not facts.samples.get("validation") and not project.experiment.folds:
+        return (Objective("training.loss"),)
+    metrics = project.training.metrics_for(in_order(project.network, facts).task)
+    return (Objective(f"validation.{metrics[0]}" if metrics else "validation.loss"),)
+
+
+def key_of(values: Mapping[str, Any]) -> str:
+    """Return a text by which equal values of trials are found."""
+    return json.dumps(lists_of(values), sort_keys=True)
+
+
+def needs_optuna(options: ExperimentOptions) -> bool:
+    """Return whether trials are chosen or pruned by optuna."""
+    return options.strategy in NEEDS_OPTUNA or options.pruning != "none"

@@ -1,0 +1,419 @@
+"""Folder of an experiment: its frozen definition, its trials, and the runs of the trials.
+
+    experiments/<time>_<name>/
+      project.netwright  experiment.json  trials.jsonl  journal.log  control/  experiment.lock  runner.log
+      runs/1  runs/2  runs/3_1  runs/3_2  ...
+
+`trials.jsonl` is the truth about trials: one line per change, written by the experiment's runner alone, before a run
+folder is created and after it has ended. A run is never trained twice, and none is lost. `journal.log` is a by-product
+for optuna's own tools.
+"""
+
+import contextlib
+import json
+import math
+import os
+import secrets
+import statistics
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Self
+
+from engine.core.errors import RunError, UserError
+from engine.core.files import make_private_folder, number_in, open_file, read_object, write_checked_json, write_json
+from engine.core.folders import data_folder
+from engine.core.locks import LockHeldError, is_locked, take_lock
+from engine.project.experiment import Objective
+from engine.project.parameters import lists_of, value_text
+from engine.runs.create import is_shipped, new_folder_in
+from engine.runs.events import ENDS
+
+FOLDER = "experiments"
+INFO_LIMIT_BYTES = 2**20
+LOG_LIMIT_BYTES = 2**28
+REQUEST_LIMIT_BYTES = 4096
+PRUNED = "pruned"
+OVER = (*ENDS, PRUNED, "refused")
+"""States of trials that have ended; `pruned` is ended before its time, `refused` could not be started."""
+COUNTED = ("finished", PRUNED, "stopped")
+"""States of trials whose scores are known as far as they were trained."""
+STUDENT = (
+    *(12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131),
+    *(2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
+)
+"""Quantiles 0.975 of Student's t distribution with 1 to 30 degrees of freedom."""
+
+
+@dataclass(frozen=True)
+class TrialRun:
+    """One run of a trial: the only one, or one of its repeats and folds. `name` is that of its folder, `scores` are by
+    split and name, such as `validation.loss`."""
+
+    name: str
+    state: str
+    scores: Mapping[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A trial: its values by path, its runs, and its scores, the means over the runs that have ended."""
+
+    number: int
+    values: Mapping[str, Any]
+    state: str = "running"
+    runs: tuple[TrialRun, ...] = ()
+    started: float = 0.0
+    ended: float = 0.0
+    reason: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the trial has ended."""
+        return self.state in OVER
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The mean of each score over the runs that have one."""
+        return {name: statistics.fmean(values) for name, values in self._by_name().items()}
+
+    def spread(self, name: str) -> tuple[float, float] | None:
+        """Return the standard deviation of a score over the runs of the trial, and half the width of the 95 % interval
+        of its mean by Student's t distribution; None for fewer than two runs."""
+        values = self._by_name().get(name, ())
+        if len(values) < 2:
+            return None
+        deviation = statistics.stdev(values)
+        quantile = STUDENT[len(values) - 2] if len(values) - 2 < len(STUDENT) else 1.96
+        return deviation, quantile * deviation / math.sqrt(len(values))
+
+    def _by_name(self) -> dict[str, list[float]]:
+        found: dict[str, list[float]] = {}
+        for run in self.runs:
+            for name, value in run.scores.items():
+                found.setdefault(name, []).append(value)
+        return found
+
+    @property
+    def seconds(self) -> float:
+        """The time of all its runs, in seconds."""
+        return sum(run.seconds for run in self.runs)
+
+    @property
+    def title(self) -> str:
+        """Name for a person: `Trial 5 · adam, 0.001`."""
+        values = ", ".join(value_text(value) for value in list(self.values.values())[:3])
+        return f"Trial {self.number} · {values}" if values else f"Trial {self.number}"
+
+    def write(self) -> dict[str, Any]:
+        """Return the trial as JSON, as `experiment status --json` prints it."""
+        spreads = {name: found for name in self.scores if (found := self.spread(name)) is not None}
+        return {
+            "trial": self.number,
+            "title": self.title,
+            "state": self.state,
+            "values": lists_of(self.values),
+            "scores": self.scores,
+            "spread": {name: {"deviation": sd, "half_interval": half} for name, (sd, half) in spreads.items()},
+            "seconds": self.seconds,
+            "reason": self.reason,
+            "runs": [run.name for run in self.runs],
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperimentInfo:
+    """What `experiment.json` holds. `state` is running, finished, stopped or failed."""
+
+    name: str = ""
+    project_path: str = ""
+    project_id: str = ""
+    base: str = ""
+    """The folder that relative paths of data start from."""
+    objectives: tuple[str, ...] = ()
+    created: float = 0.0
+    state: str = "running"
+    reason: str = ""
+    seconds: float = 0.0
+    """The time that runners have spent on it, in seconds."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """Return the record of a JSON object; values of an unexpected kind count as absent."""
+        values: dict[str, Any] = {}
+        for known in fields(cls):
+            value, default = data.get(known.name), getattr(cls, known.name, None)
+            if known.name == "objectives" and isinstance(value, list):
+                values[known.name] = tuple(str(name) for name in value)
+            elif known.name == "versions" and isinstance(value, dict):
+                values[known.name] = {str(key): str(text) for key, text in value.items()}
+            elif isinstance(default, float):
+                values[known.name] = number_in(value) or 0.0
+            elif isinstance(default, str) and isinstance(value, str):
+                values[known.name] = value
+        return cls(**values)
+
+    def write(self) -> dict[str, Any]:
+        """Return the record as JSON."""
+        values = {known.name: getattr(self, known.name) for known in fields(self)}
+        return {**values, "objectives": list(self.objectives)}
+
+
+@dataclass(frozen=True)
+class ExperimentFolder:
+    """Paths of an experiment's folder, reading its files, and requests to its runner."""
+
+    path: Path
+
+    @property
+    def project(self) -> Path:
+        """Frozen copy of the project, with the definition of the experiment."""
+        return self.path / "project.netwright"
+
+    @property
+    def info(self) -> Path:
+        """`experiment.json`."""
+        return self.path / "experiment.json"
+
+    @property
+    def trials(self) -> Path:
+        """The log of the trials."""
+        return self.path / "trials.jsonl"
+
+    @property
+    def journal(self) -> Path:
+        """Journal of optuna's study; there only where optuna chooses or prunes trials."""
+        return self.path / "journal.log"
+
+    @property
+    def control(self) -> Path:
+        """Folder of requests to the runner."""
+        return self.path / "control"
+
+    @property
+    def lock(self) -> Path:
+        """Lock file, held by the runner while it lives."""
+        return self.path / "experiment.lock"
+
+    @property
+    def log(self) -> Path:
+        """Output of the runner."""
+        return self.path / "runner.log"
+
+    def run_path(self, name: str) -> Path:
+        """Return the folder of a run of a trial."""
+        return self.path / "runs" / name
+
+    def read_info(self) -> ExperimentInfo:
+        """Return `experiment.json`. Raises `UserError` where it is damaged or missing."""
+        data = read_object(self.info, INFO_LIMIT_BYTES)
+        if data is None:
+            raise UserError(f"{self.info} is damaged or missing: {self.path} is no experiment.")
+        return ExperimentInfo.read(data)
+
+    def update_info(self, **changes: Any) -> None:
+        """Change values of `experiment.json`, atomically. Raises `UserError` and `OSError`."""
+        write_checked_json(self.info, replace(self.read_info(), **changes).write())
+
+    def is_alive(self) -> bool:
+        """Return whether a runner is at work on the experiment."""
+        return is_locked(self.lock)
+
+    def state(self) -> str:
+        """Return the state; `lost` where it is not an end and no runner is at work."""
+        state = self.read_info().state
+        return state if state in ENDS or self.is_alive() else "lost"
+
+    def read_trials(self) -> list[Trial]:
+        """Return all trials in the order of their numbers."""
+        return list(trials_from(self.lines()).values())
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the whole lines of the log of trials."""
+        with contextlib.suppress(OSError), open_file(self.trials) as file:
+            yield from (line for line in file.read(LOG_LIMIT_BYTES).split(b"\n")[:-1] if line)
+
+    def request(self, name: str, **values: Any) -> None:
+        """Ask the runner for something: `stop`, `finish` (start no more), or `set` with options. Raises `UserError`."""
+        try:
+            make_private_folder(self.control)
+            write_json(self.control / f"{time.time_ns()}_{secrets.token_hex(2)}.json", {"do": name, **values})
+        except OSError as error:
+            raise UserError(f"The experiment in {self.path} cannot be asked to {name}: {error.strerror}.") from None
+
+    def take_requests(self) -> list[dict[str, Any]]:
+        """Return and delete the requests, oldest first. Called by the runner."""
+        found = []
+        try:
+            files = sorted(f for f in self.control.iterdir() if f.suffix == ".json" and not f.name.startswith("."))
+        except OSError:
+            return []
+        for file in files:
+            if request := read_object(file, REQUEST_LIMIT_BYTES):
+                found.append(request)
+            with contextlib.suppress(OSError):
+                file.unlink()
+        return found
+
+
+class TrialLog:
+    """Appends to the log of trials. Held by the runner, under the lock of the experiment. Raises `OSError`."""
+
+    def __init__(self, folder: ExperimentFolder) -> None:
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        self.descriptor = os.open(folder.trials, flags, 0o600)
+        size = os.fstat(self.descriptor).st_size
+        tail = os.pread(self.descriptor, 2**16, max(0, size - 2**16))
+        if torn := len(tail.rpartition(b"\n")[2]):  # the runner was killed while it wrote
+            os.ftruncate(self.descriptor, size - torn)
+
+    def append(self, trial: int, **values: Any) -> None:
+        """Write what has changed about a trial, with the time."""
+        line = json.dumps({"trial": trial, "time": round(time.time(), 3), **values}, separators=(",", ":")).encode()
+        os.write(self.descriptor, line + b"\n")
+
+    def close(self) -> None:
+        """Close the log."""
+        os.close(self.descriptor)
+
+
+def trials_from(lines: Iterable[bytes]) -> dict[int, Trial]:
+    """Return the trials by number from the lines of a log. Damaged lines are skipped."""
+    found: dict[int, Trial] = {}
+    for line in lines:
+        with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            _apply(found, json.loads(line))
+    return dict(sorted(found.items()))
+
+
+def _apply(found: dict[int, Trial], data: Mapping[str, Any]) -> None:
+    number, when = int(data["trial"]), float(data.get("time") or 0.0)
+    if "values" in data:
+        found[number] = Trial(number, {str(k): _tuples(v) for k, v in dict(data["values"]).items()}, started=when)
+        return
+    trial = found[number]
+    if "run" in data:
+        score = {str(k): float(v) for k, v in dict(data.get("scores") or {}).items()}
+        seconds, reason = float(data.get("seconds") or 0.0), str(data.get("reason") or "")
+        run = TrialRun(str(data["run"]), str(data["state"]), score, seconds, reason)
+        others = tuple(known for known in trial.runs if known.name != run.name)
+        found[number] = replace(trial, runs=(*others, run))
+    else:
+        state = str(data["state"])
+        ended = when if state in OVER else 0.0
+        runs = () if data.get("again") else trial.runs
+        found[number] = replace(trial, state=state, runs=runs, ended=ended, reason=str(data.get("reason") or ""))
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def create_experiment(project_path: Path | None, name: str, text: str, info: ExperimentInfo) -> ExperimentFolder:
+    """Create the folder of an experiment, with its frozen definition, beside its project or in the user's data folder.
+
+    Raises `RunError` where no folder can be written.
+    """
+    bases = [project_path.parent / FOLDER] if project_path is not None and not is_shipped(project_path) else []
+    with contextlib.suppress(RuntimeError):
+        bases.append(data_folder() / FOLDER)
+    folder = ExperimentFolder(new_folder_in(bases, name))
+    try:
+        (folder.path / "runs").mkdir(0o700)
+        make_private_folder(folder.control)
+        folder.project.write_text(text, encoding="utf-8")
+        folder.trials.touch(0o600)
+        folder.lock.touch(0o600)
+        write_checked_json(folder.info, replace(info, created=round(time.time(), 3)).write())
+    except OSError as error:
+        raise RunError(f"The experiment folder {folder.path} cannot be written: {error.strerror}.") from None
+    return folder
+
+
+def open_experiment(path: Path) -> ExperimentFolder:
+    """Return the experiment at `path`: its folder, or the newest one of a project file. Raises `UserError`."""
+    if path.suffix == ".netwright" and path.is_file():
+        found = experiments_of(path)
+        if not found:
+            raise UserError(f"{path} has no experiments.", hint="`netwright-engine experiment run` begins one.")
+        return found[0]
+    folder = ExperimentFolder(path)
+    if not folder.info.is_file():
+        problem = "is no experiment: it has no experiment.json" if path.exists() else "does not exist"
+        hint = "`netwright-engine experiment list PROJECT` lists those of a project."
+        raise UserError(f"{path} {problem}.", hint=hint, code="" if path.exists() else "not_found")
+    return folder
+
+
+def experiments_of(project_path: Path | None, project_id: str = "") -> list[ExperimentFolder]:
+    """Return the experiments of a project, the newest first: those beside its file, and those in the user's data folder
+    that carry its identity or path."""
+    found: list[tuple[float, ExperimentFolder]] = []
+    own: Path | None = None
+    with contextlib.suppress(RuntimeError):
+        own = data_folder() / FOLDER
+    beside = project_path.resolve().parent / FOLDER if project_path is not None else None
+    for base in dict.fromkeys(filter(None, (beside, own))):
+        with contextlib.suppress(OSError):
+            for entry in os.scandir(base):
+                folder = ExperimentFolder(Path(entry.path))
+                with contextlib.suppress(UserError):
+                    info = folder.read_info()
+                    if _belongs(info, project_path, project_id):
+                        found.append((info.created, folder))
+    return [folder for _, folder in sorted(found, key=lambda one: (one[0], one[1].path.name), reverse=True)]
+
+
+def _belongs(info: ExperimentInfo, project_path: Path | None, project_id: str) -> bool:
+    if project_id and info.project_id == project_id:
+        return True
+    return (
+        project_path is not None
+        and Path(info.project_path).name == project_path.name
+        and not (project_id and info.project_id)
+    )
+
+
+def hold(folder: ExperimentFolder) -> int:
+    """Take the lock of an experiment; it ends with the descriptor or the process. Raises `RunError` where another
+    runner is at work."""
+    try:
+        return take_lock(folder.lock, patience_s=1.0)
+    except LockHeldError:
+        raise RunError(f"Another process is already at work on the experiment in {folder.path}.") from None
+    except OSError as error:
+        raise RunError(f"The experiment in {folder.path} cannot be locked: {error.strerror}.") from None
+
+
+# ---- comparing trials ----
+
+
+def ranked(trials: Iterable[Trial], objective: str) -> list[Trial]:
+    """Return the trials that have a value of the objective, the best first. Pruned and stopped ones come after those
+    that were trained to their end."""
+    sign = 1.0 if Objective(objective).is_low_better else -1.0
+    found = [trial for trial in trials if trial.state in COUNTED and objective in trial.scores]
+    return sorted(found, key=lambda t: (t.state != "finished", sign * t.scores[objective], t.number))
+
+
+def best_trial(trials: Iterable[Trial], objectives: Sequence[str]) -> Trial | None:
+    """Return the best trial by the first objective; None where none has ended with a value."""
+    best = ranked(trials, objectives[0])[:1]
+    return best[0] if best else None
+
+
+def pareto_front(trials: Iterable[Trial], objectives: Sequence[str]) -> list[Trial]:
+    """Return the trials that no other one beats in every objective, by their numbers."""
+    finished = [t for t in trials if t.state == "finished" and all(name in t.scores for name in objectives)]
+    signs = [1.0 if Objective(name).is_low_better else -1.0 for name in objectives]
+    costs = {t.number: [s * t.scores[n] for s, n in zip(signs, objectives, strict=True)] for t in finished}
+
+    def is_beaten(trial: Trial) -> bool:
+        own = costs[trial.number]
+        return any(other != own and all(a <= b for a, b in zip(other, own, strict=True)) for other in costs.values())
+
+    return [trial for trial in finished if not is_beaten(trial)]

@@ -1,0 +1,176 @@
+"""Experiments with real processes: trials side by side, deaths in between, trials added and tried again."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.cli.main import main
+from engine.core.errors import EXIT_INPUT, EXIT_REQUIREMENT
+from engine.project.data import DataOptions
+from engine.project.environment import EnvironmentOptions
+from engine.project.file import load, save
+from engine.project.project import Project
+from engine.project.training import TrainingOptions
+from engine.runs.experiments import ExperimentFolder, open_experiment
+from engine.runs.folder import RunFolder
+from tests.builders import chain, layer
+from tests.json_schema import checked_output
+
+PATIENCE_S = 60
+ROOT = Path(__file__).parents[2]
+RATES = "training.initial_learn_rate=log 0.001..0.1:4"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    network = chain(layer("image_input", size=8), layer("fully_connected", outputs=10), layer("softmax"))
+    path = tmp_path / "small.netwright"
+    training = TrainingOptions(max_epochs=2, mini_batch_size=256)
+    cpu = EnvironmentOptions(target="cpu", threads=1)
+    save(Project(network, data=DataOptions(source="digits"), training=training, environment=cpu), path)
+    return path
+
+
+def started(*arguments: str) -> "subprocess.Popen[bytes]":
+    """A process of `experiment run`, whose death does not concern the runs of its trials."""
+    command = [sys.executable, "-m", "engine", "experiment", "run", *arguments]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def wait_until(is_so: Any, what: str) -> None:
+    """Until something holds; the test fails where that takes too long."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < deadline, what
+        os.sched_yield()
+
+
+def scores(folder: ExperimentFolder) -> list[tuple[dict[str, Any], str, dict[str, float]]]:
+    return [(dict(trial.values), trial.state, trial.scores) for trial in folder.read_trials()]
+
+
+def test_a_grid_is_trained_and_its_best_trial_becomes_a_project(
+    project: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run = ["experiment", "run", str(project), "--vary", RATES, "--vary", "network.fc_1.bias=true,false"]
+    assert main([*run, "--require", "validation.accuracy>=1.1", "--json"]) == EXIT_REQUIREMENT
+    told = checked_output(capfd.readouterr().out)
+    assert (told["state"], len(told["trials"]), told["error"]["code"]) == ("finished", 8, "requirement_not_met")
+    assert [trial["state"] for trial in told["trials"]] == ["finished"] * 8
+    best = next(trial for trial in told["trials"] if trial["trial"] == told["best"])
+    assert best["scores"]["validation.accuracy"] == max(t["scores"]["validation.accuracy"] for t in told["trials"])
+    folder = open_experiment(project)
+    record = RunFolder(folder.run_path("1")).read_info()
+    assert (record.trial, record.number) == (1, 0)
+    chosen = tmp_path / "best.netwright"
+    assert main(["experiment", "best", str(project), "-o", str(chosen), "--json"]) == 0
+    assert checked_output(capfd.readouterr().out)["best"]["trial"] == told["best"]
+    value = load(chosen).project.training.initial_learn_rate
+    assert value == best["values"]["training.initial_learn_rate"]
+    for way, output in (("status", "trials"), ("list", "experiments")):
+        assert main(["experiment", way, str(project), "--json"]) == 0
+        assert checked_output(capfd.readouterr().out)[output]
+    assert main(["experiment", "export", str(project)]) == 0
+    rows = capfd.readouterr().out.splitlines()
+    assert len(rows) == 9
+    assert rows[0].startswith("trial,state,training.initial_learn_rate,network.fc_1.bias,")
+
+
+def test_an_experiment_goes_on_after_deaths_as_if_undisturbed(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The runner is killed while trials train, then the coordinator of one of their runs."""
+    search = ["--vary", "training.initial_learn_rate=log 0.001..0.1", "--strategy", "tpe", "--trials", "4"]
+    search += ["--at-once", "1", "--set", "training.max_epochs=30", "--set", "training.validation_patience=0"]
+    assert main(["experiment", "run", str(project), *search, "--json"]) == 0
+    undisturbed = open_experiment(project)
+    process = started(str(project), *search)
+    wait_until(lambda: open_experiment(project) != undisturbed, "no second experiment")
+    folder = open_experiment(project)
+    wait_until(lambda: len(folder.read_trials()) == 2, "no second trial")
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert folder.state() == "lost"
+    process = started(str(folder.path))
+    wait_until(lambda: len(folder.read_trials()) == 3, "no third trial")
+    run = RunFolder(folder.run_path("3"))
+    wait_until(lambda: run.info.is_file() and run.read_info().workers, "no worker of the third trial")
+    os.kill(run.read_info().coordinator, signal.SIGKILL)
+    assert process.wait(PATIENCE_S) == 0
+    assert folder.state() == "finished"
+    assert scores(folder) == scores(undisturbed)
+
+
+def test_repeats_and_folds_have_a_mean_and_a_spread(project: Path) -> None:
+    settings = ["--set", "experiment.repeats=2", "--set", "experiment.folds=2", "--set", "training.max_epochs=1"]
+    assert main(["experiment", "run", str(project), *settings]) == 0
+    (trial,) = open_experiment(project).read_trials()
+    assert [run.name for run in sorted(trial.runs, key=lambda run: run.name)] == ["1_1", "1_2", "1_3", "1_4"]
+    spread = trial.spread("validation.loss")
+    assert spread is not None
+    assert spread[0] > 0
+
+
+def test_a_trial_that_fails_is_said_and_can_be_tried_again(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    broken = project.with_name("other.netwright")
+    save(Project(chain(layer("image_input", size=9)), data=DataOptions(source="digits")), broken)
+    run = ["experiment", "run", str(project), "--vary", "network=small.netwright,other.netwright"]
+    assert main(run) == 0
+    folder = open_experiment(project)
+    assert [trial.state for trial in folder.read_trials()] == ["finished", "refused"]
+    assert "8" in folder.read_trials()[1].reason
+    save(load(project).project, broken)
+    assert main(["experiment", "again", str(folder.path)]) == 0
+    assert main(["experiment", "run", str(folder.path)]) == 0
+    one, two = folder.read_trials()
+    assert two.state == "finished"
+    assert two.scores == one.scores
+
+
+def test_trials_are_added_and_an_experiment_is_stopped(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    endless = ["--set", "training.max_epochs=100000", "--at-once", "1"]
+    process = started(
+        str(project), *endless, "--vary", "training.momentum=0..0.9", "--strategy", "random", "--trials", "2"
+    )
+    wait_until(lambda: list((project.parent / "experiments").glob("*/runs/1/run.json")), "no trial")
+    folder = open_experiment(project)
+    assert main(["experiment", "append", str(folder.path), "--trials", "3"]) == 0
+    wait_until(lambda: load(folder.project).project.experiment.trials == 5, "not added")
+    assert main(["experiment", "stop", str(folder.path)]) == 0
+    process.wait(PATIENCE_S)
+    assert folder.state() == "stopped"
+    capfd.readouterr()
+    assert main(["experiment", "stop", str(folder.path), "--json"]) == EXIT_INPUT
+    assert "No process is at work" in json.loads(capfd.readouterr().out)["error"]["message"]
+    assert folder.read_trials()[0].state == "running", "it goes on with the experiment"
+
+
+def test_pruned_trials_are_stopped_early(project: Path) -> None:
+    search = ["--vary", "training.initial_learn_rate=log 1e-7..0.1", "--strategy", "random", "--trials", "8"]
+    search += ["--set", "experiment.pruning=median", "--set", "training.max_epochs=60", "--at-once", "2"]
+    search += ["--set", "training.validation_patience=0", "--set", "training.validation_frequency=4"]
+    assert main(["experiment", "run", str(project), *search]) == 0
+    states = [trial.state for trial in open_experiment(project).read_trials()]
+    assert set(states) == {"finished", "pruned"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--vary", "training.momentum=2"], "up to 1, received 2"),
+        (["--vary", "training.momentom=0.2"], "Did you mean 'momentum'"),
+        ([], "nothing varies"),
+        (["--strategy", "tpee", "--vary", "training.momentum=0.2"], "Did you mean 'tpe'"),
+    ],
+)
+def test_a_wrong_definition_is_refused_before_a_folder_is_made(
+    project: Path, arguments: list[str], says: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["experiment", "run", str(project), *arguments]) == EXIT_INPUT
+    assert says in capfd.readouterr().err
+    assert not (project.parent / "experiments").exists()
