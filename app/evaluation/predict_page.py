@@ -11,26 +11,22 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QHideEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QScrollArea,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
 from app.evaluation.page import TestPage
-from app.evaluation.prediction_answers import AnswerView
 from app.evaluation.prediction_inputs import FileInput, SampleInput, dropped, hint_for, input_for, takes_pictures
 from app.evaluation.prediction_options import PredictionOptions
-from app.evaluation.prediction_table import AnswersTable, as_text
+from app.evaluation.prediction_panel import AnswersPanel, card_with_head
 from app.shell import Shell
 from app.widgets import ElidedLabel
 from designer import theme
-from engine.core.errors import UserError, plural
-from engine.core.files import write_atomically
+from engine.core.errors import UserError
 from engine.project.preparation import Preparation
 
 LIVE_MS = 20
@@ -40,7 +36,7 @@ NO_NETWORK = "Train the network, or choose an ONNX file: what it says to your sa
 LOADING = "Loading the network…"
 FIRST = "Draw, type, paste or drop a sample: what the network says to it is shown here."
 FILES_FIRST = "Choose, paste or drop files: what the network says to them is shown here."
-SAMPLE_WIDTH, ROW_WIDTH, HEAD = 380, 480, 32
+SAMPLE_WIDTH, ROW_WIDTH, NAME_WIDTH = 380, 480, 360
 
 
 class PredictPage(TestPage):
@@ -61,7 +57,7 @@ class PredictPage(TestPage):
         self._pending: int | None = None
         self._is_live = self._is_changed = self._is_stale = False
         self._changed_at = 0.0
-        self._batch, self._csv = 0, ""
+        self._batch = 0
         self._folder = Path(tempfile.mkdtemp(prefix="netwright-predict-"))
         self.destroyed.connect(lambda _=None, folder=self._folder: shutil.rmtree(folder, ignore_errors=True))
         self._timer = QTimer(self)
@@ -76,9 +72,7 @@ class PredictPage(TestPage):
         self.onnx_button, self.run_button = QPushButton("ONNX file…"), QPushButton("Use the run")
         self.cancel_button = QPushButton("Cancel")
         self.pages, self.message = QStackedWidget(), QLabel()
-        self.answers, self.view, self.table = QStackedWidget(), AnswerView(), AnswersTable()
-        self.hint, self.note, self.assumed = QLabel(FIRST), ElidedLabel(), QLabel()
-        self.copy_button, self.export_button = QPushButton("Copy"), QPushButton("Export CSV…")
+        self.panel, self.assumed = AnswersPanel(shell), QLabel()
         self._sample_column = QVBoxLayout()
         self._lay_out()
         self.setAcceptDrops(True)
@@ -100,6 +94,7 @@ class PredictPage(TestPage):
         self.run_button.clicked.connect(lambda: self.use_network(None))
         self.cancel_button.clicked.connect(self._on_cancel)
         theme.mark(self.state, "role", "muted")
+        self.name.setMaximumWidth(NAME_WIDTH)
         for widget in (self.name, self.onnx_button, self.run_button, self.options, self.cancel_button):
             bar.addWidget(widget)
         bar.addSpacing(8)
@@ -116,46 +111,19 @@ class PredictPage(TestPage):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(12)
         row.addWidget(self._sample_card())
-        row.addWidget(self._answer_card(), 1)
+        row.addWidget(self.panel, 1)
         self.pages.addWidget(work)
         for button in (self.run_button, self.cancel_button, self.name):
             button.hide()
 
     def _sample_card(self) -> QWidget:
-        card, column = _card("Sample")
+        card, column = card_with_head("Sample")
         self._sample_frame = card
         self._sample_column.setSpacing(12)
-        column.addLayout(self._sample_column, 1)
         self.assumed.setWordWrap(True)
         theme.mark(self.assumed, "role", "warning")
         column.addWidget(self.assumed)
-        return card
-
-    def _answer_card(self) -> QWidget:
-        card, column = _card("Prediction", self.note, self.copy_button, self.export_button)
-        self.copy_button.setToolTip("Copy the answers as text")
-        self.copy_button.clicked.connect(self.copy)
-        self.export_button.setToolTip("Save the answers of all files as a table")
-        self.export_button.clicked.connect(self._export)
-        theme.mark(self.note, "role", "muted")
-        theme.mark(self.hint, "role", "muted")
-        self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.hint.setWordWrap(True)
-        self.hint.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.table.chosen.connect(self.view.show_answer)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidget(self.view)
-        both = QWidget()
-        inner = QVBoxLayout(both)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.setSpacing(12)
-        inner.addWidget(self.table, 3)
-        inner.addWidget(area, 2)
-        self.answers.addWidget(self.hint)
-        self.answers.addWidget(both)
-        column.addWidget(self.answers, 1)
+        column.addLayout(self._sample_column, 1)
         return card
 
     # ---- the network ----
@@ -209,7 +177,7 @@ class PredictPage(TestPage):
         self.assumed.setText(f"Assumed, since the file does not say: {assumed}" if assumed else "")
         self.assumed.setVisible(bool(assumed))
         self._show_inputs(self.record)
-        self._show_hint(FIRST if self.sample is not None else FILES_FIRST)
+        self.panel.show_hint(FIRST if self.sample is not None else FILES_FIRST)
         self.pages.setCurrentIndex(1)
         self._on_changed()
 
@@ -279,7 +247,7 @@ class PredictPage(TestPage):
         folder = self._folder / "live"
         found = self.sample.sample(folder)
         if found is None:
-            self._show_hint(FIRST)
+            self.panel.show_hint(FIRST)
             return
         asked_at = self._changed_at
         self._is_live = True
@@ -310,11 +278,11 @@ class PredictPage(TestPage):
 
     def _on_failed(self, reason: str) -> None:
         self._end()
-        self._show_hint(reason, refused=True)
+        self.panel.show_hint(reason, refused=True)
 
     def _on_answered(self, result: Mapping[str, Any]) -> None:
         self._end()
-        self.show_answers(result)
+        self.panel.show_answers(result, is_live=self._is_live)
         if self._is_changed:
             self._timer.start()
 
@@ -331,58 +299,6 @@ class PredictPage(TestPage):
         if self._pending is not None:
             self.shell.server.cancel(self._pending)
         self._end()
-
-    # ---- answers ----
-
-    def _show_hint(self, text: str, *, refused: bool = False) -> None:
-        theme.mark(self.hint, "role", "error" if refused else "muted")
-        self.hint.setText(text)
-        self.answers.setCurrentIndex(0)
-        self.note.setText("")
-        self.copy_button.hide()
-        self.export_button.hide()
-
-    def show_answers(self, result: Mapping[str, Any]) -> None:
-        """Show the answers of `serve` to `predict`: one as a whole, several as a table."""
-        found = list(result["predictions"])
-        if not found:
-            self._show_hint(FILES_FIRST)
-            return
-        count, failed = int(result.get("count", len(found))), int(result.get("failed", 0))
-        self._csv = "" if self._is_live else str(result.get("csv", ""))
-        is_one = count == 1
-        self.table.setVisible(not is_one)
-        self.view.show_answer(found[0])
-        self.answers.setCurrentIndex(1)
-        self.copy_button.show()
-        self.export_button.setVisible(bool(self._csv))
-        if is_one:
-            name = "" if self._is_live else str(found[0]["sample"])
-            self.note.setText(Path(name).name, note=name)
-            return
-        self.table.show_answers(found)
-        words = [plural(count, "sample")]
-        if failed:
-            words.append(f"{failed:,} not used")
-        if count > len(found):
-            words.append(f"the first {len(found):,} are listed")
-        self.note.setText(", ".join(words))
-
-    def copy(self) -> None:
-        """Copy the answers that are listed, as text."""
-        found = self.table.answers if self.table.isVisible() else [self.view.answer]
-        QGuiApplication.clipboard().setText(as_text([one for one in found if one is not None]))
-        self.shell.hint("Copied.")
-
-    def _export(self) -> None:
-        name, _ = QFileDialog.getSaveFileName(self, "Export the answers", "predictions.csv", "CSV (*.csv)")
-        if not name:
-            return
-        try:
-            write_atomically(Path(name), Path(self._csv).read_bytes())
-        except OSError as error:
-            reason = f"{name} cannot be written: {error.strerror or error}."
-            self.shell.show_error("The answers cannot be exported", reason)
 
     # ---- files, drops and the clipboard ----
 
@@ -428,7 +344,7 @@ class PredictPage(TestPage):
             file.write_text(data.text(), encoding="utf-8", errors="replace")
             self.predict_files([str(file)])
         else:
-            self._show_hint("There is nothing on the clipboard that the network takes. " + hint_for(self.record))
+            self.panel.show_hint("There is nothing on the clipboard that the network takes. " + hint_for(self.record))
 
     # ---- life ----
 
@@ -437,6 +353,8 @@ class PredictPage(TestPage):
         super().showEvent(event)
         if self._is_stale:
             self._load()
+        elif self._is_changed:
+            self._timer.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Ask nothing while nobody looks."""
@@ -448,24 +366,3 @@ class PredictPage(TestPage):
         self._timer.stop()
         self._cancel()
         shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def _card(title: str, *beside: QWidget) -> tuple[QFrame, QVBoxLayout]:
-    """Return a card with a heading, widgets beside it, and its column."""
-    frame = QFrame()
-    theme.mark(frame, "role", "card")
-    column = QVBoxLayout(frame)
-    column.setContentsMargins(16, 12, 16, 12)
-    column.setSpacing(12)
-    heading = QLabel(title)
-    theme.mark(heading, "role", "strong")
-    head = QHBoxLayout()
-    head.setSpacing(8)
-    head.addWidget(heading)
-    for widget in beside:
-        head.addWidget(widget, 1 if isinstance(widget, ElidedLabel) else 0)
-    if not beside:
-        head.addStretch(1)
-    heading.setMinimumHeight(HEAD)
-    column.addLayout(head)
-    return frame, column

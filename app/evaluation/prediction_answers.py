@@ -1,12 +1,13 @@
 """How the Predict page shows an answer: classes as bars, numbers, masks over their picture, forecasts as plots."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyqtgraph as pg
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QBuffer, QIODevice, QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QImage, QPainter, QPaintEvent, QPixmap
+from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
@@ -18,12 +19,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.data.tiles import Sparkline, Tiles, class_colour
-from app.plots.axes import Unit, linear_axis, tick_labels, values_axis
-from app.plots.items import Line
-from app.plots.plot import Plot
+from app.evaluation.forecast_plot import ForecastPlot, forecasts_of
 from app.widgets import ElidedLabel, ValueTable
-from designer import markup, theme
-from designer.markup import Markup
+from designer import theme
+from engine.core.files import write_atomically
 from engine.core.text import format_percent
 
 ROW, BAR, LEAST_NAME, MOST_NAME, VALUE = 26, 12, 48, 220, 64
@@ -32,6 +31,8 @@ PICTURE = 320
 MOST_VALUES = 40
 """Numbers of one answer that are listed; the table as CSV has all."""
 OPACITY = 55
+FINENESS = 2
+"""Pixels of a picture per pixel of the screen."""
 Answer = Mapping[str, Any]
 
 
@@ -161,63 +162,6 @@ class Legend(QWidget):
         painter.end()
 
 
-class ForecastPlot(Plot):
-    """A series up to now, and its forecast behind a dashed line."""
-
-    def __init__(self, name: str, history: Sequence[float], ahead: Sequence[float]) -> None:
-        self._name = name
-        self._history, self._ahead = np.array(history, float), np.array(ahead, float)
-        super().__init__()
-        self.setMinimumHeight(260)
-        self._past, self._next, self._now = Line(), Line(), Line()
-        for item in (self._now, self._past, self._next):
-            self.addItem(item, ignoreBounds=True)
-        self.setAccessibleName(f"Forecast of {name}")
-
-    def dress(self) -> None:
-        """The past muted, the forecast in the accent colour."""
-        palette = theme.current()
-        self._past.setPen(pg.mkPen(palette.muted, width=1))
-        self._next.setPen(pg.mkPen(palette.accent, width=2))
-        self._now.setPen(pg.mkPen(palette.line, width=1, style=Qt.PenStyle.DashLine))
-
-    def draw(self) -> str:
-        """Steps from the present to the right, before it to the left."""
-        both = np.concatenate([self._history, self._ahead])
-        if not np.isfinite(both).any():
-            return "The forecast has no finite numbers."
-        x = linear_axis(1.0 - len(self._history), float(len(self._ahead)), self.num_x_ticks)
-        y = values_axis(both, self.num_y_ticks)
-        self._past.setData(np.arange(1 - len(self._history), 1, dtype=float), self._history)
-        joined = np.concatenate([self._history[-1:], self._ahead])
-        self._next.setData(np.arange(1 - len(self._history[-1:]), len(self._ahead) + 1, dtype=float), joined)
-        self._now.setData([0.0, 0.0], [y.low, y.high])
-        self.show_axes(x, Unit(name="steps", is_whole=True), y, tick_labels(y))
-        return ""
-
-    def readout(self, place: float) -> tuple[float, Markup]:
-        """The step that is nearest to the pointer."""
-        step = int(np.clip(round(place), 1 - len(self._history), len(self._ahead)))
-        value = self._ahead[step - 1] if step > 0 else self._history[step - 1]
-        kind = "forecast" if step > 0 else "before"
-        return float(step), markup.filled("step {}, {}<br>{} {}", f"{step:+d}", kind, self._name, f"{value:.5g}")
-
-
-def forecasts_of(answer: Answer, output: Answer) -> list[tuple[str, list[float], list[float]]]:
-    """Return name, past and forecast of each series that an output predicts; empty where it is no forecast."""
-    series, value = answer.get("series"), output.get("value")
-    if not series or not isinstance(value, list) or not all(isinstance(one, int | float) for one in value):
-        return []
-    names = [name for name in str(output["name"]).split(", ") if name in series["names"]]
-    if not names or len(value) % len(names):
-        return []
-    return [
-        (name, list(series["values"][series["names"].index(name)]), [float(one) for one in value[place :: len(names)]])
-        for place, name in enumerate(names)
-        if series["names"].index(name) < len(series["values"])
-    ]
-
-
 class AnswerView(QWidget):
     """What the network says to one sample."""
 
@@ -236,11 +180,47 @@ class AnswerView(QWidget):
         if self.answer is None or not self._renew(self.answer, answer):
             if self._body is not None:
                 self._column.removeWidget(self._body)
+                self._body.hide()
                 self._body.deleteLater()
             self._heads, self.bars, self.picture = [], [], None
             self._body = self._made(answer)
             self._column.addWidget(self._body)
         self.answer = answer
+
+    def picture_of(self) -> QPixmap:
+        """Return what is shown, twice as fine as on the screen."""
+        pixmap = QPixmap(self.size() * FINENESS)
+        pixmap.setDevicePixelRatio(FINENESS)
+        pixmap.fill(theme.current().panel)
+        with self._as_picture(FINENESS):
+            self.render(pixmap)
+        return pixmap
+
+    def export_png(self, path: Path) -> None:
+        """Write what is shown as a picture. Raises `OSError`."""
+        buffer = QBuffer()
+        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+        self.picture_of().save(buffer, "PNG")
+        write_atomically(path, bytes(buffer.data().data()))
+
+    def export_svg(self, path: Path) -> None:
+        """Write what is shown as a drawing that scales. Raises `OSError`."""
+        buffer, generator = QBuffer(), QSvgGenerator()
+        generator.setOutputDevice(buffer)
+        generator.setSize(self.size())
+        generator.setViewBox(self.rect())
+        painter = QPainter(generator)
+        with self._as_picture(1.0):
+            self.render(painter, QPoint(0, 0))
+        painter.end()
+        write_atomically(path, bytes(buffer.data().data()))
+
+    @contextmanager
+    def _as_picture(self, scale: float) -> Iterator[None]:
+        with ExitStack() as stack:
+            for plot in self.findChildren(ForecastPlot):
+                stack.enter_context(plot.as_picture(scale))
+            yield
 
     def _renew(self, before: Answer, answer: Answer) -> bool:
         """Show other classes in the widgets of before, so that nothing flickers while one draws or types. Return

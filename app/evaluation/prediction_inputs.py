@@ -78,7 +78,8 @@ class DrawingPad(QWidget):
         self.update()
         self.changed.emit()
 
-    def _draw(self, to: QPointF) -> None:
+    def draw_to(self, to: QPointF) -> None:
+        """Draw from where the pen is to a point; a pen that was lifted draws a dot there."""
         painter = QPainter(self.image)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         round_pen = (Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
@@ -94,12 +95,12 @@ class DrawingPad(QWidget):
         """Set the pen down."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._last = None
-            self._draw(event.position())
+            self.draw_to(event.position())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Draw a line."""
         if event.buttons() & Qt.MouseButton.LeftButton:
-            self._draw(event.position())
+            self.draw_to(event.position())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Lift the pen."""

@@ -102,7 +102,7 @@ class AnswersModel(QAbstractTableModel):
         if not column:
             return Path(str(answer["sample"])).name
         if "error" in answer:
-            return str(answer["error"]) if column == 1 else ""
+            return str(answer["error"]).removeprefix(f"{answer['sample']} ") if column == 1 else ""
         outputs = answer["outputs"]
         if self._has_probability and column == len(self._heads) - 1:
             return percent(outputs[0]["top"][0]["probability"])

@@ -11,8 +11,9 @@ from PySide6.QtGui import QColor, QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QFileDialog, QLineEdit
 
+from app.evaluation.forecast_plot import ForecastPlot
 from app.evaluation.predict_page import FIRST, NO_NETWORK, PredictPage
-from app.evaluation.prediction_answers import ForecastPlot, Legend
+from app.evaluation.prediction_answers import Legend
 from app.evaluation.prediction_inputs import DrawingInput, RowInput, TextInput, usual_values
 from app.evaluation.prediction_table import AnswersModel
 from app.evaluation.tab import TestTab
@@ -85,7 +86,7 @@ def pending(server: FakeServer, qtbot) -> PendingRequest:
 
 def test_what_is_drawn_is_predicted_as_the_network_gets_it(page: PredictPage, server: FakeServer, qtbot) -> None:
     load(page, server, DIGITS)
-    assert page.hint.text() == FIRST
+    assert page.panel.hint.text() == FIRST
     assert isinstance(page.sample, DrawingInput)
     pad = page.sample.pad
     QTest.mousePress(pad, Qt.MouseButton.LeftButton, pos=QPoint(100, 40))
@@ -95,16 +96,16 @@ def test_what_is_drawn_is_predicted_as_the_network_gets_it(page: PredictPage, se
     drawn = QImage(asked.given["files"][0])
     assert (drawn.width(), drawn.pixelColor(100, 40).value(), drawn.pixelColor(20, 250).value()) == (280, 255, 0)
     server.answer("predict", {"predictions": [of_class("drawing.png")], "count": 1, "failed": 0})
-    assert page.view.bars[0].rows == [("7", 0.9, True), ("8", 0.1, False)]
+    assert page.panel.view.bars[0].rows == [("7", 0.9, True), ("8", 0.1, False)]
     assert page.state.text().startswith("Answered in ")
-    assert page.export_button.isHidden(), "one drawing is no table"
-    bars = page.view.bars[0]
+    assert not page.panel.csv_action.isVisible(), "one drawing is no table"
+    bars = page.panel.view.bars[0]
     page.sample.invert_button.click()
     assert QImage(pending(server, qtbot).given["files"][0]).pixelColor(20, 250).value() == 255
     server.answer("predict", {"predictions": [of_class("drawing.png")], "count": 1, "failed": 0})
-    assert page.view.bars[0] is bars, "nothing flickers while one draws"
+    assert page.panel.view.bars[0] is bars, "nothing flickers while one draws"
     page.sample.clear_button.click()
-    qtbot.waitUntil(lambda: page.hint.text() == FIRST and page.answers.currentIndex() == 0)
+    qtbot.waitUntil(lambda: page.panel.hint.text() == FIRST and page.panel.pages.currentIndex() == 0)
 
 
 def test_changes_while_a_request_is_under_way_are_asked_once_with_the_newest(
@@ -129,7 +130,7 @@ def test_a_row_begins_with_usual_values_and_says_what_is_wrong(page: PredictPage
     assert pending(server, qtbot).given["rows"] == [row]
     answer = {"sample": "1", "outputs": [{"name": "heating", "value": 1234.5678}]}
     server.answer("predict", {"predictions": [answer], "count": 1, "failed": 0})
-    page.copy()
+    page.panel.copy()
     assert QGuiApplication.clipboard().text() == "1\t1,234.6"
     floor, facing = page.sample.fields["floor"], page.sample.fields["facing"]
     assert isinstance(floor, QLineEdit)
@@ -139,7 +140,7 @@ def test_a_row_begins_with_usual_values_and_says_what_is_wrong(page: PredictPage
     assert pending(server, qtbot).given["rows"] == [{**row, "floor": "120x", "facing": "east"}]
     assert floor.property("invalid") is True
     server.refuse("predict", "Column 'floor', row 1: expected a finite number.")
-    assert page.hint.text() == "Column 'floor', row 1: expected a finite number."
+    assert page.panel.hint.text() == "Column 'floor', row 1: expected a finite number."
     page.sample.reset_button.click()
     assert pending(server, qtbot).given["rows"] == [row]
 
@@ -175,18 +176,18 @@ def test_several_files_are_a_table_with_pictures_errors_and_export(
     csv = str(tmp_path / "all.csv")
     server.answer("predict", {"predictions": found, "count": 5000, "failed": 1, "csv": csv})
     assert page.cancel_button.isHidden()
-    assert page.note.text() == "5,000 samples, 1 not used, the first 2 are listed"
-    model = page.table.model()
+    assert page.panel.note.text() == "5,000 samples, 1 not used, the first 2 are listed"
+    model = page.panel.table.model()
     assert isinstance(model, AnswersModel)
     cells = [[model.index(row, column).data() for column in range(3)] for row in range(2)]
     assert cells == [["a.png", "7", "90.0 %"], ["b.png", "no picture", ""]]
     assert not model.index(0, 0).data(Qt.ItemDataRole.DecorationRole).isNull()
-    page.table.selectRow(1)
-    assert page.view.answer == found[1]
+    page.panel.table.selectRow(1)
+    assert page.panel.view.answer == found[1]
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "out.csv"), ""))
-    page.export_button.click()
+    page.panel.csv_action.trigger()
     assert (tmp_path / "out.csv").read_text() == "sample,digit\n"
-    page.copy()
+    page.panel.copy()
     assert QGuiApplication.clipboard().text() == "/new/a.png\t7\t7 0.9000\t8 0.1000\n/new/b.png\tno picture"
 
 
@@ -204,21 +205,29 @@ def test_files_can_be_cancelled_and_another_run_forgets_them(page: PredictPage, 
     assert page.message.text() == NO_NETWORK
 
 
-def test_pixels_and_forecasts_have_pictures_of_their_own(page: PredictPage, server: FakeServer, tmp_path: Path) -> None:
+def test_pixels_and_forecasts_have_pictures_of_their_own(
+    page: PredictPage, server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     load(page, server, DIGITS)
     mask = QImage(8, 8, QImage.Format.Format_Grayscale8)
     mask.fill(1)
     mask.save(str(tmp_path / "mask.png"))
     shares = {"sky": 0.0, "sea": 1.0}
     output = {"name": "mask", "shares": shares, "mask": str(tmp_path / "mask.png")}
-    page.show_answers({"predictions": [{"sample": "a.png", "outputs": [output]}]})
+    page.panel.show_answers({"predictions": [{"sample": "a.png", "outputs": [output]}]})
     assert page.findChildren(Legend)[-1].rows == [(1, "sea", 1.0)]
     series = {"names": ["load", "heat"], "values": [[1.0, 2.0, 3.0], [9.0, 9.0, 9.0]]}
     ahead = {"name": "load", "value": [4.0, 5.0]}
-    page.show_answers({"predictions": [{"sample": "a.csv:4", "outputs": [ahead], "series": series}]})
+    page.panel.show_answers({"predictions": [{"sample": "a.csv:4", "outputs": [ahead], "series": series}]})
     plot = page.findChildren(ForecastPlot)[-1]
     assert "step +2, forecast<br>load 5" in str(plot.readout(1.9)[1])
     assert "step +0, before<br>load 3" in str(plot.readout(0.2)[1])
+    for kind in ("png", "svg"):
+        name = tmp_path / f"a.{kind}"
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, name=name: (str(name), ""))
+        next(action for action in page.panel.export_button.menu().actions() if kind.upper() in action.text()).trigger()
+    assert QImage(str(tmp_path / "a.png")).width() == 2 * page.panel.view.width()
+    assert b"<svg" in (tmp_path / "a.svg").read_bytes()
 
 
 def test_an_onnx_file_takes_the_place_of_the_run(page: PredictPage, server: FakeServer) -> None:
@@ -252,7 +261,7 @@ def test_pictures_files_and_tables_are_pasted(page: PredictPage, server: FakeSer
     assert pending(server, qtbot).given["files"] == ["/new/a.png"]
     QGuiApplication.clipboard().setText("hello")
     page.paste()
-    assert page.hint.text().startswith("There is nothing on the clipboard that the network takes.")
+    assert page.panel.hint.text().startswith("There is nothing on the clipboard that the network takes.")
     load(page, server, ROWS, NUMBER)
     QGuiApplication.clipboard().setText("floor,facing\n1,east\n")
     page.paste()
