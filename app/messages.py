@@ -108,9 +108,13 @@ WORDS = (
 )
 
 
-def ask_to_trust(parent: QWidget, names: Sequence[str], folders: Sequence[Path]) -> bool:
+QUESTION = "This project brings Python code of its own. May it run?"
+
+
+def ask_to_trust(parent: QWidget, names: Sequence[str], folders: Sequence[Path], question: str = QUESTION) -> bool:
     """Ask whether to trust these folders, which the named files and expressions belong to, from now on."""
     box = make_box(parent, names, folders)
+    box.setText(question)
     box.exec()
     is_trusted = box.clickedButton() is box.property("trust")
     box.deleteLater()
@@ -126,7 +130,7 @@ def make_box(parent: QWidget, names: Sequence[str], folders: Sequence[Path]) -> 
     box = QMessageBox(parent)
     box.setWindowTitle("Netwright")
     box.setIconPixmap(theme.icon("warning", "warning").pixmap(32, 32))
-    box.setText("This project brings Python code of its own. May it run?")
+    box.setText(QUESTION)
     many = "s" if len(folders) > 1 else ""
     listed = "\n".join(shown)
     box.setInformativeText(f"{listed}\n\nin the folder{many}\n\n{breakable(where)}\n\n{WORDS}")

@@ -89,6 +89,7 @@ class MainWindow(QMainWindow):
         self.files.data_chosen.connect(self.guesser.use)
         self.imports = ImportCommands(self, self.files)
         self.files.import_chosen.connect(self.imports.start)
+        self.files.file_chosen.connect(self.bring)
         self.layer_times = LayerTimesOverlay(self, self.design, self.environment)
         self.canvas_commands = CanvasCommands(self.design, self.layer_times)
         self.weights = WeightsCommands(self, self.dataset, self.training)

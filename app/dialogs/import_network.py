@@ -4,28 +4,36 @@ import os
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
+    QComboBox,
     QDialog,
     QFileDialog,
     QGridLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QProgressBar,
     QPushButton,
     QVBoxLayout,
+    QWidget,
 )
 
 from app import messages
-from app.data.dataset_tracker import progress_text
-from app.messages import breakable
+from app.dialogs.request_state import RequestState
 from app.processes import EngineServer
 from app.widgets import ElidedLabel
 from designer import theme
+from engine.core.errors import UserError
 from engine.project.file import SUFFIX
+from engine.user_code import trust
+from engine.user_code.registry import module_names
 
-LEAST_WIDTH, FULL = 560, 1000
+LEAST_WIDTH = 560
+EXPORTED = "Network"
+"""The class of source that Netwright exported."""
+INPUTS_HELP = (
+    "A class is built, run once and exported by torch: sizes of one sample, inputs separated by commas, indices as "
+    "128:int64; arguments as in a call."
+)
 SIZES_HELP = "For sizes that the file leaves free. Usually not needed"
 
 
@@ -65,15 +73,12 @@ class ImportDialog(QDialog):
         theme.mark(what, "role", "help")
         column.addWidget(what)
         column.addLayout(self._make_fields(target))
-        self.bar = QProgressBar()
-        self.bar.setRange(0, 0)
-        self.bar.setTextVisible(False)
-        self.bar.hide()
-        self.state = QLabel()
-        self.state.setWordWrap(True)
-        self.state.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.state.hide()
-        column.addWidget(self.bar)
+        self.module = ModuleFields(source)
+        self.module.setVisible(source.suffix.lower() == ".py")
+        column.addWidget(self.module)
+        if self.module.refusal:
+            what.setText(self.module.refusal)
+        self.state = RequestState()
         column.addWidget(self.state)
         column.addStretch(1)
         column.addLayout(self._make_buttons())
@@ -128,7 +133,7 @@ class ImportDialog(QDialog):
         """Ask the engine for the import; an existing project is replaced only after a question."""
         text = self.target.text().strip()
         if not text:
-            self._say("Choose where to save the project.", "error")
+            self.state.say("Choose where to save the project.", "error")
             return
         target = Path(text).expanduser()
         if target.suffix != SUFFIX:
@@ -140,12 +145,30 @@ class ImportDialog(QDialog):
                 return
         sizes, refusal = sizes_in(self.sizes.text())
         if refusal:
-            self._say(refusal, "error")
+            self.state.say(refusal, "error")
             return
         values = {"path": str(self._source), "to": str(target), "sizes": sizes, "replaces": is_replaced}
+        if self.module.name:
+            if not self.module.inputs:
+                self.state.say("Say the sizes of the inputs, such as 3x224x224.", "error")
+                return
+            if not self._may_run():
+                self.state.say("Without trust the file is not run, and nothing can be imported from it.", "error")
+                return
+            values |= self.module.values()
         self._set_busy(is_busy=True)
-        self._say("Reading the file… the first time takes a few seconds.", "help")
+        self.state.say("Reading the file… the first time takes a few seconds.", "help")
         self._request = self._server.request("import", values, self._take, self._fail, self._on_progress)
+
+    def _may_run(self) -> bool:
+        """Return whether the code of the file may run, after asking for trust in its folder."""
+        if trust.is_trusted(self._source):
+            return True
+        question = f"To import {self.module.name}, {self._source.name} has to run. May it?"
+        if not messages.ask_to_trust(self, [self._source.name], [self._source.parent], question):
+            return False
+        trust.trust(self._source.parent)
+        return True
 
     def _take(self, report: dict[str, Any]) -> None:
         self._request = None
@@ -155,27 +178,15 @@ class ImportDialog(QDialog):
     def _fail(self, message: str) -> None:
         self._request = None
         self._set_busy(is_busy=False)
-        self._say(message, "error")
+        self.state.say(message, "error")
 
     def _on_progress(self, progress: dict[str, Any]) -> None:
-        done, total = int(progress["done"]), int(progress["total"])
-        self.bar.setRange(0, FULL if total else 0)
-        self.bar.setValue(min(FULL, FULL * done // total) if total else 0)
-        self._say(f"Importing: {progress_text(progress)}", "help")
+        self.state.show_progress("Importing", progress)
 
     def _set_busy(self, *, is_busy: bool) -> None:
-        self.bar.setRange(0, 0)
-        self.bar.setVisible(is_busy)
-        for widget in (self.target, self.sizes, self.browse, self.start_button):
+        self.state.set_busy(is_busy=is_busy)
+        for widget in (self.target, self.sizes, self.browse, self.start_button, self.module):
             widget.setEnabled(not is_busy)
-
-    def _say(self, text: str, role: str) -> None:
-        theme.mark(self.state, "role", role)
-        self.state.setText(breakable(text))
-        self.state.show()
-        self.state.ensurePolished()
-        width = self.width() - 40
-        self.state.setMinimumHeight(max(0, self.state.heightForWidth(width)))
 
     def _on_cancel(self) -> None:
         """Stop the import; where none is under way, close."""
@@ -184,7 +195,7 @@ class ImportDialog(QDialog):
             return
         self._stop()
         self._set_busy(is_busy=False)
-        self._say("The import was cancelled. Nothing was opened.", "help")
+        self.state.say("The import was cancelled. Nothing was opened.", "help")
 
     def _stop(self) -> None:
         if self._request is not None:
@@ -195,6 +206,69 @@ class ImportDialog(QDialog):
         """Cancel an import that is under way."""
         self._stop()
         super().done(result)
+
+
+class ModuleFields(QWidget):
+    """Which class of a Python file to build and export, with sizes of its inputs and arguments."""
+
+    def __init__(self, source: Path) -> None:
+        super().__init__()
+        self.refusal = ""
+        names: tuple[str, ...] = ()
+        if source.suffix.lower() == ".py":
+            try:
+                names = module_names(source)
+            except UserError as error:
+                self.refusal = str(error)
+        self.choice = QComboBox()
+        self.choice.setAccessibleName("What to import of the file")
+        if EXPORTED in names or not names:
+            self.choice.addItem("Source that Netwright exported", "")
+        for name in names:
+            self.choice.addItem(f"class {name}", name)
+        self._inputs, self._arguments = QLineEdit(), QLineEdit()
+        self._inputs.setPlaceholderText("3x224x224")
+        self._arguments.setPlaceholderText("num_classes=10")
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(8)
+        fields = (("&What", self.choice), ("&Inputs", self._inputs), ("&Arguments", self._arguments))
+        for row, (text, field) in enumerate(fields):
+            label = QLabel(text)
+            label.setBuddy(field)
+            grid.addWidget(label, row, 0)
+            grid.addWidget(field, row, 1)
+        note = QLabel(INPUTS_HELP)
+        note.setWordWrap(True)
+        theme.mark(note, "role", "help")
+        grid.addWidget(note, len(fields), 1)
+        grid.setColumnStretch(1, 1)
+        self.choice.currentIndexChanged.connect(self._show_fields)
+        self._show_fields()
+
+    def _show_fields(self, _: int = 0) -> None:
+        self._inputs.setEnabled(bool(self.name))
+        self._arguments.setEnabled(bool(self.name))
+
+    @property
+    def name(self) -> str:
+        """The class to build; empty for source that is read without running it."""
+        return str(self.choice.currentData() or "")
+
+    @property
+    def inputs(self) -> list[str]:
+        """The sizes of each input, as they were typed."""
+        return [part for part in map(str.strip, self._inputs.text().split(",")) if part]
+
+    def show_values(self, inputs: str, arguments: str) -> None:
+        """Show these inputs and arguments."""
+        self._inputs.setText(inputs)
+        self._arguments.setText(arguments)
+
+    def values(self) -> dict[str, Any]:
+        """Return what the request for the import says about it."""
+        return {"class": self.name, "inputs": self.inputs, "arguments": self._arguments.text().strip()}
 
 
 def sizes_in(text: str) -> tuple[dict[str, int], str]:

@@ -9,13 +9,12 @@ from PySide6.QtWidgets import (
     QLabel,
     QListWidget,
     QListWidgetItem,
-    QProgressBar,
     QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
-from app.data.dataset_tracker import progress_text
+from app.dialogs.request_state import RequestState
 from app.messages import breakable
 from app.processes import EngineServer
 from app.widgets import within_screen
@@ -24,7 +23,7 @@ from designer.forms.row import section_label
 from engine.core.text import format_bytes
 from engine.project.published_weights import Published, published
 
-WIDTH, HEIGHT, FULL = 720, 460, 1000
+WIDTH, HEIGHT = 720, 460
 DOWNLOAD, USE = "Download", "Use"
 
 
@@ -56,13 +55,7 @@ class PublishedDialog(QDialog):
         body.addWidget(self.list, 2)
         body.addLayout(self._make_details(), 3)
         column.addLayout(body, 1)
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
-        self.bar.hide()
-        self.state = QLabel()
-        self.state.setWordWrap(True)
-        self.state.hide()
-        column.addWidget(self.bar)
+        self.state = RequestState()
         column.addWidget(self.state)
         column.addLayout(self._make_buttons())
         self.list.currentItemChanged.connect(self._show_entry)
@@ -133,9 +126,8 @@ class PublishedDialog(QDialog):
             self._accept(entry)
             return
         self.list.setEnabled(False)
-        self.bar.setRange(0, 0)
-        self.bar.show()
-        self._say(f"Downloading {entry.file}…", "help")
+        self.state.set_busy(is_busy=True)
+        self.state.say(f"Downloading {entry.file}…", "help")
         self._request = self._server.request(
             "fetch_weights", {"name": entry.name}, lambda _: self._accept(entry), self._fail, self._on_progress
         )
@@ -148,24 +140,16 @@ class PublishedDialog(QDialog):
 
     def _fail(self, message: str) -> None:
         self._end()
-        self._say(message, "error")
+        self.state.say(message, "error")
 
     def _on_progress(self, progress: dict[str, Any]) -> None:
-        done, total = int(progress["done"]), int(progress["total"])
-        self.bar.setRange(0, FULL if total else 0)
-        self.bar.setValue(min(FULL, FULL * done // total) if total else 0)
-        self._say(f"Downloading: {progress_text(progress)}", "help")
+        self.state.show_progress("Downloading", progress)
 
     def _end(self) -> None:
         self._request = None
-        self.bar.hide()
+        self.state.set_busy(is_busy=False)
         self.list.setEnabled(True)
         self._show_entry()
-
-    def _say(self, text: str, role: str) -> None:
-        theme.mark(self.state, "role", role)
-        self.state.setText(breakable(text))
-        self.state.show()
 
     def _on_cancel(self) -> None:
         if self._request is None:
@@ -173,7 +157,7 @@ class PublishedDialog(QDialog):
             return
         self._server.cancel(self._request)
         self._end()
-        self._say("The download was cancelled; it goes on from there the next time.", "help")
+        self.state.say("The download was cancelled; it goes on from there the next time.", "help")
 
     def done(self, result: int) -> None:
         """Stop a download that is under way."""

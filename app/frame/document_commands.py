@@ -11,7 +11,7 @@ from app.shell import Shell
 from engine.core.errors import UserError
 from engine.network.arrangement import placed
 from engine.project.file import SUFFIX
-from engine.project.import_kinds import KINDS, can_import
+from engine.project.import_kinds import KINDS
 from engine.project.project import Project
 
 FILTER = f"Netwright projects (*{SUFFIX})"
@@ -29,6 +29,8 @@ class DocumentCommands(QObject):
     """The path of a file that is no project."""
     import_chosen = Signal(object)
     """The path of a file that another program wrote, with a network."""
+    file_chosen = Signal(object)
+    """The path of a file of which nobody said what it is."""
 
     def __init__(self, shell: Shell) -> None:
         super().__init__(shell.dialog_parent)
@@ -106,10 +108,12 @@ class DocumentCommands(QObject):
         path = Path(name)
         if path.suffix == SUFFIX:
             self.open_asking(path)
-        elif can_import(path) and chosen != DATA_FILTER:
+        elif chosen == IMPORT_FILTER:
             self.import_chosen.emit(path)
-        else:
+        elif chosen == DATA_FILTER:
             self.data_chosen.emit(path)
+        else:
+            self.file_chosen.emit(path)
 
     def save(self) -> bool:
         """Save, asking for a file if there is none. Return whether it was saved."""

@@ -2,13 +2,16 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, print_json
+from engine.cli.common import add_json, add_trust, print_json
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, UserError, plural
 from engine.project.import_kinds import KINDS
+
+if TYPE_CHECKING:
+    from engine.exchange.importing.report import ImportReport
 
 
 def register(commands: Commands) -> None:
@@ -19,7 +22,9 @@ def register(commands: Commands) -> None:
         "outputs of both are compared on random inputs."
     )
     command = commands.add_parser("import", description=text)
-    command.add_argument("file", type=Path, metavar="FILE", help="the file to import")
+    command.add_argument(
+        "file", metavar="FILE", help="the file to import; FILE.py:CLASS for an nn.Module, which is built and exported"
+    )
     command.add_argument("-o", "--output", type=Path, required=True, metavar="PROJECT", help="the project to write")
     command.add_argument(
         "--size",
@@ -29,6 +34,19 @@ def register(commands: Commands) -> None:
         metavar="NAME=SIZE",
         help="a size that the file leaves free, such as height=512; may be given several times",
     )
+    command.add_argument(
+        "--input",
+        dest="inputs",
+        action="append",
+        default=[],
+        metavar="SIZES",
+        help="sizes of one sample of an input of FILE.py:CLASS, such as 3x224x224, or 128:int64 for indices; once per "
+        "input",
+    )
+    command.add_argument(
+        "--args", default="", metavar="VALUES", help="what FILE.py:CLASS is built with, such as 'num_classes=10'"
+    )
+    add_trust(command)
     command.add_argument("--force", action="store_true", help="replace the project and its weights if they exist")
     add_json(command)
     command.set_defaults(run=run)
@@ -36,10 +54,18 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Import, and say what became of each operator and how close the network is to the original."""
-    from engine.exchange.importing.importer import import_file
-
     sizes = dict(map(_size, arguments.sizes))
-    report = import_file(arguments.file, arguments.output, sizes=sizes, replaces=arguments.force)
+    path, _, name = arguments.file.rpartition(":")
+    if path.endswith(".py") and name.isidentifier():
+        report = _import_module(Path(path), name, arguments, sizes)
+    elif arguments.inputs or arguments.args:
+        raise UserError(
+            "--input and --args are for FILE.py:CLASS; other files say their sizes themselves.", code="usage"
+        )
+    else:
+        from engine.exchange.importing.importer import import_file
+
+        report = import_file(Path(arguments.file), arguments.output, sizes=sizes, replaces=arguments.force)
     written = report.write()
     if arguments.json:
         files = {
@@ -49,6 +75,16 @@ def run(arguments: argparse.Namespace) -> int:
         return EXIT_DONE
     _print(written)
     return EXIT_DONE
+
+
+def _import_module(path: Path, name: str, arguments: argparse.Namespace, sizes: dict[str, int]) -> "ImportReport":
+    from engine.exchange.importing.module_file import import_module, read_example
+    from engine.user_code import trust
+
+    if arguments.trust:
+        trust.grant(path.resolve().parent)
+    examples = [read_example(text) for text in arguments.inputs]
+    return import_module(path, name, arguments.output, examples, arguments.args, sizes=sizes, replaces=arguments.force)
 
 
 def _size(text: str) -> tuple[str, int]:

@@ -209,12 +209,21 @@ def _check_data(values: dict[str, Any]) -> Answer:
 
 
 def _import(values: dict[str, Any]) -> Answer:
-    """Import a file, in a process that ends with this request: it reads a stranger's file and computes with torch."""
+    """Import a file, in a process that ends with this request: it reads a stranger's file and computes with torch.
+
+    `class` names a module of a Python file, which runs in a process of its own if its folder is trusted.
+    """
+    sizes = {str(name): int(size) for name, size in (values.get("sizes") or {}).items()}
+    path, to, replaces = Path(values["path"]), Path(values["to"]), values.get("replaces") is True
+    if name := values.get("class"):
+        from engine.exchange.importing.module_file import import_module, read_example
+
+        examples = [read_example(str(text)) for text in values.get("inputs") or ()]
+        built_with = str(values.get("arguments") or "")
+        return import_module(path, str(name), to, examples, built_with, sizes=sizes, replaces=replaces).write()
     from engine.exchange.importing.importer import import_file
 
-    sizes = {str(name): int(size) for name, size in (values.get("sizes") or {}).items()}
-    to, replaces = Path(values["to"]), values.get("replaces") is True
-    return import_file(Path(values["path"]), to, sizes=sizes, replaces=replaces).write()
+    return import_file(path, to, sizes=sizes, replaces=replaces).write()
 
 
 # ---- weights ----

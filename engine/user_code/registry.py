@@ -21,7 +21,7 @@ from engine.core.files import write_json
 from engine.core.folders import cache_folder
 from engine.core.types import Size, Sizes, Symbol, TensorType
 from engine.user_code import trust
-from engine.user_code.signature import Named, Signature, parse, read_functions, signatures_in
+from engine.user_code.signature import Named, Signature, parse, read_functions, read_signatures, signatures_in
 
 LIMIT_BYTES = 2**20
 EXPRESSION = "expression"
@@ -273,6 +273,13 @@ def read_code(path: Path, name: str) -> bytes:
     if len(data) > LIMIT_BYTES:
         raise UserError(f"{quoted(name)} is larger than {LIMIT_BYTES // 2**20} MiB.", hint="Choose a Python file.")
     return data
+
+
+def module_names(path: Path) -> tuple[str, ...]:
+    """Return the classes of a file that are an `nn.Module`, by its text alone. Raises `UserError` for what is no
+    Python."""
+    text = read_code(path, path.name).decode(errors="replace")
+    return tuple(one.name for one in read_signatures(text, path.name) if one.kind == "class")
 
 
 def _read(path: Path, name: str, before: CodeFile | None) -> CodeFile:

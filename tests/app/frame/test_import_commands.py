@@ -256,3 +256,56 @@ def test_a_file_that_may_be_either_is_asked_about(
     with Modal(lambda dialog: titles.append(dialog.windowTitle())):
         window.bring(path)
     assert titles == ["Import network"]
+
+
+def test_open_asks_what_a_python_file_is(
+    monkeypatch: pytest.MonkeyPatch, window: MainWindow, server: Engine, tmp_path: Path
+) -> None:
+    path = tmp_path / "net.py"
+    path.write_text("")
+    asked: list[str] = []
+
+    def meaning(parent: object, name: str) -> str:
+        asked.append(name)
+        return "cancel"
+
+    monkeypatch.setattr("app.messages.ask_for_meaning", meaning)
+    choose_file(monkeypatch, path)
+    run(window, "file.open")
+    assert asked == ["net.py"]
+    assert server.count("import") == 0
+
+
+def test_a_class_of_a_python_file_runs_only_where_its_folder_is_trusted(
+    monkeypatch: pytest.MonkeyPatch, window: MainWindow, server: Engine, tmp_path: Path
+) -> None:
+    path = tmp_path / "models.py"
+    path.write_text("from torch import nn\nclass Net(nn.Module):\n    pass\nclass Wide(Net):\n    pass\n")
+    trusts = iter([False, True])
+    asked: list[str] = []
+
+    def trusted(parent: object, names: list[str], folders: list[Path], question: str) -> bool:
+        asked.append(question)
+        return next(trusts)
+
+    monkeypatch.setattr("app.messages.ask_to_trust", trusted)
+
+    def work(dialog: QWidget) -> None:
+        assert isinstance(dialog, ImportDialog)
+        choice = dialog.module.choice
+        assert [choice.itemText(at) for at in range(choice.count())] == ["class Net", "class Wide"]
+        choice.setCurrentIndex(1)
+        dialog.start()
+        assert dialog.state.text() == "Say the sizes of the inputs, such as 3x224x224."
+        dialog.module.show_values("3x8x8, 12:int64", "width=2")
+        dialog.start()
+        assert dialog.state.text().startswith("Without trust the file is not run")
+        dialog.start()
+
+    with Modal(work):
+        window.imports.start(path)
+    assert asked == ["To import Wide, models.py has to run. May it?"] * 2
+    (request,) = [one for one in server.asked if one.do == "import"]
+    assert request.given["class"] == "Wide"
+    assert request.given["inputs"] == ["3x8x8", "12:int64"]
+    assert request.given["arguments"] == "width=2"
