@@ -64,6 +64,8 @@ def _given(ctx: Context, value: Value, sizes: Mapping[str, int]) -> list[int | s
     if not 2 <= len(value.sizes) <= 5:
         count = plural(len(value.sizes), "dimension")
         raise UserError(f"The input '{value.name}' has {count}; with the batch, input layers take 2 to 5.")
+    if 0 in value.sizes:
+        raise UserError(f"The input '{value.name}' has a dimension of size 0: it takes no numbers.")
     return [sizes.get(size, size) if isinstance(size, str) else size for size in value.sizes]
 
 
