@@ -59,6 +59,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "evaluate": ("evaluate", "measure how good the network of a run is"),
         "predict": ("predict", "answer for new files"),
         "explain": ("explain", "show what a network looks at"),
+        "robustness": ("robustness", "measure answers under noise, blur and attacks"),
     },
     "this program": {
         "help": ("program", "show this list, or the help of a command"),
@@ -117,6 +118,7 @@ EXAMPLES = {
         "explain runs/first --method gradcam --sample 3 -o gradcam.png",
         "explain runs/first --method filters --layer conv_1",
     ),
+    "robustness": ("robustness runs/first", "robustness runs/first --store --json"),
     "queue": (
         "queue add digits.netwright --set training.solver=adam",
         "queue run",

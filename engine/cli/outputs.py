@@ -28,7 +28,7 @@ from engine.cli.run_outputs import (
     Tags,
     Trained,
 )
-from engine.cli.trained_outputs import Reported
+from engine.cli.trained_outputs import Reported, RobustnessResult
 from engine.cli.weights_outputs import FetchedWeights, PublishedFiles, Transferred, WeightsMatch
 from engine.launch.layer_costs import LayerCost, ProfiledDevice, WholeCost
 from engine.placement.inventory import Device
@@ -464,5 +464,6 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "report": (Reported,),
     "predict": (Predicted,),
     "explain": (Explained,),
+    "robustness": (RobustnessResult,),
 }
 """What each command prints, beside `schema_version`, `command` and, where it fails, `error`."""

@@ -459,7 +459,8 @@ class Prediction(TypedDict):
     """File; with the line of a table or text, or the index in an array."""
     outputs: NotRequired[list[Mapping[str, Any]]]
     """Per output its `name`, and `class` or `labels` with the likeliest ones in `top`, `value` (a number, or numbers by
-    name), `classes` per step, `shares` of the classes among pixels, or `transcript`."""
+    name), `classes` per step, `shares` of the classes among pixels, or `transcript`; `unlike_training` is true for a
+    sample below the least confidence that is stored."""
     error: NotRequired[str]
     """Why the sample could not be used."""
 

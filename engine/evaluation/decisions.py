@@ -149,13 +149,21 @@ def store_thresholds(folder: Path, record: Preparation, thresholds: Sequence[Thr
 
 def store_temperatures(folder: Path, record: Preparation, temperatures: Mapping[int, float]) -> Preparation:
     """Store the temperatures of outputs beside the weights in `folder`; return the new record. Thresholds change so
-    that they decide as before. Raises `UserError`."""
+    that they decide as before; the least confidence, which cannot, is removed. Raises `UserError`."""
     targets = list(record.targets)
     for place, temperature in temperatures.items():
         target = targets[place]
         moved = [_moved(limit, target.temperature / temperature) for limit in (target.threshold, *target.thresholds)]
         targets[place] = replace(target, temperature=temperature, threshold=moved[0], thresholds=tuple(moved[1:]))
+        targets[place] = replace(targets[place], least_confidence=0.0)
     return _write(folder, replace(record, targets=tuple(targets)))
+
+
+def store_least_confidence(folder: Path, record: Preparation, confidence: float) -> Preparation:
+    """Store the largest probability of the first output below which samples count as unlike the training data; return
+    the new record. Raises `UserError`."""
+    first, *others = record.targets
+    return _write(folder, replace(record, targets=(replace(first, least_confidence=confidence), *others)))
 
 
 def _moved(threshold: float, factor: float) -> float:
@@ -167,7 +175,9 @@ def _moved(threshold: float, factor: float) -> float:
 
 def reset(folder: Path, record: Preparation) -> Preparation:
     """Remove what is stored beside the weights in `folder`; return the new record. Raises `UserError`."""
-    targets = tuple(replace(one, threshold=EVEN, thresholds=(), temperature=1.0) for one in record.targets)
+    targets = tuple(
+        replace(one, threshold=EVEN, thresholds=(), temperature=1.0, least_confidence=0.0) for one in record.targets
+    )
     return _write(folder, replace(record, targets=targets))
 
 

@@ -386,7 +386,8 @@ def told(answers: Answers, number: int, most: int) -> dict[str, Any]:
     if target.task == "labels":
         labels = [label for label, is_true in zip(target.classes, value.tolist(), strict=True) if is_true]
         return {**name, "labels": labels, "top": top}
-    return {**name, "class": target.classes[int(value)], "top": top}
+    unlike = {"unlike_training": True} if chances.max(initial=0.0) < target.least_confidence else {}
+    return {**name, "class": target.classes[int(value)], "top": top, **unlike}
 
 
 def _of_places(value: Array, classes: Sequence[str], task: str) -> dict[str, Any]:
@@ -406,6 +407,7 @@ def in_words(told_output: dict[str, Any]) -> str:
         first, *others = told_output["top"]
         likely = [first, *(one for one in others if one["probability"] >= LEAST_TOLD)]
         top = ", ".join(f"{printable(one['class'])} ({one['probability']:.3f})" for one in likely)
+        top += "; unlike the training data" if told_output.get("unlike_training") else ""
         return (
             f"{', '.join(map(printable, told_output['labels'])) or 'none'}; {top}" if "labels" in told_output else top
         )

@@ -214,6 +214,8 @@ class TargetPreparation:
     """Probability from which each label is true, where they have thresholds of their own."""
     temperature: float = 1.0
     """Divisor of the logits, which calibrates the probabilities."""
+    least_confidence: float = 0.0
+    """Largest probability below which a sample counts as unlike the training data; 0: none does."""
     blank: Literal["first", "last"] = "first"
     """Channel of the blank of transcripts."""
     columns: tuple[str, ...] = ()

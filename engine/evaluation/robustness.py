@@ -1,0 +1,396 @@
+"""How a trained network answers when its inputs change: noise, blur, attacks, and samples unlike the training data.
+
+Inputs change in the units that they are prepared in, before the network's own normalization, and stay in the range that
+their source allows. A strength is a share of that range; where the source names none, of the range of the samples.
+
+Attacks: FGSM (Goodfellow, Shlens and Szegedy, Explaining and Harnessing Adversarial Examples, 2015), and PGD from a
+random start (Madry et al., Towards Deep Learning Models Resistant to Adversarial Attacks, 2018), both in the maximum
+norm. Scores of samples unlike the training data: the largest probability (Hendrycks and Gimpel, A Baseline for
+Detecting Misclassified and Out-of-Distribution Examples, 2017), and the energy (Liu et al., Energy-based
+Out-of-distribution Detection, 2020).
+"""
+
+import contextlib
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from engine.core.errors import UserError
+from engine.core.files import read_object, write_checked_json
+from engine.core.progress import report
+from engine.data.batches import Tensors, as_tuple
+from engine.data.sources.source import Array
+from engine.evaluation import decisions
+from engine.evaluation.evaluate import BATCH, FOLDER, LIMIT_BYTES, Evaluation
+from engine.evaluation.trained import TrainedNetwork
+from engine.project.dataset_info import IGNORED
+from engine.training.losses import Loss, OutputAdapters
+from engine.training.metrics import channels_last
+
+FORMAT = 1
+NOISE = (0.02, 0.05, 0.1, 0.2, 0.4)
+"""Standard deviation of the noise, as a share of the range."""
+BLUR = (0.5, 1.0, 1.5, 2.0, 3.0)
+"""Standard deviation of the blur in pixels."""
+ATTACKS = (1 / 255, 2 / 255, 4 / 255, 8 / 255, 16 / 255, 32 / 255)
+"""Largest change of an attack, as a share of the range."""
+PGD_STEPS = 10
+PGD_STEP = 2.5
+"""Length of all steps together as a multiple of the largest change."""
+KEPT_SHARE = 0.95
+"""Share of the samples of the validation split that count as like the training data."""
+SAMPLES = 500
+SEED = 20_240_101
+
+Change = Callable[[Tensors, Tensors], Tensors]
+
+
+@dataclass(frozen=True, eq=False)
+class Range:
+    """Lowest and highest value of an input, which broadcast over its samples; None for one that is not changed."""
+
+    low: torch.Tensor
+    high: torch.Tensor
+
+    @property
+    def width(self) -> torch.Tensor:
+        """What strengths are shares of."""
+        return self.high - self.low
+
+    def clipped(self, x: torch.Tensor) -> torch.Tensor:
+        """Return values within the range."""
+        return torch.minimum(torch.maximum(x, self.low), self.high)
+
+
+Ranges = Sequence[Range | None]
+
+
+def robustness(
+    path: Path,
+    split: str = "",
+    samples: int = SAMPLES,
+    *,
+    weights_kept: str = "",
+    trusted: bool = False,
+    stores: bool = False,
+    fresh: bool = False,
+) -> dict[str, Any]:
+    """Measure the first output of a run's network under changed inputs; return the result as JSON.
+
+    split: as in `evaluate`. samples: at most so many of it, evenly spaced. stores: keep the threshold of the largest
+    probability with the network, so that `predict` names samples unlike the training data. Raises `UserError`.
+    """
+    trained = TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted)
+    if samples < 1:
+        raise UserError(f"Expected at least 1 sample, received {samples}.")
+    return Robustness(trained, split, None).measured(samples, stores=stores, fresh=fresh)
+
+
+class Robustness(Evaluation):
+    """The network of a run under changed inputs."""
+
+    def measured(self, samples: int, *, stores: bool = False, fresh: bool = False) -> dict[str, Any]:
+        """Return the result, from the run folder where it is known. Raises `UserError`."""
+        if self.trained.wanted[0].facts.task == "transcripts":
+            raise UserError("The network gives transcripts, whose accuracy under changed inputs is not measured.")
+        key = hashlib.sha256(json.dumps([self._key(), FORMAT, samples]).encode()).hexdigest()[:32]
+        file = self.trained.folder.path / FOLDER / f"{key}.robustness.json"
+        found = None
+        if not fresh:
+            with contextlib.suppress(OSError, ValueError):
+                found = read_object(file, LIMIT_BYTES)
+            found = dict(found) if found is not None and found.get("format") == FORMAT else None
+        is_known = found is not None
+        if found is None:
+            found = self._measured(samples)
+            with contextlib.suppress(OSError):  # a run folder that cannot be written is measured all the same
+                file.parent.mkdir(exist_ok=True)
+                write_checked_json(file, found, follow_link=False)
+        if stores:
+            self._store(found)
+        return {**found, "stored": stores, "cached": is_known}
+
+    def _measured(self, samples: int) -> dict[str, Any]:
+        batches = list(self._batches(self.split, samples))
+        targets = self._training_targets(self.data)
+        loss = self._loss(self.trained.source.project.training, targets)
+        ranges = self._ranges(batches)
+        if not any(ranges):
+            raise UserError("The network takes indices, such as tokens of a text, which cannot change a little.")
+        changes = list(self._changes(ranges, loss))
+        total, done = sum(len(strengths) for _, _, strengths, _ in changes) + 1, 0
+        whole = self._score(batches, lambda inputs, _: inputs)
+        curves = []
+        for kind, unit, strengths, change in changes:
+            values = [whole]
+            for strength in strengths:
+                generator = torch.Generator().manual_seed(SEED)
+                values.append(self._score(batches, change(strength, generator)))
+                done += 1
+                report(done, total, "measurements")
+            curves.append({"kind": kind, "unit": unit, "strengths": [0.0, *strengths], "values": values})
+        facts = self.trained.wanted[0]
+        return {
+            "format": FORMAT,
+            "weights": self.trained.kept,
+            "split": self._split_of(self.data),
+            "samples": sum(len(given[0]) for given, _ in batches),
+            "output": facts.name,
+            "metric": "rmse" if facts.facts.task == "numbers" else "accuracy",
+            "curves": curves,
+            "unlike_training": self._unlike(samples, ranges),
+            "notes": self.notes,
+        }
+
+    # ---- samples ----
+
+    def _batches(self, split: str, samples: int) -> Iterator[tuple[Tensors, Tensors]]:
+        """Yield inputs and targets of at most so many samples of a split, evenly spaced."""
+        self.split, before = split, self.split
+        try:
+            dataset = self._dataset(self.data, self._split_of(self.data))
+        finally:
+            self.split = before
+        left = np.linspace(0, len(dataset) - 1, min(samples, len(dataset))).round().astype(np.int64)
+        first = 0
+        for batch in dataset.shard_batches(0, 1, BATCH):
+            chosen = torch.from_numpy(left[(left >= first) & (left < first + batch.count)] - first)
+            first += batch.count
+            if len(chosen):
+                yield tuple(x[chosen].clone() for x in batch.inputs), tuple(y[chosen] for y in batch.targets)
+
+    def _ranges(self, batches: Sequence[tuple[Tensors, Tensors]]) -> Ranges:
+        """Return the range of each input of the network; one value for all where the source names it, else those of
+        each channel of the samples."""
+        found: list[Range | None] = []
+        known = self.trained.record.inputs
+        for place, first in enumerate(batches[0][0]):
+            span = known[place].span if place < len(known) else ()
+            if not first.is_floating_point():
+                found.append(None)
+            elif span:
+                found.append(Range(first.new_tensor(span[0]), first.new_tensor(span[1])))
+            else:
+                axes = known[place].axes if place < len(known) else ()
+                axis = 1 + axes.index("C") if "C" in axes and len(axes) == first.ndim - 1 else first.ndim - 1
+                whole = torch.cat([inputs[place].movedim(axis, -1).flatten(0, -2) for inputs, _ in batches])
+                shape = [1] * first.ndim
+                shape[axis] = whole.shape[1]
+                found.append(Range(whole.amin(0).reshape(shape), whole.amax(0).reshape(shape)))
+        return found
+
+    # ---- changes ----
+
+    def _changes(self, ranges: Ranges, loss: Loss) -> Iterator[tuple[str, str, Sequence[float], Any]]:
+        """Yield kind, unit of the strength, strengths, and the change by strength and generator."""
+        share = "share of the range"
+        yield "noise", share, NOISE, lambda strength, generator: noise(ranges, strength, generator)
+        if any(given.axes == ("C", "H", "W") and given.content == "numbers" for given in self.trained.record.inputs):
+            yield "blur", "pixels", BLUR, lambda strength, _: blur(ranges, strength)
+        gradients = self._gradients(ranges, loss)
+        yield "fgsm", share, ATTACKS, lambda strength, _: fgsm(ranges, gradients, strength)
+        yield "pgd", share, ATTACKS, lambda strength, generator: pgd(ranges, gradients, strength, generator)
+
+    def _gradients(self, ranges: Ranges, loss: Loss) -> Callable[[Tensors, Tensors], list[torch.Tensor | None]]:
+        """Return the function that gives the gradient of the loss with respect to each input that may change."""
+        module, precision = self.trained.scoring, self.trained.precision
+        module.requires_grad_(requires_grad=False)
+
+        def gradients(inputs: Tensors, targets: Tensors) -> list[torch.Tensor | None]:
+            leaves = [
+                x.detach().requires_grad_() if one is not None else x for x, one in zip(inputs, ranges, strict=True)
+            ]
+            with torch.enable_grad():
+                value = loss(as_tuple(precision.call(module, *leaves)), targets).sum()
+            asked = [x for x, one in zip(leaves, ranges, strict=True) if one is not None]
+            found = iter(torch.autograd.grad(value, asked, allow_unused=True))
+            return [next(found) if one is not None else None for one in ranges]
+
+        return gradients
+
+    # ---- scores ----
+
+    def _score(self, batches: Sequence[tuple[Tensors, Tensors]], change: Change) -> float:
+        """Return accuracy of classes or labels, or RMSE of numbers, of the first output."""
+        good, count = 0.0, 0.0
+        adapters = OutputAdapters(self.trained.wanted)
+        task = self.trained.wanted[0].facts.task
+        for inputs, targets in batches:
+            outputs = self.trained.outputs(self.trained.scoring, change(inputs, targets))
+            fitted, wanted = adapters(outputs, targets)
+            output, target = channels_last(fitted[0]), wanted[0]
+            if task == "classes":
+                there = target != IGNORED
+                good += float(((output.argmax(-1) == target) & there).sum())
+                count += float(there.sum())
+                continue
+            target = channels_last(target) if target.ndim == output.ndim else target.reshape(output.shape)
+            there = ~torch.isnan(target)
+            count += float(there.sum())
+            if task == "labels":
+                good += float((((output > 0) == (target > 0.5)) & there).sum())
+            else:
+                good += float(torch.where(there, output.double() - target, 0.0).square().sum())
+        mean = good / max(1.0, count)
+        return math.sqrt(mean) if task == "numbers" else mean
+
+    # ---- samples unlike the training data ----
+
+    def _unlike(self, samples: int, ranges: Ranges) -> list[dict[str, Any]]:
+        """Return thresholds below which samples count as unlike the training data: `KEPT_SHARE` of the validation
+        samples lie above. `flagged_noise` is the share of inputs of even noise that lies below, `auroc` how well the
+        score tells them from validation samples. Nothing for outputs without one class per sample."""
+        first = self.trained.wanted[0].facts
+        split = "validation" if len(self.data.numbers["validation"]) else ""
+        if first.task != "classes" or first.per != "sample" or len(first.classes) < 2:
+            return []
+        if not split:
+            self.notes.append("There is no validation split, from which a threshold would follow.")
+            return []
+        known = list(self._batches(split, samples))
+        generator = torch.Generator().manual_seed(SEED)
+        own = self._scores_of(known)
+        drawn = self._scores_of([(even_noise(ranges, inputs, generator), targets) for inputs, targets in known])
+        found = []
+        for name, values in own.items():
+            threshold = float(np.quantile(values, 1 - KEPT_SHARE, method="lower"))
+            found.append(
+                {
+                    "score": name,
+                    "threshold": threshold,
+                    "kept_share": float((values >= threshold).mean()),
+                    "samples": len(values),
+                    "flagged_noise": float((drawn[name] < threshold).mean()),
+                    "auroc": auroc(values, drawn[name]),
+                }
+            )
+        return found
+
+    def _scores_of(self, batches: Sequence[tuple[Tensors, Tensors]]) -> dict[str, Array]:
+        """Return the largest probability and the negative energy of the first output for each sample; both are high
+        for samples like the training data."""
+        temperature = self.trained.record.targets[0].temperature if self.trained.record.targets else 1.0
+        adapters, logits = OutputAdapters(self.trained.wanted), []
+        for inputs, targets in batches:
+            outputs = self.trained.outputs(self.trained.scoring, inputs)
+            logits.append(adapters(outputs, targets)[0][0].double())
+        whole = torch.cat(logits) / temperature
+        return {
+            "max softmax": torch.softmax(whole, -1).amax(-1).numpy(),
+            "energy": torch.logsumexp(whole, -1).numpy(),
+        }
+
+    def _store(self, found: dict[str, Any]) -> None:
+        rows = [row for row in found["unlike_training"] if row["score"] == "max softmax"]
+        if not rows:
+            raise UserError(
+                "There is no threshold to store: it takes an output with one class per sample, and a validation split."
+            )
+        kept = self.trained.folder.path / self.trained.kept
+        decisions.store_least_confidence(kept, self.trained.record, rows[0]["threshold"])
+
+
+# ---- changes of inputs ----
+
+
+def noise(ranges: Ranges, strength: float, generator: torch.Generator) -> Change:
+    """Return the change that adds normal noise."""
+
+    def change(inputs: Tensors, _: Tensors) -> Tensors:
+        return tuple(
+            x
+            if one is None
+            else one.clipped(x + strength * one.width * torch.randn(x.shape, generator=generator, dtype=x.dtype))
+            for x, one in zip(inputs, ranges, strict=True)
+        )
+
+    return change
+
+
+def even_noise(ranges: Ranges, inputs: Tensors, generator: torch.Generator) -> Tensors:
+    """Return inputs of noise that is spread evenly over the range."""
+    return tuple(
+        x if one is None else one.low + one.width * torch.rand(x.shape, generator=generator, dtype=x.dtype)
+        for x, one in zip(inputs, ranges, strict=True)
+    )
+
+
+def blur(ranges: Ranges, sigma: float) -> Change:
+    """Return the change that blurs images (N, C, H, W) by a Gaussian, with repeated edges."""
+    radius = max(1, math.ceil(3 * sigma))
+    places = torch.arange(-radius, radius + 1, dtype=torch.float64)
+    weights = torch.exp(-0.5 * (places / sigma).square())
+    weights = weights / weights.sum()
+
+    def blurred(x: torch.Tensor) -> torch.Tensor:
+        channels, kernel = x.shape[1], weights.to(x.dtype)
+        x = torch.nn.functional.pad(x, (radius, radius, radius, radius), mode="replicate")
+        rows = kernel.reshape(1, 1, -1, 1).expand(channels, 1, -1, 1)
+        columns = kernel.reshape(1, 1, 1, -1).expand(channels, 1, 1, -1)
+        x = torch.nn.functional.conv2d(x, rows, groups=channels)
+        return torch.nn.functional.conv2d(x, columns, groups=channels)
+
+    def change(inputs: Tensors, _: Tensors) -> Tensors:
+        return tuple(
+            x if one is None or x.ndim != 4 else one.clipped(blurred(x)) for x, one in zip(inputs, ranges, strict=True)
+        )
+
+    return change
+
+
+Gradients = Callable[[Tensors, Tensors], list[torch.Tensor | None]]
+
+
+def fgsm(ranges: Ranges, gradients: Gradients, strength: float) -> Change:
+    """Return the change by one step along the sign of the gradient of the loss."""
+
+    def change(inputs: Tensors, targets: Tensors) -> Tensors:
+        return _stepped(inputs, gradients(inputs, targets), ranges, strength)
+
+    return change
+
+
+def pgd(ranges: Ranges, gradients: Gradients, strength: float, generator: torch.Generator) -> Change:
+    """Return the change by several steps, which stay within the largest change of each value."""
+
+    def change(inputs: Tensors, targets: Tensors) -> Tensors:
+        drawn = even_noise(
+            [_around(x, one, strength) for x, one in zip(inputs, ranges, strict=True)], inputs, generator
+        )
+        bounds = [_around(x, one, strength) for x, one in zip(inputs, ranges, strict=True)]
+        for _ in range(PGD_STEPS):
+            moved = _stepped(drawn, gradients(drawn, targets), ranges, PGD_STEP * strength / PGD_STEPS)
+            drawn = tuple(x if one is None else one.clipped(x) for x, one in zip(moved, bounds, strict=True))
+        return drawn
+
+    return change
+
+
+def _around(x: torch.Tensor, one: Range | None, strength: float) -> Range | None:
+    """Return the range of values that differ from x by at most `strength`."""
+    if one is None:
+        return None
+    return Range(one.clipped(x - strength * one.width), one.clipped(x + strength * one.width))
+
+
+def _stepped(inputs: Tensors, slopes: Sequence[torch.Tensor | None], ranges: Ranges, strength: float) -> Tensors:
+    return tuple(
+        x if one is None or slope is None else one.clipped(x + strength * one.width * slope.sign())
+        for x, slope, one in zip(inputs, slopes, ranges, strict=True)
+    )
+
+
+def auroc(own: Array, others: Array) -> float:
+    """Return the probability that a score of `own` is above one of `others`; ties count half."""
+    both = np.concatenate([own, others])
+    _, places, counts = np.unique(both, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[places]
+    found = (ranks[: len(own)].sum() - len(own) * (len(own) + 1) / 2) / (len(own) * len(others))
+    return float(found)
