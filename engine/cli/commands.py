@@ -59,6 +59,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "evaluate": ("evaluate", "measure how good the network of a run is"),
         "predict": ("predict", "answer for new files"),
         "explain": ("explain", "show what a network looks at"),
+        "prune": ("prune", "make a trained network smaller"),
         "robustness": ("robustness", "measure answers under noise, blur and attacks"),
     },
     "this program": {
@@ -118,6 +119,7 @@ EXAMPLES = {
         "explain runs/first --method gradcam --sample 3 -o gradcam.png",
         "explain runs/first --method filters --layer conv_1",
     ),
+    "prune": ("prune runs/first --structured", "prune runs/first --structured --amount 0.5 -o smaller.netwright"),
     "robustness": ("robustness runs/first", "robustness runs/first --store --json"),
     "queue": (
         "queue add digits.netwright --set training.solver=adam",

@@ -28,7 +28,7 @@ from engine.cli.run_outputs import (
     Tags,
     Trained,
 )
-from engine.cli.trained_outputs import Reported, RobustnessResult
+from engine.cli.trained_outputs import PruneResult, Reported, RobustnessResult
 from engine.cli.weights_outputs import FetchedWeights, PublishedFiles, Transferred, WeightsMatch
 from engine.launch.layer_costs import LayerCost, ProfiledDevice, WholeCost
 from engine.placement.inventory import Device
@@ -464,6 +464,7 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "report": (Reported,),
     "predict": (Predicted,),
     "explain": (Explained,),
+    "prune": (PruneResult,),
     "robustness": (RobustnessResult,),
 }
 """What each command prints, beside `schema_version`, `command` and, where it fails, `error`."""

@@ -140,7 +140,7 @@ class Robustness(Evaluation):
         return {
             "format": FORMAT,
             "weights": self.trained.kept,
-            "split": self._split_of(self.data),
+            "split": self.split_of(self.data),
             "samples": sum(len(given[0]) for given, _ in batches),
             "output": facts.name,
             "metric": "rmse" if facts.facts.task == "numbers" else "accuracy",
@@ -155,7 +155,7 @@ class Robustness(Evaluation):
         """Yield inputs and targets of at most so many samples of a split, evenly spaced."""
         self.split, before = split, self.split
         try:
-            dataset = self._dataset(self.data, self._split_of(self.data))
+            dataset = self.dataset(self.data, self.split_of(self.data))
         finally:
             self.split = before
         left = np.linspace(0, len(dataset) - 1, min(samples, len(dataset))).round().astype(np.int64)

@@ -8,7 +8,7 @@ import hashlib
 from pathlib import Path
 
 from engine.core.errors import FieldError, UserError
-from engine.core.fields import FilePath, Text
+from engine.core.fields import Bool, FilePath, Text
 from engine.core.files import open_file, read_object
 from engine.core.list_fields import Pairs
 from engine.core.records import Record
@@ -58,6 +58,16 @@ class WeightsOptions(Record):
         help="Id or name of a layer: it and all layers that lead to it keep their weights. Default: none",
         matlab="freezeWeights",
         torch="requires_grad_(False)",
+    )
+
+    keep_zeros = Bool(
+        False,
+        label="Keep zeros",
+        group=GROUP,
+        help="Weights of matrices and kernels that are zero at the start stay zero, as in a pruned network that is "
+        "trained on. Default: no. The solver lm does not keep them",
+        torch="torch.nn.utils.prune",
+        visible_when=lambda record: bool(record.file),
     )
 
     def problems(self) -> list[FieldError]:

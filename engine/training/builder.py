@@ -276,7 +276,8 @@ class TrainerBuilder:
     def _solver(self, network: nn.Module) -> Solver:
         """Create a solver as it is before the first step."""
         is_fused = self.job.accelerations.uses("fused-optimizers")
-        return Solver(self.options, network, self.parameters, fused=is_fused)
+        keeps_zeros = self.job.project.weights.keep_zeros
+        return Solver(self.options, network, self.parameters, fused=is_fused, keeps_zeros=keeps_zeros)
 
     def _strategy(self, batches: BatchLoader) -> tuple[nn.Module, Strategy]:
         """Choose what is called in training: the network, recomputed or compiled; and how workers share a step."""

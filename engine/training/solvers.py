@@ -96,8 +96,12 @@ class Solver:
         parameters: Mapping[str, ParameterOptions] | None = None,
         *,
         fused: bool = True,
+        keeps_zeros: bool = False,
     ) -> None:
-        """`fused`: torch's fused kernels may be called directly."""
+        """`fused`: torch's fused kernels may be called directly. `keeps_zeros`: weights of matrices and kernels that
+        are zero before the first step stay zero, as those of a pruned network."""
+        self._keeps_zeros = keeps_zeros
+        self._masks: list[tuple[torch.Tensor, torch.Tensor]] | None = None
         groups = _groups(network, options, parameters or {})
         is_matlab = options.convention == "matlab" and not options.is_full_batch
         self._convention = MatlabConvention(options, groups) if is_matlab else None
@@ -129,6 +133,8 @@ class Solver:
         `loss` computes loss and gradients of the whole batch for the weights as they are when it is called. Where the
         gradients of a scaled loss overflowed, the update is skipped and the scale lowered.
         """
+        if self._keeps_zeros and self._masks is None:
+            self._masks = self._found_zeros()
         if rate != self._rate:
             for group in self._optimizer.param_groups:
                 group["lr"] = rate * group["learn_rate_factor"]
@@ -139,8 +145,16 @@ class Solver:
             if self._convention is not None:
                 self._convention.before_update(self._optimizer.param_groups, rate)
             self._optimizer.step()
+        for weight, mask in self._masks or ():
+            weight.mul_(mask)
         if scale is not None:
             scale.update()
+
+    def _found_zeros(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """Return the matrices and kernels that have zeros, each with a mask that is 0 there. A resumed run finds the
+        same ones: they have stayed."""
+        weights = [x.detach() for group in self._optimizer.param_groups for x in group["params"] if x.dim() >= 2]
+        return [(x, (x != 0).to(x.dtype)) for x in weights if bool((x == 0).any())]
 
     def moments(self) -> Iterator[torch.Tensor]:
         """Yield what is kept of past gradients, to be changed in place; without counts."""

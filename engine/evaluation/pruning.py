@@ -1,0 +1,265 @@
+"""Smaller networks from trained ones: weights of small magnitude become zero, or whole channels are removed.
+
+Magnitude: the smallest weights of all matrices and kernels together become zero (Han et al., Learning both Weights and
+Connections for Efficient Neural Networks, 2015). Structured: channels go whose filters have the smallest sum of
+magnitudes (Li et al., Pruning Filters for Efficient ConvNets, 2017), times that of the batch normalisation behind them
+(Liu et al., Learning Efficient Convolutional Networks through Network Slimming, 2017).
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from engine.core.errors import UserError
+from engine.core.progress import report
+from engine.evaluation.evaluate import BATCH, Evaluation
+from engine.evaluation.trained import TrainedNetwork
+from engine.lowering.module import prefixes
+from engine.lowering.weights import State
+from engine.lowering.weights_file import write_weights_file
+from engine.network.analysis import analyse
+from engine.network.channels import COUNTS, DEPTHWISE, PER_CHANNEL, Channels, channels_of
+from engine.network.network import Network
+from engine.project.file import save
+from engine.project.project import Project
+from engine.project.weights import WeightsOptions
+from engine.runs.transfer import project_from_run
+
+AMOUNTS = (0.25, 0.5, 0.75)
+MEASURED_S = 0.3
+LEAST_CALLS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Pruned:
+    """A network with the weights that are left. `notes` says which layers keep all channels, and why."""
+
+    network: Network
+    weights: State
+    notes: tuple[str, ...] = ()
+
+
+def prune(network: Network, weights: Mapping[str, torch.Tensor], amount: float, *, structured: bool) -> Pruned:
+    """Return the network without a share of its weights, or of the channels of each layer. Raises `UserError`."""
+    if not 0 <= amount < 1:
+        raise UserError(f"Expected an amount from 0 to below 1, received {amount:g}.")
+    if not amount:
+        return Pruned(network, dict(weights))
+    return _structured(network, weights, amount) if structured else _by_magnitude(network, weights, amount)
+
+
+def _by_magnitude(network: Network, weights: Mapping[str, torch.Tensor], amount: float) -> Pruned:
+    chosen = {key: x for key, x in weights.items() if x.ndim >= 2 and x.is_floating_point() and _is_weight(key)}
+    if not chosen:
+        raise UserError("The network has no matrices or kernels whose weights could become zero.")
+    sizes = torch.cat([x.abs().reshape(-1).float() for x in chosen.values()])
+    count = int(amount * len(sizes))
+    if not count:
+        return Pruned(network, dict(weights))
+    limit = torch.kthvalue(sizes, count).values
+    zeroed = {key: torch.where(x.abs() <= limit.to(x.dtype), 0, x) for key, x in chosen.items()}
+    return Pruned(network, {**weights, **zeroed})
+
+
+def _is_weight(key: str) -> bool:
+    return key.rpartition(".")[2].startswith("weight")
+
+
+# ---- channels ----
+
+
+def _structured(network: Network, weights: Mapping[str, torch.Tensor], amount: float) -> Pruned:
+    analysis = analyse(network)
+    channels, layers = channels_of(network, analysis), prefixes(network, analysis)
+    for id in channels.made:
+        if not _is_plain(network, id, _state_of(weights, layers[id])):
+            channels.keep(channels.made[id], f"'{network.layers[id].name}' has weights that pruning does not know")
+    sizes = _importance(channels, weights, layers)
+    removed: set[int] = set()
+    notes = []
+    for group in channels.groups():
+        roots = list(dict.fromkeys(channels.root(label) for id in group for label in channels.made[id]))
+        free = [root for root in roots if not channels.why_kept(root)]
+        if not free:
+            names = ", ".join(f"'{network.layers[id].name}'" for id in group)
+            notes.append(f"{names} keep{'s' * (len(group) == 1)} all channels: {channels.why_kept(roots[0])}.")
+            continue
+        count = min(int(amount * len(free)), len(roots) - 1)
+        removed |= set(sorted(free, key=sizes.__getitem__)[: _left_somewhere(channels, group, free, sizes, count)])
+    if not removed and not any(not channels.why_kept(label) for labels in channels.made.values() for label in labels):
+        raise UserError(
+            "No channel of the network can be removed. " + " ".join(notes),
+            hint="Prune weights instead (without --structured), or ungroup blocks (Network > Block > Ungroup).",
+        )
+    smaller = channels.without(removed)
+    return Pruned(smaller, _sliced(channels, weights, layers, removed), tuple(notes))
+
+
+def _left_somewhere(
+    channels: Channels, group: Sequence[str], free: Sequence[int], sizes: Mapping[int, float], count: int
+) -> int:
+    """Return how many of the smallest channels can go so that each layer keeps one."""
+    order = sorted(free, key=sizes.__getitem__)
+    while count > 0:
+        gone = set(order[:count])
+        if all(any(channels.root(label) not in gone for label in channels.made[id]) for id in group):
+            return count
+        count -= 1
+    return 0
+
+
+def _state_of(weights: Mapping[str, torch.Tensor], names: Sequence[str]) -> dict[str, torch.Tensor]:
+    """Return the weights of a layer by their keys."""
+    starts = tuple(f"{name}." for name in names)
+    return {key: value for key, value in weights.items() if starts and key.startswith(starts)}
+
+
+def _is_plain(network: Network, id: str, state: Mapping[str, torch.Tensor]) -> bool:
+    return network.layers[id].type.key in COUNTS and {key.rpartition(".")[2] for key in state} <= {"weight", "bias"}
+
+
+def _axes(network: Network, id: str) -> tuple[int, int]:
+    """Return the axes of output and input channels of a layer's weights."""
+    return (1, 0) if network.layers[id].type.key.startswith("transposed") else (0, 1)
+
+
+def _importance(
+    channels: Channels, weights: Mapping[str, torch.Tensor], layers: Mapping[str, tuple[str, ...]]
+) -> dict[int, float]:
+    """Return the importance of each channel by its root, relative to the mean of its layer."""
+    sizes: dict[int, float] = {}
+    for id, labels in channels.made.items():
+        total = torch.zeros(len(labels), dtype=torch.float64)
+        for key, value in _state_of(weights, layers[id]).items():
+            axis = 0 if key.endswith(".bias") else _axes(channels.network, id)[0]
+            total += value.double().abs().movedim(axis, 0).reshape(len(labels), -1).sum(1)
+        mean = float(total.mean()) or 1.0
+        for label, value in zip(labels, total.tolist(), strict=True):
+            root = channels.root(label)
+            sizes[root] = sizes.get(root, 0.0) + value / mean
+    for id, given in channels.inputs.items():
+        if channels.network.layers[id].type.key != "batch_norm" or not given:
+            continue
+        state = _state_of(weights, layers[id])
+        affine = [value.double().abs() for key, value in state.items() if key.endswith((".weight", ".bias"))]
+        if affine:
+            total = torch.stack(affine).sum(0)
+            mean = float(total.mean()) or 1.0
+            for label, value in zip(given[0], total.tolist(), strict=True):
+                root = channels.root(label)
+                sizes[root] = sizes.get(root, 0.0) * value / mean
+    return sizes
+
+
+def _sliced(
+    channels: Channels,
+    weights: Mapping[str, torch.Tensor],
+    layers: Mapping[str, tuple[str, ...]],
+    removed: set[int],
+) -> State:
+    """Return the weights without those of the removed channels."""
+    state = dict(weights)
+    for id, given in channels.inputs.items():
+        key = channels.network.layers[id].type.key
+        own = _state_of(weights, layers.get(id, ()))
+        if not own or channels.network.layers[id].bypassed:
+            continue
+        if id in channels.made:
+            out_axis, in_axis = _axes(channels.network, id)
+            out = torch.tensor(channels.places(channels.made[id], removed))
+            taken = torch.tensor(channels.places(given[0], removed))
+            for name, value in own.items():
+                if name.endswith(".bias"):
+                    state[name] = value[out]
+                else:
+                    state[name] = value.index_select(out_axis, out).index_select(in_axis, taken)
+        elif key in PER_CHANNEL or key in DEPTHWISE:
+            kept = torch.tensor(channels.places(given[0], removed))
+            for name, value in own.items():
+                if value.ndim and len(value) == len(given[0]):
+                    state[name] = value[kept]
+    return state
+
+
+# ---- what it costs and brings ----
+
+
+def measure(
+    path: Path, amounts: Sequence[float] = AMOUNTS, *, structured: bool, split: str = "", trusted: bool = False
+) -> dict[str, Any]:
+    """Return a row per amount, 0 first: parameters, weights that are not zero, FLOPs, size, metrics and time of the
+    network on a split of its data (test, else validation). Raises `UserError`."""
+    trained = TrainedNetwork.open(path, trusted=trusted)
+    rows: list[dict[str, Any]] = []
+    notes: tuple[str, ...] = ()
+    chosen = sorted({0.0, *amounts})
+    for done, amount in enumerate(chosen):
+        pruned = prune(trained.source.project.network, trained.source.weights or {}, amount, structured=structured)
+        notes = pruned.notes or notes
+        rows.append({"amount": amount, **_measured(_with(trained, pruned), split)})
+        report(done + 1, len(chosen), "networks")
+    where = [row.pop("split") for row in rows]
+    return {"structured": structured, "split": where[0], "rows": rows, "notes": list(notes)}
+
+
+def _with(trained: TrainedNetwork, pruned: Pruned) -> TrainedNetwork:
+    project = replace(trained.source.project, network=pruned.network)
+    return replace(trained, source=replace(trained.source, project=project, weights=pruned.weights))
+
+
+def _measured(trained: TrainedNetwork, split: str) -> dict[str, Any]:
+    result = PrunedEvaluation(trained, split, None)
+    weights = trained.source.weights or {}
+    floats = [value for key, value in weights.items() if value.is_floating_point() and ".running_" not in key]
+    return {
+        **result.scores(),
+        "parameters": trained.analysis.parameters,
+        "nonzero": sum(int(value.count_nonzero()) for value in floats),
+        "flops": trained.analysis.flops,
+        "bytes": sum(value.numel() * value.element_size() for value in weights.values()),
+    }
+
+
+class PrunedEvaluation(Evaluation):
+    """Scores and time of a network whose weights are not those in the run folder, so that nothing is kept there."""
+
+    def scores(self) -> dict[str, Any]:
+        """Return loss, metrics, and the milliseconds per batch of at most `BATCH` samples."""
+        found, _ = self._computed()
+        dataset = self.dataset(self.data, self.split_of(self.data))
+        batch = next(iter(dataset.shard_batches(0, 1, BATCH)))
+        times: list[float] = []
+        began_s = time.perf_counter()
+        while len(times) < LEAST_CALLS or time.perf_counter() - began_s < MEASURED_S:
+            start_s = time.perf_counter()
+            self.trained.outputs(self.trained.scoring, batch.inputs)
+            times.append(time.perf_counter() - start_s)
+        return {
+            "split": found["split"],
+            "loss": found["loss"],
+            "metrics": found["metrics"],
+            "milliseconds": 1000 * min(times),  # other programs only add to it
+            "batch": batch.count,
+        }
+
+
+# ---- the new project ----
+
+
+def write_pruned(run: Path, to: Path, amount: float, *, structured: bool, trusted: bool = False) -> Project:
+    """Write a project at `to` with the pruned network of a run, which starts from the weights that are left, in a file
+    beside it. Return the project. Raises `UserError`."""
+    trained = TrainedNetwork.open(run, trusted=trusted)
+    pruned = prune(trained.source.project.network, trained.source.weights or {}, amount, structured=structured)
+    project = project_from_run(run, to)
+    file = to.with_name(f"{to.stem}.weights.safetensors")
+    names = prefixes(pruned.network, analyse(pruned.network))
+    checksum = write_weights_file(file, pruned.weights, names)
+    weights = WeightsOptions(file=file.name, sha256=checksum, keep_zeros=not structured)
+    project = replace(project, network=pruned.network, weights=weights)
+    save(project, to)
+    return project
