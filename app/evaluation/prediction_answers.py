@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.data.tiles import Sparkline, Tiles, class_colour
-from app.evaluation.forecast_plot import ForecastPlot, forecasts_of
+from app.evaluation.forecast_plot import ForecastPlot, forecast_plots
 from app.widgets import ElidedLabel, ValueTable
 from designer import theme
 from engine.core.files import write_atomically
@@ -298,13 +298,13 @@ class AnswerView(QWidget):
             legend = Legend()
             legend.show_shares(output["shares"])
             return [legend]
-        if forecasts := forecasts_of(answer, output):
-            plots: list[QWidget] = []
-            for name, past, ahead in forecasts:
-                heading = QLabel(f"{name}, next {len(ahead):,} steps")
+        if plots := forecast_plots(answer, output):
+            shown: list[QWidget] = []
+            for plot in plots:
+                heading = QLabel(plot.heading)
                 theme.mark(heading, "role", "strong")
-                plots += [heading, ForecastPlot(name, past, ahead)]
-            return [*plots, values_table(named_values(output))]
+                shown += [heading, plot]
+            return [*shown, values_table(named_values(output))]
         values = named_values(output)
         if len(values) == 1:
             what = QLabel(values[0][0])

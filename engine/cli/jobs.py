@@ -269,6 +269,10 @@ def _predictor(values: dict[str, Any]) -> Answer:
 
     predictor = _kept_predictor(values)
     inputs = predictor.record.inputs
+    if any("H" in given.axes for given in inputs):
+        from PIL import Image
+
+        Image.init()  # imports what reads and writes pictures
     if all(None not in given.sizes for given in inputs):  # the first pass takes longer: it builds the network
         predictor.outputs(tuple(np.zeros((1, *map(int, filter(None, given.sizes))), given.dtype) for given in inputs))
     return {"preparation": predictor.record.write(), "assumed": list(predictor.assumed)}

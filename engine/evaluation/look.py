@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from engine.data.prepare import Answers
-from engine.data.preview import shown_series, value_range, write_mask, write_picture
+from engine.data.preview import MOST_STEPS, shown_series, value_range, write_mask, write_picture
 from engine.data.sources.source import Array, Arrays
 from engine.project.preparation import InputPreparation, Preparation
 
@@ -19,7 +19,7 @@ class SampleLook:
     """Adds keys to the answers of the first samples, and writes their pictures to a folder:
 
     `picture`  of the sample: PNG file of the prepared image, or of the middle slice of a volume
-    `series`   of the sample: `{"names", "values"}` of a sequence, a list per channel
+    `series`   of the sample: `{"names", "values"}` of a sequence, a list per channel; of a forecast its newest steps
     `mask`     of an output: grey PNG of class numbers, where each pixel has a class
     `target`   of an output: PNG file, where each pixel has one or three numbers
     """
@@ -40,7 +40,8 @@ class SampleLook:
                 answer["picture"] = str(write_picture(array[number], _span(given, array[number]), file, MOST_PIXELS))
             elif given.axes == ("T", "C") and given.content == "numbers":
                 names = list(given.column_names)
-                answer["series"] = {"names": names, "values": shown_series(array[number])}
+                steps = array[number][-MOST_STEPS:] if self._record.kind == "series" else array[number]
+                answer["series"] = {"names": names, "values": shown_series(steps)}
             for output, each in zip(answer["outputs"], found, strict=True):
                 output |= self._pictures_of(each, number, output["name"])
         self._left -= min(self._left, len(answers))

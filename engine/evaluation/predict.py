@@ -72,6 +72,8 @@ class Batch:
     names: Sequence[str]
     raw: Sequence[Any]
     read: Callable[[Sequence[Any]], Arrays]
+    truth: Sequence[float] = ()
+    """The true numbers that the one sample of a forecast has, in the order of the answer."""
 
     def whole(self) -> Arrays:
         """Return all of them, prepared. Raises `UserError`."""
@@ -100,6 +102,8 @@ def predict(
             told = answer(batch.names, prepared.result())
         except UserError as error:
             told = [_error(batch.names[0], error)] if len(batch.names) == 1 else _one_by_one(batch, answer)
+        if look is not None and batch.truth:
+            told[0]["truth"] = list(batch.truth)
         yield from told
         done += len(told)
         report(done, 0, "samples")
@@ -298,7 +302,16 @@ def _series(record: Preparation, source: Path) -> Batch:
         return prepare(record, arrays)
 
     first = parts[1][0][0] if ahead else lines[-1][0] + 1
-    return Batch([f"{source}:{first}"], [lines], read)
+    return Batch([f"{source}:{first}"], [lines], read, _truth(record, table.names, [row for _, row in parts[1]]))
+
+
+def _truth(record: Preparation, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence[float]:
+    """Return the numbers to predict where these rows have all of them, step by step."""
+    wanted = [name for target in record.targets for name in target.source.split(", ")]
+    try:
+        return [float(row[columns.index(name)]) for row in rows for name in wanted]
+    except ValueError:  # a column or a number is not there
+        return ()
 
 
 def _lines(record: Preparation, source: Path, size: int) -> Iterator[Batch]:

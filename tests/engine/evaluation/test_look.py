@@ -66,6 +66,10 @@ def test_the_newest_rows_of_a_table_are_forecast_from(forecaster: Known, tmp_pat
     assert history.tolist() == [[[3, 12], [4, 13], [5, 14]]]
     assert future.tolist() == [[[15], [16]]]
     assert answer["series"] == {"names": ["load", "heat"], "values": [[3, 4, 5], [12, 13, 14]]}
+    assert "truth" not in answer, "the file does not have it"
+    table.write_text(table.read_text().replace("15,\n6,16,", "15,6\n6,16,9"))
+    (answer,) = predict(forecaster, [table], look=look)
+    assert answer["truth"] == [6.0, 9.0]
 
 
 @pytest.mark.parametrize(
