@@ -34,6 +34,7 @@ LIVE_MS = 20
 ONNX = ".onnx"
 NO_NETWORK = "Train the network, or choose an ONNX file: what it says to your samples is shown here."
 LOADING = "Loading the network…"
+PREDICTING = "Predicting…"
 FIRST = "Draw, type, paste or drop a sample: what the network says to it is shown here."
 FILES_FIRST = "Choose, paste or drop files: what the network says to them is shown here."
 SAMPLE_WIDTH, ROW_WIDTH, NAME_WIDTH = 380, 480, 360
@@ -269,7 +270,7 @@ class PredictPage(TestPage):
         self._batch += 1
         folder = self._folder / f"files-{self._batch}"
         self.cancel_button.show()
-        self.state.setText("Predicting…")
+        self.panel.show_hint(PREDICTING)
         values = {"files": list(files), "folder": str(folder)}
         self._request("predict", values, self._on_answered, self._on_failed, self._on_progress)
 
@@ -293,7 +294,7 @@ class PredictPage(TestPage):
 
     def _on_cancel(self) -> None:
         self._cancel()
-        self.state.setText("Cancelled.")
+        self.panel.show_hint("Cancelled.")
 
     def _cancel(self) -> None:
         if self._pending is not None:

@@ -18,7 +18,9 @@ SPANS: Mapping[str, tuple[float, float]] = {"0 to 1": (0.0, 1.0), "0 to 255": (0
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Of the channels of red, green and blue, 0 to 1, as torchvision's weights expect them."""
 USUAL_SIDE = 224
-"""Height and width where a network takes any."""
+"""Height and width of pictures where a network takes any."""
+TRIED_SIZE = 32
+"""Size of an axis that may have any, in the sample that shows what the outputs are like."""
 MOST_COLUMNS = 64
 """Numbers per sample that are named as columns of a table; more are arrays."""
 AXES = {1: "C", 2: "TC", 3: "CHW", 4: "CDHW"}
@@ -109,15 +111,18 @@ def _picture(port: Port, given: Assumptions) -> tuple[InputPreparation, list[str
     return record, [f"{words[0]}.", f"Pixels are {scaled}."]
 
 
-def assumed_target(port: Port, output: Array, given: Assumptions) -> tuple[TargetPreparation, list[str]]:
+def assumed_target(
+    port: Port, output: Array, given: Assumptions, *, is_open: bool = False
+) -> tuple[TargetPreparation, list[str]]:
     """Return what an output is taken for, and the assumptions in words. `output` is what the network gives for one
-    sample, samples first. Raises `UserError`."""
+    sample, samples first; `is_open` says that inputs may have other sizes. Raises `UserError`."""
     name, sizes = printable(port.name), output.shape[1:]
     if not 1 <= len(sizes) <= len(AXES):
         raise UserError(f"The output '{name}' has {output.ndim} axes; expected 2 to 5, samples first.")
     axes = tuple(AXES[len(sizes)])
     count = sizes[axes.index("C")]
-    open_sizes = tuple(None if axis == "T" else size for axis, size in zip(axes, sizes, strict=True))
+    may_differ = {"T", *(axes if is_open else ())} - {"C"}
+    open_sizes = tuple(None if axis in may_differ else size for axis, size in zip(axes, sizes, strict=True))
     if count < 2 or (len(sizes) == 2 and not given.classes):
         return TargetPreparation(name=port.name, task="numbers", axes=axes, sizes=open_sizes), [
             f"'{name}' gives numbers."

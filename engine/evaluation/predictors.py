@@ -11,7 +11,15 @@ from engine.core.errors import UserError
 from engine.core.extras import import_extra
 from engine.core.fields import printable
 from engine.data.sources.source import Array, Arrays
-from engine.evaluation.assumed import IMAGENET_MEAN, IMAGENET_STD, Assumptions, Port, assumed_input, assumed_target
+from engine.evaluation.assumed import (
+    IMAGENET_MEAN,
+    IMAGENET_STD,
+    TRIED_SIZE,
+    Assumptions,
+    Port,
+    assumed_input,
+    assumed_target,
+)
 from engine.project.preparation import Preparation
 
 if TYPE_CHECKING:
@@ -127,11 +135,12 @@ class OnnxPredictor:
         if given.pixels == "ImageNet" and inputs[0].sizes[0] == len(IMAGENET_MEAN):
             mean, std = (np.array(one, np.float32).reshape(1, -1, 1, 1) for one in (IMAGENET_MEAN, IMAGENET_STD))
             self._scaling = mean, std
-        blank = [np.zeros((1, *(size or 1 for size in one.sizes)), one.dtype) for one in inputs]
+        blank = [np.zeros((1, *(size or TRIED_SIZE for size in one.sizes)), one.dtype) for one in inputs]
         outputs = self._run(dict(zip((port.name for port in self._ports), blank, strict=True)))
+        is_open = any(None in one.sizes for one in inputs)
         targets = []
         for found, output in zip(self._session.get_outputs(), outputs, strict=True):
-            target, said = assumed_target(Port.of(found), output, given)
+            target, said = assumed_target(Port.of(found), output, given, is_open=is_open)
             targets.append(target)
             words += said
         self.assumed = tuple(words)

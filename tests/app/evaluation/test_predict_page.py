@@ -196,7 +196,7 @@ def test_files_can_be_cancelled_and_another_run_forgets_them(page: PredictPage, 
     page.predict_files(["/new"])
     page.cancel_button.click()
     assert server.cancelled == ["predict"]
-    assert page.state.text() == "Cancelled."
+    assert page.panel.hint.text() == "Cancelled."
     page.set_run(Path("/runs/3"))
     assert page.record is None
     server.refuse("predictor", "The run has no weights yet.")

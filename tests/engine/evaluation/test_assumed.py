@@ -90,3 +90,15 @@ def test_names_that_are_not_as_many_as_the_classes_are_refused(tmp_path: Path) -
         open_predictor(file, given=Assumptions(classes=("a", "b")))
     with pytest.raises(UserError, match="There are no pixels"):
         Assumptions("bright")
+
+
+def test_arrays_of_any_size_are_taken_as_they_are(tmp_path: Path) -> None:
+    network = open_predictor(write(tmp_path / "net.onnx", ["n", 2, "h", "w"], [("Relu", {})]))
+    assert network.assumed == (
+        "'x' takes arrays as they are.",
+        "'y' gives one of 2 classes per pixel, numbered from 0.",
+        "Its scores become probabilities by softmax.",
+    )
+    np.save(tmp_path / "a.npy", np.ones((1, 2, 5, 7), np.float32))
+    (answer,) = predict(network, [tmp_path / "a.npy"])
+    assert answer["outputs"][0]["shares"] == {"0": 1.0, "1": 0.0}
