@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.evaluation.inside_page import InsidePage
 from app.evaluation.page import TestPage
 from app.evaluation.predict_page import PredictPage
 from app.evaluation.scores_page import ScoresPage
@@ -25,7 +26,7 @@ from app.shell import Shell
 from designer import theme
 from engine.runs.history import in_order
 
-PAGES: tuple[type[TestPage], ...] = (ScoresPage, PredictPage)
+PAGES: tuple[type[TestPage], ...] = (ScoresPage, PredictPage, InsidePage)
 NO_RUNS = "Train the network first: what it has learned is tested here, on samples that it has not seen."
 
 

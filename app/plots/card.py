@@ -54,25 +54,40 @@ class PlotCard(QFrame):
 
     def export_png(self, path: str | Path) -> None:
         """Write the card as a picture, twice as fine as on the screen. Raises `OSError`."""
-        pixmap = QPixmap(self.size() * FINENESS)
-        pixmap.setDevicePixelRatio(FINENESS)
-        pixmap.fill(theme.current().background)
-        buffer = QBuffer()
-        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
         with self.as_picture(FINENESS):
-            self.render(pixmap)
-        pixmap.save(buffer, "PNG")
-        Path(path).write_bytes(buffer.data().data())
+            Path(path).write_bytes(png_of(self))
 
     def export_svg(self, path: str | Path) -> None:
         """Write the card as a drawing that scales. Raises `OSError`."""
-        buffer, generator = QBuffer(), QSvgGenerator()
-        generator.setOutputDevice(buffer)
-        generator.setSize(self.size())
-        generator.setViewBox(self.rect())
-        generator.setTitle(self.title)
-        painter = QPainter(generator)
         with self.as_picture():
-            self.render(painter, QPoint(0, 0))
-        painter.end()
-        Path(path).write_bytes(buffer.data().data())
+            Path(path).write_bytes(svg_of(self, self.title))
+
+
+def picture_of(widget: QWidget) -> QPixmap:
+    """Return a widget as a picture, twice as fine as on the screen."""
+    pixmap = QPixmap(widget.size() * FINENESS)
+    pixmap.setDevicePixelRatio(FINENESS)
+    pixmap.fill(theme.current().background)
+    widget.render(pixmap)
+    return pixmap
+
+
+def png_of(widget: QWidget) -> bytes:
+    """Return a widget as the content of a PNG file."""
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    picture_of(widget).save(buffer, "PNG")
+    return bytes(buffer.data().data())
+
+
+def svg_of(widget: QWidget, title: str) -> bytes:
+    """Return a widget as the content of an SVG file."""
+    buffer, generator = QBuffer(), QSvgGenerator()
+    generator.setOutputDevice(buffer)
+    generator.setSize(widget.size())
+    generator.setViewBox(widget.rect())
+    generator.setTitle(title)
+    painter = QPainter(generator)
+    widget.render(painter, QPoint(0, 0))
+    painter.end()
+    return bytes(buffer.data().data())

@@ -140,6 +140,19 @@ def thumbnails(subject: Subject, sample: Sample) -> Found:
     return found
 
 
+def shown(subject: Subject, sample: Sample) -> Found:
+    """Return a sample itself: of a vector `told["features"]` by the names of its numbers, of a sequence of numbers the
+    array `matrix` (C, T). Its picture and the answers are added to every explanation of a sample."""
+    found = Found()
+    given, x = subject.record.inputs[0], sample.inputs[0][0]
+    if given.axes == ("C",):
+        names = given.column_names or [f"{number + 1}" for number in range(len(x))]
+        found.told["features"] = [{"name": name, "value": float(v)} for name, v in zip(names, x.tolist(), strict=True)]
+    elif given.axes == ("T", "C"):
+        found.arrays["matrix"] = np.ascontiguousarray(x.float().numpy().T)
+    return found
+
+
 def filters(subject: Subject, name: str) -> Found:
     """Return the filters of a 2-D convolution: array `maps` (K, h, w), or (K, h, w, 3) where they take three channels.
 

@@ -20,7 +20,7 @@ from engine.core.version import VERSION
 from engine.data.load import places_of
 from engine.data.sources.source import Array
 from engine.evaluation.trained import TrainedNetwork
-from engine.explain.activations import Found, activations, filters, thumbnails
+from engine.explain.activations import Found, activations, filters, shown, thumbnails
 from engine.explain.attention import attention
 from engine.explain.attributions import grad_cam, integrated_gradients, occlusion
 from engine.explain.embeddings import embedding
@@ -122,9 +122,10 @@ METHODS: Mapping[str, Method] = {
         ("split", "layer", "reduction"),
         lambda s, asked, x: embedding(s, asked.layer, asked.reduction),
     ),
+    "sample": Method("Sample", SAMPLE, lambda s, asked, x: shown(s, x or s.sample(0))),
     "thumbnails": Method("Activations on the canvas", SAMPLE, lambda s, asked, x: thumbnails(s, x or s.sample(0))),
 }
-"""`thumbnails` are for the window alone."""
+"""`sample` and `thumbnails` are for the window alone."""
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,7 @@ def _rows(told: Mapping[str, Any], arrays: Mapping[str, Array]) -> Iterator[list
             cells = [names[one] if names and 0 <= one < len(names) else one for one in pair]
             yield [int(arrays["indices"][number]), x, y, *cells]
     else:
-        main = next(name for name in ("heat", "maps", "matrix", "values", "attention_0") if name in arrays)
+        main = next(name for name in ("heat", "maps", "matrix", "values", "attention_0", "picture") if name in arrays)
         yield from _of_array(arrays[main])
 
 

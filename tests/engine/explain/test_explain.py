@@ -357,5 +357,5 @@ def test_the_command_line_lists_all_methods() -> None:
     from engine.cli.explain import REDUCTIONS
     from engine.explain import embeddings
 
-    assert [*LISTED, "thumbnails"] == [*METHODS]
+    assert [*LISTED, "sample", "thumbnails"] == [*METHODS]
     assert (*embeddings.REDUCTIONS,) == REDUCTIONS

@@ -1,0 +1,447 @@
+"""The page Look inside: what a trained network looks at, by a method, for a sample, a layer, or all samples."""
+
+import contextlib
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFileDialog,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSpinBox,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.data.dataset_tracker import progress_text
+from app.evaluation.inside_cards import SaveTable, cards_of
+from app.evaluation.inside_views import Array
+from app.evaluation.page import TestPage
+from app.shell import Shell
+from app.widgets import ElidedLabel
+from designer import theme
+from engine.core.errors import UserError
+from engine.core.text import format_percent
+from engine.network.analysis import analyse, named_path, type_at
+from engine.project.file import load
+from engine.project.preparation import Preparation
+from engine.runs.data_record import read_record
+from engine.runs.folder import RunFolder
+
+DELAY_MS = 150
+SAMPLE, LAYER, CLASS, REDUCTION = "sample", "layer", "class", "reduction"
+METHODS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+    "gradcam": ("Grad-CAM", "Where a layer looks for a class", (SAMPLE, LAYER, CLASS)),
+    "integrated_gradients": ("Integrated gradients", "What each pixel, step or column adds", (SAMPLE, CLASS)),
+    "occlusion": ("Occlusion", "How the answer changes where a part is hidden", (SAMPLE, CLASS)),
+    "activations": ("Activations", "What a layer gives for a sample", (SAMPLE, LAYER)),
+    "filters": ("Filters", "What a convolution has learned", (LAYER,)),
+    "max_activation": ("Maximum activation", "Images that a class or a channel answers to most", (LAYER, CLASS)),
+    "permutation": ("Column importance", "How much worse it gets without a column", ()),
+    "partial_dependence": ("Partial dependence", "The mean answer over the values of a column", ()),
+    "attention": ("Attention", "What each step takes from the others", (SAMPLE, LAYER)),
+    "embedding": ("Embedding", "Samples as points, by what a layer gives for them", (LAYER, REDUCTION)),
+}
+"""What is offered: its name, what it shows, and the controls that it has."""
+SPLITS = (("test", "Test split"), ("validation", "Validation split"), ("training", "Training split"))
+REDUCTIONS = (("pca", "PCA"), ("tsne", "t-SNE"), ("umap", "UMAP"))
+CONVOLUTIONS = ("conv2d", "grouped_conv2d", "transposed_conv2d")
+NOT_YET = "Choose a method, then Show: what the network looks at is shown here."
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What of a run decides on what is offered: its layers with type and layout, its classes, its samples per split."""
+
+    layers: Sequence[tuple[str, str, str, str]] = ()
+    """Name, key, family and layout of each."""
+    classes: Sequence[str] = ()
+    samples: Mapping[str, int] | None = None
+    kind: str = ""
+    """`image`, `table`, or `other`."""
+
+    @classmethod
+    def of(cls, run: Path) -> "RunFacts":
+        """Read the files of a run; what cannot be read is left open."""
+        layers: list[tuple[str, str, str, str]] = []
+        classes: Sequence[str] = ()
+        samples, kind = None, "other"
+        with contextlib.suppress(UserError, OSError, ValueError):
+            network = load(RunFolder(run).project).project.network
+            for path, shapes in analyse(network).all_shapes():
+                if shapes.outputs and not shapes.is_port:
+                    type = type_at(network, path)
+                    layers.append((named_path(network, path), type.key, type.family, shapes.output.layout))
+        with contextlib.suppress(UserError, OSError, ValueError):
+            record = Preparation.load(run)
+            classes = record.targets[0].classes if record.targets else ()
+            axes = [given.axes for given in record.inputs]
+            kind = "image" if ("C", "H", "W") in axes else "table" if axes == [("C",)] * len(axes) else "other"
+        with contextlib.suppress(UserError, OSError, ValueError):
+            data = read_record(run)
+            samples = data.samples if data is not None else None
+        return cls(tuple(layers), classes, samples, kind)
+
+    @property
+    def first_method(self) -> str:
+        """The method that fits the network best."""
+        if (
+            any(family == "Attention" and key != "embedding" for _, key, family, _ in self.layers)
+            and self.kind != "image"
+        ):
+            return "attention"
+        return {"image": "gradcam", "table": "permutation"}.get(self.kind, "activations")
+
+    def layers_for(self, method: str) -> list[str]:
+        """Return the names of the layers that a method takes."""
+        chosen = []
+        for name, key, family, layout in self.layers:
+            fits = {
+                "gradcam": layout == "image" and family != "Input" and key != "softmax",
+                "filters": key in CONVOLUTIONS,
+                "attention": family == "Attention",
+            }
+            if fits.get(method, True):
+                chosen.append(name)
+        return chosen
+
+
+class InsidePage(TestPage):
+    """Asks the engine server for explanations and shows them as cards. Results are kept in the folder of the run."""
+
+    title = "Look inside"
+
+    def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
+        super().__init__(shell, parent)
+        self.facts, self.file = RunFacts(), ""
+        self._request: int | None = None
+        self._is_wanted = False
+        """Whether something was asked for, so that another choice is shown at once."""
+        self._folder = tempfile.mkdtemp(prefix="netwright-inside-")
+        self.destroyed.connect(lambda _=None, folder=self._folder: shutil.rmtree(folder, ignore_errors=True))
+        self._make_controls()
+        self.pages, self.message, self.cards = QStackedWidget(), QLabel(NOT_YET), list[QWidget]()
+        self.state = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
+        theme.mark(self.state, "role", "muted")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        column.addLayout(self._make_bar())
+        column.addWidget(self.state)
+        column.addWidget(self.pages, 1)
+        theme.mark(self.message, "role", "muted")
+        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.message.setWordWrap(True)
+        self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._area = QScrollArea()
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self.pages.addWidget(self.message)
+        self.pages.addWidget(self._area)
+        self._soon = QTimer(self, singleShot=True, interval=DELAY_MS)
+        self._soon.timeout.connect(self.ask)
+        self._on_method()
+
+    # ---- controls ----
+
+    def _make_controls(self) -> None:
+        self.method, self.split, self.layer, self.target = QComboBox(), QComboBox(), QComboBox(), QComboBox()
+        self.reduction, self.place = QComboBox(), QSpinBox()
+        self.earlier, self.later, self.open_file = QToolButton(), QToolButton(), QToolButton()
+        self.button = QPushButton("Show")
+        for key, (label, tip, _) in METHODS.items():
+            self.method.addItem(label, key)
+            self.method.setItemData(self.method.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
+        for key, label in REDUCTIONS:
+            self.reduction.addItem(label, key)
+        named = ((self.method, "Method"), (self.split, "Split"), (self.layer, "Layer"), (self.target, "Class"))
+        for box, name in (*named, (self.reduction, "Reduction to two dimensions")):
+            box.setAccessibleName(name)
+        self.layer.setMinimumWidth(130)
+        self.place.setAccessibleName("Sample")
+        self.place.setPrefix("Sample ")
+        for button, icon, name, step in (
+            (self.earlier, "chevron-left", "Sample before", -1),
+            (self.later, "chevron-right", "Next sample", 1),
+        ):
+            button.setIcon(theme.icon(icon))
+            button.setToolTip(name)
+            button.setAccessibleName(name)
+            button.clicked.connect(lambda _=False, step=step: self._step(step))
+        self.open_file.setText("File…")
+        self.open_file.setToolTip("Explain a file of your own")
+        self.open_file.clicked.connect(self._choose_file)
+        self.method.activated.connect(self._on_method)
+        self.split.activated.connect(self._on_split)
+        self.place.valueChanged.connect(self._on_place)
+        for box in (self.layer, self.target, self.reduction):
+            box.activated.connect(self._on_changed)
+        self.button.clicked.connect(self._on_clicked)
+
+    def _make_bar(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        sample = QWidget()
+        inner = QHBoxLayout(sample)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(2)
+        for part in (self.earlier, self.place, self.later, self.open_file):
+            inner.addWidget(part)
+        self.controls = {SAMPLE: sample, LAYER: self.layer, CLASS: self.target, REDUCTION: self.reduction}
+        for widget in (self.method, self.split, *self.controls.values(), self.button):
+            row.addWidget(widget)
+        row.addStretch(1)
+        return row
+
+    def set_run(self, run: Path | None) -> None:
+        """Take the run that is chosen; what is shown of another one is forgotten."""
+        super().set_run(run)
+        self.facts = RunFacts.of(run) if run is not None else RunFacts()
+        self.button.setEnabled(run is not None)
+        self.split.clear()
+        counts = self.facts.samples or {}
+        for key, label in SPLITS:
+            if not counts or counts.get(key):
+                self.split.addItem(label, key)
+        self.target.clear()
+        self.target.addItem("The answer", "")
+        for name in self.facts.classes:
+            self.target.addItem(name, name)
+        self.method.setCurrentIndex(self.method.findData(self.facts.first_method))
+        self._is_wanted, self.file = False, ""
+        self.place.blockSignals(True)
+        self.place.setValue(0)
+        self.place.blockSignals(False)
+        self._on_split()
+        self._on_method()
+        self._cancel()
+        self._say(NOT_YET)
+
+    def shutdown(self) -> None:
+        """Give up what was asked."""
+        self._cancel()
+
+    def _on_method(self) -> None:
+        method = str(self.method.currentData())
+        shown = METHODS[method][2]
+        for name, widget in self.controls.items():
+            widget.setVisible(name in shown and (name != CLASS or len(self.facts.classes) > 1))
+        self.method.setToolTip(METHODS[method][1])
+        self.split.setVisible(method not in ("filters", "max_activation"))
+        chosen = self.layer.currentText()
+        self.layer.clear()
+        self.layer.addItem("No layer" if method == "max_activation" else "Any layer that fits", "")
+        for name in self.facts.layers_for(method):
+            self.layer.addItem(name, name)
+        self.layer.setCurrentIndex(max(0, self.layer.findText(chosen)))
+        self._on_changed()
+
+    def _on_split(self) -> None:
+        counts = self.facts.samples or {}
+        self.place.setMaximum(max(0, counts.get(str(self.split.currentData()), 1_000_000) - 1))
+        self._on_changed()
+
+    def _on_place(self) -> None:
+        self.file = ""
+        self._on_changed()
+
+    def _step(self, step: int) -> None:
+        self.file = ""
+        self.place.setValue(self.place.value() + step)
+
+    def _choose_file(self) -> None:
+        base = str(self.shell.documents.base)
+        asked = QFileDialog.getOpenFileName(self, "Explain a file", base)[0]
+        if asked:
+            self.file, self._is_wanted = asked, True
+            self._on_changed()
+
+    def _on_changed(self) -> None:
+        if self._is_wanted and self.run is not None:
+            self._soon.start()
+
+    # ---- asking ----
+
+    def question(self) -> dict[str, Any]:
+        """Return what is asked, as `engine.explain.explain.Question` takes it."""
+        method = str(self.method.currentData())
+        shown = METHODS[method][2]
+        asked: dict[str, Any] = {"method": method, "split": self.split.currentData() or ""}
+        if SAMPLE in shown:
+            asked |= {"file": self.file} if self.file else {"place": self.place.value()}
+        for name, key, box in ((LAYER, "layer", self.layer), (CLASS, "class_name", self.target)):
+            if name in shown and box.currentData():
+                asked[key] = box.currentData()
+        if REDUCTION in shown:
+            asked["reduction"] = self.reduction.currentData()
+        return asked
+
+    def _on_clicked(self) -> None:
+        if self._request is not None:
+            self._cancel()
+            self._tell("Cancelled.")
+        else:
+            self._is_wanted = True
+            self.ask()
+
+    def ask(self) -> None:
+        """Ask for what is chosen."""
+        self._soon.stop()
+        if self.run is None:
+            return
+        self._cancel()
+        given = {"path": str(self.run), "question": self.question(), "folder": self._folder}
+        self.button.setText("Cancel")
+        self._tell("Looking…")
+        self._request = self.shell.server.request("explain", given, self._take, self._on_error, self._on_progress)
+
+    def _cancel(self) -> None:
+        self._soon.stop()
+        request, self._request = self._request, None
+        if request is not None:
+            self.shell.server.cancel(request)
+        self.button.setText("Show")
+
+    def _on_progress(self, progress: dict[str, Any]) -> None:
+        self._tell(f"Looking: {progress_text(progress)}")
+
+    def _on_error(self, message: str) -> None:
+        self._request = None
+        self.button.setText("Show")
+        self._say(_with_labels(message), refused=True)
+
+    def _tell(self, text: str) -> None:
+        """Say how far it is, or which sample is shown."""
+        self.state.setText(text, note=text)
+        self.state.setVisible(bool(text))
+
+    def _say(self, text: str, *, refused: bool = False) -> None:
+        theme.mark(self.message, "role", "error" if refused else "muted")
+        self.message.setText(text)
+        self._tell("")
+        self.pages.setCurrentIndex(0)
+
+    # ---- the result ----
+
+    def _take(self, told: dict[str, Any]) -> None:
+        self._request = None
+        self.button.setText("Show")
+        try:
+            with np.load(told["file"], allow_pickle=False) as stored:
+                arrays: dict[str, Array] = {name: stored[name] for name in told["arrays"]}
+        except (OSError, ValueError, KeyError):
+            self._say(f"{told['file']} cannot be read. Show it again.", refused=True)
+            return
+        self.show_result(told, arrays)
+
+    def show_result(self, told: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+        """Show an explanation as cards."""
+        self.cards = cards_of(told, arrays, self._table_of(self.question()), self._show_sample)
+        page = QWidget()
+        grid = QGridLayout(page)
+        grid.setContentsMargins(0, 0, 8, 0)  # beside the scroll bar
+        grid.setSpacing(12)
+        columns = 2 if told["method"] == "partial_dependence" else 1
+        is_histograms = told["method"] in ("activations", "filters") and len(self.cards) > 2
+        for number, card in enumerate(self.cards):
+            if is_histograms and number:
+                grid.addWidget(card, 1, number - 1)
+            else:
+                span = 2 if is_histograms else 1
+                grid.addWidget(card, number // columns, number % columns, 1, span)
+        grid.setRowStretch(grid.rowCount(), 1)
+        self._area.setWidget(page)
+        self.pages.setCurrentIndex(1)
+        notes = " ".join(told.get("notes", ()))
+        text = " ".join(filter(None, (sample_line(told), notes)))
+        self._tell(text)
+        self._grid = grid
+
+    def _table_of(self, question: dict[str, Any]) -> SaveTable:
+        """Return what has the engine write the numbers of an answer as a table."""
+
+        def save(path: Path) -> None:
+            given = {"path": str(self.run), "question": question, "folder": self._folder, "output": str(path)}
+            self.shell.server.request(
+                "explain",
+                given,
+                lambda _: self.shell.hint(f"Saved {path.name}."),
+                lambda message: self.shell.show_error("The values cannot be saved", message),
+            )
+
+        return save
+
+    def _show_sample(self, place: int) -> None:
+        """Show a sample that was clicked below the points, and make it the one that other methods explain."""
+        self.place.blockSignals(True)
+        self.place.setValue(place)
+        self.place.blockSignals(False)
+        self.file = ""
+        asked = {"method": "sample", "split": self.split.currentData() or "", "place": place}
+        given = {"path": str(self.run), "question": asked, "folder": self._folder}
+        self._cancel()
+        self.button.setText("Cancel")
+        self._request = self.shell.server.request(
+            "explain", given, lambda told: self._take_sample(told, asked), self._on_error
+        )
+
+    def _take_sample(self, told: dict[str, Any], asked: dict[str, Any]) -> None:
+        self._request = None
+        self.button.setText("Show")
+        with contextlib.suppress(OSError, ValueError, KeyError), np.load(told["file"], allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in told["arrays"]}
+            found = cards_of(told, arrays, self._table_of(asked), self._show_sample)
+            while len(self.cards) > 1:
+                self.cards.pop().deleteLater()
+            for card in found:
+                self._grid.addWidget(card, 0, 1, Qt.AlignmentFlag.AlignTop)
+                self.cards.append(card)
+            self._grid.setColumnStretch(0, 1)
+        self._tell(sample_line(told))
+
+
+def _with_labels(message: str) -> str:
+    """Return a message of the engine with methods called as they are offered here."""
+    named = "|".join(key for key in METHODS if key not in ("attention", "embedding"))
+    return re.sub(rf"\b({named})\b", lambda found: METHODS[found[1]][0], message)
+
+
+def sample_line(told: Mapping[str, Any]) -> str:
+    """Return which sample is explained, its label, and the answers of the network."""
+    sample = told.get("sample")
+    if not sample:
+        return ""
+    if sample.get("file"):
+        where = Path(sample["file"]).name
+    else:
+        named = f", {sample['name']}" if sample.get("name") else ""
+        where = f"Sample {sample['place']:,} of the {sample['split']} split{named}"
+    label = f", labelled {sample['label']}" if sample.get("label") else ""
+    return f"{where}{label}. Answer: {_answer(sample['outputs'][0])}."
+
+
+def _answer(output: Mapping[str, Any]) -> str:
+    if top := output.get("top"):
+        likely = [one for one in top[:3] if one["probability"] >= 0.005 or one is top[0]]
+        return ", ".join(f"{one['class']} ({format_percent(one['probability'], 1)})" for one in likely)
+    if shares := output.get("shares"):
+        first = sorted(shares.items(), key=lambda pair: -pair[1])[:3]
+        return ", ".join(f"{name} {format_percent(share, 1)}" for name, share in first if share)
+    value = output.get("value", output.get("classes", output.get("transcript", "")))
+    values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
+    texts = [f"{one:.4g}" if isinstance(one, float) else str(one) for one in list(values)[:6]]
+    return ", ".join(texts) + (", …" if len(list(values)) > 6 else "")
