@@ -12,6 +12,7 @@ from app import documents, messages
 from app.data.dataset_tracker import DatasetTracker
 from app.data.guess import DataGuesser, dropped_path, is_project
 from app.frame.actions import WindowState
+from app.frame.activations_overlay import ActivationsOverlay
 from app.frame.canvas_overlays import LayerHealthOverlay, LayerTimesOverlay, StagesOverlay
 from app.frame.commands import CanvasCommands, DialogCommands, ThemeCommands
 from app.frame.document_commands import DocumentCommands
@@ -91,6 +92,7 @@ class MainWindow(QMainWindow):
         self.files.import_chosen.connect(self.imports.start)
         self.files.file_chosen.connect(self.bring)
         self.layer_times = LayerTimesOverlay(self, self.design, self.environment)
+        self.activations = ActivationsOverlay(self, self.design)
         self.canvas_commands = CanvasCommands(self.design, self.layer_times)
         self.weights = WeightsCommands(self, self.dataset, self.training)
         self.imports.transfer_requested.connect(self.weights.transfer)
@@ -230,6 +232,7 @@ class MainWindow(QMainWindow):
         self.training.problems_requested.connect(self.show_problems)
         self.training.export_requested.connect(self.dialogs.export_network)
         self.layer_health.changed.connect(self.update_actions)
+        self.activations.changed.connect(self.update_actions)
         self.notifier.changed.connect(self.update_actions)
         self.theme.changed.connect(self.update_actions)
         theme.changed.connect(self._on_training_changed)
@@ -338,6 +341,7 @@ class MainWindow(QMainWindow):
             is_running=training.is_running,
             watches_layers=self.layer_health.is_on,
             shows_stages=self.stages.is_on,
+            shows_activations=self.activations.is_on,
             has_message=self.notifier.has_message,
             has_beep=self.notifier.has_beep,
             is_paused=training.phase is Phase.PAUSED,
@@ -505,6 +509,7 @@ class MainWindow(QMainWindow):
         self.documents.close()
         self.user_code.close()
         self.layer_times.stop()
+        self.activations.stop()
         self.training.close()
         if self._preload is not None:
             self._preload.close()

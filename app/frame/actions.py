@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from app.frame.activations_overlay import ActivationsOverlay
     from app.frame.canvas_overlays import LayerHealthOverlay, StagesOverlay
     from app.frame.commands import CanvasCommands, DialogCommands, ThemeCommands
     from app.frame.document_commands import DocumentCommands
@@ -49,6 +50,7 @@ class Commands(Protocol):
     theme: "ThemeCommands"
     stages: "StagesOverlay"
     layer_health: "LayerHealthOverlay"
+    activations: "ActivationsOverlay"
     user_code: "UserCodeTracker"
     training: "Training"
     notifier: "Notifier"
@@ -96,6 +98,7 @@ class WindowState:
     is_running: bool = False
     watches_layers: bool = False
     shows_stages: bool = False
+    shows_activations: bool = False
     has_message: bool = False
     has_beep: bool = False
     is_paused: bool = False
@@ -240,6 +243,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("view.times", "Measure layer times", "View", lambda w: w.canvas_commands.measure_layers(),
            help="Run each layer by itself, forward and backward, and tint the layers by their time",
            enabled_when=with_layers, keywords="profile profiler benchmark slow bottleneck duration roofline"),
+    Action("view.activations", "Show activations", "View", lambda w: w.activations.switch(),
+           help="What each layer of the newest run gives for a sample, as pictures beside the layer",
+           enabled_when=with_layers, is_on=lambda s: s.shows_activations,
+           keywords="feature maps activations inside look"),
     Action("view.stages", "Pipeline stages", "View", lambda w: w.stages.switch(), "Ctrl+Shift+T",
            help="Which worker computes which layer, by colour and number", enabled_when=with_layers,
            is_on=lambda s: s.shows_stages),

@@ -5,16 +5,18 @@ of layers are then a few calls to paint, and a lookup goes through a grid.
 """
 
 import gc
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from PySide6.QtCore import QObject, QPointF, QRectF, Signal
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QGraphicsScene
 
 from designer import theme
 from designer.editor import Editor
 from designer.scene import geometry, pictures
+from designer.scene.activations import ActivationStrips
 from designer.scene.annotations import Annotations
 from designer.scene.content import Content, complaints_of, content_of
 from designer.scene.edges import Edge, Edges, edge_of, make_tag
@@ -55,8 +57,8 @@ class Scene(QGraphicsScene):
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
         self.editor = editor
         self.edges, self.nodes, self.feedback = Edges(), Nodes(), FeedbackItem()
-        self.annotations = Annotations()
-        for item in (self.annotations, self.edges, self.nodes, self.annotations.titles, self.feedback):
+        self.annotations, self.strips = Annotations(), ActivationStrips(self.nodes)
+        for item in (self.annotations, self.edges, self.strips, self.nodes, self.annotations.titles, self.feedback):
             self.addItem(item)
         self._project = Project()
         self._facts: Mapping[str, LayerShapes] = {}
@@ -191,6 +193,11 @@ class Scene(QGraphicsScene):
         """Take the measured nanoseconds of layers by id, and tint by them if that is the figure that is shown."""
         self.times = times
         self.show_tint(self.tint.kind)
+
+    def show_activations(self, images: Mapping[str, Sequence[QImage]]) -> None:
+        """Show pictures of what layers give beside them, by id; without any there are none."""
+        self.strips.show_images(images)
+        self.update()
 
     def show_health(self, health: Mapping[str, HealthBadge]) -> None:
         """Show health badges of layers in training; layers without one show none."""
@@ -415,7 +422,7 @@ class Scene(QGraphicsScene):
         self.edges.put(shifted)
 
     def _repaint(self) -> None:
-        if len(self._stale) > _FEW:
+        if len(self._stale) > _FEW or self.strips.images:  # pictures beside a layer move with it
             self.update()
         else:
             for rect in self._stale:

@@ -1,0 +1,201 @@
+"""Activations on the canvas: what each layer of the newest run gives for a sample, as pictures beside the layer."""
+
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QImage, qRgb
+
+from app.frame.tabs import DesignTab
+from app.shell import Shell
+from engine.core.errors import plural
+from engine.drawing.colour_maps import colours
+from engine.network.network import Network
+from engine.runs.history import in_order
+
+if TYPE_CHECKING:
+    from app.experiments.history import RunHistory
+    from designer.canvas.activations_legend import ActivationsLegend
+
+NO_RUN = "Train the network first: activations are those of a run that has ended."
+
+
+class ActivationsOverlay(QObject):
+    """Asks the engine for small pictures of all layers, of the newest run of the project that has ended, and shows them
+    on the canvas. To show them is a matter of the view: it changes neither the project nor its history."""
+
+    changed = Signal()
+
+    def __init__(self, shell: Shell, design: DesignTab) -> None:
+        super().__init__(shell.dialog_parent)
+        self._shell, self._design = shell, design
+        self.is_on = False
+        self.run: Path | None = None
+        self.place, self._count = 0, 1
+        self._pictures: dict[str, list[QImage]] = {}
+        """Pictures by the path of ids."""
+        self._history: RunHistory | None = None
+        self._legend: ActivationsLegend | None = None
+        self._request: int | None = None
+        self._folder = ""
+        shell.editor.project_changed.connect(self._on_changed)
+        shell.editor.scope_changed.connect(self._on_changed)
+        shell.documents.changed.connect(self.hide)
+
+    def switch(self) -> None:
+        """Show or hide the pictures."""
+        self.hide() if self.is_on else self.show()
+
+    def show(self) -> None:
+        """Look for the newest run, and show what its layers give for a sample."""
+        from app.experiments.history import RunHistory  # a start of the window does not pay for it
+
+        if self._history is None:
+            self._history = RunHistory(self)
+            self._history.changed.connect(self._on_runs)
+        self.is_on = True
+        self.changed.emit()
+        self._tell("Looking for the newest run…")
+        self._history.watch(self._shell.documents.key)
+        if self._history.is_read:
+            self._on_runs()
+
+    def show_run(self, run: Path) -> None:
+        """Show what the layers of a run give."""
+        self.run = run
+        self.ask()
+
+    def hide(self) -> None:
+        """Remove the pictures."""
+        self.stop()
+        if self.is_on:
+            self.is_on, self._pictures = False, {}
+            self._draw()
+            if self._legend is not None:
+                self._legend.hide()
+            self.changed.emit()
+
+    def stop(self) -> None:
+        """Give up what was asked, and look for runs no more."""
+        if self._history is not None:
+            self._history.close()
+        self._cancel()
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = ""
+
+    def _on_runs(self) -> None:
+        """Take the newest run that has ended, once the runs are known."""
+        history = self._history
+        if history is None or not history.is_read or not self.is_on:
+            return
+        history.rest()
+        ended = [run for run in in_order(history.runs.values()) if run.result is not None]
+        newest = next((run for run in ended if history.is_of_project(run)), None)
+        if newest is None:
+            self.hide()
+            self._shell.hint(NO_RUN)
+        elif newest.path != self.run or not self._pictures:
+            self.show_run(newest.path)
+
+    # ---- asking ----
+
+    def ask(self) -> None:
+        """Ask for the pictures of the sample."""
+        self._cancel()
+        self._folder = self._folder or tempfile.mkdtemp(prefix="netwright-activations-")
+        question = {"method": "thumbnails", "place": self.place}
+        given = {"path": str(self.run), "question": question, "folder": self._folder}
+        self._tell("Looking at the layers…")
+        self._request = self._shell.server.request("explain", given, self._take, self._on_error)
+
+    def _cancel(self) -> None:
+        request, self._request = self._request, None
+        if request is not None:
+            self._shell.server.cancel(request)
+
+    def step(self, step: int) -> None:
+        """Show the sample before or after."""
+        self.place = (self.place + step) % self._count
+        self.ask()
+
+    def _on_error(self, message: str) -> None:
+        self._request = None
+        self.hide()
+        self._shell.show_error("The activations cannot be shown", message)
+
+    def _take(self, told: dict[str, Any]) -> None:
+        self._request = None
+        sample = told["sample"]
+        self._count = max(1, int(sample.get("count", 1)))
+        try:
+            self._pictures = read_pictures(Path(told["file"]), told["layers"])
+        except (OSError, ValueError, KeyError):
+            self._on_error(f"{told['file']} cannot be read. Show them again.")
+            return
+        self._draw()
+        answer = sample["outputs"][0].get("class")
+        said = f"; answer {answer}" if answer is not None else ""
+        label = f", labelled {sample['label']}" if sample.get("label") else ""
+        self._tell(f"Sample {sample['place']:,} of {plural(self._count, 'sample')}{label}{said}")
+
+    # ---- the canvas ----
+
+    def _tell(self, text: str) -> None:
+        if self._legend is None:
+            from designer.canvas.activations_legend import ActivationsLegend
+
+            self._legend = ActivationsLegend(self._design.canvas)
+            self._legend.stepped.connect(self.step)
+            self._legend.closed.connect(self.hide)
+        self._legend.tell(text)
+
+    def _on_changed(self, _project: object = None) -> None:
+        if self._pictures:
+            self._draw()
+
+    def _draw(self) -> None:
+        """Draw the pictures of the visible layers."""
+        editor = self._shell.editor
+        shown = visible(self._pictures, editor.project.network, editor.scope)
+        self._design.canvas.network_scene.show_activations(shown)
+
+
+def visible(
+    pictures: Mapping[str, Sequence[QImage]], network: Network, scope: tuple[str, ...]
+) -> dict[str, Sequence[QImage]]:
+    """Return the pictures of the layers that are visible inside the block at a path of ids, or at the top level.
+
+    A block has those of its last layer, a layer of a repeated block those of its last copy. `network` is the whole one.
+    """
+    from designer.scene.health import without_copies
+
+    found: dict[str, Sequence[QImage]] = {}
+    for path, images in pictures.items():
+        ids, _ = without_copies(path.split("/"), network)
+        if len(ids) > len(scope) and ids[: len(scope)] == list(scope):
+            found[ids[len(scope)]] = images
+    return found
+
+
+def read_pictures(file: Path, layers: Sequence[Mapping[str, Any]]) -> dict[str, list[QImage]]:
+    """Return pictures by the path of ids from the arrays of the method `thumbnails`. Raises `OSError`, `ValueError` and
+    `KeyError` for a file that is none."""
+    import numpy as np  # a start of the window does not pay for it
+
+    table = [qRgb(*colour) for colour in colours("sequential")]
+    found: dict[str, list[QImage]] = {}
+    with np.load(file, allow_pickle=False) as stored:
+        for number, layer in enumerate(layers):
+            images = []
+            for one in stored[f"layer_{number}"]:
+                pixels = np.ascontiguousarray(one, np.uint8)
+                high, wide = pixels.shape
+                image = QImage(pixels.data, wide, high, wide, QImage.Format.Format_Indexed8).copy()
+                image.setColorTable(table)
+                images.append(image)
+            found[str(layer["path"])] = images
+    return found

@@ -1,0 +1,92 @@
+"""Activations on the canvas: of which run and sample they are, where they are drawn, and what is said without a run."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.frame.activations_overlay import ActivationsOverlay, read_pictures, visible
+from app.window import MainWindow
+from engine.network.network import Network
+from engine.project.project import Project
+from engine.runs.summary import RunSummary
+from tests.app.fake_server import FakeServer
+from tests.builders import chain, layer
+
+RUN = Path("/runs/1")
+
+
+@pytest.fixture
+def overlay(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> ActivationsOverlay:
+    """The overlay of a window with a network of two layers, whose history reads nothing by itself."""
+    network = chain(layer("image_input", channels=1, size=4), layer("relu"))
+    window.editor.open(Project(network))
+    monkeypatch.setattr("app.experiments.history.RunHistory.look", lambda self: None)
+    return window.activations
+
+
+def ended(number: int, result: dict[str, Any] | None) -> RunSummary:
+    return RunSummary(
+        path=Path(f"/runs/{number}"),
+        name="pets",
+        state="x",
+        created=float(number),
+        run_number=number,
+        result=result,
+        so_far={},
+        options={},
+    )
+
+
+def answered(overlay: ActivationsOverlay, server: FakeServer, folder: Path, path: str) -> None:
+    file = folder / "a.npz"
+    np.savez(file, layer_0=np.zeros((2, 4, 4), np.uint8))
+    sample = {"place": overlay.place, "count": 5, "label": "cat", "outputs": [{"name": "y", "class": "dog"}]}
+    server.answer("explain", {"file": str(file), "layers": [{"path": path}], "sample": sample})
+
+
+def test_the_newest_run_is_shown_sample_by_sample(
+    overlay: ActivationsOverlay, window: MainWindow, server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id = next(iter(window.editor.project.network.layers))
+    overlay.switch()
+    history = overlay._history
+    assert history is not None
+    monkeypatch.setattr(history, "is_of_project", lambda run: True)
+    history.runs |= {run.path: run for run in (ended(1, {"state": "finished"}), ended(2, None))}
+    history.is_read = True
+    history.changed.emit()
+    asked = server.asked[-1]
+    assert (asked.do, asked.given["path"]) == ("explain", str(RUN))
+    assert asked.given["question"] == {"method": "thumbnails", "place": 0}
+    answered(overlay, server, tmp_path, id)
+    scene = window.design.canvas.network_scene
+    assert [len(images) for images in scene.strips.images.values()] == [2]
+    assert overlay._legend is not None
+    assert overlay._legend.text.text() == "Sample 0 of 5 samples, labelled cat; answer dog"
+    overlay._legend.stepped.emit(-1)
+    assert server.asked[-1].given["question"]["place"] == 4
+    overlay.switch()
+    assert not scene.strips.images
+    assert server.cancelled == ["explain"]
+
+
+def test_without_a_run_it_says_what_to_do_first(overlay: ActivationsOverlay, window: MainWindow, monkeypatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(window, "hint", said.append)
+    overlay.show()
+    assert overlay._history is not None
+    overlay._history.is_read = True
+    overlay._history.changed.emit()
+    assert said == ["Train the network first: activations are those of a run that has ended."]
+    assert not overlay.is_on
+
+
+def test_pictures_are_read_and_those_of_layers_that_are_gone_left_out(tmp_path: Path) -> None:
+    network = chain(layer("image_input", channels=1, size=4), layer("relu"), layer("tanh"))
+    np.savez(tmp_path / "a.npz", layer_0=np.zeros((1, 4, 4), np.uint8), layer_1=np.full((3, 2, 2), 255, np.uint8))
+    pictures = read_pictures(tmp_path / "a.npz", [{"path": "id1"}, {"path": "id2"}])
+    assert (pictures["id2"][0].width(), pictures["id2"][0].pixelColor(0, 0).name()) == (2, "#fde725")
+    assert visible({**pictures, "gone": pictures["id1"]}, network, ()) == pictures
+    assert visible(pictures, Network.empty(), ()) == {}
