@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from engine.core.errors import FieldErrors, ShapeError, UserError
 from engine.core.types import LAYOUTS, NAMES, TensorType
 from engine.exchange.importing.graph import Constant, Graph, Node, Value
+from engine.exchange.importing.heads import Headed, headed, laid_out
 from engine.exchange.importing.values import BATCH, ONE, Free, Held, NotLiftable, Sizes, Tensor, Unavailable
 from engine.layers.base import LayerType
 from engine.layers.reshape import Flatten, Permute, Reshape
@@ -33,7 +35,9 @@ class Context:
     """The values of a graph by name, and the layers made so far."""
 
     graph: Graph
-    values: dict[str, Held] = field(default_factory=dict)
+    values: dict[str, Held | Headed] = field(default_factory=dict)
+    laid_out: dict[str, Tensor] = field(default_factory=dict)
+    """Tensors of layers in the place of headed ones, where an operator needs them."""
     layers: list[Placed] = field(default_factory=list)
     connections: list[Connection] = field(default_factory=list)
     inputs: list[tuple[Value, Tensor]] = field(default_factory=list)
@@ -66,7 +70,21 @@ class Context:
             held = self.values[name] = self.graph.constants[name].array()
         if held is None:
             raise Unavailable("takes a value of an operator without a layer")
+        if isinstance(held, Headed):
+            if name not in self.laid_out:
+                self.laid_out[name] = laid_out(self, node, held)
+            held = self.laid_out[name]
         return held
+
+    def headed_input(self, node: Node, index: int) -> Headed:
+        """Return an input that comes from a layer, with the factors of its axes. Raises `NotLiftable`."""
+        held = self.values.get(node.inputs[index])
+        return held if isinstance(held, Headed) else Headed.of(self.tensor(node, index))
+
+    @cached_property
+    def headed(self) -> set[str]:
+        """Return the values around attention whose axes may be divided into factors."""
+        return headed(self.graph)
 
     def held(self, node: Node, index: int) -> Held:
         """Return the value of an input. Raises `NotLiftable` where it is left out."""
@@ -162,6 +180,14 @@ class Context:
             Tensor(Port(id, port), out, shown if _shows(shown, out) else canonical(out), is_whole=is_whole)
             for port, out in zip(type.output_ports(), types, strict=True)
         )
+
+    def forget(self, count: int) -> None:
+        """Leave out all layers but the first ones, with their connections."""
+        del self.layers[count:]
+        known = {layer.id for layer in self.layers}
+        self.laid_out = {name: one for name, one in self.laid_out.items() if one.port.layer in known}
+        while self.connections and self.connections[-1].target.layer not in known:
+            self.connections.pop()
 
     def make(self, type: type[LayerType], **values: Any) -> LayerType:
         """Return a layer with these field values. Raises `NotLiftable` for values that it does not take."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from engine.exchange.importing.context import Context
 from engine.exchange.importing.graph import Constant, Node
+from engine.exchange.importing.heads import Headed
 from engine.exchange.importing.values import Dim, Free, Held, Known, NotLiftable, Sizes, Tensor, divided, product
 
 MOST_BYTES = 2**31
@@ -83,8 +84,9 @@ def _constant(node: Node) -> np.ndarray:
 
 
 def _shape(ctx: Context, node: Node) -> tuple[Held, ...] | None:
-    value = ctx.held(node, 0)
-    sizes: tuple[Dim, ...] = value.sizes if isinstance(value, Tensor) else _sizes_of(value)
+    given = ctx.values.get(node.inputs[0])
+    value = given if isinstance(given, Headed) else ctx.held(node, 0)
+    sizes: tuple[Dim, ...] = value.sizes if isinstance(value, Tensor | Headed) else _sizes_of(value)
     if node.op == "Size":
         return (_simplified(Sizes((product(sizes),), is_scalar=True)),)
     start, end = node.attributes.get("start", 0), node.attributes.get("end", len(sizes))

@@ -13,8 +13,10 @@ from engine.core.errors import UserError
 from engine.exchange.importing.context import Context
 from engine.exchange.importing.folding import fold
 from engine.exchange.importing.graph import Constant, Graph, Node
+from engine.exchange.importing.heads import OPERATORS, Headed, follow, laid_out
 from engine.exchange.importing.inputs import add_inputs
 from engine.exchange.importing.opaque import keep
+from engine.exchange.importing.projections import with_projections
 from engine.exchange.importing.registry import lifts
 from engine.exchange.importing.rewrites import rewritten
 from engine.exchange.importing.values import Held, NotLiftable, Sizes, Tensor, Unavailable
@@ -63,21 +65,20 @@ def lift_graph(graph: Graph, sizes: dict[str, int] | None = None) -> Lifted:
         _lift_node(ctx, node, fates, reasons)
     if reasons:
         raise _without_layers(reasons)
-    return Lifted(ctx, _outputs(ctx), fates, reasons)
+    outputs = _outputs(ctx)
+    made = {name: fate.layers for name, fate in fates.items()}
+    with_projections(ctx, {tensor.port for _, tensor in outputs}, made)
+    return Lifted(ctx, outputs, fates, reasons)
 
 
 def _lift_node(ctx: Context, node: Node, fates: dict[str, Fate], reasons: list[str]) -> None:
     before = len(ctx.layers)
     parts = node.parts or (node.label,)
-    found: tuple[Held | None, ...]
+    found: tuple[Held | Headed | None, ...]
     try:
-        folded = _tried(fold, ctx, node)
-        found = _lifted(ctx, node) if folded is None else folded
+        found = _followed(ctx, node) or _tried(fold, ctx, node) or _lifted(ctx, node)
     except NotLiftable as reason:
-        del ctx.layers[before:]
-        known = {layer.id for layer in ctx.layers}
-        while ctx.connections and ctx.connections[-1].target.layer not in known:
-            ctx.connections.pop()
+        ctx.forget(before)
         try:
             found = _tried(partial(keep, reason=str(reason)), ctx, node)
             for part in parts:
@@ -91,7 +92,7 @@ def _lift_node(ctx: Context, node: Node, fates: dict[str, Fate], reasons: list[s
         made = Counter(layer.type.label for layer in ctx.layers[before:])
         for at, part in enumerate(parts):
             fate = fates.setdefault(part, Fate())
-            if any(isinstance(one, Tensor) for one in found):
+            if any(isinstance(one, Tensor | Headed) for one in found):
                 fate.lifted += bool(made)
                 fate.vanished += not made
             else:
@@ -103,13 +104,31 @@ def _lift_node(ctx: Context, node: Node, fates: dict[str, Fate], reasons: list[s
             ctx.values[name] = _checked(value, name)
 
 
-def _checked(value: Held, name: str) -> Held:
+def _followed(ctx: Context, node: Node) -> tuple[Headed | None, ...] | None:
+    """Return what an operator around an attention gives without a layer; None for another operator, or where that is
+    not possible."""
+    if node.domain or node.op not in OPERATORS or not node.inputs:
+        return None
+    held = ctx.values.get(node.inputs[0])
+    if not isinstance(held, Headed) and not (isinstance(held, Tensor) and node.outputs[0] in ctx.headed):
+        return None
+    before = len(ctx.layers)
+    try:
+        return _tried(follow, ctx, node)
+    except NotLiftable:
+        ctx.forget(before)
+        return None
+
+
+def _checked(value: Held | Headed, name: str) -> Held | Headed:
+    if isinstance(value, Headed):
+        return value
     if isinstance(value, Tensor):
         return replace(value, name=name)
     return value if isinstance(value, np.ndarray | Sizes) else np.asarray(value)
 
 
-def _lifted(ctx: Context, node: Node) -> tuple[Held | None, ...]:
+def _lifted(ctx: Context, node: Node) -> tuple[Held | Headed | None, ...]:
     known = lifts().get((node.domain, node.op))
     if known is None:
         raise NotLiftable("is not known")
@@ -176,6 +195,8 @@ def _outputs(ctx: Context) -> list[tuple[str, Tensor]]:
     taken: dict[Port, Tensor] = {}
     for value in ctx.graph.outputs:
         held = ctx.values.get(value.name)
+        if isinstance(held, Headed):
+            held = laid_out(ctx, Node("Identity", [], [value.name]), held)
         if not isinstance(held, Tensor):
             ctx.notes.append(f"The output '{value.name}' does not depend on the inputs and is left out.")
             continue

@@ -353,6 +353,55 @@ def _step(match: Match, node: Node) -> tuple[str, np.ndarray, np.ndarray] | None
     return None
 
 
+# ---- attention ----
+
+
+@rewrite("Softmax")
+def attention(match: Match, node: Node) -> Node | None:
+    """softmax(scale · Q Kᵀ + mask) V, with the scale at queries, keys or scores, and a mask that does not depend on
+    numbers of the network."""
+    last = match.only_user(node.outputs[0], "MatMul")
+    if last is None or last.inputs[0] != node.outputs[0] or node.attributes.get("axis", -1) != -1:
+        return None
+    factors: list[tuple[str, str]] = []
+    parts, mask = [node, last], ""
+    at = node.inputs[0]
+    while (before := match.maker(at, "Add", "Mul", "Div")) is not None and len(parts) < LONGEST_CHAIN:
+        if match.only_user(at) is None or (before.op == "Add" and mask):
+            return None
+        other = next((one for one in (1, 0) if match.is_known(before.inputs[one])), None)
+        if other is None or (before.op == "Div" and other == 0):
+            return None
+        if before.op == "Add":
+            mask = before.inputs[other]
+        elif mask:
+            return None  # the mask would be scaled
+        else:
+            factors.append((before.inputs[other], before.op))
+        parts.append(before)
+        at = before.inputs[1 - other]
+    scores = match.maker(at, "MatMul")
+    if scores is None or match.only_user(at) is None:
+        return None
+    ends = [_unscaled(match, name, factors, parts) for name in scores.inputs]
+    inputs = [*ends, last.inputs[1], mask, *(name for name, _ in factors)]
+    return merged(last, "Attention", inputs, [scores, *parts], scope_of=scores, kinds=[kind for _, kind in factors])
+
+
+def _unscaled(match: Match, name: str, factors: list[tuple[str, str]], parts: list[Node]) -> str:
+    """Return the value before products with a single known number, which are added to the factors."""
+    while (before := match.maker(name, "Mul", "Div")) is not None and len(parts) < LONGEST_CHAIN:
+        if not match.is_known(before.inputs[1]) or match.only_user(name) is None:
+            break
+        numbers = match.constant(before.inputs[1])
+        if numbers is not None and numbers.count != 1:
+            break
+        factors.append((before.inputs[1], before.op))
+        parts.append(before)
+        name = before.inputs[0]
+    return name
+
+
 # ---- quantisation ----
 
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from engine.exchange.importing import lifts as package
 from engine.exchange.importing.graph import Node
+from engine.exchange.importing.heads import Headed
 from engine.exchange.importing.values import Held
 
 if TYPE_CHECKING:
     from engine.exchange.importing.context import Context
 
-Values = Held | tuple[Held | None, ...]
+Values = Held | Headed | tuple[Held | Headed | None, ...]
 LiftFunction = Callable[["Context", Node], Values]
 
 

@@ -74,6 +74,17 @@ class Match:
             return None
         return float(constant.array().reshape(()))
 
+    def is_known(self, name: str, depth: int = 40) -> bool:
+        """Return whether a value follows from constants and from sizes alone."""
+        if name in self.graph.constants:
+            return True
+        node = self.makers.get(name)
+        if node is None or depth == 0:
+            return False
+        return node.op == "Shape" or (
+            bool(node.inputs) and all(not one or self.is_known(one, depth - 1) for one in node.inputs)
+        )
+
     def with_number(
         self, node: Node | None, value: float | None = None, rtol: float = 1e-3
     ) -> tuple[str, float] | None:

@@ -161,9 +161,14 @@ def softmax(ctx: Context, node: Node) -> Tensor:
     axis = x.axis(ctx.attribute(node, "axis", 1 if old else -1))
     if old and any(size != 1 for size in x.sizes[axis + 1 :]):
         raise NotLiftable("takes several dimensions together")
+    return along(ctx, node, Softmax() if node.op == "Softmax" else LogSoftmax(), x, axis)
+
+
+def along(ctx: Context, node: Node, type: LayerType, x: Tensor, axis: int) -> Tensor:
+    """Return a softmax along a dimension."""
     if x.dims[axis] != "C":
         x = _with_channels_at(ctx, node, x, axis)
-    return ctx.add(node, Softmax() if node.op == "Softmax" else LogSoftmax(), x)
+    return ctx.add(node, type, x)
 
 
 def _with_channels_at(ctx: Context, node: Node, x: Tensor, axis: int) -> Tensor:

@@ -99,6 +99,10 @@ def reshaped(ctx: Context, node: Node, x: Tensor, items: list[Dim]) -> Tensor:
 def _resolved(ctx: Context, x: Tensor, items: list[Dim]) -> list[Dim]:
     """Return the sizes with -1 computed, and a fixed batch as the batch that it is."""
     total = product(x.sizes)
+    names = [name for dim in x.dims for name in dim.split("*")]
+    if ctx.fixed_batch is not None and len(names) == len(items) and BATCH in names[1:]:
+        at = names.index(BATCH)
+        items = [*items[:at], Free((BATCH,)) if items[at] == ctx.fixed_batch else items[at], *items[at + 1 :]]
     if ctx.fixed_batch is not None and items and items[0] == ctx.fixed_batch and x.dims[0].split("*")[0] == BATCH:
         left = divided(total, Free((BATCH,)))
         others = [item for item in items[1:] if item != -1]

@@ -1,0 +1,249 @@
+"""Tensors whose channels are divided among heads: what exporters write around attention vanishes.
+
+Between a projection and the products of an attention stand reshapes, transpositions and the like. In these an axis of
+our tensor is a product of factors (channels = heads × channels per head), which the file has as dimensions of their
+own, joined with the batch, or in another order. `headed` finds the values, `follow` computes them without any layer.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from engine.core.types import LAYOUTS, Symbol
+from engine.exchange.importing.graph import OWN_DOMAIN, Graph, Node
+from engine.exchange.importing.values import BATCH, ONE, Dim, Free, NotLiftable, Tensor, divided, product
+
+if TYPE_CHECKING:
+    from engine.exchange.importing.context import Context
+
+OPERATORS = ("Reshape", "Transpose", "Squeeze", "Unsqueeze", "Identity", "Gather", "Split", "Slice")
+BY_RANK = {len(axes): axes for axes in LAYOUTS.values()}
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A factor of an axis, or all of it. Two with equal sizes are not the same."""
+
+    axis: str
+    size: Dim
+
+
+@dataclass(frozen=True)
+class Headed:
+    """A tensor, the factors that make up each dimension that the file sees, and those of each axis, outermost first."""
+
+    tensor: Tensor
+    dims: tuple[tuple[Factor, ...], ...]
+    factors: Mapping[str, tuple[Factor, ...]]
+
+    @classmethod
+    def of(cls, x: Tensor) -> "Headed":
+        """Return a tensor with each axis as one factor."""
+        sizes: dict[str, Dim] = {BATCH: Free((BATCH,))}
+        for axis, size in zip(x.type.axes, x.type.sizes, strict=True):
+            sizes[axis] = Free((size.name,)) if isinstance(size, Symbol) else size
+        factors = {axis: Factor(axis, size) for axis, size in sizes.items()}
+        dims = tuple(tuple(factors[name] for name in dim.split("*") if name != ONE) for dim in x.dims)
+        return cls(x, dims, {axis: (one,) for axis, one in factors.items()})
+
+    @property
+    def sizes(self) -> tuple[Dim, ...]:
+        """Return all sizes, as the file sees them."""
+        return tuple(product(one.size for one in dim) for dim in self.dims)
+
+    def whole(self) -> Tensor | None:
+        """Return the tensor where each dimension is made of whole axes, else None."""
+        dims = []
+        for dim in self.dims:
+            names: list[str] = []
+            left = list(dim)
+            while left:
+                own = self.factors[left[0].axis]
+                if tuple(left[: len(own)]) != own:
+                    return None
+                names.append(left[0].axis)
+                left = left[len(own) :]
+            dims.append("*".join(names) or ONE)
+        return self.tensor.viewed(dims)
+
+
+def headed(graph: Graph) -> set[str]:
+    """Return the values before and behind each attention that operators compute which change the layout alone."""
+    makers, users = graph.makers(), graph.users()
+    found: set[str] = set()
+    for node in graph.nodes:
+        if node.domain != OWN_DOMAIN or node.op != "Attention":
+            continue
+        waiting = list(node.inputs[:3])
+        while waiting:
+            before = makers.get(waiting.pop())
+            if before is not None and before.op in OPERATORS and not before.domain and before.outputs[0] not in found:
+                found.update(before.outputs)
+                waiting.append(before.inputs[0])
+        found.update(node.outputs)
+        waiting = list(node.outputs)
+        while waiting:
+            for after in users.get(waiting.pop(), ()):
+                if after.op in OPERATORS and not after.domain and after.outputs[0] not in found:
+                    found.update(after.outputs)
+                    waiting += after.outputs
+    return found
+
+
+def follow(ctx: "Context", node: Node) -> tuple[Headed | None, ...]:
+    """Return the values that an operator of `OPERATORS` gives. Raises `NotLiftable`."""
+    x = ctx.headed_input(node, 0)
+    match node.op:
+        case "Reshape":
+            return (_reshaped(ctx, x, _sizes(ctx, node, x)),)
+        case "Transpose":
+            order = ctx.attribute(node, "perm", list(reversed(range(len(x.dims)))))
+            return (replace(x, dims=tuple(x.dims[at] for at in order)),)
+        case "Unsqueeze":
+            axes = ctx.ints(node, 1, "axes") or []
+            places = {axis % (len(x.dims) + len(axes)) for axis in axes}
+            dims = iter(x.dims)
+            rank = len(x.dims) + len(places)
+            return (replace(x, dims=tuple(() if at in places else next(dims) for at in range(rank))),)
+        case "Squeeze":
+            given = ctx.ints(node, 1, "axes")
+            gone = {axis % len(x.dims) for axis in given} if given is not None else set(range(len(x.dims)))
+            gone = {at for at in gone if not x.dims[at]}
+            if given is not None and len(gone) < len(given):
+                raise NotLiftable("leaves out a dimension that is not 1")
+            return (replace(x, dims=tuple(dim for at, dim in enumerate(x.dims) if at not in gone)),)
+        case "Gather":
+            place = ctx.numbers(node, 1)
+            if place.ndim:
+                raise NotLiftable("takes several places of a dimension")
+            axis = ctx.attribute(node, "axis", 0) % len(x.dims)
+            part = _selected(ctx, node, x, axis, int(place.reshape(())))
+            return (replace(part, dims=tuple(dim for at, dim in enumerate(part.dims) if at != axis)),)
+        case "Split":
+            axis = ctx.attribute(node, "axis", 0) % len(x.dims)
+            if x.sizes[axis] != len(node.outputs):
+                raise NotLiftable("splits a dimension into several places")
+            return tuple(
+                _selected(ctx, node, x, axis, at) if ctx.is_used(name) else None for at, name in enumerate(node.outputs)
+            )
+        case "Slice":
+            return (_sliced(ctx, node, x),)
+    return (x,)
+
+
+def _sliced(ctx: "Context", node: Node, x: Headed) -> Headed:
+    """Return one place of a dimension, which stays with a size of 1."""
+    starts, ends = ctx.ints(node, 1, "starts") or [], ctx.ints(node, 2, "ends") or []
+    axes = ctx.ints(node, 3, "axes") or list(range(len(starts)))
+    if len(starts) != 1 or len(ends) != 1 or (ctx.ints(node, 4, "steps") or [1]) != [1]:
+        raise NotLiftable("takes parts of several dimensions")
+    axis = axes[0] % len(x.dims)
+    size = x.sizes[axis]
+    if not isinstance(size, int) or len(taken := range(size)[starts[0] : ends[0]]) != 1:
+        raise NotLiftable("takes several places of a dimension")
+    return _selected(ctx, node, x, axis, taken[0])
+
+
+def _sizes(ctx: "Context", node: Node, x: Headed) -> list[Dim]:
+    from engine.exchange.importing.folding import as_sizes
+
+    sizes = as_sizes(ctx.optional(node, 1))
+    if sizes is None:
+        raise NotLiftable("computes its sizes")
+    keeps = not ctx.attribute(node, "allowzero", 0)
+    items = [x.sizes[at] if item == 0 and keeps and at < len(x.dims) else item for at, item in enumerate(sizes.items)]
+    fixed = [_fixed(ctx, item) for item in items]
+    if -1 in items:
+        at = items.index(-1)
+        others = product(item for item in fixed if item != -1)
+        left = divided(product(_fixed(ctx, size) for size in x.sizes), others)
+        if left is None:
+            raise NotLiftable("changes sizes that are known only when the network runs")
+        fixed[at] = left
+    return fixed
+
+
+def _fixed(ctx: "Context", size: Dim) -> Dim:
+    """Return a size with the number of samples in place of the batch, where the file has a fixed number."""
+    if ctx.fixed_batch is None or not isinstance(size, Free):
+        return size
+    return product([size.factor, *(ctx.fixed_batch if name == BATCH else Free((name,)) for name in size.names)])
+
+
+def _reshaped(ctx: "Context", x: Headed, items: Sequence[Dim]) -> Headed:
+    """Return the tensor with other dimensions, for which factors are joined, or divided again."""
+    waiting = [one for dim in x.dims for one in dim]
+    factors = {axis: list(own) for axis, own in x.factors.items()}
+    dims: list[tuple[Factor, ...]] = []
+    for item in items:
+        rest, taken = item, []
+        if rest == 1 and waiting and _fixed(ctx, waiting[0].size) == 1:
+            taken.append(waiting.pop(0))
+        while rest != 1:
+            if not waiting:
+                raise NotLiftable("makes other sizes")
+            front = waiting.pop(0)
+            size = _fixed(ctx, front.size)
+            left = divided(rest, size)
+            if left is None:
+                if not isinstance(rest, int) or not isinstance(front.size, int) or front.size % rest:
+                    raise NotLiftable("joins parts of dimensions")
+                outer, inner = Factor(front.axis, rest), Factor(front.axis, front.size // rest)
+                own = factors[front.axis]
+                at = next(number for number, one in enumerate(own) if one is front)
+                own[at : at + 1] = [outer, inner]
+                waiting.insert(0, inner)
+                front, left = outer, 1
+            taken.append(front)
+            rest = left
+        dims.append(tuple(taken))
+    for one in waiting:
+        if _fixed(ctx, one.size) != 1 or not dims:
+            raise NotLiftable("makes other sizes")
+        dims[-1] = (*dims[-1], one)
+    return Headed(x.tensor, tuple(dims), {axis: tuple(own) for axis, own in factors.items()})
+
+
+def _selected(ctx: "Context", node: Node, x: Headed, axis: int, place: int) -> Headed:
+    """Return one place of a dimension that is the outermost factor of an axis: a slice of that axis."""
+    from engine.layers.reshape import Slice
+
+    (factor, *others) = x.dims[axis] or (None,)
+    if factor is None or others or x.factors[factor.axis][0] is not factor or factor.axis == BATCH:
+        raise NotLiftable("takes places of a dimension that is no factor of an axis")
+    kept = x.factors[factor.axis][1:]
+    inner = product(one.size for one in kept)
+    if not isinstance(inner, int) or not isinstance(factor.size, int) or not -factor.size <= place < factor.size:
+        raise NotLiftable("takes places of sizes that are known only when the network runs")
+    start = place % factor.size * inner
+    end = 0 if start + inner == factor.size * inner else start + inner
+    type = ctx.make(Slice, axis=factor.axis, start=start, end=end)
+    out = ctx.add(node, type, x.tensor, dims=(BATCH, *x.tensor.type.axes))
+    own = kept or (Factor(factor.axis, 1),)
+    dims = tuple(() if at == axis else dim for at, dim in enumerate(x.dims))
+    return Headed(out, dims, {**x.factors, factor.axis: own})
+
+
+def laid_out(ctx: "Context", node: Node, x: Headed) -> Tensor:
+    """Return the tensor as layers have it: as it is where that is possible, else with each factor as an axis."""
+    found = x.whole()
+    if found is not None and not any("*" in dim and BATCH not in dim.split("*") for dim in found.dims):
+        return found
+    if len(x.factors[BATCH]) > 1:
+        raise NotLiftable("divides the batch")
+    if found is not None and found.dims[0] == BATCH and len(found.dims) - 1 in BY_RANK:
+        return _joined(ctx, node, found, x)
+    order = [one for axis in x.tensor.type.axes for one in x.factors[axis]]
+    layout = BY_RANK.get(len(order))
+    if layout is None:
+        raise NotLiftable(f"makes {len(order)} dimensions beside the batch")
+    whole = ctx.reshaped(node, x.tensor.viewed((BATCH, *x.tensor.type.axes)), layout, [one.size for one in order])
+    names = {id(one): axis for one, axis in zip(order, layout, strict=True)} | {id(x.factors[BATCH][0]): BATCH}
+    return whole.viewed(["*".join(names[id(one)] for one in dim) or ONE for dim in x.dims])
+
+
+def _joined(ctx: "Context", node: Node, found: Tensor, x: Headed) -> Tensor:
+    """Return the tensor with axes that the file sees as one dimension joined in memory."""
+    names = [name for dim in found.dims[1:] for name in dim.split("*") if name != ONE]
+    plain = replace(found, dims=(BATCH, *names))
+    return ctx.reshaped(node, ctx.in_order(node, plain), BY_RANK[len(found.dims) - 1], x.sizes[1:])

@@ -1,0 +1,107 @@
+"""Attention: written out by exporters, or one operator of newer versions of ONNX."""
+
+from typing import Any
+
+import numpy as np
+
+from engine.exchange.importing.context import Context
+from engine.exchange.importing.graph import OWN_DOMAIN, Node
+from engine.exchange.importing.heads import Headed, laid_out
+from engine.exchange.importing.lifts.activation import along
+from engine.exchange.importing.lifts.arithmetic import affine, combined, parameter
+from engine.exchange.importing.lifts.linear import product
+from engine.exchange.importing.lifts.normalisation import epsilon_of
+from engine.exchange.importing.registry import Values, lift
+from engine.exchange.importing.values import BATCH, NotLiftable, Tensor
+from engine.layers.activation_channels import Softmax
+from engine.layers.combination import Addition
+from engine.layers.cross_attention import Attention
+
+HIDDEN = -1e4
+"""A number that is added to a score and hides it."""
+
+
+@lift("Attention", domain=OWN_DOMAIN, becomes=("attention",))
+def written_out(ctx: Context, node: Node) -> Values | Headed:
+    """softmax(scale · Q Kᵀ + mask) V. The keys come with their channels before their steps."""
+    query, key, value = (ctx.headed_input(node, at) for at in range(3))
+    mask = ctx.optional(node, 3)
+    if mask is not None and not isinstance(mask, np.ndarray):
+        raise NotLiftable("adds a mask that is not known before the network runs")
+    scale = _scale(ctx, node)
+    heads = {_heads(query), _heads(key, transposed=True), _heads(value)}
+    kind = _mask(mask)
+    if len(heads) > 1 or None in heads or kind is None:
+        return _products(ctx, node, (query, key, value), mask, scale)
+    (count,) = heads
+    assert count is not None
+    each = query.factors["C"][-1].size
+    values: dict[str, Any] = {"heads": count, "mask": kind}
+    if not isinstance(each, int):
+        raise NotLiftable("has channels that are known only when the network runs")
+    if not np.isclose(scale, each**-0.5, rtol=1e-4):
+        values["scale"] = epsilon_of(scale)
+    dims = (BATCH, "T", "C")
+    out = ctx.add(node, ctx.make(Attention, **values), *(x.tensor for x in (query, key, value)), dims=dims)
+    return _divided(Headed.of(out), query, value)
+
+
+def _heads(x: Headed, *, transposed: bool = False) -> int | None:
+    """Return the number of heads of a sequence whose dimensions are batch, heads, steps and channels; None for another
+    layout."""
+    if x.tensor.type.axes != ("T", "C") or len(x.dims) < 3:
+        return None
+    *first, steps, channels = x.dims
+    if transposed:
+        steps, channels = channels, steps
+    *outer, inner = x.factors["C"]
+    is_apart = steps == x.factors["T"] and len(x.factors["T"]) == 1 and channels == (inner,)
+    if not is_apart or len(outer) > 1 or [one for dim in first for one in dim] != [*x.factors[BATCH], *outer]:
+        return None
+    count = outer[0].size if outer else 1
+    return count if isinstance(count, int) else None
+
+
+def _divided(out: Headed, query: Headed, value: Headed) -> Headed:
+    """Return the output with the dimensions of the queries, and the channels of the values."""
+    outer = value.factors["C"][:-1]
+    own = {**out.factors, "C": value.factors["C"]}
+    names = {id(query.factors[BATCH][0]): own[BATCH][0], id(query.factors["T"][0]): own["T"][0]}
+    names |= {id(query.factors["C"][-1]): own["C"][-1]}
+    names |= {id(one): other for one, other in zip(query.factors["C"][:-1], outer, strict=True)}
+    return Headed(out.tensor, tuple(tuple(names[id(one)] for one in dim) for dim in query.dims), own)
+
+
+def _scale(ctx: Context, node: Node) -> float:
+    """Return the product of the factors of queries, keys and scores."""
+    scale = 1.0
+    for at, kind in enumerate(node.attributes["kinds"], 4):
+        number = ctx.numbers(node, at)
+        if number.size != 1:
+            raise NotLiftable("scales its scores by several numbers")
+        value = float(number.reshape(()))
+        scale = scale * value if kind == "Mul" else scale / value
+    return scale
+
+
+def _mask(mask: np.ndarray | None) -> str | None:
+    """Return the mask of the layer that known numbers are: none, causal, or None for another one."""
+    if mask is None or not np.any(mask):
+        return "none"
+    if mask.ndim < 2 or mask.size != mask.shape[-1] * mask.shape[-2] or mask.shape[-1] != mask.shape[-2]:
+        return None
+    square = mask.reshape(mask.shape[-2:])
+    later = np.triu(np.ones_like(square, bool), 1)
+    return "causal" if not np.any(square[~later]) and bool((square[later] <= HIDDEN).all()) else None
+
+
+def _products(ctx: Context, node: Node, given: tuple[Headed, ...], mask: np.ndarray | None, scale: float) -> Tensor:
+    """Return an attention as products of matrices, for masks and layouts that the layer does not have."""
+    query, key, value = (laid_out(ctx, node, x) for x in given)
+    scores = product(ctx, node, query, key)
+    if scale != 1.0:
+        scores = affine(ctx, node, scores, np.asarray(scale, np.float32), None)
+    if mask is not None:
+        finite = np.maximum(mask.astype(np.float32), -3e38)
+        scores = combined(ctx, node, Addition(), scores, parameter(ctx, node, finite, scores, "mask"))
+    return product(ctx, node, along(ctx, node, Softmax(), scores, scores.rank - 1), value)
