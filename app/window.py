@@ -165,12 +165,34 @@ class MainWindow(QMainWindow):
 
     def _make_experiments_tab(self) -> QWidget:
         from app.experiments.run_commands import RunCommands
+        from app.experiments.search_page import SearchPage
         from app.experiments.tab import ExperimentsTab
 
         tab = ExperimentsTab(self)
         RunCommands(self, self.training, self.files.open_copy, tab)
         tab.weights_requested.connect(self.weights.start_from)
+        search = SearchPage(self)
+        search.run_requested.connect(self._show_trial)
+        tab.add_page(search)
+        search.back_requested.connect(tab.show_list)
+        tab.search_requested.connect(lambda: tab.pages.setCurrentWidget(search))
         return tab
+
+    def show_search(self) -> None:
+        """Show the page on which experiments are defined and followed."""
+        from app.experiments.tab import ExperimentsTab
+
+        self.show_tab("experiments")
+        page = self.tabs.page("experiments")
+        assert isinstance(page, ExperimentsTab)
+        page.search_requested.emit()
+
+    def _show_trial(self, path: Path) -> None:
+        """Show the curves of a run of a trial in the Train tab."""
+        from engine.runs.folder import RunFolder
+
+        self.training.follow(RunFolder(path))
+        self.show_tab("train")
 
     def _make_start_page(self) -> QWidget:
         from app.start_page.page import StartPage

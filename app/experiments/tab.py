@@ -79,6 +79,7 @@ class ExperimentsTab(QWidget):
     delete_requested = Signal(object)
     networks_requested = Signal(object, object)
     train_requested = Signal()
+    search_requested = Signal()
     message = Signal(str)
     failed = Signal(str, str)
     """The title and the text of a message that has to be confirmed."""
@@ -192,8 +193,19 @@ class ExperimentsTab(QWidget):
         row.addWidget(self.only_project)
         row.addWidget(self.count)
         row.addStretch(1)
+        row.addWidget(self._make_search_button())
         row.addWidget(self.table_button)
         return self._bar
+
+    def _make_search_button(self) -> QPushButton:
+        button = QPushButton("Search values")
+        button.setToolTip("Train with many values of options and layers, and compare the trials")
+        button.clicked.connect(self.search_requested)
+        return button
+
+    def add_page(self, page: QWidget) -> None:
+        """Add a page that is shown in place of the list."""
+        self.pages.addWidget(page)
 
     def _make_refusal(self) -> QWidget:
         """Make the line under the search that names what no run has, with the condition that was probably meant."""
@@ -220,7 +232,7 @@ class ExperimentsTab(QWidget):
         theme.mark(self.title, "role", "title")
         theme.mark(self.hint, "role", "muted")
         column.addStretch(2)
-        for widget in (self.title, self.hint, self.way_out):
+        for widget in (self.title, self.hint, self.way_out, self._make_search_button()):
             column.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
         column.insertSpacing(3, 8)
         column.addStretch(3)

@@ -73,6 +73,9 @@ class Commands(Protocol):
     def show_start(self) -> None:
         """Show the start page."""
 
+    def show_search(self) -> None:
+        """Show the page on which experiments are defined and followed."""
+
     def focus_palette(self) -> None:
         """Put the keyboard into the search of the layer library."""
 
@@ -258,7 +261,10 @@ ACTIONS: tuple[Action, ...] = (
            keywords="evaluate evaluation score accuracy confusion calibration reliability residuals errors testnet"),
     Action("view.experiments", "Experiments", "View", lambda w: w.show_tab("experiments"), "Alt+5", "table",
            also=("Ctrl+Shift+E",), help="Every run of the project: find, compare, annotate, delete",
-           keywords="history runs compare sweep tuning hyperparameters"),
+           keywords="history runs compare"),
+    Action("view.search", "Search values", "View", lambda w: w.show_search(),
+           help="Many values of options and layers, side by side, and which is best",
+           keywords="sweep tuning hyperparameters grid random bayesian optuna experiment manager"),
     Action("view.layers", "Table of layers", "View", lambda w: w.design.show_layers(),
            help="Sizes, parameters, FLOPs and memory of each layer", enabled_when=with_layers,
            keywords="analyze analyse network analyzer summary activations learnables"),

@@ -30,6 +30,7 @@ from engine.core.fields import Bool, Choice, Choices, Field, FilePath, Float, In
 from engine.core.list_fields import Floats, Ints, Padding, Texts
 from engine.core.records import Record
 from engine.project.options.schedule import Phases
+from engine.project.parameters import Parameters, Rows
 
 _COMBO_WIDTH = 96
 
@@ -251,6 +252,16 @@ def _(field: Floats, value: object, changed: Changed) -> QWidget:
 
 @editor_for.register
 def _(field: Texts, value: object, changed: Changed) -> QWidget:
+    return LineEditor(field, value, changed)
+
+
+@editor_for.register
+def _(field: Parameters, value: object, changed: Changed) -> QWidget:
+    return LineEditor(field, value, changed)
+
+
+@editor_for.register
+def _(field: Rows, value: object, changed: Changed) -> QWidget:
     return LineEditor(field, value, changed)
 
 

@@ -31,6 +31,7 @@ from engine.runs.experiments import (
     open_experiment,
     pareto_front,
     ranked,
+    start_runner,
 )
 from engine.runs.folder import origin
 
@@ -138,8 +139,6 @@ def _run(arguments: argparse.Namespace) -> int:
         raise UserError("--require needs the end of the experiment, and --detach leaves before it.")
     folder = _continued(arguments) if arguments.project.is_dir() else _begun(arguments)
     if arguments.detach:
-        from engine.experiments.runner import start_runner
-
         start_runner(folder)
         path = str(folder.path.absolute())
         print_json(arguments, {"experiment_dir": path}) if arguments.json else print(path)

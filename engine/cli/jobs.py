@@ -341,6 +341,21 @@ def _explain(values: dict[str, Any]) -> Answer:
     return {**found.told, "file": str(file), "cached": found.cached}
 
 
+# ---- experiments ----
+
+
+def _begin_experiment(values: dict[str, Any]) -> Answer:
+    """Check the experiment that a project defines and create its folder; the window starts its runner."""
+    from engine.experiments.definition import begin
+    from engine.project import user_code
+
+    project = loads(values["project"]).project
+    base = Path(values["base"])
+    user_code.ready(project, base)
+    path = Path(values["project_path"]) if values.get("project_path") else None
+    return {"experiment_dir": str(begin(project, path, base=base).path)}
+
+
 # ---- devices and runs ----
 
 
@@ -450,6 +465,7 @@ HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {
     "import": _import,
     "weights": _weights,
     "fetch_weights": _fetch_weights,
+    "begin_experiment": _begin_experiment,
     "inventory": _inventory,
     "train": _train,
     "resume": _resume,

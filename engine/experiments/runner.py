@@ -14,7 +14,6 @@ import json
 import os
 import select
 import shutil
-import subprocess
 import sys
 import time
 import traceback
@@ -25,9 +24,8 @@ from typing import Any
 
 import psutil
 
-from engine.core.child_process import fork, module_command, module_environment
+from engine.core.child_process import fork
 from engine.core.errors import EXIT_DEFECT, EXIT_DONE, UserError
-from engine.core.files import ROOT
 from engine.experiments.definition import Slot, change_options, placed, read_facts, runs_of, slots_for
 from engine.experiments.strategies import Strategy, strategy_for
 from engine.hardware import devices
@@ -497,32 +495,6 @@ def set_aside(path: Path) -> None:
 
 
 # ---- a process of its own ----
-
-# Referenced, so that Python does not warn of processes that are meant to outlive this one.
-_started: list["subprocess.Popen[bytes]"] = []
-
-
-def start_runner(folder: ExperimentFolder) -> None:
-    """Start a runner of the experiment that outlives this process. Its output goes to `runner.log`. Raises
-    `UserError`."""
-    try:
-        log = os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            command = module_command("engine.experiments.runner", str(folder.path.absolute()))
-            process = subprocess.Popen(
-                command,
-                cwd=ROOT,
-                env=module_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        finally:
-            os.close(log)
-    except OSError as error:
-        raise UserError(f"The experiment in {folder.path} cannot be started: {error.strerror}.") from None
-    _started.append(process)
 
 
 def main(arguments: list[str]) -> int:

@@ -18,7 +18,7 @@ from engine.core.records import Record
 from engine.project.options.metrics import is_better_low
 from engine.project.parameters import MOST_TRIALS, Parameters, Rows
 
-GROUP = "Experiment"
+GROUP, COMPARED, REPEATED, LIMITS = "Experiment", "What is compared", "Repeats", "Limits"
 NEEDS_OPTUNA = ("tpe", "gp", "nsga2")
 SPLITS = ("training", "validation", "test")
 MEASURED = ("parameters", "seconds", "flops")
@@ -72,13 +72,6 @@ class ExperimentOptions(Record):
         matlab="Maximum number of trials",
         visible_when=lambda options: options.strategy not in ("grid", "table"),
     )
-    objectives = Texts(
-        (),
-        group=GROUP,
-        help="What is compared: validation.accuracy, validation.loss, parameters, seconds, flops. Default: the main "
-        "metric of the validation, else its loss. Several: a Pareto front",
-        matlab="Optimize metric",
-    )
     constraints = Texts(
         (),
         group=GROUP,
@@ -92,12 +85,19 @@ class ExperimentOptions(Record):
         help="Seed of the values that are chosen. Default 0. It is not the seed of the training",
         visible_when=lambda options: options.strategy not in ("grid", "table"),
     )
+    objectives = Texts(
+        (),
+        group=COMPARED,
+        help="What is compared: validation.accuracy, validation.loss, parameters, seconds, flops. Default: the main "
+        "metric of the validation, else its loss. Several: a Pareto front",
+        matlab="Optimize metric",
+    )
     repeats = Int(
         1,
         low=1,
         high=1000,
         unit="runs",
-        group=GROUP,
+        group=REPEATED,
         help="Runs per trial with different seeds of the training. Default 1. Their mean is compared",
     )
     folds = Int(
@@ -106,7 +106,7 @@ class ExperimentOptions(Record):
         high=1000,
         zero="none",
         unit="folds",
-        group=GROUP,
+        group=REPEATED,
         help="Runs per trial by k-fold cross-validation: each part validates once. Default none. Their mean is "
         "compared",
     )
@@ -119,7 +119,7 @@ class ExperimentOptions(Record):
             "successive-halving": "Of each group of trials the better part goes on (ASHA)",
             "hyperband": "Successive halving with several first lengths",
         },
-        group=GROUP,
+        group=COMPARED,
         help="Whether trials that fall behind are stopped, by their validation curves. Default none. Needs optuna",
     )
     prune_from_epoch = Int(
@@ -127,7 +127,8 @@ class ExperimentOptions(Record):
         low=1,
         high=1_000_000,
         unit="epochs",
-        group=GROUP,
+        label="Prune from epoch",
+        group=COMPARED,
         help="Epochs that every trial is trained before it can be stopped. Default 1",
         visible_when=lambda options: options.pruning != "none",
     )
@@ -136,13 +137,15 @@ class ExperimentOptions(Record):
         low=0.0,
         high=1e6,
         unit="h",
-        group=GROUP,
+        label="Time limit",
+        group=LIMITS,
         help="Time after which no trial is started. Default 0: no limit",
         matlab="Maximum time",
     )
     target = Text(
         "",
-        group=GROUP,
+        label="Stop at",
+        group=COMPARED,
         help="Ends the experiment once a trial reaches it, such as validation.accuracy>=0.98. Default: none",
     )
     at_once = Int(
@@ -151,7 +154,8 @@ class ExperimentOptions(Record):
         high=1024,
         zero="auto",
         unit="trials",
-        group=GROUP,
+        label="Trials at once",
+        group=LIMITS,
         help="Trials at the same time. Default auto: one per GPU; without a GPU one per core",
         matlab="simultaneous",
     )
@@ -160,7 +164,8 @@ class ExperimentOptions(Record):
         low=1,
         high=64,
         unit="GPUs",
-        group=GROUP,
+        label="GPUs per trial",
+        group=LIMITS,
         help="GPUs of each trial. Default 1. With several, a trial is data parallel",
     )
     trials_per_gpu = Int(
@@ -168,7 +173,8 @@ class ExperimentOptions(Record):
         low=1,
         high=64,
         unit="trials",
-        group=GROUP,
+        label="Trials per GPU",
+        group=LIMITS,
         help="Trials that share a GPU. Default 1. Small networks leave most of a GPU unused",
         visible_when=lambda options: options.gpus_per_trial == 1,
     )
@@ -177,7 +183,8 @@ class ExperimentOptions(Record):
         low=0.0,
         high=1e6,
         unit="GB",
-        group=GROUP,
+        label="Free memory",
+        group=LIMITS,
         help="Free memory needed to start a further trial. Default 0: 0.5 GB",
     )
 

@@ -204,10 +204,10 @@ class Parameters(Field[tuple[Parameter, ...]]):
         return "; ".join(parameter.show() for parameter in value)
 
     def limits_schema(self) -> dict[str, JSON]:
-        number, scalar = {"type": "number"}, {"type": ["number", "string", "boolean", "array", "null"]}
+        number = {"type": "number"}
         properties = {
             "path": {"type": "string"},
-            "values": {"type": "array", "items": scalar, "minItems": 1, "maxItems": MOST_VALUES},
+            "values": {"type": "array", "minItems": 1, "maxItems": MOST_VALUES},
             "low": number,
             "high": number,
             "log": {"type": "boolean"},

@@ -15,14 +15,24 @@ import math
 import os
 import secrets
 import statistics
+import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
+from engine.core.child_process import module_command, module_environment
 from engine.core.errors import RunError, UserError
-from engine.core.files import make_private_folder, number_in, open_file, read_object, write_checked_json, write_json
+from engine.core.files import (
+    ROOT,
+    make_private_folder,
+    number_in,
+    open_file,
+    read_object,
+    write_checked_json,
+    write_json,
+)
 from engine.core.folders import data_folder
 from engine.core.locks import LockHeldError, is_locked, take_lock
 from engine.project.experiment import Objective
@@ -387,6 +397,33 @@ def hold(folder: ExperimentFolder) -> int:
         raise RunError(f"Another process is already at work on the experiment in {folder.path}.") from None
     except OSError as error:
         raise RunError(f"The experiment in {folder.path} cannot be locked: {error.strerror}.") from None
+
+
+# Referenced, so that Python does not warn of processes that are meant to outlive this one.
+_started: list["subprocess.Popen[bytes]"] = []
+
+
+def start_runner(folder: ExperimentFolder) -> None:
+    """Start a runner of the experiment that outlives this process. Its output goes to `runner.log`. Raises
+    `UserError`."""
+    try:
+        log = os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            command = module_command("engine.experiments.runner", str(folder.path.absolute()))
+            process = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=module_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        finally:
+            os.close(log)
+    except OSError as error:
+        raise UserError(f"The experiment in {folder.path} cannot be started: {error.strerror}.") from None
+    _started.append(process)
 
 
 # ---- comparing trials ----

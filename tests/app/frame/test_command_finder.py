@@ -25,7 +25,7 @@ def test_the_command_finder_finds_and_runs(qtbot, window: MainWindow) -> None:
         ("light", "theme.light"),
         ("analyze", "view.layers"),
         ("import", "file.import"),
-        ("sweep", "view.experiments"),
+        ("sweep", "view.search"),
         ("onnx", "file.import"),
         ("deploy", "file.export"),
         ("settings", "run.options"),

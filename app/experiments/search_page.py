@@ -1,0 +1,469 @@
+"""Search: the definition of an experiment, its trials while they train, and what they have reached."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QScrollArea,
+    QStackedWidget,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.experiments.trial_plot import TrialPlot
+from app.plots.card import PlotCard
+from app.shell import Shell
+from app.widgets import Divider, ElidedLabel
+from designer import theme
+from designer.forms.form import Form
+from designer.forms.row import sentence
+from engine.core.errors import UserError, plural
+from engine.core.fields import Bool, Choice, Float, Int
+from engine.core.text import format_duration
+from engine.project.experiment import LIMITS, ExperimentOptions
+from engine.project.file import dumps, load
+from engine.project.options.metrics import in_a_line
+from engine.project.parameters import Parameter, value_text
+from engine.project.project import Project
+from engine.project.trials import READY, ready, values_offered, with_values
+from engine.runs.experiments import (
+    ExperimentFolder,
+    Trial,
+    best_trial,
+    experiments_of,
+    pareto_front,
+    start_runner,
+)
+
+LOOK_MS = 500
+SIDE_WIDTH = 400
+FIRST = (
+    "Choose what varies, such as training.momentum=0.8,0.9 or network.conv_1.filters=8..64, then Run experiment: "
+    "each combination becomes a trial, and the best is shown here."
+)
+STATES = {"finished": "finished", "pruned": "stopped early", "refused": "refused", "running": "trains"}
+
+
+class SearchPage(QWidget):
+    """Defines an experiment in the open project, runs it in a process of its own, and follows the folder it writes."""
+
+    back_requested = Signal()
+    run_requested = Signal(object)
+    """The folder of a run of a trial whose curves are to be shown."""
+
+    def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._shell = shell
+        self._folder: ExperimentFolder | None = None
+        self._seen: tuple[int, bool] = (-1, False)
+        self._trials: list[Trial] = []
+        self.form = Form(shell.editor.project.experiment, folded=(LIMITS,))
+        self.form.changed.connect(self._on_edited)
+        self.experiments, self.run_button = QComboBox(), QPushButton("Run experiment")
+        self.use_button = QPushButton("Use best values")
+        self.state, self.message = ElidedLabel(), QLabel(FIRST)
+        self.table, self.plot, self.pages = QTableWidget(), TrialPlot(), QStackedWidget()
+        self._timer = QTimer(self, interval=LOOK_MS)
+        self._timer.timeout.connect(self._look)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self._make_side())
+        row.addWidget(Divider())
+        row.addWidget(self._make_results(), 1)
+        shell.editor.project_changed.connect(self._on_project)
+        shell.documents.changed.connect(self._list_experiments)
+
+    # ---- parts ----
+
+    def _make_side(self) -> QWidget:
+        content = QWidget()
+        theme.mark(content, "role", "panel")
+        content.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        column = QVBoxLayout(content)
+        column.setContentsMargins(16, 12, 16, 16)
+        column.setSpacing(12)
+        head = QHBoxLayout()
+        back = QPushButton("‹ Runs")
+        theme.mark(back, "role", "link")
+        back.setToolTip("Back to the list of runs")
+        back.clicked.connect(self.back_requested)
+        begin_with, vary = QPushButton("Begin with"), QPushButton("Vary")
+        menu = QMenu(begin_with)
+        for name, text in READY.items():
+            menu.addAction(text, lambda name=name: self._begin_with(name))
+        begin_with.setMenu(menu)
+        begin_with.setToolTip("Definitions of experiments to begin with")
+        self.vary_menu = QMenu(vary)
+        self.vary_menu.aboutToShow.connect(self._fill_vary_menu)
+        vary.setMenu(self.vary_menu)
+        vary.setToolTip("Add an option or a field of a layer to what varies")
+        head.addWidget(back)
+        head.addStretch(1)
+        head.addWidget(begin_with)
+        head.addWidget(vary)
+        column.addLayout(head)
+        column.addWidget(self.form)
+        column.addStretch(1)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFixedWidth(SIDE_WIDTH)
+        area.setWidget(content)
+        return area
+
+    def _make_results(self) -> QWidget:
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(16, 12, 16, 16)
+        column.setSpacing(12)
+        bar = QHBoxLayout()
+        bar.setSpacing(8)
+        self.run_button.clicked.connect(self._on_run)
+        self.experiments.setMinimumWidth(240)
+        self.experiments.setAccessibleName("Experiment")
+        self.experiments.activated.connect(lambda: self.show_experiment(Path(self.experiments.currentData())))
+        self.use_button.setToolTip("Put the values of the best or the selected trial into the project; can be undone")
+        self.use_button.clicked.connect(self._use_values)
+        theme.mark(self.state, "role", "muted")
+        for widget in (self.run_button, self.experiments, self.use_button):
+            bar.addWidget(widget)
+        bar.addWidget(self.state, 1)
+        column.addLayout(bar)
+        theme.mark(self.message, "role", "muted")
+        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.message.setWordWrap(True)
+        self.pages.addWidget(self.message)
+        self.pages.addWidget(self._make_trials())
+        column.addWidget(self.pages, 1)
+        return page
+
+    def _make_trials(self) -> QWidget:
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        self.plot_card = PlotCard(self.plot)
+        self.along = QComboBox()
+        self.along.setAccessibleName("Along")
+        self.along.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.along.activated.connect(lambda: self.plot.plot_along(self.along.currentData()))
+        self.plot_card.head.addStretch(1)
+        self.plot_card.head.addWidget(self.along)
+        column.addWidget(self.plot_card)
+        self.plot.picked.connect(self._select)
+        card = QFrame()
+        theme.mark(card, "role", "card")
+        inside = QVBoxLayout(card)
+        inside.setContentsMargins(8, 4, 8, 8)
+        inside.addWidget(self.table)
+        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.table.setShowGrid(False)
+        self.table.setWordWrap(False)
+        self.table.setTabKeyNavigation(False)
+        self.table.setSortingEnabled(True)
+        self.table.setAccessibleName("Trials")
+        self.table.verticalHeader().hide()
+        self.table.verticalHeader().setDefaultSectionSize(28)
+        self.table.horizontalHeader().setHighlightSections(False)
+        self.table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.table.itemDoubleClicked.connect(self._open_run)
+        self.table.itemSelectionChanged.connect(self._show_use)
+        column.addWidget(card, 1)
+        return page
+
+    # ---- definition ----
+
+    def _on_edited(self, name: str) -> None:
+        value = getattr(self.form.record, name)
+        changed = self._shell.editor.project.experiment.replace(**{name: value})
+        self._define(changed, f"Change {name.replace('_', ' ')} of the experiment")
+
+    def _define(self, options: ExperimentOptions, text: str) -> None:
+        self._shell.editor.edit(text, lambda project: project.with_section("experiment", options))
+
+    def _begin_with(self, name: str) -> None:
+        self._define(ready(name, self._shell.editor.project), "Define an experiment")
+
+    def _fill_vary_menu(self) -> None:
+        """Offer the training options by their groups, and the fields of each layer."""
+        self.vary_menu.clear()
+        project = self._shell.editor.project
+        groups: dict[str, QMenu] = {}
+        for name, field in type(project.training).fields.items():
+            if isinstance(field, Int | Float | Bool | Choice) and project.training.is_visible(name):
+                if field.group not in groups:
+                    groups[field.group] = self.vary_menu.addMenu(field.group)
+                groups[field.group].addAction(field.label, lambda path=f"training.{name}": self.vary(path))
+        layers = self.vary_menu.addMenu("Layers")
+        for layer in project.network.layers.values():
+            fields = {n: f for n, f in layer.type.fields.items() if isinstance(f, Int | Float | Bool | Choice)}
+            if fields:
+                menu = layers.addMenu(f"{layer.name} ({layer.type.label})")
+                for name, field in fields.items():
+                    menu.addAction(field.label, lambda path=f"network.{layer.name}.{name}": self.vary(path))
+        layers.setEnabled(bool(layers.actions()))
+
+    def vary(self, path: str) -> None:
+        """Add an option or a field of a layer to what varies, with values around the present one."""
+        project = self._shell.editor.project
+        options = project.experiment
+        if any(parameter.path == path for parameter in options.parameters):
+            self._shell.hint(f"{path} varies already.")
+            return
+        added = Parameter(path, tuple(values_offered(project, path)))
+        self._define(options.replace(parameters=[*options.parameters, added]), f"Vary {path}")
+
+    def _on_project(self) -> None:
+        if self.form.record != self._shell.editor.project.experiment:
+            self.form.set_record(self._shell.editor.project.experiment)
+
+    # ---- running ----
+
+    def _on_run(self) -> None:
+        if self._folder is not None and self._folder.is_alive():
+            self._folder.request("stop")
+            self.state.setText("Stopping…")
+            return
+        documents = self._shell.documents
+        values = {
+            "project": dumps(self._shell.editor.project),
+            "project_path": str(documents.source) if documents.source else "",
+            "base": str(documents.base),
+        }
+        self.run_button.setEnabled(False)
+        self.state.setText("Reading the data…")
+        self._shell.server.request("begin_experiment", values, self._on_begun, self._on_refused)
+
+    def _on_begun(self, answer: Mapping[str, Any]) -> None:
+        self.run_button.setEnabled(True)
+        folder = ExperimentFolder(Path(answer["experiment_dir"]))
+        try:
+            start_runner(folder)
+        except UserError as error:
+            self._on_refused(str(error))
+            return
+        self._list_experiments()
+        self.show_experiment(folder.path)
+
+    def _on_refused(self, reason: str) -> None:
+        self.run_button.setEnabled(True)
+        self.state.setText("")
+        self._shell.show_error("The experiment cannot begin", reason)
+
+    # ---- following ----
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Follow the experiment that is shown."""
+        super().showEvent(event)
+        self._on_project()
+        self._list_experiments()
+        self._timer.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Follow no more; the experiment goes on."""
+        super().hideEvent(event)
+        self._timer.stop()
+
+    def _list_experiments(self) -> None:
+        """List the experiments of the project, the newest first, and show the one that is chosen, else the newest."""
+        if not self.isVisible():
+            return
+        project, source = self._shell.editor.project, self._shell.documents.source
+        found = experiments_of(source, project.identity) if source or project.identity else []
+        chosen = self._folder.path if self._folder is not None else None
+        self.experiments.clear()
+        for folder in found:
+            self.experiments.addItem(_named(folder), str(folder.path))
+        paths = [folder.path for folder in found]
+        self.experiments.setVisible(bool(paths))
+        self.use_button.setVisible(bool(paths))
+        self.show_experiment(chosen if chosen in paths else paths[0] if paths else None)
+
+    def show_experiment(self, path: Path | None) -> None:
+        """Show an experiment by its folder; None for none."""
+        self._folder = ExperimentFolder(path) if path is not None else None
+        self._seen = (-1, False)
+        if path is not None:
+            self.experiments.setCurrentIndex(self.experiments.findData(str(path)))
+        self._look()
+
+    def _look(self) -> None:
+        """Read the trials again if something was written."""
+        if self._folder is None:
+            self._trials = []
+            self._show([], ())
+            return
+        try:
+            seen = (self._folder.trials.stat().st_size, self._folder.is_alive())
+            if seen == self._seen:
+                return
+            self._seen = seen
+            info = self._folder.read_info()
+            self._trials = self._folder.read_trials()
+            state = self._folder.state()
+        except (OSError, UserError) as error:
+            self._show([], ())
+            self.state.setText(str(error))
+            return
+        self._show(self._trials, info.objectives)
+        over = sum(trial.is_over for trial in self._trials)
+        text = f"{'trains' if state == 'running' else state}, {over:,} of {plural(len(self._trials), 'trial')} ended"
+        self.state.setText(f"{text}: {info.reason}" if info.reason else text)
+
+    def _show(self, trials: Sequence[Trial], objectives: Sequence[str]) -> None:
+        is_alive = self._folder is not None and self._seen[1]
+        self.run_button.setText("Stop" if is_alive else "Run experiment")
+        self.pages.setCurrentIndex(1 if trials else 0)
+        self.state.setText(self.state.text() if self._folder else "")
+        if trials:
+            front = {trial.number for trial in pareto_front(trials, objectives)} if len(objectives) > 1 else set()
+            best = best_trial(trials, objectives)
+            marked = front or ({best.number} if best is not None else set())
+            self._fill(trials, objectives, marked)
+            self.plot.show_trials(trials, objectives[0], marked)
+            self._fill_along()
+            self.plot_card.title = sentence(in_a_line(_score_name(objectives[0])))
+        self._show_use()
+
+    def _fill_along(self) -> None:
+        """Offer the values that the plot can be drawn along."""
+        offered = ["", *self.plot.paths]
+        if offered == [self.along.itemData(at) for at in range(self.along.count())]:
+            return
+        self.along.clear()
+        for path in offered:
+            self.along.addItem(f"By {path.rpartition('.')[2]}" if path else "By trial", path)
+        self.plot.plot_along("")
+
+    def _fill(self, trials: Sequence[Trial], objectives: Sequence[str], marked: set[int]) -> None:
+        """Fill the table and keep the selected trial and the order."""
+        chosen = self._chosen_number()
+        paths = list(dict.fromkeys(path for trial in trials for path in trial.values))
+        head = ["Trial", *(path.removeprefix("training.") for path in paths), *map(_score_name, objectives)]
+        head += ["Time", "State"]
+        self.table.setSortingEnabled(False)
+        self.table.setColumnCount(len(head))
+        self.table.setHorizontalHeaderLabels(head)
+        self.table.setRowCount(len(trials))
+        for row, trial in enumerate(trials):
+            values = [trial.values.get(path) for path in paths]
+            scores = [trial.scores.get(name) for name in objectives]
+            cells: list[tuple[str, Any]] = [(f"{trial.number}{' ★' if trial.number in marked else ''}", trial.number)]
+            cells += [("" if value is None else value_text(value), value) for value in values]
+            cells += [(_score_text(trial, name), score) for name, score in zip(objectives, scores, strict=True)]
+            cells += [(format_duration(trial.seconds) if trial.runs else "", trial.seconds)]
+            cells += [(STATES.get(trial.state, trial.state), trial.state)]
+            for column, (text, value) in enumerate(cells):
+                self._set_cell(row, column, text, value, trial.reason or text)
+        self.table.setSortingEnabled(True)
+        self.table.resizeColumnsToContents()
+        self._select(chosen)
+
+    def _set_cell(self, row: int, column: int, text: str, value: Any, tip: str) -> None:
+        item = _Cell(text)
+        item.setData(Qt.ItemDataRole.UserRole, value if isinstance(value, int | float | str) else text)
+        item.setToolTip(tip)
+        item.setFont(theme.figures(self.table.font()))
+        self.table.setItem(row, column, item)
+
+    # ---- a trial ----
+
+    def _chosen_number(self) -> int | None:
+        rows = self.table.selectionModel().selectedRows() if self.table.selectionModel() else []
+        item = self.table.item(rows[0].row(), 0) if rows else None
+        return int(item.data(Qt.ItemDataRole.UserRole)) if item is not None else None
+
+    def _select(self, number: int | None) -> None:
+        for row in range(self.table.rowCount()):
+            item = self.table.item(row, 0)
+            if item is not None and item.data(Qt.ItemDataRole.UserRole) == number:
+                self.table.selectRow(row)
+                return
+
+    @property
+    def chosen(self) -> Trial | None:
+        """The trial that is selected, else the best."""
+        number = self._chosen_number()
+        selected = next((trial for trial in self._trials if trial.number == number), None)
+        if selected is not None or self._folder is None or not self._trials:
+            return selected
+        return best_trial(self._trials, self._folder.read_info().objectives)
+
+    def _show_use(self) -> None:
+        number = self._chosen_number()
+        self.use_button.setText("Use best values" if number is None else f"Use values of trial {number}")
+        self.use_button.setEnabled(bool(self._trials))
+
+    def _use_values(self) -> None:
+        """Put the values of the chosen trial into the open project."""
+        trial, folder = self.chosen, self._folder
+        if trial is None or folder is None:
+            return
+        base = Path(folder.read_info().base or folder.path)
+
+        def promoted(project: Project) -> Project:
+            return with_values(project, trial.values, base).with_section("experiment", project.experiment)
+
+        try:
+            self._shell.editor.edit(f"Use the values of trial {trial.number}", promoted)
+        except UserError as error:
+            self._shell.show_error("The values do not fit the project", str(error))
+            return
+        self._shell.hint(f"The project has the values of trial {trial.number}; undo takes them back.")
+
+    def _open_run(self) -> None:
+        trial, folder = self.chosen, self._folder
+        if folder is not None and trial is not None:
+            name = trial.runs[0].name if trial.runs else str(trial.number)
+            if (folder.run_path(name) / "run.json").is_file():
+                self.run_requested.emit(folder.run_path(name))
+
+
+class _Cell(QTableWidgetItem):
+    """A cell that is sorted by its value, numbers before texts and empty ones last."""
+
+    def __lt__(self, other: QTableWidgetItem) -> bool:
+        own, theirs = (item.data(Qt.ItemDataRole.UserRole) for item in (self, other))
+        kinds = [(value == "", isinstance(value, str), value) for value in (own, theirs)]
+        return kinds[0] < kinds[1] if kinds[0][:2] == kinds[1][:2] else kinds[0][:2] < kinds[1][:2]
+
+
+def _named(folder: ExperimentFolder) -> str:
+    """Return the name of an experiment for a person: what it varies, and when it was begun."""
+    day, _, rest = folder.path.name.partition("_")
+    time = rest.partition("_")[0].replace("-", ":")[:5]
+    try:
+        options = load(folder.project).project.experiment
+    except UserError:
+        return folder.path.name
+    varied = ", ".join(parameter.path.rpartition(".")[2] for parameter in options.parameters[:3])
+    return f"{options.strategy}: {varied or 'repeats'} · {day} {time}"
+
+
+def _score_name(name: str) -> str:
+    split, _, metric = name.partition(".")
+    return name if not metric or split != "validation" else metric
+
+
+def _score_text(trial: Trial, name: str) -> str:
+    value = trial.scores.get(name)
+    if value is None:
+        return ""
+    spread = trial.spread(name)
+    return f"{value:.4g}" + (f" ± {spread[0]:.2g}" if spread else "")

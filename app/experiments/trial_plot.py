@@ -1,0 +1,122 @@
+"""Plot of what trials have reached: by their number, or by a value that varies."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QMouseEvent
+
+from app.plots.axes import Unit, tick_labels, values_axis
+from app.plots.items import Line, Markers
+from app.plots.plot import Plot
+from designer import markup, theme
+from designer.markup import Markup
+from engine.project.experiment import Objective
+from engine.project.options.metrics import is_share
+from engine.project.parameters import texts_of
+from engine.runs.experiments import COUNTED, Trial
+
+HEIGHT = 240
+NUMBER = ""
+"""The trials in their order, as the x axis."""
+
+
+class TrialPlot(Plot):
+    """The objective of each trial; along their numbers also the best so far. A click on a point picks its trial."""
+
+    picked = Signal(int)
+
+    def __init__(self) -> None:
+        self._trials: list[Trial] = []
+        self._objective, self._along = "", NUMBER
+        self._marked: set[int] = set()
+        self._places = self._values = np.empty(0)
+        super().__init__()
+        self.setFixedHeight(HEIGHT)
+        self._best, self._points, self._stars = Line(), Markers(size=7), Markers(size=12, symbol="star")
+        for item in (self._best, self._points, self._stars):
+            self.addItem(item, ignoreBounds=True)
+        self.setAccessibleName("What the trials reach")
+
+    @property
+    def paths(self) -> list[str]:
+        """The values by which trials can be plotted: those that are numbers."""
+        found = dict.fromkeys(path for trial in self._trials for path in trial.values)
+        return [path for path in found if all(_is_number(t.values.get(path)) for t in self._trials if path in t.values)]
+
+    def show_trials(self, trials: Sequence[Trial], objective: str, marked: set[int]) -> None:
+        """Show trials; `marked` are the numbers of the best ones."""
+        self._trials = [trial for trial in trials if trial.state in COUNTED and objective in trial.scores]
+        self._objective, self._marked = objective, marked
+        if self._along not in self.paths:
+            self._along = NUMBER
+        self.refresh()
+
+    def plot_along(self, path: str) -> None:
+        """Choose the x axis: the path of a value, or `NUMBER`."""
+        self._along = path
+        self.refresh()
+
+    def dress(self) -> None:
+        """Trials in the accent colour, the best marked, the best so far as a line."""
+        palette = theme.current()
+        self._points.setPen(pg.mkPen(None))
+        self._points.setBrush(pg.mkBrush(palette.accent))
+        self._stars.setPen(pg.mkPen(palette.panel))
+        self._stars.setBrush(pg.mkBrush(palette.good))
+        self._best.setPen(pg.mkPen(palette.muted, width=1))
+
+    def draw(self) -> str:
+        """Points of the trials and the best so far."""
+        shown = [trial for trial in self._trials if not self._along or self._along in trial.values]
+        for item in (self._points, self._stars, self._best):
+            item.setVisible(False)
+        self._places = np.array([self._place(trial) for trial in shown], dtype=float)
+        self._values = np.array([trial.scores[self._objective] for trial in shown], dtype=float)
+        if not np.isfinite(self._values).any():
+            return "Trials that have ended are shown here."
+        numbers = self._along == NUMBER
+        is_log = not numbers and (self._places > 0).all() and self._places.max() >= 20 * self._places.min()
+        x = values_axis(self._places, self.num_x_ticks, is_log=bool(is_log))
+        y = values_axis(self._values, self.num_y_ticks)
+        metric = self._objective.rpartition(".")[2]
+        name = "trial" if numbers else self._along.rpartition(".")[2]
+        self.show_axes(x, Unit(name=name), y, tick_labels(y, is_percent=is_share(metric)))
+        is_marked = np.array([trial.number in self._marked for trial in shown])
+        self.lay(self._points, self._places[~is_marked], self._values[~is_marked])
+        self.lay(self._stars, self._places[is_marked], self._values[is_marked])
+        if numbers:
+            best = np.minimum.accumulate if Objective(self._objective).is_low_better else np.maximum.accumulate
+            self.lay(self._best, self._places, best(self._values))
+        return ""
+
+    def _place(self, trial: Trial) -> float:
+        return float(trial.number if self._along == NUMBER else trial.values[self._along])
+
+    def _nearest(self, place: float) -> Trial | None:
+        shown = [trial for trial in self._trials if not self._along or self._along in trial.values]
+        if not len(self._places) or len(shown) != len(self._places):
+            return None
+        return shown[int(np.argmin(np.abs(self.x.to_view(self._places) - self.x.to_view(np.array([place]))[0])))]
+
+    def readout(self, place: float) -> tuple[float, Markup]:
+        """The trial that is nearest to the pointer, with its values."""
+        trial = self._nearest(place)
+        if trial is None:
+            return place, Markup()
+        values = ", ".join(texts_of(trial.values, 4))
+        score = f"{self._objective.rpartition('.')[2]} {trial.scores[self._objective]:.4g}"
+        return self._place(trial), markup.filled("Trial {}<br>{}<br>{}", str(trial.number), values, score)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Pick the trial under the pointer."""
+        super().mouseReleaseEvent(event)
+        place = self.x.from_view(self.view.mapSceneToView(self.mapToScene(event.position().toPoint())).x())
+        trial = self._nearest(place)
+        if trial is not None:
+            self.picked.emit(trial.number)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

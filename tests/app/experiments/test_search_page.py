@@ -1,0 +1,144 @@
+"""The page of experiments: what varies is defined, an experiment is begun, its trials are shown and used."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.experiments import search_page as module
+from app.experiments.search_page import SearchPage
+from app.window import MainWindow
+from engine.network.network import Network
+from engine.project.experiment import ExperimentOptions
+from engine.project.file import dumps
+from engine.project.parameters import Parameter
+from engine.project.project import Project
+from engine.runs.experiments import ExperimentFolder, ExperimentInfo, TrialLog, create_experiment
+from tests.builders import classifier
+
+MOMENTUM = "training.momentum"
+
+
+@pytest.fixture
+def asked(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """The requests to the engine: what, its values, and what waits for the answer."""
+    found: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(window.server, "request", lambda *request: found.append(request))
+    return found
+
+
+@pytest.fixture
+def page(window: MainWindow, asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> SearchPage:
+    monkeypatch.setattr(module, "start_runner", lambda folder: None)
+    window.editor.edit_network("Add layers", lambda network: classifier())
+    page = SearchPage(window)
+    page.resize(1200, 800)
+    return page
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> ExperimentFolder:
+    info = ExperimentInfo(name="net", base=str(tmp_path), objectives=("validation.accuracy",))
+    project = Project(Network.empty(), experiment=ExperimentOptions(parameters=["training.momentum=0.1,0.5,0.9"]))
+    (tmp_path / "net.netwright").write_text("{}")
+    folder = create_experiment(tmp_path / "net.netwright", "net", dumps(project), info)
+    log = TrialLog(folder)
+    for number, (momentum, accuracy) in enumerate(((0.1, 0.7), (0.5, 0.9), (0.9, 0.8)), 1):
+        log.append(number, values={MOMENTUM: momentum})
+        log.append(number, run=str(number), state="finished", scores={"validation.accuracy": accuracy}, seconds=1.0)
+        log.append(number, state="finished")
+    log.append(4, values={MOMENTUM: 0.3})
+    log.close()
+    return folder
+
+
+def rows(page: SearchPage) -> list[list[str]]:
+    table = page.table
+    cells = [[table.item(row, column) for column in range(table.columnCount())] for row in range(table.rowCount())]
+    return [[item.text() if item is not None else "" for item in row] for row in cells]
+
+
+def test_an_option_or_field_is_added_to_what_varies(page: SearchPage, window: MainWindow) -> None:
+    page.vary(MOMENTUM)
+    page.vary("network.fc_1.outputs")
+    page.vary(MOMENTUM)
+    parameters = window.editor.project.experiment.parameters
+    assert parameters == (Parameter(MOMENTUM, (0.45, 0.9)), Parameter("network.fc_1.outputs", (4, 8, 16)))
+    window.editor.undo()
+    assert window.editor.project.experiment.parameters == parameters[:1]
+    page._fill_vary_menu()
+    assert [action.text() for action in page.vary_menu.actions()][-1] == "Layers"
+
+
+def test_a_ready_definition_is_shown_in_the_form(page: SearchPage, window: MainWindow) -> None:
+    page._begin_with("seeds")
+    assert window.editor.project.experiment.repeats == 5
+    assert page.form.record == window.editor.project.experiment
+
+
+def test_run_asks_the_engine_and_a_refusal_is_said(
+    page: SearchPage, window: MainWindow, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(type(window), "show_error", lambda self, title, text: said.append(text))
+    page.run_button.click()
+    ((what, values, _, on_error),) = asked
+    assert (what, values["base"]) == ("begin_experiment", str(window.documents.base))
+    assert not page.run_button.isEnabled()
+    on_error("nothing varies.")
+    assert said == ["nothing varies."]
+    assert page.run_button.isEnabled()
+
+
+def test_trials_are_shown_and_the_best_is_marked(page: SearchPage, folder: ExperimentFolder) -> None:
+    page.show_experiment(folder.path)
+    assert [row[:3] for row in rows(page)] == [
+        ["1", "0.1", "0.7"],
+        ["2 ★", "0.5", "0.9"],
+        ["3", "0.9", "0.8"],
+        ["4", "0.3", ""],
+    ]
+    assert page.state.text() == "lost, 3 of 4 trials ended"
+    assert page.plot_card.title == "Accuracy"
+    assert page.plot.paths == [MOMENTUM]
+    assert page.run_button.text() == "Run experiment"
+    page.table.sortItems(2)
+    assert [row[0] for row in rows(page)] == ["1", "3", "2 ★", "4"], "a trial without a score comes last"
+
+
+def test_values_of_the_best_or_the_selected_trial_are_used(
+    page: SearchPage, window: MainWindow, folder: ExperimentFolder
+) -> None:
+    page.show_experiment(folder.path)
+    page.use_button.click()
+    assert window.editor.project.training.momentum == 0.5
+    page._select(3)
+    assert page.use_button.text() == "Use values of trial 3"
+    page.use_button.click()
+    assert window.editor.project.training.momentum == 0.9
+    window.editor.undo()
+    assert window.editor.project.training.momentum == 0.5
+
+
+def test_a_trial_that_ends_meanwhile_is_seen(page: SearchPage, folder: ExperimentFolder) -> None:
+    page.show_experiment(folder.path)
+    log = TrialLog(folder)
+    log.append(4, run="4", state="finished", scores={"validation.accuracy": 0.95})
+    log.append(4, state="finished")
+    log.close()
+    page._look()
+    assert rows(page)[3][:3] == ["4 ★", "0.3", "0.95"]
+
+
+def test_without_an_experiment_it_says_what_to_do_first(page: SearchPage) -> None:
+    page.show_experiment(None)
+    assert page.pages.currentWidget() is page.message
+    assert "Choose what varies" in page.message.text()
+
+
+def test_the_page_is_reached_from_the_tab_and_the_menu(window: MainWindow) -> None:
+    window.show_search()
+    tab: Any = window.tabs.page("experiments")
+    assert isinstance(tab.pages.currentWidget(), SearchPage)
+    tab.pages.currentWidget().back_requested.emit()
+    assert not isinstance(tab.pages.currentWidget(), SearchPage)
