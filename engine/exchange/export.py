@@ -193,14 +193,8 @@ def export(
     """
     if with_training and format != "pytorch":
         raise UserError("A training script is written beside a PyTorch file only.", hint="Choose the format pytorch.")
-    source = read_source(path, base, weights_kept)
+    source = _ready_source(path, base, weights_kept, trusted=trusted)
     network = source.project.network
-    user_code.look(network, source.code_base, source.code)
-    if trusted:
-        user_code.grant(network)
-    user_code.ready(network, source.code_base, source.code)
-    if source.weights is None and source.project.weights.file:
-        source = _with_start(source)
     from engine.exchange.input_ranges import ranges
     from engine.lowering.fitted import trained_preparation
 
@@ -232,6 +226,17 @@ def export(
         done = replace(done, notes=(*source.notes, *facts_note, *notes, *done.notes))
     classes = facts.classes if facts is not None else ()
     return replace(done, inputs=inputs, classes=classes, code=_code(source, facts, data, done, inputs, options))
+
+
+def _ready_source(path: Path, base: Path | None, weights_kept: str, *, trusted: bool) -> Source:
+    """Return the source with its user code allowed, and a project with the weights that a run of it starts from."""
+    source = read_source(path, base, weights_kept)
+    network = source.project.network
+    user_code.look(network, source.code_base, source.code)
+    if trusted:
+        user_code.grant(network)
+    user_code.ready(network, source.code_base, source.code)
+    return _with_start(source) if source.weights is None and source.project.weights.file else source
 
 
 def _training_script(source: Source, to: Path, *, replaces: bool) -> "TrainingScript":
