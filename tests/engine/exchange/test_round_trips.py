@@ -44,7 +44,8 @@ SPECTRA = (
     "spectral_conv3d",
 )
 PLACES = ("resize1d", "resize2d", "resize3d", "embedding_bag", "quadratic", "max_unpool2d", "grouped_attention")
-NOT_FROM_ONNX = {*LOOPS, *SPECTRA, *PLACES}
+# An input layer of indices that nothing looks up is one of numbers in the file.
+NOT_FROM_ONNX = {*LOOPS, *SPECTRA, *PLACES, "sequence_input"}
 # The file keeps operators that have no layer; they come back as such and compute the same.
 OPAQUE = {"einsum", "fractional_max_pool3d", "fold", "one_hot", "flip", "repeat"}
 SOURCES = ("mlp", "autoencoder", "conv1d_signals", "lstm_classifier", "seq2seq", "narx")
