@@ -11,7 +11,6 @@ from PySide6.QtGui import QImage, qRgb
 
 from app.frame.tabs import DesignTab
 from app.shell import Shell
-from engine.core.errors import plural
 from engine.drawing.colour_maps import colours
 from engine.network.network import Network
 from engine.runs.history import in_order
@@ -138,20 +137,20 @@ class ActivationsOverlay(QObject):
             return
         self._draw()
         answer = sample["outputs"][0].get("class")
-        said = f"; answer {answer}" if answer is not None else ""
-        label = f", labelled {sample['label']}" if sample.get("label") else ""
-        self._tell(f"Sample {sample['place']:,} of {plural(self._count, 'sample')}{label}{said}")
+        label = f"labelled {sample['label']}" if sample.get("label") else ""
+        note = ", ".join(filter(None, (label, f"answer {answer}" if answer is not None else "")))
+        self._tell(f"Sample {sample['place']:,} of {self._count:,}", note)
 
     # ---- the canvas ----
 
-    def _tell(self, text: str) -> None:
+    def _tell(self, text: str, note: str = "") -> None:
         if self._legend is None:
             from designer.canvas.activations_legend import ActivationsLegend
 
             self._legend = ActivationsLegend(self._design.canvas)
             self._legend.stepped.connect(self.step)
             self._legend.closed.connect(self.hide)
-        self._legend.tell(text)
+        self._legend.tell(text, note)
 
     def _on_changed(self, _project: object = None) -> None:
         if self._pictures:

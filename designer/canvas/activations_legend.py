@@ -1,7 +1,7 @@
 """A bar over the canvas that says which sample the pictures beside the layers are of, and goes to the next one."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout
 
 from designer import theme
 from designer.canvas.view import CanvasView
@@ -22,7 +22,12 @@ class ActivationsLegend(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(8, 4, 4, 4)
         row.setSpacing(4)
-        self.text = QLabel()
+        self.text, self.note = QLabel(), QLabel()
+        theme.mark(self.note, "role", "help")
+        words = QVBoxLayout()
+        words.setSpacing(0)
+        words.addWidget(self.text)
+        words.addWidget(self.note)
         self._buttons = {}
         for icon, name, step in (("chevron-left", "Sample before", -1), ("chevron-right", "Next sample", 1)):
             self._buttons[icon] = self._button(name)
@@ -30,7 +35,7 @@ class ActivationsLegend(QFrame):
         self._buttons["close"] = self._button("Hide activations")
         self._buttons["close"].clicked.connect(self.closed)
         row.addWidget(self._buttons["chevron-left"])
-        row.addWidget(self.text)
+        row.addLayout(words)
         row.addWidget(self._buttons["chevron-right"])
         row.addWidget(self._buttons["close"])
         theme.changed.connect(self._dress)
@@ -49,9 +54,11 @@ class ActivationsLegend(QFrame):
         for icon, button in self._buttons.items():
             button.setIcon(theme.icon(icon, "muted"))
 
-    def tell(self, text: str) -> None:
-        """Show the bar with this text."""
+    def tell(self, text: str, note: str = "") -> None:
+        """Show the bar with this text, and a note below it."""
         self.text.setText(text)
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
         self.show()
         self._place()
 

@@ -45,7 +45,7 @@ def activations(subject: Subject, sample: Sample, name: str) -> Found:
     values = output[0].float().numpy()
     if values.ndim >= 3:
         planes = _planes(values)
-        found.arrays["maps"] = np.stack([_reduced(plane, MOST_PIXELS) for plane in planes[:MOST_MAPS]])
+        found.arrays["maps"] = np.stack([reduced(plane, MOST_PIXELS) for plane in planes[:MOST_MAPS]])
     elif values.ndim == 2:
         found.arrays["matrix"] = np.ascontiguousarray(values.T)
     else:
@@ -101,16 +101,14 @@ def _planes(values: Array) -> Array:
     return values if values.ndim == 3 else values[:, values.shape[1] // 2]
 
 
-def _reduced(plane: Array, most: int) -> Array:
+def reduced(plane: Array, most: int) -> Array:
     """Return a map (H, W) with sides of at most `most`, averaged over equal windows."""
     step = -(-max(plane.shape) // most)
     if step == 1:
         return plane
-    rows, columns = max(1, plane.shape[0] // step) * step, max(1, plane.shape[1] // step) * step
-    if min(plane.shape) < step:
-        return plane[::step, ::step]
-    cut = plane[:rows, :columns]
-    return np.asarray(cut.reshape(rows // step, step, columns // step, step).mean((1, 3)))
+    high, wide = (step if side >= 2 * step else -(-side // most) for side in plane.shape)  # few rows stay rows
+    rows, columns = plane.shape[0] // high, plane.shape[1] // wide
+    return np.asarray(plane[: rows * high, : columns * wide].reshape(rows, high, columns, wide).mean((1, 3)))
 
 
 def thumbnails(subject: Subject, sample: Sample) -> Found:
@@ -132,7 +130,7 @@ def thumbnails(subject: Subject, sample: Sample) -> Found:
             chosen = values.T[np.newaxis]
         else:
             chosen = np.atleast_1d(values)[np.newaxis, np.newaxis]
-        maps = np.stack([_reduced(plane, THUMBNAIL_PIXELS) for plane in chosen])
+        maps = np.stack([reduced(plane, THUMBNAIL_PIXELS) for plane in chosen])
         low, high = float(maps.min()), float(maps.max())
         scaled = (maps - low) * (255.0 / (high - low)) if high > low else np.zeros_like(maps)
         found.arrays[f"layer_{len(found.told['layers'])}"] = np.rint(scaled).astype(np.uint8)

@@ -64,7 +64,8 @@ def test_the_newest_run_is_shown_sample_by_sample(
     scene = window.design.canvas.network_scene
     assert [len(images) for images in scene.strips.images.values()] == [2]
     assert overlay._legend is not None
-    assert overlay._legend.text.text() == "Sample 0 of 5 samples, labelled cat; answer dog"
+    assert overlay._legend.text.text() == "Sample 0 of 5"
+    assert overlay._legend.note.text() == "labelled cat, answer dog"
     overlay._legend.stepped.emit(-1)
     assert server.asked[-1].given["question"]["place"] == 4
     overlay.switch()

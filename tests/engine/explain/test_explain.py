@@ -18,6 +18,7 @@ from sklearn.inspection import partial_dependence as sklearn_dependence
 from engine.cli.main import main
 from engine.core.errors import UserError
 from engine.evaluation.trained import TrainedNetwork
+from engine.explain.activations import reduced
 from engine.explain.attention import attention, weights_of
 from engine.explain.embeddings import embedding, principal_components
 from engine.explain.explain import FOLDER, METHODS, Question, explain
@@ -359,3 +360,11 @@ def test_the_command_line_lists_all_methods() -> None:
 
     assert [*LISTED, "sample", "thumbnails"] == [*METHODS]
     assert (*embeddings.REDUCTIONS,) == REDUCTIONS
+
+
+def test_large_maps_are_averaged_down_and_few_rows_stay() -> None:
+    plane = np.arange(64.0).reshape(8, 8)
+    assert np.allclose(reduced(plane, 4), plane.reshape(4, 2, 4, 2).mean((1, 3)))
+    assert reduced(np.ones((2, 40)), 20).shape == (2, 20)
+    assert reduced(np.ones((1, 100)), 32).shape == (1, 25)
+    assert reduced(plane, 8) is plane
