@@ -29,17 +29,15 @@ from engine.core.errors import UserError, plural
 from engine.core.text import format_percent
 from engine.network.analysis import analyse, frozen_parameters
 from engine.network.block import Block
-from engine.network.blocks import network_in
-from engine.network.network import Network
 from engine.project.dataset_info import DatasetInfo
 from engine.project.file import dumps
 from engine.project.project import Project
 from engine.project.published_weights import Published, with_inputs_of
 from engine.project.transfer import (
-    HEADS,
     freeze_up_to,
     frozen_layers,
-    head_of,
+    head_change,
+    outputs_of,
     replace_head,
     scale_rates,
     with_freezing,
@@ -155,7 +153,7 @@ class TransferDialog(QDialog):
         self.outputs.setValue(wanted or 10)
         self.outputs.setVisible(self._info is None)
         self.head.setText("Replace for the data" if self._info is not None else "Replace, with outputs:")
-        self.head.setChecked(self._info is not None and _outputs_of(self._before.network) not in (wanted, 0))
+        self.head.setChecked(self._info is not None and outputs_of(self._before.network) not in (wanted, 0))
         self.head_note = _note()
         row = QHBoxLayout()
         for widget in (self.head, self.outputs):
@@ -342,7 +340,7 @@ class TransferDialog(QDialog):
             return
         self.note.setText("")
         self.ok.setEnabled(not self._error)
-        self.head_note.setText(_head_change(self._before, project) if self.head.isChecked() else "")
+        self.head_note.setText(head_change(self._before, project) if self.head.isChecked() else "")
         self._show_frozen(project)
         lowered = self.factor.value() != 1.0 and self.rates.currentData()
         self.rates_note.setText("The layers behind it learn at the full rate." if lowered else "")
@@ -436,32 +434,3 @@ def _add(grid: QGridLayout, name: str, row: QHBoxLayout, note: QLabel) -> None:
 
 def _file_name(path: str) -> str:
     return "/".join(Path(path).parts[-2:])
-
-
-def _outputs_of(network: Network) -> int:
-    """Return the number of outputs of the head; 0 where there is none, or the network has several outputs."""
-    try:
-        (port,) = network.output_ports
-        path = head_of(network, port)
-    except (ValueError, UserError):
-        return 0
-    type = network_in(network, path[:-1]).layers[path[-1]].type
-    return int(getattr(type, HEADS[type.key]))
-
-
-def _head_change(before: Project, after: Project) -> str:
-    """Say which layers a new head takes the place of."""
-    old, new = _flat(before.network), _flat(after.network)
-    gone = ", ".join(f"{name} ({value})" for id, (name, value) in old.items() if id not in new)
-    come = ", ".join(f"{name} ({value})" for id, (name, value) in new.items() if id not in old)
-    return f"{gone} → {come}, which starts from random numbers." if gone and come else ""
-
-
-def _flat(network: Network, path: str = "") -> dict[str, tuple[str, str]]:
-    """Return name and telling value of each layer, in blocks too, by path of ids."""
-    found = {}
-    for id, layer in network.layers.items():
-        found[f"{path}{id}"] = (layer.name, layer.type.short_value())
-        if isinstance(layer.type, Block):
-            found |= _flat(layer.type.network, f"{path}{id}/")
-    return found

@@ -1,12 +1,14 @@
 """Fetch a published file of weights into the user's cache folder: checked by its hash, and going on after an
 interruption."""
 
+import contextlib
 import hashlib
 import http.client
 import os
 import shutil
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -14,6 +16,7 @@ from urllib.parse import urlsplit
 from engine.core import progress
 from engine.core.errors import UnavailableError, UserError
 from engine.core.files import open_file
+from engine.core.locks import LockHeldError, restore_lock, take_lock
 from engine.core.text import format_bytes
 from engine.project.published_weights import Published
 
@@ -39,19 +42,46 @@ def fetch(entry: Published, most_bytes: int = MOST_BYTES) -> Path:
     part = path.with_name(f"{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _complete(entry, part, most_bytes)
-        if not sha256_of(part).startswith(entry.sha256):
-            part.unlink()
-            raise UserError(
-                f"What came from {entry.url} has another SHA-256 than {entry.sha256}, and was removed.",
-                hint="Run it again; if that does not help, the address book is out of date.",
-                code="changed",
-            )
-        os.replace(part, path)
+        with _alone(path):
+            return _fetched(entry, part, most_bytes)
     except OSError as error:
         raise UserError(
             f"{path} cannot be written: {error.strerror or error}.", hint="Make room, or move the cache folder."
         ) from error
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Context in which no other process fetches this file. Raises `UserError` where one does."""
+    lock = path.with_name(f"{path.name}.lock")
+    try:
+        descriptor = take_lock(lock)
+        restore_lock(lock, descriptor)
+    except LockHeldError:
+        raise UserError(
+            f"{path.name} is being fetched by another process.", hint="Wait until that is done, and ask again."
+        ) from None
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _fetched(entry: Published, part: Path, most_bytes: int) -> Path:
+    """Complete the part, check it, and give it its name."""
+    path = entry.path
+    if path.is_file() and sha256_of(path).startswith(entry.sha256):
+        return path  # it has come in the meantime
+    _complete(entry, part, most_bytes)
+    if not sha256_of(part).startswith(entry.sha256):
+        part.unlink()
+        raise UserError(
+            f"What came from {entry.url} has another SHA-256 than {entry.sha256}, and was removed.",
+            hint="Run it again; if that does not help, the address book is out of date.",
+            code="changed",
+        )
+    os.replace(part, path)
     return path
 
 
@@ -73,15 +103,17 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 
 def _complete(entry: Published, part: Path, most_bytes: int) -> None:
     """Append to the part until it has all bytes. Raises `UserError`, `OSError` for the disk."""
-    reason = ""
+    reason, goes_on = "", True
     for _ in range(RETRIES):
         before = part.stat().st_size if part.exists() else 0
         try:
-            if _receive(entry, part, before, most_bytes):
+            is_complete, goes_on = _receive(entry, part, before, most_bytes)
+            if is_complete:
                 return
             reason = "the connection ended early"
         except urllib.error.HTTPError as error:
             if error.code != http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE or not before:
+                part.unlink(missing_ok=True)  # it can never be completed
                 raise UnavailableError(
                     f"{entry.url} is not there: the server says {error.code} {error.reason}."
                 ) from None
@@ -89,25 +121,30 @@ def _complete(entry: Published, part: Path, most_bytes: int) -> None:
             reason = "the file there has become shorter"
         except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError) as error:
             reason = str(getattr(error, "reason", "") or error) or type(error).__name__
-    raise UnavailableError(f"{entry.url} could not be fetched: {reason}.", hint=AGAIN)
+    if not goes_on:
+        part.unlink(missing_ok=True)
+    hint = AGAIN if goes_on else "Run it again; that server sends the file only as a whole, so nothing was kept."
+    raise UnavailableError(f"{entry.url} could not be fetched: {reason}.", hint=hint)
 
 
-def _receive(entry: Published, part: Path, before: int, most_bytes: int) -> bool:
-    """Receive what is missing behind `before` bytes. Return whether the file is complete."""
+def _receive(entry: Published, part: Path, before: int, most_bytes: int) -> tuple[bool, bool]:
+    """Receive what is missing behind `before` bytes. Return whether the file is complete, and whether the server can go
+    on behind what has come."""
     request = urllib.request.Request(entry.url, headers={"Range": f"bytes={before}-"} if before else {})
     proxies = [urllib.request.ProxyHandler({})] if urlsplit(entry.url).hostname in LOOPBACK else []
     opener = urllib.request.build_opener(_Redirects, *proxies)
     with opener.open(request, timeout=TIMEOUT_S) as answer:
         goes_on = answer.status == http.HTTPStatus.PARTIAL_CONTENT
         if goes_on and not str(answer.headers.get("Content-Range", "")).startswith(f"bytes {before}-"):
-            goes_on = False
             part.unlink()
-            return False  # a part that was not asked for; the next try takes all
+            return False, False  # a part that was not asked for; the next try takes all
         start = before if goes_on else 0
+        knows_ranges = goes_on or (not before and answer.headers.get("Accept-Ranges", "").lower() != "none")
         length = answer.headers.get("Content-Length")
         total = start + int(length) if length and length.isdecimal() else entry.bytes
         limit = entry.bytes or most_bytes
         if total > limit:
+            part.unlink(missing_ok=True)
             raise UserError(f"{entry.url} has {format_bytes(total)}; expected at most {format_bytes(limit)}.")
         if (free := shutil.disk_usage(part.parent).free) < total - start:
             raise UserError(
@@ -122,7 +159,7 @@ def _receive(entry: Published, part: Path, before: int, most_bytes: int) -> bool
     if received > limit:
         part.unlink()
         raise UserError(f"{entry.url} has over {format_bytes(limit)}, more than expected; it was removed.")
-    return not total or received >= total
+    return not total or received >= total, knows_ranges
 
 
 def _copy(answer: Any, file: IO[bytes], start: int, total: int, limit: int) -> int:

@@ -283,3 +283,32 @@ def _with_rates(network: Network, ids: set[str], factor: float) -> Network:
         elif names := [name for name in layer.type.fields if name.endswith(RATE)]:
             network = network.with_layer(replace(layer, type=layer.type.replace(**dict.fromkeys(names, factor))))
     return network
+
+
+def outputs_of(network: Network) -> int:
+    """Return the number of outputs of the head; 0 where there is none, or the network has several outputs."""
+    try:
+        (port,) = network.output_ports
+        path = head_of(network, port)
+    except (ValueError, UserError):
+        return 0
+    type = network_in(network, path[:-1]).layers[path[-1]].type
+    return int(getattr(type, HEADS[type.key]))
+
+
+def head_change(before: Project, after: Project) -> str:
+    """Say which layers a new head takes the place of."""
+    old, new = _flat(before.network), _flat(after.network)
+    gone = ", ".join(f"{name} ({value})" for id, (name, value) in old.items() if id not in new)
+    come = ", ".join(f"{name} ({value})" for id, (name, value) in new.items() if id not in old)
+    return f"{gone} → {come}, which starts from random numbers." if gone and come else ""
+
+
+def _flat(network: Network, path: str = "") -> dict[str, tuple[str, str]]:
+    """Return name and telling value of each layer, in blocks too, by path of ids."""
+    found = {}
+    for id, layer in network.layers.items():
+        found[f"{path}{id}"] = (layer.name, layer.type.short_value())
+        if isinstance(layer.type, Block):
+            found |= _flat(layer.type.network, f"{path}{id}/")
+    return found

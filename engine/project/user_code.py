@@ -203,12 +203,16 @@ def with_type(network: Network, id: str, type: UserCode) -> Network:
 
 
 def moved_project(project: Project, before: Path, after: Path) -> Project:
-    """Return a project moved from one folder to another, with relative paths of code and constants adapted."""
+    """Return a project moved from one folder to another, with relative paths of code, weights and constants adapted."""
     training = moved_options(project.training, lambda file: _moved_file(file, before, after))
     constants = project.constants
     if constants.file:
         constants = constants.replace(file=_moved_file(constants.file, before, after))
-    return replace(project, network=moved(project.network, before, after), training=training, constants=constants)
+    weights = project.weights
+    if weights.file:
+        weights = weights.replace(file=_moved_file(weights.file, before, after))
+    network = moved(project.network, before, after)
+    return replace(project, network=network, training=training, constants=constants, weights=weights)
 
 
 def moved(network: Network, before: Path, after: Path) -> Network:

@@ -127,6 +127,19 @@ _INVERTED = r"stage_(\d)(_first)?(?:\.(\d+))?\.(grouped_conv|conv|bn)_(\d)\.(.*)
 # ---- densenet, googlenet ----
 
 
+def _inverted(name: str, last: int, blocks: Callable[[re.Match[str]], tuple[str, ...]]) -> Layout:
+    """Return the layout of inverted residual blocks between two convolutions; `last` is the number of the second."""
+    rules: tuple[Rule, ...] = (
+        (r"conv_1\.(.*)", _to(r"features.0.0.\1")),
+        (r"bn_1\.(.*)", _to(r"features.0.1.\1")),
+        (_INVERTED, blocks),
+        (r"conv_2\.(.*)", _to(rf"features.{last}.0.\1")),
+        (r"bn_2\.(.*)", _to(rf"features.{last}.1.\1")),
+        (r"fc_1\.(.*)", _to(r"classifier.1.\1")),
+    )
+    return Layout(name, rules)
+
+
 def _dense(found: re.Match[str]) -> tuple[str, ...]:
     block, copy, kind, number, rest = found.groups()
     kind = "norm" if kind == "bn" else kind
@@ -218,28 +231,8 @@ LAYOUTS: tuple[Layout, ...] = (
             ),
         ),
     ),
-    Layout(
-        "torchvision: MobileNetV2",
-        (
-            (r"conv_1\.(.*)", _to(r"features.0.0.\1")),
-            (r"bn_1\.(.*)", _to(r"features.0.1.\1")),
-            (_INVERTED, _mobile),
-            (r"conv_2\.(.*)", _to(r"features.18.0.\1")),
-            (r"bn_2\.(.*)", _to(r"features.18.1.\1")),
-            (r"fc_1\.(.*)", _to(r"classifier.1.\1")),
-        ),
-    ),
-    Layout(
-        "torchvision: EfficientNet",
-        (
-            (r"conv_1\.(.*)", _to(r"features.0.0.\1")),
-            (r"bn_1\.(.*)", _to(r"features.0.1.\1")),
-            (_INVERTED, _efficient),
-            (r"conv_2\.(.*)", _to(r"features.8.0.\1")),
-            (r"bn_2\.(.*)", _to(r"features.8.1.\1")),
-            (r"fc_1\.(.*)", _to(r"classifier.1.\1")),
-        ),
-    ),
+    _inverted("torchvision: MobileNetV2", 18, _mobile),
+    _inverted("torchvision: EfficientNet", 8, _efficient),
     Layout(
         "torchvision: DenseNet",
         (

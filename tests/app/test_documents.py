@@ -11,9 +11,11 @@ from engine.core.errors import UserError
 from engine.core.folders import state_folder
 from engine.network.arrangement import arrange
 from engine.network.layout import Layout
+from engine.project.constants import ConstantsFile
 from engine.project.data import DataOptions
 from engine.project.file import load, save
 from engine.project.project import Project
+from engine.project.weights import WeightsOptions
 from tests.builders import classifier
 
 
@@ -88,6 +90,21 @@ def test_relative_data_is_still_found_after_saving_elsewhere(desk: Desk, tmp_pat
 
     assert saved.data.path == "../a/x.npz"
     assert load(tmp_path / "b" / "two.netwright").project.data.path == "../a/x.npz"
+
+
+def test_weights_and_constants_are_still_found_after_saving_elsewhere(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    weights = WeightsOptions(file="x.weights.safetensors", sha256="0" * 64)
+    constants = ConstantsFile(file="x.constants.safetensors", sha256="0" * 64)
+    desk.project = replace(desk.project, weights=weights, constants=constants)
+    desk.documents.save(tmp_path / "a" / "one.netwright")
+
+    desk.documents.save(tmp_path / "b" / "two.netwright")
+
+    opened = load(tmp_path / "b" / "two.netwright").project
+    assert opened.weights.file == "../a/x.weights.safetensors"
+    assert opened.constants.file == "../a/x.constants.safetensors"
 
 
 def test_unsaved_work_of_a_crashed_window_comes_back_once(desk: Desk, tmp_path: Path) -> None:

@@ -12,7 +12,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 from engine.cli import jobs
 from engine.cli.jobs import HANDLERS, subject_of
@@ -136,6 +139,39 @@ def test_a_reader_that_hangs_holds_up_nobody_and_can_be_cancelled(serving: Make)
     assert done == {"id": 5, "result": {"cancelled": True}}
     client.ask(6, "cancel", id=1)
     assert client.hear()["result"] == {"cancelled": False}
+
+
+def written(path: Path) -> Path:
+    """Write a small network as ONNX."""
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["y"]), helper.make_node("Relu", ["y"], ["z"])]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, 3]) for name in ("x", "z")]
+    weight = numpy_helper.from_array(np.eye(3, dtype=np.float32), "w")
+    graph = helper.make_graph(nodes, "net", ends[:1], ends[1:], [weight])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+def test_an_import_tells_its_progress_and_can_be_cancelled(serving: Make, tmp_path: Path) -> None:
+    path, to = written(tmp_path / "net.onnx"), tmp_path / "net.netwright"
+    client = serving()
+    client.ask(1, "import", path=str(path), to=str(to))
+    messages = [client.hear()]
+    while "progress" in messages[-1]:
+        messages.append(client.hear())
+    assert {message["progress"]["unit"] for message in messages[:-1]} == {"operators", "comparisons"}
+    assert messages[-1]["result"]["agrees"]
+    assert to.is_file()
+
+    client.ask(2, "import", path=str(written(tmp_path / "two.onnx")), to=str(tmp_path / "two.netwright"))
+    client.ask(3, "cancel", id=2)
+    answers: dict[int, dict[str, Any]] = {}
+    while len(answers) < 2:
+        message = client.hear()
+        if "progress" not in message:
+            answers[message["id"]] = message
+    assert answers[2]["error"]["cancelled"]
+    assert answers[3]["result"] == {"cancelled": True}
+    assert not (tmp_path / "two.netwright").exists()
 
 
 def test_what_waits_can_be_cancelled_without_the_process(serving: Make) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,6 +15,7 @@ import pytest
 from engine.cli.main import main
 from engine.core import progress
 from engine.core.errors import EXIT_DONE, UnavailableError, UserError
+from engine.core.locks import take_lock
 from engine.exchange import fetch_weights
 from engine.exchange.fetch_weights import fetch
 from engine.project.published_weights import FILE, Published, published
@@ -118,6 +120,32 @@ def test_what_broke_off_for_good_goes_on_with_the_next_call(server: Server) -> N
 def test_a_server_without_ranges_sends_all_again(server: Server) -> None:
     server.breaks, server.knows_ranges = [1000], False
     assert fetch(entry(server)).read_bytes() == CONTENT
+
+
+def test_nothing_is_kept_of_what_cannot_go_on(server: Server) -> None:
+    server.breaks, server.knows_ranges = [1000, 1000, 1000], False
+    with pytest.raises(UnavailableError, match="only as a whole, so nothing was kept"):
+        fetch(entry(server))
+    part = entry(server).path.with_name("w.pth.part")
+    assert not part.exists()
+    part.write_bytes(b"of before")
+    with pytest.raises(UnavailableError, match="is not there"):
+        fetch(replace(entry(server), url=entry(server).url.replace("w.pth", "gone/w.pth")))
+    assert list(part.parent.iterdir()) == []
+
+
+def test_two_fetches_of_one_file_do_not_write_into_each_other(server: Server) -> None:
+    path = entry(server).path
+    path.parent.mkdir(parents=True)
+    descriptor = take_lock(path.with_name("w.pth.lock"))
+    try:
+        with pytest.raises(UserError, match=r"w.pth is being fetched by another process.*Wait until that is done"):
+            fetch(entry(server))
+    finally:
+        os.close(descriptor)
+    assert server.ranges == []
+    assert fetch(entry(server)) == path
+    assert [file.name for file in path.parent.iterdir()] == ["w.pth"]
 
 
 def test_a_part_of_a_longer_file_of_before_is_thrown_away(server: Server) -> None:

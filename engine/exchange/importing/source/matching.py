@@ -15,6 +15,7 @@ from engine.core.fields import Bool, Choice, Float, Int, Text
 from engine.core.list_fields import Floats, Ints, Padding
 from engine.core.types import Symbol, TensorType
 from engine.layers.base import Call, LayerType, as_chain
+from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
 from engine.layers.weighted import GROUP
 from engine.lowering.module import resolve
 from engine.network.block import Block
@@ -403,3 +404,18 @@ def _tuples(calls: Sequence[Plain]) -> Iterator[tuple[Any, ...]]:
             if isinstance(value, tuple):
                 yield value
                 waiting += value
+
+
+def input_fields(type: TensorType) -> tuple[type[LayerType], dict[str, Any]]:
+    """Return the class of an input layer for a type, and its fields."""
+    sizes = {axis: size if isinstance(size, int) else 0 for axis, size in zip(type.axes, type.sizes, strict=True)}
+    match type.axes:
+        case ("C",):
+            return FeatureInput, {"channels": sizes["C"]}
+        case ("C", "H", "W"):
+            return ImageInput, {"channels": sizes["C"], "size": (sizes["H"], sizes["W"])}
+        case ("C", "D", "H", "W"):
+            return VolumeInput, {"channels": sizes["C"], "size": (sizes["D"], sizes["H"], sizes["W"])}
+        case ("T", "C"):
+            return SequenceInput, {"channels": sizes["C"], "length": sizes["T"]}
+    return SequenceInput, {"content": "indices", "length": sizes["T"]}

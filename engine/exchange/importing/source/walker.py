@@ -7,10 +7,9 @@ from typing import Any
 
 from engine.core.errors import UserError
 from engine.core.types import TensorType
-from engine.exchange.importing.source.matching import Plain, input_layer_of, is_known, layer_of
+from engine.exchange.importing.source.matching import Plain, input_fields, input_layer_of, is_known, layer_of
 from engine.exchange.importing.source.parsing import Made, Row, Source, literal, refuse
 from engine.layers.base import Call, LayerType
-from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
 from engine.layers.utility import Identity
 from engine.network.analysis import copy_path
 from engine.network.block import SOLVERS, Block, BlockInput, BlockOutput, NeuralOde
@@ -280,7 +279,7 @@ class Walker:
         known = self.values.get(value.argument)
         if known is not None and not known.argument:
             return known
-        kind, fields = _input_fields(value.type)
+        kind, fields = input_fields(value.type)
         attributes: list[str] = []
         made: LayerType | None = None
         if len(chain.inputs) == 1 and "modules.normalization.Normalize" in chain.calls[0].target:
@@ -434,18 +433,3 @@ def _port_name(attribute: str, names: Sequence[str], place: int) -> str:
 
 def _shape(built: Built) -> tuple[Any, ...]:
     return tuple((layer.name, layer.type) for layer in built.layers.values()), tuple(built.connections)
-
-
-def _input_fields(type: TensorType) -> tuple[type[LayerType], dict[str, Any]]:
-    """Return the class of an input layer for a type, and its fields."""
-    sizes = {axis: size if isinstance(size, int) else 0 for axis, size in zip(type.axes, type.sizes, strict=True)}
-    match type.axes:
-        case ("C",):
-            return FeatureInput, {"channels": sizes["C"]}
-        case ("C", "H", "W"):
-            return ImageInput, {"channels": sizes["C"], "size": (sizes["H"], sizes["W"])}
-        case ("C", "D", "H", "W"):
-            return VolumeInput, {"channels": sizes["C"], "size": (sizes["D"], sizes["H"], sizes["W"])}
-        case ("T", "C"):
-            return SequenceInput, {"channels": sizes["C"], "length": sizes["T"]}
-    return SequenceInput, {"content": "indices", "length": sizes["T"]}

@@ -1,5 +1,6 @@
 """Printed source comes back as the network that it was printed from, also after edits by hand, without being run."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,54 @@ def test_edits_by_hand_are_understood(tmp_path: Path) -> None:
     keys = [layer.type.key for layer in read(path, {}).network.layers.values()]
     for key in ("leaky_relu", "tanh", "dropout", "scaling", "addition"):
         assert key in keys
+
+
+def renamed(text: str) -> str:
+    """Give an attribute of the network another name."""
+    start = text.index("class Network(")
+    found = re.search(r"self\.(\w+) = nn\.(?:Linear|Conv\w+|LSTM)\(", text[start:])
+    assert found is not None
+    return text[:start] + re.sub(rf"\bself\.{found[1]}\b", f"self.my_{found[1]}", text[start:])
+
+
+def wider(text: str) -> str:
+    """Give the last layer with weights three more outputs."""
+    *_, last = re.finditer(r"(out_features|out_channels)=(\d+)", text)
+    return f"{text[: last.start()]}{last[1]}={int(last[2]) + 3}{text[last.end() :]}"
+
+
+def without(text: str) -> str:
+    """Remove the first activation or dropout, with its call."""
+    kinds = "ReLU|GELU|Dropout|Tanh|LeakyReLU|SiLU|Sigmoid|ReLU6"
+    found = re.search(rf"\n +self\.(\w+) = nn\.({kinds})\([^\n]*\)", text)
+    if found is None:
+        return text
+    text = text.replace(found[0], "", 1)
+    return re.sub(rf"self\.{found[1]}\((\w+)\)", r"\1", text, count=1)
+
+
+FIXED = {"autoencoder", "lstm_forecaster", "narx", "tcn_forecaster"}
+"""Templates whose last layer must have as many outputs as what follows expects."""
+
+
+def check_edits(name: str, folder: Path) -> None:
+    text = text_of(template(name))
+    path = folder / "edited.py"
+    for edit in (renamed, without, *((wider,) if name not in FIXED else ())):
+        path.write_text(edit(text), encoding="utf-8")
+        count = len(read(path, {}).network.layers)
+        assert abs(count - len(template(name).layers)) <= 2, edit.__name__
+
+
+@pytest.mark.parametrize("name", ["mlp", "lstm_classifier"])
+def test_small_edits_of_templates_are_understood(name: str, tmp_path: Path) -> None:
+    check_edits(name, tmp_path)
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_small_edits_of_all_templates_are_understood(name: str, tmp_path: Path) -> None:
+    check_edits(name, tmp_path)
 
 
 def test_blocks_keep_their_classes_and_copies(tmp_path: Path) -> None:
