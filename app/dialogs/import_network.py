@@ -27,7 +27,7 @@ from engine.project.file import SUFFIX
 from engine.user_code import trust
 from engine.user_code.registry import module_names
 
-LEAST_WIDTH = 560
+LEAST_WIDTH, LABEL_WIDTH = 560, 76
 EXPORTED = "Network"
 """The class of source that Netwright exported."""
 INPUTS_HELP = (
@@ -101,6 +101,7 @@ class ImportDialog(QDialog):
             label.setBuddy(field)
             grid.addWidget(label, row, 0)
             grid.addWidget(field, row, 1)
+        grid.setColumnMinimumWidth(0, LABEL_WIDTH)
         grid.addWidget(self.browse, 0, 2)
         note = QLabel(SIZES_HELP)
         theme.mark(note, "role", "help")
@@ -243,6 +244,7 @@ class ModuleFields(QWidget):
         note.setWordWrap(True)
         theme.mark(note, "role", "help")
         grid.addWidget(note, len(fields), 1)
+        grid.setColumnMinimumWidth(0, LABEL_WIDTH)
         grid.setColumnStretch(1, 1)
         self.choice.currentIndexChanged.connect(self._show_fields)
         self._show_fields()

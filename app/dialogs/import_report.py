@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -91,6 +91,9 @@ def _number(value: float | None) -> str:
 class ImportReport(QDialog):
     """Shows the report of one import. `wants_transfer` is true after the button for transfer learning was pressed."""
 
+    layer_chosen = Signal(str)
+    """The layer of an output that was clicked, by name."""
+
     def __init__(self, report: Report, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._report = report
@@ -132,7 +135,10 @@ class ImportReport(QDialog):
                 [one["name"], _number(one["difference"]), _number(one["spread"]), "yes" if one["agrees"] else "no"]
                 for one in report["outputs"]
             ]
-            column.addWidget(_card("Outputs", _table(["Output", "Largest difference", "Spread", "Agrees"], rows)))
+            outputs = _table(["Output", "Largest difference", "Spread", "Agrees"], rows)
+            outputs.setToolTip("Click an output to go to its layer")
+            outputs.cellClicked.connect(self._on_output)
+            column.addWidget(_card("Outputs", outputs))
         rows = [[row["operator"], f"{row['count']:,}", became(row)] for row in report["operators"]]
         column.addWidget(_card("Operators", _table(["Operator", "Count", "Became"], rows, wide=2)))
         rows = [[one["name"], one["sizes"]] for one in report["inputs"]]
@@ -169,6 +175,11 @@ class ImportReport(QDialog):
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(as_text(self._report))
         self.copy.setText("Report copied")
+
+    def _on_output(self, row: int, _: int) -> None:
+        if layer := self._report["outputs"][row].get("layer"):
+            self.accept()
+            self.layer_chosen.emit(layer)
 
     def _on_transfer(self) -> None:
         self.wants_transfer = True

@@ -83,6 +83,7 @@ class ImportCommands(QObject):
 
     def show_report(self) -> None:
         """Show the report of the import that made the open project."""
+        from app.dialogs.export import select_layer
         from app.dialogs.import_report import ImportReport
 
         shell = self._shell
@@ -94,6 +95,7 @@ class ImportCommands(QObject):
             shell.hint("This project was not imported here: there is no report.")
             return
         dialog = ImportReport(report, shell.dialog_parent)
+        dialog.layer_chosen.connect(lambda name: select_layer(shell, name))
         dialog.exec()
         wants_transfer = dialog.wants_transfer
         dialog.deleteLater()

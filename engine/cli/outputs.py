@@ -386,6 +386,8 @@ class ImportedOutput(TypedDict):
     """Standard deviation of the original's values."""
     agrees: bool
     """Whether the difference is at most 1e-4 of the spread."""
+    layer: str
+    """Layer that gives it, or the block that it is in."""
 
 
 class Imported(TypedDict):

@@ -265,6 +265,9 @@ def _report(
         parity=parity,
         warnings=tuple(warnings),
         notes=(*ctx.graph.notes, *ctx.notes),
+        ends={
+            name: made.network.layers[made.network.output_ports[place].layer].name for name, _, place in made.ends()[1]
+        },
     )
 
 

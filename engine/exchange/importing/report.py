@@ -74,6 +74,8 @@ class ImportReport:
     parity: Parity
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    ends: Mapping[str, str] = field(default_factory=dict)
+    """Name of the layer that gives each output."""
 
     def write(self) -> dict[str, Any]:
         """Return the report as JSON, for `import --json` and `serve`."""
@@ -97,6 +99,7 @@ class ImportReport:
                     "difference": _finite(one.difference),
                     "spread": _finite(one.spread),
                     "agrees": one.is_close,
+                    "layer": self.ends.get(one.name, ""),
                 }
                 for one in self.parity.outputs
             ],

@@ -240,6 +240,20 @@ def test_differences_and_opaque_operators_are_named(qtbot: QtBot, tmp_path: Path
     assert any(text.startswith("1 operator without a layer here: NonMaxSuppression.") for text in texts)
 
 
+def test_a_click_on_an_output_leads_to_its_layer(qtbot: QtBot, tmp_path: Path) -> None:
+    outputs = [
+        {"name": name, "difference": 1.0, "spread": 2.0, "agrees": False, "layer": name[1:]} for name in ("ya", "y")
+    ]
+    dialog = ImportReport(report(tmp_path / "a.onnx", tmp_path / "a.netwright", outputs=outputs))
+    qtbot.addWidget(dialog)
+    chosen: list[str] = []
+    dialog.layer_chosen.connect(chosen.append)
+    table = dialog.findChildren(QTableWidget)[0]
+    table.cellClicked.emit(1, 0)  # an output of a report from before, without a layer
+    table.cellClicked.emit(0, 2)
+    assert chosen == ["a"]
+
+
 def test_a_file_that_may_be_either_is_asked_about(
     monkeypatch: pytest.MonkeyPatch, window: MainWindow, server: Engine, tmp_path: Path
 ) -> None:
