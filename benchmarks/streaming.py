@@ -116,11 +116,11 @@ def peer(name: str, folder: Path) -> Epoch:
 class Small:
     """A network with a few layers, and its optimizer."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, classes: int = 2) -> None:
         torch.manual_seed(0)
         self._network = nn.Sequential(
             nn.Conv2d(3, width, 3, stride=2), nn.ReLU(), nn.Conv2d(width, width, 3, stride=2), nn.ReLU(),
-            nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(width, 2),
+            nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(width, classes),
         )  # fmt: skip
         self._optimizer = torch.optim.SGD(self._network.parameters(), 0.01, momentum=0.9, fused=True)
 

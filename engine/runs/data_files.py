@@ -11,8 +11,10 @@ import errno
 import hashlib
 import os
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Self
 
@@ -78,14 +80,18 @@ class DataPlace:
     listing: Mapping[str, Stamp] | None = field(default_factory=dict, repr=False)
     folders: Mapping[str, tuple[int, int, str]] = field(default_factory=dict, repr=False)
     kind: str = "all"
+    text: bytes = field(default=b"", repr=False, compare=False)
+    """The listing as it is packed and hashed, where it was just made."""
 
     @classmethod
     def look(cls, option: str, path: Path, suffixes: Collection[str] = (), most: int = MOST_ENTRIES) -> Self:
         """Return the state of a file or folder now. Raises `OSError` where it is missing, may not be read, or has more
         than `most` files and folders, unless that is `MOST_ENTRIES`."""
-        found = dict(sorted(_walk(path, frozenset(suffixes), most)))
-        place = cls._of(option, path, found, _content(path, found), suffixes=tuple(sorted(suffixes)))
-        return place if len(found) <= MOST_LISTED else replace(place, listing=None, folders=_by_folder(found))
+        found = dict(sorted(_walk(path, frozenset(suffixes), most), key=itemgetter(0)))
+        place = cls._of(option, path, found, path, suffixes=tuple(sorted(suffixes)))
+        if len(found) <= MOST_LISTED:
+            return place
+        return replace(place, listing=None, text=b"", folders=_by_folder(found))
 
     @classmethod
     def look_at(cls, option: str, folder: Path, names: Collection[str]) -> Self:
@@ -96,7 +102,7 @@ class DataPlace:
             with contextlib.suppress(FileNotFoundError):
                 status = (folder / name).stat()
                 found[name] = status.st_size, status.st_mtime_ns
-        return cls._of(option, folder, found, _content(folder, found), kind="listed")
+        return cls._of(option, folder, found, folder, kind="listed")
 
     @classmethod
     def remote(cls, option: str, url: str, states: Mapping[str, tuple[int, str]]) -> Self:
@@ -105,15 +111,17 @@ class DataPlace:
             name: (size, int.from_bytes(hashlib.sha256(tag.encode("utf-8", "replace")).digest()[:6], "big"))
             for name, (size, tag) in states.items()
         }
-        return cls._of(option, url, found, Content("", 0, 0, False), kind="remote")
+        return cls._of(option, url, found, None, kind="remote")
 
     @classmethod
-    def _of(cls, option: str, path: Path | str, found: Mapping[str, Stamp], content: Content, **more: Any) -> Self:
-        total = sum(size for size, _ in found.values())
-        stamps = hashlib.sha256(_joined(found)).hexdigest()
-        return cls(
-            option, str(path), files=len(found), bytes=total, stamps=stamps, content=content, listing=found, **more
-        )
+    def _of(cls, option: str, path: Path | str, found: Mapping[str, Stamp], hashed: Path | None, **more: Any) -> Self:
+        """Return the state of these files; `hashed` is the file or folder whose contents are hashed."""
+        total = sum([size for size, _ in found.values()])
+        text = _joined(found)
+        stamps = hashlib.sha256(text).hexdigest()
+        content = Content("", 0, 0, False) if hashed is None else _content(hashed, found, total)
+        more |= {"stamps": stamps, "content": content, "listing": found, "text": text}
+        return cls(option, str(path), files=len(found), bytes=total, **more)
 
     def write(self) -> dict[str, Any]:
         """Return the value as JSON."""
@@ -129,7 +137,7 @@ class DataPlace:
         if self.kind != "all":
             data["kind"] = self.kind
         if self.listing is not None:
-            return {**data, "listing": pack(_joined(self.listing))}
+            return {**data, "listing": pack(self.text or _joined(self.listing))}
         return {**data, "folders": {name: list(values) for name, values in self.folders.items()}}
 
     @classmethod
@@ -244,7 +252,7 @@ def _walk(path: Path, suffixes: frozenset[str], most: int) -> list[tuple[str, St
     left = most
     while waiting and left >= 0:
         prefix, folder, level = waiting.pop()
-        with os.scandir(folder) as entries:
+        with _entries(folder) as entries:
             for entry in entries:
                 name = entry.name
                 left -= 1
@@ -253,13 +261,14 @@ def _walk(path: Path, suffixes: frozenset[str], most: int) -> list[tuple[str, St
                 if name[0] == ".":
                     continue
                 if entry.is_dir():
+                    inside = f"{folder}{os.sep}{name}"
                     if entry.is_symlink():  # it may lead back to a folder around it
-                        real = os.path.realpath(entry.path)
+                        real = os.path.realpath(inside)
                         if real in followed:
                             continue
                         followed.add(real)
                     if level < DEEPEST:
-                        waiting.append((f"{prefix}{name}/", entry.path, level + 1))
+                        waiting.append((f"{prefix}{name}/", inside, level + 1))
                 elif not endings or name.lower().endswith(endings):
                     try:
                         status = entry.stat()
@@ -270,6 +279,22 @@ def _walk(path: Path, suffixes: frozenset[str], most: int) -> list[tuple[str, St
     if left < 0 and most < MOST_ENTRIES:
         raise OSError(errno.EFBIG, f"it has more than {most:,} files and folders, many more than before")
     return found
+
+
+@contextmanager
+def _entries(folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """Open a folder for its entries, whose state is then asked for without looking up the folder for each. Raises
+    `OSError`."""
+    if os.scandir not in os.supports_fd:
+        with os.scandir(folder) as entries:
+            yield entries
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with os.scandir(descriptor) as entries:
+            yield entries
+    finally:
+        os.close(descriptor)
 
 
 def _joined(listing: Mapping[str, Stamp]) -> bytes:
@@ -288,10 +313,10 @@ def _by_folder(listing: Mapping[str, Stamp]) -> dict[str, tuple[int, int, str]]:
     }
 
 
-def _content(path: Path, listing: Mapping[str, Stamp]) -> Content:
-    """Return the hash of all contents, or of evenly spread ones. A file that cannot be read counts as its name."""
+def _content(path: Path, listing: Mapping[str, Stamp], total: int) -> Content:
+    """Return the hash of all contents, of `total` bytes, or of evenly spread ones. A file that cannot be read counts as
+    its name."""
     names = list(listing)
-    total = sum(size for size, _ in listing.values())
     is_whole = len(names) <= WHOLE_FILES and total <= WHOLE_BYTES
     chosen = names if is_whole else _spread(names, SAMPLED_FILES)
     places = max(2, SAMPLED_PLACES // max(1, len(chosen)))

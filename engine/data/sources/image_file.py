@@ -1,6 +1,7 @@
 """One image file, decoded: its size, its numbers in the size and colours that are wanted, the classes of a mask."""
 
 import io
+import os
 import stat
 import warnings
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ DEEP_MODES = frozenset({"I;16", "I;16B", "I;16L", "I;16N"})
 REFUSED_MODES = {"I": "32 bits a channel", "F": "floating point numbers"}
 MASK_MODES = DEEP_MODES | {"1", "L", "LA", "La", "P", "PA"}
 WHITE = 255
+ORIENTED = frozenset({"exif", "xmp", "Raw profile type exif", "XML:com.adobe.xmp"})
+"""Where Pillow finds the orientation of a JPEG once its header is read; other formats may have it behind the pixels."""
 REDUCED = 2
 """Least ratio of the size that a JPEG is decoded at to the size it is resized to, as Pillow's `thumbnail` has it."""
 
@@ -59,9 +62,11 @@ def read(path: Path | io.BytesIO, channels: str, height: int, width: int) -> Arr
     levels on average and by 2 at most (`benchmarks/streaming.py --draft`).
     """
     with _opened(path) as picture:
-        size = (width, height) if not _is_turned(picture) else (height, width)
+        has_orientation = picture.format != "JPEG" or not ORIENTED.isdisjoint(picture.info)
+        size = (height, width) if has_orientation and _is_turned(picture) else (width, height)
         picture.draft(None, (REDUCED * size[0], REDUCED * size[1]))
-        ImageOps.exif_transpose(picture, in_place=True)  # else it copies upright images
+        if has_orientation:
+            ImageOps.exif_transpose(picture, in_place=True)  # else it copies upright images
         return _numbers(picture, channels, height, width)
 
 
@@ -82,7 +87,7 @@ def read_mask(path: Path, height: int, width: int) -> Array:
 @contextmanager
 def _opened(path: Path | io.BytesIO) -> Iterator[Image.Image]:
     try:
-        if isinstance(path, Path) and not stat.S_ISREG(path.stat().st_mode):
+        if isinstance(path, Path) and not stat.S_ISREG(os.stat(path).st_mode):
             raise BadPictureError("it is a folder, a device or a pipe")
         with Image.open(path, formats=FORMATS) as picture:
             if picture.mode in REFUSED_MODES:
