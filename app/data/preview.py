@@ -1,5 +1,6 @@
 """A preview of the data: the number of samples per split and class, and some samples as pictures, rows or series."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,7 +36,10 @@ from engine.project.training import TrainingOptions
 MOST_SERIES = 24
 FEW_COLUMNS = 24
 """Columns that are shown before all are asked for."""
-MOST_WIDTH = 220
+MOST_WIDTH, WIDEST, FEW_WIDE = 220, 640, 4
+"""Widest columns of a table, in pixels: of many columns, and of few, whose texts are read."""
+LONG_CELL, MOST_TOLD = 24, 1000
+"""Characters from which on a cell may be cut and has a tooltip, and those of the tooltip."""
 LEGEND_ROW = 20
 LONGEST_LARGE, LONGEST_FIGURE, LARGE_HEIGHT = 10, 13, 32
 
@@ -308,26 +312,29 @@ def _columns(columns: list[dict[str, Any]], *, is_table: bool) -> QFrame:
 
 
 def make_table(heads: list[str], rows: list[list[Any]]) -> QTableWidget:
-    """Return rows as a table that shows itself whole, up to a height."""
+    """Return rows as a table that shows itself whole, up to a height. Columns without a cell are left out."""
+    heads = heads[: max(map(len, rows), default=len(heads))]
     table = QTableWidget(len(rows), len(heads))
     table.verticalHeader().hide()
     table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     table.setFrameShape(QFrame.Shape.NoFrame)
+    numbers = {j for j in range(len(heads)) if all(_is_number(row[j]) for row in rows if j < len(row))}
     for i, row in enumerate(rows):
         for j, value in enumerate(row):
             item = QTableWidgetItem(_cell(value))
-            if isinstance(value, (int, float)):
+            if len(item.text()) > LONG_CELL:
+                item.setToolTip(item.text()[:MOST_TOLD])
+            if j in numbers:
                 item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             table.setItem(i, j, item)
-    table.horizontalHeader().setMaximumSectionSize(MOST_WIDTH)
+    table.horizontalHeader().setMaximumSectionSize(MOST_WIDTH if len(heads) > FEW_WIDE else WIDEST)
     table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
     table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     table.setShowGrid(False)
     table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
     table.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     for j in range(len(heads)):
-        is_number = any(isinstance(row[j], (int, float)) for row in rows if j < len(row))
-        side = Qt.AlignmentFlag.AlignRight if is_number else Qt.AlignmentFlag.AlignLeft
+        side = Qt.AlignmentFlag.AlignRight if j in numbers else Qt.AlignmentFlag.AlignLeft
         head = QTableWidgetItem(heads[j])
         head.setToolTip(heads[j])
         head.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
@@ -335,6 +342,16 @@ def make_table(heads: list[str], rows: list[list[Any]]) -> QTableWidget:
     height = table.horizontalHeader().sizeHint().height() + table.verticalHeader().defaultSectionSize() * len(rows)
     table.setFixedHeight(min(height + 4, 420))
     return table
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a cell is a number, or the text of one, as in the rows of a file."""
+    if not isinstance(value, str):
+        return isinstance(value, (int, float))
+    try:
+        return math.isfinite(float(value))
+    except ValueError:
+        return False
 
 
 def _cell(value: Any) -> str:

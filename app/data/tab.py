@@ -328,7 +328,10 @@ class DataTab(QWidget):
         theme.mark(self.message, "role", "error" if is_error else "muted")
         self.message.setText(text)
         self.message.ensurePolished()
-        width = min(MESSAGE_WIDTH, self.message.fontMetrics().horizontalAdvance(text) + 8)
+        needed = self.message.fontMetrics().horizontalAdvance(text) + 8
+        width = min(MESSAGE_WIDTH, needed)
+        side = Qt.AlignmentFlag.AlignHCenter if needed <= 2 * MESSAGE_WIDTH else Qt.AlignmentFlag.AlignLeft
+        self.message.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
         self.message.setFixedSize(width, self.message.heightForWidth(width))
         if way_out != CANCEL:
             self.first.stop()

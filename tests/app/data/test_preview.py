@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTableWidget
 
 from app.data.charts import ROW, SWATCH, ClassChart
-from app.data.preview import Lanes, Preview
+from app.data.preview import Lanes, Preview, make_table
 from app.data.tiles import CAPTION_HEIGHT, GAP, PICTURE, Masked, Picture, Sound, Sparkline, Tiles, class_colour
 from designer import theme
 from engine.core.types import image
@@ -79,6 +80,20 @@ def test_tables_group_digits_and_align_numbers(preview: Preview) -> None:
     assert cells(rows) == [["12,345"], [""], ["text"]]
     (classes,) = preview.content.findChildren(ClassChart)
     assert classes.rows == [("a", [1000, 2, 3])]
+
+
+def test_texts_of_numbers_are_aligned_as_numbers_and_long_texts_are_wide(preview: Preview) -> None:
+    text = "a review of many words " * 3
+    table = make_table(["text", "stars", "class"], [[text, "4.5"], ["", "3"]])
+    assert cells(table) == [[text, "4.5"], ["", "3"]], "no sample has a cell of the column class"
+    sides = [table.model().index(0, j).data(Qt.ItemDataRole.TextAlignmentRole) for j in (0, 1)]
+    right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+    assert sides[0] is None
+    assert int(sides[1]) == right.value
+    assert table.horizontalHeader().maximumSectionSize() > 600
+    assert table.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == text
+    many = make_table([str(i) for i in range(5)], [[text] * 5])
+    assert many.horizontalHeader().maximumSectionSize() == 220
 
 
 def test_masks_and_steps_have_the_colours_of_the_table(preview: Preview, tmp_path: Path) -> None:
