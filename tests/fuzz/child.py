@@ -48,6 +48,7 @@ def _load_all(names: list[str]) -> None:
     import tests.fuzz.network_readers
     import tests.fuzz.onnx_readers
     import tests.fuzz.state_readers
+    import tests.fuzz.weights_readers
 
     if any(name not in READERS for name in names):
         import tests.fuzz.window_readers  # noqa: F401

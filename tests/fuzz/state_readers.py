@@ -5,6 +5,7 @@ import io
 import json
 import os
 import random
+import shutil
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from PIL import Image
 
 from engine.core.errors import UserError
 from engine.data.baseline import baselines
+from engine.data.excerpt import first_samples
 from engine.data.load import facts, load
 from engine.data.prepare import prepare, present
 from engine.data.preview import describe  # noqa: F401
@@ -426,3 +428,23 @@ def _anything(folder: Path) -> list[bytes]:
     """A few files of each kind."""
     (folder / "any").mkdir()
     return [*_tables(folder), *_steps(folder), *_arrays(folder)[:2], *_array_folder(folder), *_pictures(folder)[:4]]
+
+
+def _long_tables(folder: Path) -> list[bytes]:
+    tables = [seed.partition(b"\n") for seed in (*_tables(folder), *_steps(folder))]
+    return [head + line + rows * (1 + 30_000 // max(1, len(rows))) for head, line, rows in tables]
+
+
+@reader("first samples", "d.csv", mutate.any_bytes, _long_tables)
+def read_first_samples(folder: Path, generator: random.Random) -> None:
+    """Whatever they are: the answer is given, and reading all of the data says what is wrong."""
+    kinds = (
+        {"source": "table"},
+        {"source": "series"},
+        {"source": "text"},
+        {"source": "audio"},
+        {"source": "sequences"},
+    )
+    options = DataOptions().replace(path="d.csv", **generator.choice(kinds))
+    json.dumps(first_samples(options, folder, folder / "shown", 3), allow_nan=False)
+    shutil.rmtree(folder / "shown")
