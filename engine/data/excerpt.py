@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -189,25 +190,24 @@ def _folders(
     """Link the first files of each folder inside `path`, down to the level `deep`."""
     inner = [(path / name, 1) for name in _names(path, is_folder=True)]
     each = max(2, FILES // max(1, len(inner)))
+    left_out = frozenset(options.excluded_files)
     out = room / "data"
     out.mkdir()
     for folder, level in inner:  # which grows
-        for name in _names(folder, is_folder=False, is_wanted=is_wanted)[:each]:
-            _link(folder / name, out / folder.relative_to(path) / name)
+        inside = folder.relative_to(path)
+        names = (n for n in _names(folder, is_folder=False) if is_wanted(n) and (inside / n).as_posix() not in left_out)
+        for name in islice(names, each):
+            _link(folder / name, out / inside / name)
         if level < deep:
             inner += [(folder / name, level + 1) for name in _names(folder, is_folder=True)]
         del inner[MOST_FOLDERS:]
-    for name in options.excluded_files:
-        (out / name).unlink(missing_ok=True)
     return Excerpt(options.replace(path=str(out), excluded_files=()), out, f"the first {noun} of each folder")
 
 
-def _names(folder: Path, *, is_folder: bool, is_wanted: Callable[[str], bool] = lambda name: True) -> list[str]:
-    """Return the sorted names of the folders, or of the wanted files, in a folder."""
+def _names(folder: Path, *, is_folder: bool) -> list[str]:
+    """Return the sorted names of the folders, or of the files, in a folder."""
     with os.scandir(folder) as entries:
-        return sorted(
-            e.name for e in entries if not is_hidden(e.name) and is_wanted(e.name) and e.is_dir() == is_folder
-        )
+        return sorted(e.name for e in entries if e.is_dir() == is_folder and not is_hidden(e.name))
 
 
 def _images(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
@@ -224,8 +224,9 @@ def _images(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
         return _folders(options, path, room, is_image, "images", deep)
     beside = Path(getattr(options, kind))
     left_out = frozenset(options.excluded_files)
-    names = [n for n in _names(path, is_folder=False, is_wanted=is_image) if n not in left_out][: FILES // 2]
-    others = {Path(name).stem: name for name in _names(beside, is_folder=False, is_wanted=is_image)}
+    wanted = (n for n in _names(path, is_folder=False) if is_image(n) and n not in left_out)
+    names = list(islice(wanted, FILES // 2))
+    others = {Path(name).stem: name for name in _names(beside, is_folder=False) if is_image(name)}
     for name in names:
         _link(path / name, room / "images" / name)
         if other := others.get(Path(name).stem):

@@ -235,4 +235,4 @@ READERS = {
 
 def is_image(name: str) -> bool:
     """Return whether a file is an image, by its suffix."""
-    return PurePath(name).suffix.lower() in IMAGE_SUFFIXES
+    return name.lower().endswith(IMAGE_SUFFIXES) and name[:1] != "."

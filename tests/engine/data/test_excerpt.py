@@ -132,6 +132,19 @@ def test_data_that_is_short_or_strange_has_no_beginning(content: str, tmp_path: 
     assert first_samples(DataOptions(source="table", path="t.csv"), tmp_path, tmp_path / "out", 24) == {}
 
 
+def test_files_left_out_are_not_linked_and_none_is_removed(tmp_path: Path) -> None:
+    options, *_ = pictures(tmp_path)
+    (tmp_path / "kept.png").write_bytes(b"kept")
+    names = ("cat/0.png", "../../kept.png", "../../../kept.png", str(tmp_path / "kept.png"))
+    (tmp_path / "out" / "room").mkdir(parents=True)
+    found = excerpt_of(
+        DataOptions().replace(**{**options, "excluded_files": names}), tmp_path, tmp_path / "out" / "room"
+    )
+    assert found is not None
+    assert sorted(path.name for path in (found.path / "cat").iterdir()) == ["1.png", "2.png"]
+    assert (tmp_path / "kept.png").read_bytes() == b"kept"
+
+
 def test_links_stay_in_the_folder_of_the_excerpt(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "secret.csv").write_text("x\n1\n2\n")
