@@ -41,6 +41,8 @@ WHOLE_BYTES = 2**25
 NAMED = 3
 """Number of files that a sentence names of each kind of change."""
 
+Listed = bytes
+"""Names and stamps one after the other, as they are packed and hashed."""
 Stamp = tuple[int, int]
 """Size in bytes and time of modification in ns."""
 
@@ -80,7 +82,7 @@ class DataPlace:
     listing: Mapping[str, Stamp] | None = field(default_factory=dict, repr=False)
     folders: Mapping[str, tuple[int, int, str]] = field(default_factory=dict, repr=False)
     kind: str = "all"
-    text: bytes = field(default=b"", repr=False, compare=False)
+    text: Listed = field(default=b"", repr=False, compare=False)
     """The listing as it is packed and hashed, where it was just made."""
 
     @classmethod

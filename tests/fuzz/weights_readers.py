@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 
+from engine.core.files import ROOT
 from engine.lowering.module import build
 from engine.lowering.start_weights import start_report
 from engine.lowering.weights_file import write_weights_file
@@ -76,7 +77,7 @@ def read_saved(folder: Path, generator: random.Random) -> None:
 
 
 def _address_book(folder: Path) -> list[bytes]:
-    return [(published_weights.ROOT / "resources" / published_weights.FILE).read_bytes()]
+    return [(ROOT / "resources" / published_weights.FILE).read_bytes()]
 
 
 @reader("published weights", published_weights.FILE, mutate.json_file, _address_book)
