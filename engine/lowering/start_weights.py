@@ -1,12 +1,14 @@
 """Weights that a network starts from: read from a run, a weights file, or a state-dict of another program."""
 
 import pickle
+import pickletools
 import warnings
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import torch
 from torch import nn
@@ -25,6 +27,10 @@ from engine.project.target_scale import fitted_outputs
 from engine.project.weights import SUFFIXES, weights_path
 from engine.project.weights_matching import COUNTERS, MatchReport, Side, match
 
+PICKLE = "data.pkl"
+MOST_PICKLES = 5
+"""Pickles at the beginning of a file of `torch.save` before version 1.6; numbers follow."""
+LONGEST_NAME = 10_000
 WRAPPERS = ("state_dict", "model_state_dict", "model", "net", "network", "weights")
 """Keys under which training scripts save a state-dict beside other things."""
 
@@ -87,6 +93,13 @@ def _read_state_dict(path: Path) -> State:
             with zipfile.ZipFile(path) as archive:
                 if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
                     raise UserError(f"{path} is compressed inside, which torch.save never does; it is not read.")
+                for entry in archive.infolist():
+                    if entry.filename.endswith(PICKLE):
+                        with archive.open(entry) as file:
+                            _refuse_long_names(file, path)
+        else:
+            with open(path, "rb") as file:
+                _refuse_long_names(file, path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of versions of pickle
             found = torch.load(path, map_location="cpu", weights_only=True)
@@ -104,6 +117,16 @@ def _read_state_dict(path: Path) -> State:
     except Exception as error:  # torch checks little: damaged bytes raise whatever they lead to
         raise _no_state_dict(path, error) from None
     return _tensors(found, path)
+
+
+def _refuse_long_names(file: IO[bytes], path: Path) -> None:
+    """Raise `UserError` for a name that no program gives: torch searches its message about an unknown class in a time
+    that grows with the square of the name, minutes for 200,000 characters."""
+    with suppress(ValueError, OverflowError, MemoryError):  # torch says what is damaged
+        for _ in range(MOST_PICKLES):
+            for _, value, _ in pickletools.genops(file):
+                if isinstance(value, str) and len(value) > LONGEST_NAME:
+                    raise UserError(f"{path} holds a name of {len(value):,} characters; it is not read.")
 
 
 def _no_state_dict(path: Path, error: Exception) -> UserError:

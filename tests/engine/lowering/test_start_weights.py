@@ -188,3 +188,14 @@ def test_half_precision_fills_single(tmp_path: Path) -> None:
     module = built(network)
     fill_from(starting(network, "w.safetensors"), analyse(network), module, tmp_path / "w.safetensors", "")
     assert all(torch.equal(value, state[key].float()) for key, value in module.state_dict().items())
+
+
+@pytest.mark.parametrize("is_zip", [True, False])
+def test_a_name_that_no_program_gives_is_refused_at_once(tmp_path: Path, is_zip: bool) -> None:
+    content = b"\x80\x02c" + b"x" * 200_000 + b"\ny\n."
+    (tmp_path / "w.pt").write_bytes(content)
+    if is_zip:
+        with zipfile.ZipFile(tmp_path / "w.pt", "w") as file:
+            file.writestr("w/data.pkl", content)
+    with pytest.raises(UserError, match=r"holds a name of 200,002 characters"):
+        read_source(tmp_path / "w.pt")
