@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -34,13 +35,13 @@ def make(path: Path, count: int) -> int:
         numbers.append(numpy_helper.from_array(values.astype(np.float32), name))
         return name
 
-    def add(op: str, *inputs: str, **attributes: object) -> str:
+    def add(op: str, *inputs: str, **attributes: Any) -> str:
         made = helper.make_node(op, list(inputs), [f"v{len(nodes)}"], f"n{len(nodes)}", **attributes)
         nodes.append(made)
         return str(made.output[0])
 
     def convolution(x: str, name: str) -> str:
-        weight = constant(f"{name}.weight", CHANNELS, CHANNELS, 3, 3)
+        weight = constant(f"{name}.weight", CHANNELS, CHANNELS, 3, 3, scale=0.02)
         return add("Conv", x, weight, constant(f"{name}.bias", CHANNELS), pads=[1] * 4)
 
     x = "x"

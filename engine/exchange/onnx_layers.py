@@ -133,7 +133,7 @@ def differences(
     except Exception as error:  # ONNX Runtime has a class per status and no base of its own
         raise RunError(f"The file cannot be compared layer by layer: {error}") from error
     nodes = {node for value in values for node in value.nodes}
-    expected = _seen(module, nodes, batch)
+    expected = seen_outputs(module, nodes, batch)
     rows: list[LayerDifference] = []
     precise: dict[fx.Node, np.ndarray] | None = None
     for value, array in zip(values, received, strict=True):
@@ -170,7 +170,7 @@ def _row(
     return LayerDifference(value.layer, value.value, largest, worst, agrees, absorbed=value.absorbed)
 
 
-def _seen(module: fx.GraphModule, nodes: set[fx.Node], batch: Arrays) -> dict[fx.Node, np.ndarray]:
+def seen_outputs(module: fx.GraphModule, nodes: set[fx.Node], batch: Arrays) -> dict[fx.Node, np.ndarray]:
     """Return the outputs of some nodes for a batch, as float64."""
     watch = _Watch(module, nodes)
     with torch.no_grad():
@@ -184,7 +184,7 @@ def _precise(module: fx.GraphModule, nodes: set[fx.Node], batch: Arrays) -> dict
     places = {ours.name: ours for ours in nodes}
     found = {node for node in copied.graph.nodes if node.name in places}
     try:
-        seen = _seen(copied, found, tuple(array[:NOISE_SAMPLES].astype(np.float64) for array in batch))
+        seen = seen_outputs(copied, found, tuple(array[:NOISE_SAMPLES].astype(np.float64) for array in batch))
     except Exception:  # user code may make float32 tensors, which do not mix with float64
         return {}
     return {places[node.name]: array for node, array in seen.items()}

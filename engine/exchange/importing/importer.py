@@ -1,7 +1,7 @@
 """Import a network from a foreign file: a project with its weights beside it, compared with the original."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ from engine.exchange.export import refuse_destination
 from engine.exchange.importing.assemble import Assembled, assemble, layout_of
 from engine.exchange.importing.graph import Graph, Value
 from engine.exchange.importing.lifter import Fate, Lifted, lift_graph
-from engine.exchange.importing.parity import Parity, compare
+from engine.exchange.importing.parity import Parity, compare, first_difference
 from engine.exchange.importing.report import ImportReport, OperatorRow, ReadNetwork
 from engine.exchange.importing.values import Tensor
 from engine.lowering.constants import set_constants
@@ -102,7 +102,24 @@ class Made:
     def compared(self) -> Parity:
         """Compare with the program that the file is for."""
         ctx = self.lifted.context
-        return compare(ctx.graph, self.module(), self.network, *self.ends(), ctx.fixed_batch)
+        module, (inputs, outputs) = self.module(), self.ends()
+        parity = compare(ctx.graph, module, self.network, inputs, outputs, ctx.fixed_batch)
+        if parity.agrees or not parity.outputs:
+            return parity
+        values = list(self._values())
+        first = first_difference(ctx.graph, module, self.network, inputs, values, ctx.fixed_batch)
+        return replace(parity, first=first)
+
+    def _values(self) -> Iterator[tuple[str, Tensor]]:
+        """Yield the path of names of each layer, and the tensor of the file that leaves it, in the order of the
+        file."""
+        ctx = self.lifted.context
+        given = {tensor.port for _, tensor in ctx.inputs}
+        for held in ctx.values.values():
+            if isinstance(held, Tensor) and held.name and held.port not in given:
+                path = self.assembled.paths.get(held.port.layer)
+                if path is not None:
+                    yield name_path(self.network, path), held
 
 
 def network_of(graph: Graph, sizes: Mapping[str, int]) -> Made:
@@ -171,6 +188,20 @@ def _refuse(*files: Path, replaces: bool) -> None:
         refuse_destination(file)
         if file.exists() and not replaces:
             raise UserError(f"{file} exists.", hint="Choose another name, or replace it with --force.", code="exists")
+
+
+def name_path(network: Network, path: str) -> str:
+    """Return the path of names of a layer for its id path, with the numbers of copies of repeated blocks."""
+    names = []
+    ids = iter(path.split("/"))
+    for id in ids:
+        layer = network.layers[id]
+        names.append(layer.name)
+        if isinstance(layer.type, Block):
+            if layer.type.repeat > 1:
+                names.append(next(ids))
+            network = layer.type.network
+    return "/".join(names)
 
 
 # ---- weights ----
@@ -250,6 +281,8 @@ def _report(
             warnings.append(f"The output '{one.name}' differs from the original by {one.difference:.3g}{share}.")
         elif not one.varies:
             warnings.append(f"The output '{one.name}' does not vary over the random inputs: equal numbers say little.")
+    if parity.first:
+        warnings.append(parity.first)
     return ImportReport(
         source=path,
         project=to,

@@ -5,6 +5,7 @@ that the file defines are inlined.
 """
 
 import ast
+import io
 import math
 import os
 import re
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from engine.core.child_process import read_from_fork
 from engine.core.errors import UserError
 from engine.core.fields import printable
 from engine.core.files import open_file
@@ -32,6 +34,9 @@ MOST_ELEMENTS = 2**36
 DEEPEST = 8
 """Deepest nesting of subgraphs (If, Loop, Scan)."""
 AGAIN = "Export it again, or copy it again from where it came."
+PATIENCE_S = 900.0
+ARRAYS = b"a"
+"""First byte of what the child process of ONNX Runtime answers, where it has results."""
 SCOPES = "pkg.torch.onnx.name_scopes"
 ONNX_DOMAINS = ("", "ai.onnx")
 
@@ -446,24 +451,50 @@ def external_file(model: Path, location: str) -> Path:
 
 
 class Runner:
-    """Computes values of a file with ONNX Runtime. A session is opened at the first call, and anew for other values."""
+    """Computes values of a file with ONNX Runtime, in a child process: an operator may crash it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.names: tuple[str, ...] = ()
-        self.session: InferenceSession | None = None
 
     def compute(self, inputs: Mapping[str, np.ndarray], names: Sequence[str]) -> list[np.ndarray]:
-        """Return the values of these names. Raises `RunError` where ONNX Runtime cannot run the file."""
+        """Return the values of these names. Raises `RunError` where ONNX Runtime cannot run the file, crashes, or takes
+        longer than `PATIENCE_S` seconds."""
+        from engine.core.errors import RunError
+
+        if not hasattr(os, "fork"):
+            return self._run(inputs, names)
+        output = read_from_fork(lambda: self._answer(inputs, names), PATIENCE_S)
+        if output is None:
+            raise RunError(f"ONNX Runtime took longer than {PATIENCE_S:.0f} s for {self.path.name}.")
+        if not output:
+            raise RunError(f"ONNX Runtime crashed while it ran {self.path.name}.")
+        if output[:1] != ARRAYS:
+            raise RunError(output[1:].decode(errors="replace"))
+        with np.load(io.BytesIO(output[1:]), allow_pickle=False) as held:
+            return [held[f"a{number}"] for number in range(len(names))]
+
+    def _answer(self, inputs: Mapping[str, np.ndarray], names: Sequence[str]) -> bytes:
+        """Return the arrays, or the reason why there are none, for the parent."""
+        from engine.core.errors import RunError
+
+        try:
+            found = self._run(inputs, names)
+        except RunError as error:
+            return b"!" + str(error).encode()
+        data = io.BytesIO()
+        plain = {f"a{at}": one if one.dtype != object else one.astype(str) for at, one in enumerate(found)}
+        np.savez(data, **plain)  # type: ignore[arg-type]  # its stubs take `allow_pickle` for one of them
+        return ARRAYS + data.getvalue()
+
+    def _run(self, inputs: Mapping[str, np.ndarray], names: Sequence[str]) -> list[np.ndarray]:
         from engine.core.errors import RunError
         from engine.exchange.onnx_check import first_line
         from engine.lowering.modules.onnx_operator import as_matrix
 
         try:
-            if self.session is None or not set(names) <= set(self.names):
-                self.session, self.names = self._open(names), tuple(names)
-            wanted = {one.name for one in self.session.get_inputs()}
-            found = self.session.run(list(names), {k: v for k, v in inputs.items() if k in wanted})
+            session = self._open(names)
+            wanted = {one.name for one in session.get_inputs()}
+            found = session.run(list(names), {k: v for k, v in inputs.items() if k in wanted})
         except Exception as error:  # ONNX Runtime has a class per status and no base of its own
             raise RunError(f"ONNX Runtime cannot run {self.path.name}: {first_line(error)}") from None
         return [as_matrix(one) for one in found]

@@ -12,6 +12,8 @@ from engine.core.errors import RunError
 from engine.core.types import Symbol
 from engine.exchange.importing.graph import Graph, Value
 from engine.exchange.importing.values import BATCH, ONE, Tensor
+from engine.exchange.onnx_layers import seen_outputs
+from engine.lowering.module import LAYER
 from engine.network.network import Network
 
 TOLERANCE = 1e-4
@@ -47,6 +49,8 @@ class Parity:
     outputs: tuple[Compared, ...] = ()
     samples: int = 0
     refusal: str = ""
+    first: str = ""
+    """A sentence on the first layer whose output differs, where one does."""
 
     @property
     def agrees(self) -> bool:
@@ -110,6 +114,43 @@ def _zeros(value: Value, count: int) -> np.ndarray:
     return np.zeros([size if isinstance(size, int) else count for size in value.sizes or ()], value.dtype)
 
 
+def first_difference(
+    graph: Graph,
+    module: fx.GraphModule,
+    network: Network,
+    inputs: Sequence[tuple[Value, Tensor]],
+    values: Sequence[tuple[str, Tensor]],
+    fixed_batch: int | None = None,
+) -> str:
+    """Return a sentence on the first layer whose output differs from the value of the file; empty if there is none.
+
+    `values` are the layers by their path of names, in the order of computation, and the tensors of the file that leave
+    them.
+    """
+    nodes = {node.meta[LAYER]: node for node in module.graph.nodes if LAYER in node.meta}
+    found = [(layer, tensor) for layer, tensor in values if layer in nodes]
+    generator = np.random.default_rng(1)
+    count = fixed_batch or SAMPLES
+    feeds = {value.name: _random(value, tensor, generator, 1.0, count, network) for value, tensor in inputs}
+    if not found or graph.compute is None:
+        return ""
+    try:
+        theirs = graph.compute(feeds, [tensor.name for _, tensor in found])
+    except RunError:
+        return ""
+    ours = seen_outputs(module, {nodes[layer] for layer, _ in found}, tuple(_given(inputs, feeds)))
+    for (layer, tensor), expected in zip(found, theirs, strict=True):
+        array = ours.get(nodes[layer])
+        if array is None or array.ndim != tensor.type.rank + 1 or expected.dtype.kind not in "fiub":
+            continue
+        row = _compared(layer, [expected] * BATCHES, [as_file(torch.from_numpy(array), tensor)] * BATCHES)
+        if not row.is_close:
+            share = f", {row.difference / row.spread:.2g} times its spread" if row.spread else ""
+            where = f"'{layer}' ('{tensor.name}' in the file)"
+            return f"The first layer that differs is {where}, by {row.difference:.3g}{share}."
+    return ""
+
+
 def _random(
     value: Value, tensor: Tensor, generator: np.random.Generator, scale: float, count: int, network: Network
 ) -> np.ndarray:
@@ -151,16 +192,21 @@ def computed(
     feeds: dict[str, np.ndarray],
 ) -> list[np.ndarray]:
     """Return the outputs of our module, with their dimensions as in the file."""
-    given = []
-    for value, tensor in inputs:
-        numbers = np.ascontiguousarray(feeds[value.name])
-        array = torch.from_numpy(numbers if numbers.dtype.kind in "fiub" else numbers.astype(np.float32))
-        array = array.permute([tensor.dims.index(dim) for dim in (BATCH, *tensor.type.axes)])
-        given.append(array if tensor.type.kind == "index" else array.float())
+    given = [torch.from_numpy(array) for array in _given(inputs, feeds)]
     with torch.no_grad():
         result = module(*given)
     results = result if isinstance(result, tuple) else (result,)
     return [as_file(results[place], tensor) for _, tensor, place in outputs]
+
+
+def _given(inputs: Sequence[tuple[Value, Tensor]], feeds: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """Return the inputs of the file as those of our module."""
+    given = []
+    for value, tensor in inputs:
+        numbers = feeds[value.name].transpose([tensor.dims.index(dim) for dim in (BATCH, *tensor.type.axes)])
+        dtype = numbers.dtype if tensor.type.kind == "index" else np.float32
+        given.append(np.ascontiguousarray(numbers, dtype))
+    return given
 
 
 def as_file(array: torch.Tensor, tensor: Tensor) -> np.ndarray:

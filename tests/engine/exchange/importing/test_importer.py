@@ -1,6 +1,8 @@
 """Networks of ONNX files that torch and onnx's own helpers write become projects that compute the same."""
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from engine.core.errors import UserError
+from engine.exchange.importing import onnx_file
 from engine.exchange.importing.importer import import_file
 from engine.exchange.importing.report import ImportReport
 from engine.lowering.weights_file import read_weights_file
@@ -134,3 +137,33 @@ def test_an_existing_project_is_not_replaced_unasked(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="exists"):
         imported(path)
     assert (tmp_path / "net.weights.safetensors").read_text() == "mine"
+
+
+def logarithm(path: Path) -> Path:
+    """A logarithm of random numbers: ONNX gives no number below zero, the layer that of its epsilon."""
+    weights = np.random.default_rng(2).standard_normal((2, 4, 4)).astype(np.float32)
+    nodes = [
+        helper.make_node("MatMul", ["x", "v"], ["a"]),
+        helper.make_node("Log", ["a"], ["b"]),
+        helper.make_node("MatMul", ["b", "w"], ["y"]),
+    ]
+    held = [numpy_helper.from_array(one, name) for name, one in zip("vw", weights, strict=True)]
+    given = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 4])]
+    graph = helper.make_graph(nodes, "net", given, [helper.make_empty_tensor_value_info("y")], held)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8), path)
+    return path
+
+
+def test_the_report_names_the_first_layer_that_differs(tmp_path: Path) -> None:
+    report = import_file(logarithm(tmp_path / "a.onnx"), tmp_path / "a.netwright")
+    assert not report.parity.agrees
+    assert report.warnings[-1].startswith("The first layer that differs is 'math_function_1' ('b' in the file)")
+
+
+def test_a_crash_of_onnx_runtime_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onnx_file.Runner, "_run", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    report = import_file(logarithm(tmp_path / "a.onnx"), tmp_path / "a.netwright")
+    assert report.layers == 4
+    assert report.warnings == (
+        "The outputs are not compared with the original: ONNX Runtime crashed while it ran a.onnx.",
+    )
