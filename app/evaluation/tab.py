@@ -20,13 +20,14 @@ from PySide6.QtWidgets import (
 from app.evaluation.inside_page import InsidePage
 from app.evaluation.page import TestPage
 from app.evaluation.predict_page import PredictPage
+from app.evaluation.robustness_page import RobustnessPage
 from app.evaluation.scores_page import ScoresPage
 from app.experiments.history import RunHistory
 from app.shell import Shell
 from designer import theme
 from engine.runs.history import in_order
 
-PAGES: tuple[type[TestPage], ...] = (ScoresPage, PredictPage, InsidePage)
+PAGES: tuple[type[TestPage], ...] = (ScoresPage, PredictPage, InsidePage, RobustnessPage)
 NO_RUNS = "Train the network first: what it has learned is tested here, on samples that it has not seen."
 
 

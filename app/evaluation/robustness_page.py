@@ -1,0 +1,325 @@
+"""The page of robustness: accuracy against the strength of noise, blur and attacks, and samples unlike the training
+data."""
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QPainter, QPixmap
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QScrollArea,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.evaluation.cards import card, text_table
+from app.evaluation.page import TestPage
+from app.plots.axes import Axis, Unit, figure, tick_labels, values_axis
+from app.plots.card import PlotCard
+from app.plots.comparison_plot import run_colour
+from app.plots.items import Line, Markers
+from app.plots.plot import Plot
+from app.processes import EngineCommand
+from app.shell import Shell
+from app.widgets import ElidedLabel
+from designer import markup, theme
+from designer.markup import Markup
+from engine.core.files import write_atomically
+from engine.core.text import format_percent
+
+HEIGHT = 240
+DOT_PIXELS = 8
+NAMES = {"noise": "Noise", "blur": "Blur", "fgsm": "FGSM", "pgd": "PGD"}
+NOT_YET = (
+    "Choose a run, then Measure: how its answers hold under noise, blur and attacks is shown here, and from which "
+    "confidence on a sample counts as like the training data."
+)
+UNLIKE = "95 % of the validation samples lie above the threshold"
+EXPORTS = (("PNG", "Picture (*.png)"), ("SVG", "Drawing (*.svg)"), ("CSV", "Table (*.csv)"))
+
+
+class StrengthPlot(Plot):
+    """Scores of a network against the strength of changes of its inputs, one line per kind of change."""
+
+    def __init__(self, curves: Sequence[Mapping[str, Any]], *, is_percent: bool) -> None:
+        """`curves` are some of the result of `netwright-engine robustness`, with the same strengths."""
+        self.curves, self._is_percent = list(curves), is_percent
+        self._strengths = np.array(curves[0]["strengths"], dtype=float)
+        super().__init__()
+        self.setFixedHeight(HEIGHT)
+        self._lines = [Line(self._strengths, np.array(one["values"], dtype=float)) for one in curves]
+        self._dots = [Markers(x=self._strengths, y=np.array(one["values"], dtype=float), size=6) for one in curves]
+        for item in (*self._lines, *self._dots):
+            self.addItem(item, ignoreBounds=True)
+        self.setAccessibleName("Scores by strength of " + ", ".join(NAMES[one["kind"]] for one in curves))
+
+    def dress(self) -> None:
+        """A colour per kind of change."""
+        for number, (line, dots) in enumerate(zip(self._lines, self._dots, strict=True)):
+            colour = run_colour(2 * number)
+            line.setPen(pg.mkPen(colour, width=1))
+            dots.setPen(pg.mkPen(None))
+            dots.setBrush(pg.mkBrush(colour))
+
+    def draw(self) -> str:
+        """Strengths from 0 on; shares from 0 to 100 %."""
+        values = np.array([value for one in self.curves for value in one["values"]], dtype=float)
+        y = values_axis(np.array([0.0, 1.0]) if self._is_percent else values, self.num_y_ticks)
+        high = float(self._strengths[-1])
+        is_share = self.curves[0]["unit"] != "pixels"
+        x = values_axis(np.array([0.0, high]), self.num_x_ticks)
+        x = Axis(low=0.0, high=high, ticks=(*(tick for tick in x.ticks if tick < high * 0.95), high))
+        name = "% of the range" if is_share else "pixels"
+        self.show_axes(
+            x, Unit(name=name, divisor=0.01 if is_share else 1.0), y, tick_labels(y, is_percent=self._is_percent)
+        )
+        return ""
+
+    def readout(self, place: float) -> tuple[float, Markup]:
+        """The nearest strength, with the score of each kind."""
+        nearest = int(np.abs(self._strengths - place).argmin())
+        strength = float(self._strengths[nearest])
+        unit = self.curves[0]["unit"]
+        at = f"{strength:g} px" if unit == "pixels" else format_percent(strength, 1)
+        rows = [(NAMES[one["kind"]], figure(one["values"][nearest], self._is_percent)) for one in self.curves]
+        text = markup.filled("{}", at)
+        for name, value in rows:
+            text = markup.filled("{}<br>{} {}", text, name, value)
+        return strength, text
+
+    def csv(self) -> str:
+        """Return strengths and scores as a table."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow([self.curves[0]["unit"], *(one["kind"] for one in self.curves)])
+        for place, strength in enumerate(self.curves[0]["strengths"]):
+            writer.writerow([strength, *(one["values"][place] for one in self.curves)])
+        return out.getvalue()
+
+
+class StrengthCard(PlotCard):
+    """A plot of strengths under its title, with a legend and a menu to export it."""
+
+    def __init__(self, shell: Shell, title: str, curves: Sequence[Mapping[str, Any]], *, is_percent: bool) -> None:
+        self.strengths = StrengthPlot(curves, is_percent=is_percent)
+        super().__init__(self.strengths)
+        self._shell = shell
+        self.title = title
+        if len(curves) > 1:
+            for number, one in enumerate(curves):
+                dot, name = QLabel(), QLabel(NAMES[one["kind"]])
+                dot.setPixmap(_dot(run_colour(2 * number)))
+                theme.mark(name, "role", "muted")
+                self.head.addSpacing(8)
+                self.head.addWidget(dot)
+                self.head.addWidget(name)
+        self.head.addStretch(1)
+        button, menu = QToolButton(), QMenu(self)
+        button.setText("Export")
+        button.setAccessibleName(f"Export {title}")
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        for kind, pattern in EXPORTS:
+            menu.addAction(f"{kind}…", self._export(kind.lower(), pattern))
+        button.setMenu(menu)
+        self.head.addWidget(button)
+
+    def _export(self, kind: str, pattern: str) -> Callable[[], None]:
+        def export() -> None:
+            start = str(self._shell.documents.folder / f"{self.title.lower()}.{kind}")
+            name, _ = QFileDialog.getSaveFileName(self, "Export plot", start, pattern)
+            if not name:
+                return
+            path = Path(name) if Path(name).suffix else Path(f"{name}.{kind}")
+            try:
+                if kind == "csv":
+                    write_atomically(path, self.strengths.csv().encode())
+                else:
+                    (self.export_png if kind == "png" else self.export_svg)(path)
+            except OSError as error:
+                self._shell.show_error("The plot cannot be exported", f"{path}: {error.strerror}.")
+                return
+            self._shell.hint(f"Wrote {path.name}.")
+
+        return export
+
+
+def _dot(colour: QColor) -> QPixmap:
+    """Return a dot of a colour, for a legend."""
+    pixmap = QPixmap(DOT_PIXELS * 2, DOT_PIXELS * 2)
+    pixmap.setDevicePixelRatio(2)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(colour)
+    painter.drawEllipse(0, 0, DOT_PIXELS, DOT_PIXELS)
+    painter.end()
+    return pixmap
+
+
+class RobustnessPage(TestPage):
+    """Measures a run in a process of its own. Results are kept in the folder of the run."""
+
+    title: ClassVar[str] = "Robustness"
+
+    def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
+        super().__init__(shell, parent)
+        self._command: EngineCommand | None = None
+        self.button, self.store = QPushButton("Measure"), QPushButton("Store threshold")
+        self.state = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
+        self.pages, self.message = QStackedWidget(), QLabel(NOT_YET)
+        self.cards: list[QWidget] = []
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        self.button.clicked.connect(self._on_clicked)
+        self.store.clicked.connect(lambda: self.measure(stores=True))
+        self.store.setToolTip("Keep the threshold with the network: predictions then name samples below it")
+        theme.mark(self.state, "role", "muted")
+        for widget in (self.button, self.store):
+            row.addWidget(widget)
+        row.addSpacing(8)
+        row.addWidget(self.state, 1)
+        column.addLayout(row)
+        column.addWidget(self.pages, 1)
+        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.message.setWordWrap(True)
+        self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.pages.addWidget(self.message)
+        self._area = QScrollArea()
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self.pages.addWidget(self._area)
+        self._forget()
+
+    def set_run(self, run: Path | None) -> None:
+        """Take the run that is chosen; what is shown of another one is forgotten."""
+        super().set_run(run)
+        self._forget()
+
+    def shutdown(self) -> None:
+        """End the process."""
+        self._end(is_cancelled=True)
+
+    def measure(self, *, stores: bool = False) -> None:
+        """Measure the run that is chosen, and store the threshold if asked to."""
+        if self.run is None:
+            return
+        self._end(is_cancelled=True)
+        try:
+            more = ["--store"] if stores else []
+            self._command = EngineCommand(["robustness", str(self.run), *more, "--json"], self)
+        except OSError as error:
+            self._on_failed(f"The engine cannot be started: {error.strerror}.")
+            return
+        self._command.finished.connect(self.show_result)
+        self._command.failed.connect(self._on_failed)
+        self.button.setText("Cancel")
+        self.state.setText("Measuring: attacks take some seconds…")
+        if self.pages.currentIndex() == 0:
+            self._say("Measuring…")
+
+    def _on_clicked(self) -> None:
+        if self._command is not None:
+            self._forget()
+        else:
+            self.measure()
+
+    def _forget(self) -> None:
+        """Another run is chosen: what is shown does not belong to it."""
+        self._end(is_cancelled=True)
+        self._clear()
+        self.button.setEnabled(self.run is not None)
+        self.store.hide()
+        self.state.setText("")
+        self._say(NOT_YET)
+
+    def _end(self, *, is_cancelled: bool = False) -> None:
+        command, self._command = self._command, None
+        if command is not None:
+            if is_cancelled:
+                command.cancel()
+            command.deleteLater()
+        self.button.setText("Measure")
+
+    def _on_failed(self, reason: str) -> None:
+        self._end()
+        self._clear()
+        self.store.hide()
+        self.state.setText("")
+        self._say(reason, refused=True)
+
+    def _say(self, text: str, *, refused: bool = False) -> None:
+        theme.mark(self.message, "role", "error" if refused else "muted")
+        self.message.setText(text)
+        self.pages.setCurrentIndex(0)
+
+    def _clear(self) -> None:
+        self.cards = []
+        self._area.setWidget(QWidget())
+
+    def show_result(self, result: Mapping[str, Any]) -> None:
+        """Show the result of `netwright-engine robustness`."""
+        self._end()
+        self._clear()
+        is_percent = result["metric"] == "accuracy"
+        page = QWidget()
+        grid = QGridLayout(page)
+        grid.setContentsMargins(0, 0, 8, 0)  # beside the scroll bar
+        grid.setSpacing(12)
+        by_kind = {curve["kind"]: curve for curve in result["curves"]}
+        attacks = [by_kind[kind] for kind in ("fgsm", "pgd") if kind in by_kind]
+        groups = [
+            ("Attacks", attacks),
+            *((NAMES[kind], [by_kind[kind]]) for kind in ("noise", "blur") if kind in by_kind),
+        ]
+        self.cards = [StrengthCard(self.shell, title, curves, is_percent=is_percent) for title, curves in groups]
+        if result["unlike_training"]:
+            self.cards.append(card(unlike_table(result["unlike_training"]), "Unlike the training data", UNLIKE))
+        for number, widget in enumerate(self.cards):
+            grid.addWidget(widget, number // 2, number % 2, Qt.AlignmentFlag.AlignTop)
+        for side in (0, 1):
+            grid.setColumnStretch(side, 1)
+        grid.setRowStretch(len(self.cards), 1)
+        self._area.setWidget(page)
+        self.pages.setCurrentIndex(1)
+        self.store.setVisible(bool(result["unlike_training"]))
+        self.store.setEnabled(not result["stored"])
+        metric = "accuracy" if is_percent else "RMSE"
+        stored = ", the threshold is stored" if result["stored"] else ""
+        known = ", as measured before" if result["cached"] and not result["stored"] else ""
+        notes = " ".join(result["notes"])
+        text = f"{metric} on {result['samples']:,} samples of the {result['split']} split{stored}{known}"
+        self.state.setText(text, note=f"{text}. {notes}" if notes else "")
+
+
+def unlike_table(rows: Sequence[Mapping[str, Any]]) -> QWidget:
+    """Return a table of the scores that tell samples unlike the training data."""
+    names = {"max softmax": "Largest probability", "energy": "Energy"}
+    cells = [
+        (
+            names.get(str(row["score"]), str(row["score"])),
+            f"{row['threshold']:.4g}",
+            format_percent(row["kept_share"], 1),
+            format_percent(row["flagged_noise"], 1),
+            f"{row['auroc']:.3f}",
+        )
+        for row in rows
+    ]
+    return text_table(("Score", "Threshold", "Validation above", "Noise below", "AUROC"), cells)
