@@ -93,7 +93,7 @@ class MainWindow(QMainWindow):
         self.files.file_chosen.connect(self.bring)
         self.layer_times = LayerTimesOverlay(self, self.design, self.environment)
         self.activations = ActivationsOverlay(self, self.design)
-        self.canvas_commands = CanvasCommands(self.design, self.layer_times)
+        self.canvas_commands = CanvasCommands(self, self.design, self.layer_times)
         self.weights = WeightsCommands(self, self.dataset, self.training)
         self.imports.transfer_requested.connect(self.weights.transfer)
         self.dialogs = DialogCommands(self, self.design, self.dataset, self.user_code, self.environment, self.training)

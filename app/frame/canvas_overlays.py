@@ -202,6 +202,9 @@ class LayerTimesOverlay(QObject):
     """Measures the time of each layer in a process of its own (`engine.launch.profile`), and tells the canvas and the
     table of layers. Times stay until they are measured again; after an edit the legend says so."""
 
+    changed = Signal()
+    """Something was measured, or measuring began or ended."""
+
     def __init__(self, shell: Shell, design: DesignTab, environment: ExecutionEnvironment) -> None:
         super().__init__(shell.dialog_parent)
         self._shell, self._design, self._environment = shell, design, environment
@@ -210,7 +213,12 @@ class LayerTimesOverlay(QObject):
         self._seconds: dict[str, float] = {}
         """Seconds per step by the path of ids."""
         self._measured: Network | None = None
-        self._where = ""
+        self.where = ""
+        """What was measured on, in words."""
+        self.device: dict[str, Any] = {}
+        """The record of the device; empty before it is known."""
+        self.costs: list[dict[str, Any]] = []
+        """The records of the layers, as they were measured."""
         self.process = DisposableProcess(self)
         self.process.said.connect(self._take)
         self.process.ended.connect(self._on_ended)
@@ -233,7 +241,8 @@ class LayerTimesOverlay(QObject):
         self._folder = tempfile.TemporaryDirectory(prefix="netwright-")
         path = Path(self._folder.name) / "project.netwright"
         path.write_text(dumps(project), encoding="utf-8")
-        self._seconds, self._measured, self._where = {}, project.network, ""
+        self._seconds, self._measured, self.where = {}, project.network, ""
+        self.device, self.costs = {}, []
         try:
             self.process.start(module_command("engine.launch.profile", str(path), "--device", self._device()))
         except OSError as error:
@@ -261,16 +270,17 @@ class LayerTimesOverlay(QObject):
             self.stop()
             self._shell.hint(str(line["error"]))
         elif "device" in line:
-            device = line["device"]
+            self.device = device = line["device"]
             threads = f", {plural(device['threads'], 'thread')}" if device["name"] == "cpu" else ""
-            self._where = f"{plural(device['batch'], 'sample')} on {device['name']}{threads}"
+            self.where = f"{plural(device['batch'], 'sample')} on {device['name']}{threads}"
         elif "layer" in line:
             cost = line["layer"]
+            self.costs.append(cost)
             self._seconds[cost["path"]] = cost["forward_s"] + cost["backward_s"]
             self._show()
 
     def _on_ended(self) -> None:
-        if not self._where:
+        if not self.where:
             self._shell.hint("The times of the layers could not be measured: the process has ended. Try again.")
         self.stop()
         self._show()
@@ -285,6 +295,7 @@ class LayerTimesOverlay(QObject):
         self._design.canvas.network_scene.show_times(shown)
         self._design.table.show_times(shown)
         self._describe()
+        self.changed.emit()
 
     def _describe(self) -> None:
         if self._legend is None:
@@ -297,7 +308,7 @@ class LayerTimesOverlay(QObject):
         else:
             is_same = self._measured == self._shell.editor.project.network
             edited = "" if is_same else ", before the last edits"
-            self._legend.show_times_state(f"{self._where}{edited}", "Measure again")
+            self._legend.show_times_state(f"{self.where}{edited}", "Measure again")
 
 
 def times_in(seconds: Mapping[str, float], network: Network, scope: tuple[str, ...]) -> dict[str, int]:

@@ -170,8 +170,8 @@ def _scheme_of(value: object) -> theme.Scheme:
 class CanvasCommands:
     """Finds layers on the canvas, tints them, and measures their times."""
 
-    def __init__(self, design: DesignTab, times: LayerTimesOverlay) -> None:
-        self._design, self._times = design, times
+    def __init__(self, shell: Shell, design: DesignTab, times: LayerTimesOverlay) -> None:
+        self._shell, self._design, self._times = shell, design, times
         self._find_bar: FindBar | None = None
         self._legend: TintLegend | None = None
 
@@ -201,6 +201,12 @@ class CanvasCommands:
             self._legend.measuring_requested.connect(self._times.toggle)
             self._times.attach(self._legend)
         return self._legend
+
+    def show_roofline(self) -> None:
+        """Open the dialog of the roofline; it measures the layers if they are not."""
+        from app.frame.roofline import RooflineDialog
+
+        RooflineDialog(self._shell, self._times).show()
 
     def measure_layers(self) -> None:
         """Measure the time of each layer, and tint the layers by it."""

@@ -1,0 +1,154 @@
+"""The dialog of the roofline: how fast each layer is beside what the device allows, and a trace of whole steps."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout
+
+from app.frame.canvas_overlays import LayerTimesOverlay
+from app.plots.card import PlotCard
+from app.plots.roofline_plot import RooflinePlot
+from app.processes import EngineCommand
+from app.shell import Shell
+from designer import theme
+from designer.scene.health import without_copies
+from engine.core.errors import plural
+from engine.core.files import write_atomically
+from engine.project.file import dumps
+
+EXPORTS = (("png", "Picture (*.png)"), ("svg", "Drawing (*.svg)"), ("csv", "Table (*.csv)"))
+ABOUT = (
+    "Each point is a layer, forward: what it computes per second over what it computes per byte that it moves. Layers "
+    "on the slope wait for memory, those below the level part for arithmetic. Click a point to select its layer."
+)
+
+
+class RooflineDialog(QDialog):
+    """Shows the layers as they are measured. It does not block the window."""
+
+    def __init__(self, shell: Shell, times: LayerTimesOverlay) -> None:
+        super().__init__(shell.dialog_parent)
+        self._shell, self._times = shell, times
+        self._command: EngineCommand | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self.setWindowTitle("Roofline")
+        self.resize(760, 520)
+        self.plot = RooflinePlot()
+        self.card = PlotCard(self.plot)
+        self.card.title = "Speed of layers, FLOP/s"
+        self.state, about = QLabel(), QLabel(ABOUT)
+        about.setWordWrap(True)
+        for label in (self.state, about):
+            theme.mark(label, "role", "muted")
+        self.measure, self.trace, export = (
+            QPushButton("Measure again"),
+            QPushButton("Save trace…"),
+            QPushButton("Export"),
+        )
+        self.trace.setToolTip("Profile some steps with torch.profiler and save them for Perfetto or chrome://tracing")
+        menu = QMenu(self)
+        for kind, pattern in EXPORTS:
+            menu.addAction(f"{kind.upper()}…", lambda kind=kind, pattern=pattern: self.export(kind, pattern))
+        export.setMenu(menu)
+        column, row = QVBoxLayout(self), QHBoxLayout()
+        column.setSpacing(12)
+        column.addWidget(about)
+        column.addWidget(self.card, 1)
+        row.addWidget(self.state, 1)
+        for button in (self.measure, self.trace, export):
+            button.setAutoDefault(False)
+            row.addWidget(button)
+        column.addLayout(row)
+        self.measure.clicked.connect(times.toggle)
+        self.trace.clicked.connect(self.save_trace)
+        self.plot.layer_clicked.connect(self.select)
+        times.changed.connect(self.refresh)
+        self.finished.connect(self._on_finished)
+        if not times.costs and not times.process.is_running:
+            times.start()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show what is measured by now."""
+        times = self._times
+        self.plot.show_costs(times.device, times.costs)
+        self.measure.setText("Stop" if times.process.is_running else "Measure again")
+        count = plural(len(times.costs), "layer")
+        self.state.setText(f"Measuring: {count}…" if times.process.is_running else f"{count}, {times.where}")
+
+    def select(self, path: str) -> None:
+        """Select a layer on the canvas by the path of ids that it was measured under."""
+        editor = self._shell.editor
+        ids, _ = without_copies(path.split("/"), editor.project.network)
+        if ids:
+            editor.open_scope(ids[:-1])
+            editor.set_selection(ids[-1:])
+            self._shell.show_tab("design")
+
+    def export(self, kind: str, pattern: str) -> None:
+        """Ask for a file, and write the plot as a picture, a drawing or a table."""
+        name = self._asked("Export roofline", f"roofline.{kind}", pattern, f".{kind}")
+        if name is None:
+            return
+        try:
+            if kind == "csv":
+                write_atomically(name, self.plot.csv().encode())
+            else:
+                (self.card.export_png if kind == "png" else self.card.export_svg)(name)
+        except OSError as error:
+            self._shell.show_error("The roofline cannot be exported", f"{name}: {error.strerror}.")
+            return
+        self._shell.hint(f"Wrote {name.name}.")
+
+    def save_trace(self) -> None:
+        """Ask for a file, and profile some steps in a process of their own."""
+        to = self._asked("Save trace", "trace.json", "Trace (*.json)", ".json")
+        if to is None:
+            return
+        self._end()
+        self._folder = tempfile.TemporaryDirectory(prefix="netwright-")
+        project = Path(self._folder.name) / "project.netwright"
+        project.write_text(dumps(self._shell.editor.project), encoding="utf-8")
+        try:
+            self._command = EngineCommand(["profile", str(project), "--trace", str(to), "--json"], self)
+        except OSError as error:
+            self._end()
+            self._shell.show_error("The trace cannot be saved", f"The engine cannot be started: {error.strerror}.")
+            return
+        self.trace.setEnabled(False)
+        self.state.setText("Tracing…")
+        self._command.finished.connect(lambda _: self._on_traced(to))
+        self._command.failed.connect(self._on_failed)
+
+    def _on_traced(self, to: Path) -> None:
+        self._end()
+        self.refresh()
+        self._shell.hint(f"Wrote {to.name}. Open it in Perfetto or chrome://tracing.")
+
+    def _on_failed(self, reason: str) -> None:
+        self._end()
+        self.refresh()
+        self._shell.show_error("The trace cannot be saved", reason)
+
+    def _asked(self, title: str, start: str, pattern: str, suffix: str) -> Path | None:
+        folder = self._shell.documents.folder
+        name, _ = QFileDialog.getSaveFileName(self, title, str(folder / start), pattern)
+        if not name:
+            return None
+        return Path(name) if Path(name).suffix else Path(f"{name}{suffix}")
+
+    def _end(self) -> None:
+        command, self._command = self._command, None
+        if command is not None:
+            command.cancel()
+            command.deleteLater()
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+        self.trace.setEnabled(True)
+
+    def _on_finished(self, _: Any) -> None:
+        self._times.changed.disconnect(self.refresh)
+        self._end()
+        self.deleteLater()
