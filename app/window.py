@@ -94,7 +94,7 @@ class MainWindow(QMainWindow):
         self.layer_times = LayerTimesOverlay(self, self.design, self.environment)
         self.activations = ActivationsOverlay(self, self.design)
         self.canvas_commands = CanvasCommands(self, self.design, self.layer_times)
-        self.weights = WeightsCommands(self, self.dataset, self.training)
+        self.weights = WeightsCommands(self, self.dataset, self.training, self.files.open_asking)
         self.imports.transfer_requested.connect(self.weights.transfer)
         self.dialogs = DialogCommands(self, self.design, self.dataset, self.user_code, self.environment, self.training)
         self.menus = Menus(self, self, self.documents)

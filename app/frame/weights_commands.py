@@ -1,5 +1,6 @@
 """The commands about weights to start from: transfer learning in one dialog, and freezing up to a layer."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,15 @@ if TYPE_CHECKING:
 class WeightsCommands:
     """Carries out what concerns the weights that runs of one window start from."""
 
-    def __init__(self, shell: Shell, dataset: DatasetTracker, training: Training) -> None:
+    def __init__(
+        self,
+        shell: Shell,
+        dataset: DatasetTracker,
+        training: Training,
+        open_project: Callable[[Path], object],
+    ) -> None:
         self._shell, self._dataset, self._training = shell, dataset, training
+        self._open_project = open_project
 
     def transfer(self, _: object = None) -> None:
         """Choose weights, head, and what is frozen, for the open project: one step that can be undone."""
@@ -51,6 +59,19 @@ class WeightsCommands:
         if project != editor.project:
             editor.apply("Start from weights", project)
             shell.hint("The next run starts from these weights. Ctrl+Z undoes it.")
+
+    def prune(self) -> None:
+        """Make the network of the run that is shown smaller, and open the project that is made."""
+        from app.dialogs.prune import PruneDialog
+
+        self._training.catch_up()
+        folder = self._training.run_folder
+        if folder is None or folder.kept() is None:
+            self._shell.show_error("There is no trained network yet", "Pruning takes one: train the network first.")
+            return
+        dialog = PruneDialog(self._shell, folder, self._open_project)
+        dialog.exec()
+        dialog.deleteLater()
 
     def freeze_selected(self) -> None:
         """Freeze the selected layer and all layers that lead to it."""

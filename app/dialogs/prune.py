@@ -1,0 +1,157 @@
+"""The dialog that makes a trained network smaller: what each amount costs and brings, and a project that goes on."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+)
+
+from app.processes import EngineCommand
+from app.shell import Shell
+from designer import theme
+from engine.core.text import format_bytes, format_percent
+from engine.project.options.metrics import is_share, title_of
+from engine.runs.folder import RunFolder
+from engine.runs.summary import title_of as run_title
+
+WAYS = (("Channels: smaller layers", True), ("Weights: the smallest become zero", False))
+SUFFIX = ".netwright"
+
+
+class PruneDialog(QDialog):
+    """Measures a few amounts in a process of its own. `open_project` opens the project that is written."""
+
+    def __init__(self, shell: Shell, run: RunFolder, open_project: Callable[[Path], object]) -> None:
+        super().__init__(shell.dialog_parent)
+        self._shell, self._run, self._open_project = shell, run, open_project
+        self._command: EngineCommand | None = None
+        self._amounts: list[float] = []
+        self.setWindowTitle("Prune")
+        self.resize(820, 380)
+        self.way, self.table, self.state = QComboBox(), QTableWidget(), QLabel()
+        for label, _ in WAYS:
+            self.way.addItem(label)
+        self.way.setAccessibleName("What is removed")
+        self.state.setWordWrap(True)
+        theme.mark(self.state, "role", "muted")
+        self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+        self.table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QTableWidget.SelectionMode.SingleSelection)
+        self.table.setShowGrid(False)
+        self.table.verticalHeader().hide()
+        self.table.setAccessibleName("Amounts")
+        self.create_button, close = QPushButton("Create project…"), QPushButton("Close")
+        self.create_button.setToolTip("A project with the network of the selected row, to be trained on")
+        column, top, bottom = QVBoxLayout(self), QHBoxLayout(), QHBoxLayout()
+        column.setSpacing(12)
+        top.addWidget(QLabel(f"{run_title(run)}, without"))
+        top.addWidget(self.way)
+        top.addStretch(1)
+        bottom.addWidget(self.state, 1)
+        for button in (self.create_button, close):
+            button.setAutoDefault(False)
+            bottom.addWidget(button)
+        column.addLayout(top)
+        column.addWidget(self.table, 1)
+        column.addLayout(bottom)
+        self.way.currentIndexChanged.connect(self.measure)
+        self.table.itemSelectionChanged.connect(self._on_selected)
+        self.create_button.clicked.connect(self.create_project)
+        close.clicked.connect(self.close)
+        self.finished.connect(self._end)
+        self.measure()
+
+    @property
+    def _words(self) -> list[str]:
+        return ["--structured"] if WAYS[self.way.currentIndex()][1] else []
+
+    def measure(self) -> None:
+        """Measure a few amounts of what is chosen."""
+        self.table.setRowCount(0)
+        self._amounts = []
+        self._on_selected()
+        self._start([], self.show_result, "Measuring accuracy, size and time…")
+
+    def _start(self, words: list[str], done: Callable[[Mapping[str, Any]], None], text: str) -> None:
+        self._end()
+        self._say(text)
+        try:
+            self._command = EngineCommand(["prune", str(self._run.path), *self._words, *words, "--json"], self)
+        except OSError as error:
+            self._say(f"The engine cannot be started: {error.strerror}.", refused=True)
+            return
+        self._command.finished.connect(done)
+        self._command.failed.connect(self._on_failed)
+
+    def show_result(self, result: Mapping[str, Any]) -> None:
+        """Show the result of `netwright-engine prune`."""
+        self._end()
+        rows = result["rows"]
+        names = list(rows[0]["metrics"])
+        head = ["Amount", *map(title_of, names), "Parameters", "Not zero", "Size", "FLOPs", "Time per batch"]
+        self.table.setColumnCount(len(head))
+        self.table.setHorizontalHeaderLabels(head)
+        self.table.setRowCount(len(rows))
+        figures = theme.figures(self.table.font())
+        for line, row in enumerate(rows):
+            counts = [f"{row['parameters']:,}", f"{row['nonzero']:,}", format_bytes(row["bytes"]), f"{row['flops']:,}"]
+            metrics = [_figure(name, row["metrics"].get(name)) for name in names]
+            cells = [format_percent(row["amount"]), *metrics, *counts, f"{row['milliseconds']:.3g} ms"]
+            for place, text in enumerate(cells):
+                item = QTableWidgetItem(text)
+                item.setFont(figures)
+                item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                self.table.setItem(line, place, item)
+        self.table.resizeColumnsToContents()
+        self._amounts = [row["amount"] for row in rows]
+        self._say(" ".join([f"Measured on the {result['split']} split, before training on.", *result["notes"]]))
+
+    def create_project(self) -> None:
+        """Ask for a file, write the project of the selected row, and open it."""
+        start = str(self._shell.documents.folder / f"smaller{SUFFIX}")
+        name, _ = QFileDialog.getSaveFileName(self, "Create project", start, f"Projects (*{SUFFIX})")
+        if not name:
+            return
+        to = Path(name) if name.endswith(SUFFIX) else Path(f"{name}{SUFFIX}")
+        amount = self._amounts[self.table.currentRow()]
+
+        def opened(_: Mapping[str, Any]) -> None:
+            self.close()
+            self._open_project(to)
+
+        self._start(["--amount", f"{amount:g}", "-o", str(to), "--force"], opened, "Writing the project…")
+
+    def _on_selected(self) -> None:
+        row = self.table.currentRow()
+        self.create_button.setEnabled(bool(self.table.selectedItems()) and row > 0 and row < len(self._amounts))
+
+    def _on_failed(self, reason: str) -> None:
+        self._end()
+        self._say(reason, refused=True)
+
+    def _say(self, text: str, *, refused: bool = False) -> None:
+        theme.mark(self.state, "role", "error" if refused else "muted")
+        self.state.setText(text)
+
+    def _end(self, _result: int = 0) -> None:
+        command, self._command = self._command, None
+        if command is not None:
+            command.cancel()
+            command.deleteLater()
+
+
+def _figure(name: str, value: Any) -> str:
+    if not isinstance(value, int | float):
+        return ""
+    return format_percent(value, 1) if is_share(name) else f"{value:.4g}"
