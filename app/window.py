@@ -18,6 +18,7 @@ from app.frame.commands import CanvasCommands, DialogCommands, ThemeCommands
 from app.frame.document_commands import DocumentCommands
 from app.frame.import_commands import ImportCommands
 from app.frame.menus import Menus
+from app.frame.pages import Pages
 from app.frame.tabs import DesignTab, Tabs
 from app.frame.weights_commands import WeightsCommands
 from app.frame.window_bars import StatusLine, TopBar
@@ -37,11 +38,9 @@ from engine.project.import_kinds import can_import
 from engine.project.sources.catalog import SOURCES
 
 if TYPE_CHECKING:
-    from app.data.tab import DataTab
     from app.frame.network_commands import AlignCommands, BlockCommands
     from app.runs.preload import Preload
     from app.start_page.page import StartPage
-    from app.start_page.running_program import RunningRun
     from designer.canvas.view import CanvasView
     from designer.history import Step
     from designer.panels.library_panel import LibraryPanel
@@ -98,6 +97,7 @@ class MainWindow(QMainWindow):
         self.imports.transfer_requested.connect(self.weights.transfer)
         self.dialogs = DialogCommands(self, self.design, self.dataset, self.user_code, self.environment, self.training)
         self.menus = Menus(self, self, self.documents)
+        self.made = Pages(self, self.dataset, self.guesser, self.dialogs, self.training, self.files, self.weights)
         self._make_central()
         self.status = StatusLine(self.statusBar(), self.editor)
         self.status.show_engine("starting" if start_engine else "off")
@@ -121,11 +121,11 @@ class MainWindow(QMainWindow):
             self,
             {
                 "design": lambda: self.design.canvas,
-                "data": self._make_data_tab,
+                "data": self.made.data,
                 "train": lambda: self.training.monitor,
-                "test": self._make_test_tab,
-                "experiments": self._make_experiments_tab,
-                "start": self._make_start_page,
+                "test": self.made.test,
+                "experiments": self.made.experiments,
+                "start": self.made.start,
             },
         )
         self.bar = TopBar(self.menus.actions_by_id)
@@ -144,75 +144,10 @@ class MainWindow(QMainWindow):
         holder.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         holder.addWidget(self.bar)
 
-    def _make_data_tab(self) -> QWidget:
-        from app.data.tab import DataTab
-
-        tab = DataTab(self, self.dataset, self.guesser)
-        tab.augmentation_wanted.connect(lambda: self._augment(tab))
-        return tab
-
-    def _augment(self, tab: "DataTab") -> None:
-        """Let the options of augmentation be chosen, and show the samples so."""
-        if self.dialogs.edit_training_options("Augmentation"):
-            tab.show_augmented()
-
-    def _make_test_tab(self) -> QWidget:
-        from app.evaluation.tab import TestTab
-
-        tab = TestTab(self)
-        tab.train_requested.connect(self.training.start)
-        return tab
-
-    def _make_experiments_tab(self) -> QWidget:
-        from app.experiments.run_commands import RunCommands
-        from app.experiments.search_page import SearchPage
-        from app.experiments.tab import ExperimentsTab
-
-        tab = ExperimentsTab(self)
-        RunCommands(self, self.training, self.files.open_copy, tab)
-        tab.weights_requested.connect(self.weights.start_from)
-        search = SearchPage(self)
-        search.run_requested.connect(self._show_trial)
-        tab.add_page(search)
-        search.back_requested.connect(tab.show_list)
-        tab.search_requested.connect(lambda: tab.pages.setCurrentWidget(search))
-        return tab
-
     def show_search(self) -> None:
         """Show the page on which experiments are defined and followed."""
-        from app.experiments.tab import ExperimentsTab
-
         self.show_tab("experiments")
-        page = self.tabs.page("experiments")
-        assert isinstance(page, ExperimentsTab)
-        page.search_requested.emit()
-
-    def _show_trial(self, path: Path) -> None:
-        """Show the curves of a run of a trial in the Train tab."""
-        from engine.runs.folder import RunFolder
-
-        self.training.follow(RunFolder(path))
-        self.show_tab("train")
-
-    def _make_start_page(self) -> QWidget:
-        from app.start_page.page import StartPage
-
-        page = StartPage(self.documents)
-        page.open_requested.connect(self.files.open_asking)
-        page.blank_requested.connect(self.files.new)
-        page.browse_requested.connect(self.files.open)
-        page.back_requested.connect(lambda: self.show_tab("design"))
-        page.run_requested.connect(self._follow_run)
-        return page
-
-    def _follow_run(self, run: "RunningRun") -> None:
-        """Show a run that is under way in the Train tab, after opening its project where that has a file."""
-        from engine.runs.folder import RunFolder
-
-        if not self.files.open_project_of(run.project_id, run.project_path):
-            return
-        self.training.follow(RunFolder(Path(run.run_dir)))
-        self.show_tab("train")
+        self.made.show_search()
 
     @cached_property
     def blocks(self) -> "BlockCommands":

@@ -1,0 +1,105 @@
+"""The pages behind the tabs, made when they are first seen, and what they ask of the rest of the window."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QWidget
+
+from app.data.dataset_tracker import DatasetTracker
+from app.data.guess import DataGuesser
+from app.frame.commands import DialogCommands
+from app.frame.document_commands import DocumentCommands
+from app.frame.weights_commands import WeightsCommands
+from app.shell import Shell
+from app.training import Training
+from engine.runs.folder import RunFolder
+
+if TYPE_CHECKING:
+    from app.data.tab import DataTab
+    from app.experiments.search_page import SearchPage
+    from app.experiments.tab import ExperimentsTab
+    from app.start_page.running_program import RunningRun
+
+
+class Pages:
+    """Makes the pages of Data, Test, Experiments and the start page; their modules are imported only then."""
+
+    def __init__(
+        self,
+        shell: Shell,
+        dataset: DatasetTracker,
+        guesser: DataGuesser,
+        dialogs: DialogCommands,
+        training: Training,
+        files: DocumentCommands,
+        weights: WeightsCommands,
+    ) -> None:
+        self._shell = shell
+        self._dataset, self._guesser = dataset, guesser
+        self._dialogs, self._training, self._files, self._weights = dialogs, training, files, weights
+        self._experiments: tuple[ExperimentsTab, SearchPage] | None = None
+
+    def data(self) -> QWidget:
+        """Make the Data tab."""
+        from app.data.tab import DataTab
+
+        tab = DataTab(self._shell, self._dataset, self._guesser)
+        tab.augmentation_wanted.connect(lambda: self._augment(tab))
+        return tab
+
+    def _augment(self, tab: "DataTab") -> None:
+        """Let the options of augmentation be chosen, and show the samples so."""
+        if self._dialogs.edit_training_options("Augmentation"):
+            tab.show_augmented()
+
+    def test(self) -> QWidget:
+        """Make the Test tab."""
+        from app.evaluation.tab import TestTab
+
+        tab = TestTab(self._shell)
+        tab.train_requested.connect(self._training.start)
+        return tab
+
+    def experiments(self) -> QWidget:
+        """Make the Experiments tab, with the page that searches values."""
+        from app.experiments.run_commands import RunCommands
+        from app.experiments.search_page import SearchPage
+        from app.experiments.tab import ExperimentsTab
+
+        tab, search = ExperimentsTab(self._shell.dialog_parent), SearchPage(self._shell)
+        RunCommands(self._shell, self._training, self._files.open_copy, tab)
+        tab.weights_requested.connect(self._weights.start_from)
+        tab.search_requested.connect(self.show_search)
+        tab.add_page(search)
+        search.run_requested.connect(self._show_trial)
+        search.back_requested.connect(tab.show_list)
+        self._experiments = tab, search
+        return tab
+
+    def show_search(self) -> None:
+        """Show the page that searches values in the Experiments tab, which was made."""
+        if self._experiments is not None:
+            tab, search = self._experiments
+            tab.pages.setCurrentWidget(search)
+
+    def _show_trial(self, path: Path) -> None:
+        """Show the curves of a run of a trial in the Train tab."""
+        self._training.follow(RunFolder(path))
+        self._shell.show_tab("train")
+
+    def start(self) -> QWidget:
+        """Make the start page."""
+        from app.start_page.page import StartPage
+
+        page = StartPage(self._shell.documents)
+        page.open_requested.connect(self._files.open_asking)
+        page.blank_requested.connect(self._files.new)
+        page.browse_requested.connect(self._files.open)
+        page.back_requested.connect(lambda: self._shell.show_tab("design"))
+        page.run_requested.connect(self._follow_run)
+        return page
+
+    def _follow_run(self, run: "RunningRun") -> None:
+        """Show a run that is under way in the Train tab, after opening its project where that has a file."""
+        if self._files.open_project_of(run.project_id, run.project_path):
+            self._show_trial(Path(run.run_dir))
