@@ -126,7 +126,7 @@ EXAMPLES = {
         "queue run",
     ),
     "experiment": (
-        "experiment run digits.netwright --vary training.solver=sgdm,adam --set training.max_epochs=2",
+        "experiment run digits.netwright --vary training.max_epochs=1,2",
         "experiment status digits.netwright",
     ),
     "transfer": ("transfer runs/first -o other.netwright --outputs 10 --freeze-up-to relu_1",),

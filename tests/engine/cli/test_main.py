@@ -130,7 +130,7 @@ def test_all_wrong_settings_are_refused_at_once(good: Path) -> None:
         "netwright-engine: training.max_epochs",
         "--set trainig.seed=1: there is no section 'trainig'. Did you mean 'training'? "
         "Sections are: data, training, environment, run, "
-        "weights, constants.",
+        "weights, constants, experiment.",
         "data.validation_share",
         "environment.devices",
     ]
