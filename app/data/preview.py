@@ -1,7 +1,7 @@
 """A preview of the data: the number of samples per split and class, and some samples as pictures, rows or series."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
@@ -192,17 +192,19 @@ def samples_of(answer: dict[str, Any], most: int | None = None) -> Tiles | None:
     if answer.get("pictures"):
         found = answer["pictures"][:most]
         tiles = [
-            _picture(p, str(p["label"]), f"{p['label']} ({p['split']})" if p["split"] else p["label"]) for p in found
+            picture_tile(p, str(p["label"]), f"{p['label']} ({p['split']})" if p["split"] else p["label"])
+            for p in found
         ]
         return Tiles(tiles, is_stretched="wave" in found[0])
     if answer.get("series"):
         shown = answer["series"][: most or MOST_SERIES]
-        spans = spans_of(lane for one in shown for lane in Sparkline.lanes(one["values"], _ahead(one)))
+        spans = spans_of(lane for one in shown for lane in Sparkline.lanes(one["values"], ahead_of(one)))
         return Tiles([_sparkline(one, spans) for one in shown], is_stretched=True)
     return None
 
 
-def _picture(shown: dict[str, Any], label: str, tip: str) -> Tile:
+def picture_tile(shown: dict[str, Any], label: str, tip: str) -> Tile:
+    """Return a picture as a tile, with its mask, its target image or its wave where it has one."""
     if "target" in shown:
         return Paired(shown["file"], shown["target"], label, tip)
     if "wave" in shown:
@@ -210,7 +212,7 @@ def _picture(shown: dict[str, Any], label: str, tip: str) -> Tile:
     return Masked(shown["file"], shown["mask"], label, tip) if "mask" in shown else Picture(shown["file"], label, tip)
 
 
-def _ahead(one: dict[str, Any]) -> list[tuple[int, list[float]]]:
+def ahead_of(one: Mapping[str, Any]) -> list[tuple[int, list[float]]]:
     """Return the values to predict, each with the index of its channel, or -1 where it is no input."""
     channels = list(one.get("channels") or ())
     given = (one.get("ahead") or {}).items()
@@ -223,7 +225,7 @@ def _sparkline(one: dict[str, Any], spans: list[Span]) -> Sparkline:
     label = str(one["label"]) if not ahead else f"{', '.join(ahead)}: {one['label']}"
     lines = [label, ", ".join(channels), f"Right of the line: {', '.join(ahead)}" if ahead else "", str(one["split"])]
     tip = "\n".join(filter(None, lines))
-    return Sparkline(one["values"], label, tip, steps=one.get("steps", ()), ahead=_ahead(one), spans=spans)
+    return Sparkline(one["values"], label, tip, steps=one.get("steps", ()), ahead=ahead_of(one), spans=spans)
 
 
 class Lanes(QWidget):
@@ -284,7 +286,7 @@ def lanes_of(answer: dict[str, Any], names: Sequence[str] = ()) -> Lanes | None:
     where the answer has none."""
     if not (shown := answer.get("series")):
         return None
-    spans = spans_of(lane for one in shown for lane in Sparkline.lanes(one["values"], _ahead(one)))
+    spans = spans_of(lane for one in shown for lane in Sparkline.lanes(one["values"], ahead_of(one)))
     known = list(shown[0].get("channels") or names)
     known += [name for name in shown[0].get("ahead") or () if name not in known]
     if len(known) < len(spans):

@@ -100,11 +100,7 @@ class Masked(Tile):
     def __init__(self, file: str, mask: str, caption: str, tip: str) -> None:
         super().__init__(caption, tip)
         self.pixmap = scaled(QPixmap(file))
-        grey = QImage(mask).convertToFormat(QImage.Format.Format_Grayscale8)
-        size = (grey.width(), grey.height(), grey.bytesPerLine())
-        coloured = QImage(grey.constBits(), *size, QImage.Format.Format_Indexed8).copy()
-        coloured.setColorTable([*(class_colour(number).rgba() for number in range(NOTHING)), 0])
-        self.classes = scaled(QPixmap.fromImage(coloured), smooth=False)
+        self.classes = coloured_classes(mask)
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Draw the image at the left, its classes at the right."""
@@ -140,6 +136,16 @@ def scaled(pixels: QPixmap, *, smooth: bool | None = None) -> QPixmap:
     is_smooth = pixels.width() > PICTURE if smooth is None else smooth
     mode = Qt.TransformationMode.SmoothTransformation if is_smooth else Qt.TransformationMode.FastTransformation
     return pixels.scaled(QSize(PICTURE, PICTURE), Qt.AspectRatioMode.KeepAspectRatio, mode)
+
+
+def coloured_classes(mask: str, colours: Sequence[QColor] | None = None) -> QPixmap:
+    """Return a grey picture of class indices in the colours of classes, or in these; 255 is seen through."""
+    grey = QImage(mask).convertToFormat(QImage.Format.Format_Grayscale8)
+    size = (grey.width(), grey.height(), grey.bytesPerLine())
+    coloured = QImage(grey.constBits(), *size, QImage.Format.Format_Indexed8).copy()
+    table = [colour.rgba() for colour in colours or map(class_colour, range(NOTHING))]
+    coloured.setColorTable([*table, *[0] * (NOTHING + 1 - len(table))])
+    return scaled(QPixmap.fromImage(coloured), smooth=False)
 
 
 def class_colour(number: int) -> QColor:
@@ -215,7 +221,7 @@ class Sparkline(Tile):
         steps = max(1, longest + max((len(values) for _, values in self.ahead), default=0) - 1)
         step = area.width() / steps
         for index, channel in enumerate(self.channels):
-            self._draw_line(painter, self._lane(area, index), step, (index, channel), 0)
+            self._draw_line(painter, self.lane(area, index), step, (index, channel), 0)
         if self.ahead:
             x = area.left() + step * (longest - 0.5)
             painter.setPen(QPen(theme.current().muted, 1.0, Qt.PenStyle.DashLine))
@@ -224,9 +230,9 @@ class Sparkline(Tile):
         for index, values in self.ahead:
             lane = others if index < 0 else index
             others += index < 0
-            self._draw_line(painter, self._lane(area, lane), step, (lane, values), longest)
+            self._draw_line(painter, self.lane(area, lane), step, (lane, values), longest)
 
-    def _lane(self, area: QRectF, index: int) -> QRectF:
+    def lane(self, area: QRectF, index: int) -> QRectF:
         """Return where a channel is drawn: below those before it."""
         height = area.height() / max(1, len(self.spans))
         gap = min(3.0, height / 8)

@@ -1,5 +1,6 @@
 """What the pages of the Test tab have in common."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -26,6 +27,9 @@ class TestPage(QWidget):
     def set_run(self, run: Path | None) -> None:
         """Take the run that is chosen, None without one. It is called when another run is chosen, for all pages."""
         self.run = run
+
+    def set_runs(self, runs: Sequence[tuple[str, Path]]) -> None:
+        """Take titles and folders of all runs that can be chosen, where a page needs others than the chosen one."""
 
     def shutdown(self) -> None:
         """End processes and requests: the window closes."""

@@ -7,7 +7,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
 
-from app.plots.axes import Unit, linear_axis, tick_labels, values_axis
+from app.plots.axes import Axis, Unit, linear_axis, tick_labels, values_axis
 from app.plots.items import Line, Markers
 from app.plots.plot import Plot
 from designer import markup, theme
@@ -99,3 +99,38 @@ class PredictionPlot(Plot):
         nearest = int(np.nanargmin(np.abs(self._true - place)))
         true, predicted = f"{self._true[nearest]:.4g}", f"{self._predicted[nearest]:.4g}"
         return float(self._true[nearest]), markup.filled("true {}<br>predicted {}", true, predicted)
+
+
+class StepsPlot(Plot):
+    """RMSE of each predicted number, such as the steps of a forecast in their order."""
+
+    def __init__(self, residuals: Sequence[Mapping[str, Any]]) -> None:
+        """`residuals` are those of the result of `netwright-engine evaluate`."""
+        self._names = [str(one["name"]) for one in residuals]
+        self._errors = np.array([one["rmse"] for one in residuals], dtype=float)
+        super().__init__()
+        self.setFixedHeight(HEIGHT)
+        self._bars = pg.BarGraphItem(x=np.arange(1, len(self._errors) + 1), height=self._errors, width=0.8)
+        self.addItem(self._bars, ignoreBounds=True)
+        self.setAccessibleName("Error of each predicted number")
+
+    def dress(self) -> None:
+        """In the accent colour, without borders."""
+        palette = theme.current()
+        self._bars.setOpts(brush=palette.mixed(palette.accent, palette.panel, 0.6), pen=pg.mkPen(None))
+
+    def draw(self) -> str:
+        """The numbers from 1 on, the errors from 0."""
+        if not np.isfinite(self._errors).all():
+            return "The errors are not finite numbers."
+        count = len(self._errors)
+        step = max(1, round(count / self.num_x_ticks))
+        x = Axis(low=0.5, high=count + 0.5, ticks=tuple(float(at) for at in range(step, count + 1, step)))
+        y = linear_axis(0.0, float(self._errors.max()), self.num_y_ticks)
+        self.show_axes(x, Unit(name="", is_whole=True), y, tick_labels(y))
+        return ""
+
+    def readout(self, place: float) -> tuple[float, Markup]:
+        """The number under the pointer."""
+        at = int(np.clip(round(place), 1, len(self._names)))
+        return float(at), markup.filled("{}<br>RMSE {}", self._names[at - 1], f"{self._errors[at - 1]:.4g}")

@@ -1,6 +1,7 @@
 """The page of scores: evaluate a run on data, and look at scores, confusions, calibration and the worst samples."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,41 +16,47 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QStackedWidget,
-    QTableWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from app.evaluation.cards import card, stacked, text_table
+from app.evaluation.calibration_card import CalibrationCard
+from app.evaluation.cards import stacked
+from app.evaluation.curves_card import CurvesCard
+from app.evaluation.figure_card import FigureCard
+from app.evaluation.groups_card import GroupsCard
 from app.evaluation.page import TestPage
-from app.evaluation.plots import PredictionPlot, ReliabilityPlot
+from app.evaluation.plots import PredictionPlot, StepsPlot
+from app.evaluation.samples_card import SamplesCard
+from app.evaluation.score_tables import class_rows, class_table, point_rows, scores_of, step_rows
 from app.plots.confusion_chart import ConfusionCard
 from app.plots.histogram_plot import HistogramPlot
-from app.processes import EngineCommand
+from app.processes import OnError, OnResult
 from app.shell import Shell
 from app.widgets import ElidedLabel, ValueTable
 from designer import theme
 from engine.core.errors import plural
-from engine.core.text import format_percent
-from engine.project.options.metrics import in_a_line, is_share
 from engine.runs.confusion import Confusion
 
 SPLITS = (("test", "Test split"), ("validation", "Validation split"), ("training", "Training split"))
 OTHER_FILE, OTHER_FOLDER = "file", "folder"
 MOST_SCORES = 14
-LISTS = (("worst", "Worst samples"), ("most_uncertain", "Most uncertain samples"))
+MOST_PLOTTED = 6
+"""Predicted numbers up to which each has a plot of its own."""
 NOT_YET = "Choose a run and data, then Evaluate: scores, confusions and the samples it gets wrong are shown here."
 
 
 class ScoresPage(TestPage):
-    """Evaluates a run in a process of its own. Results are kept in the folder of the run, so that an evaluation that is
-    known is shown at once."""
+    """Asks the warm engine to evaluate a run. Results are kept in the folder of the run, so that an evaluation that is
+    known is shown at once, and its samples, thresholds and groups need no second one."""
 
     title = "Scores"
 
     def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
         super().__init__(shell, parent)
-        self._command: EngineCommand | None = None
+        self._request: int | None = None
+        self._others: set[int] = set()
+        self._result: Mapping[str, Any] = {}
         self._other = ""
         self.data, self.button = QComboBox(), QPushButton("Evaluate")
         self.state = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
@@ -95,7 +102,7 @@ class ScoresPage(TestPage):
         self._forget()
 
     def shutdown(self) -> None:
-        """End the process."""
+        """End the requests."""
         self._cancel()
 
     def _on_data(self) -> None:
@@ -125,49 +132,64 @@ class ScoresPage(TestPage):
     # ---- evaluating ----
 
     def _on_clicked(self) -> None:
-        if self._command is not None:
+        if self._request is not None:
             self._forget()
         else:
             self.evaluate()
 
-    def evaluate(self) -> None:
-        """Evaluate the run that is chosen on the data that are chosen."""
+    def _where(self) -> dict[str, Any]:
+        """Return the run and the data that are chosen, as requests name them."""
+        kind = str(self.data.currentData())
+        where = {"source": self._other} if kind in (OTHER_FILE, OTHER_FOLDER) else {"split": kind}
+        return {"path": str(self.run), **where}
+
+    def evaluate(self, **asked: object) -> None:
+        """Evaluate the run that is chosen on the data that are chosen. `asked`: what else the request is to do, such as
+        storing a threshold."""
         if self.run is None:
             return
         self._cancel()
-        kind = str(self.data.currentData())
-        where = ["--data", self._other] if kind in (OTHER_FILE, OTHER_FOLDER) else ["--split", kind]
-        try:
-            self._command = EngineCommand(["evaluate", str(self.run), *where, "--json"], self)
-        except OSError as error:
-            self._on_failed(f"The engine cannot be started: {error.strerror}.")
-            return
-        self._command.finished.connect(self._on_finished)
-        self._command.failed.connect(self._on_failed)
         self.button.setText("Cancel")
         self.state.setText("Evaluating…")
+        self._request = self.shell.server.request(
+            "evaluate", {**self._where(), **asked}, self._on_finished, self._on_failed, self._on_progress
+        )
+
+    def _ask(self, do: str, values: Mapping[str, Any], on_result: OnResult, on_error: OnError) -> None:
+        """Ask about the evaluation that is shown; the answers of questions about another one are not waited for."""
+
+        def ended(then: Callable[[Any], None]) -> Callable[[Any], None]:
+            def call(said: Any) -> None:
+                self._others.discard(id)
+                then(said)
+
+            return call
+
+        id = self.shell.server.request(do, {**self._where(), **values}, ended(on_result), ended(on_error))
+        self._others.add(id)
 
     def _cancel(self) -> None:
-        command, self._command = self._command, None
-        if command is not None:
-            command.cancel()
-            command.deleteLater()
+        request, self._request = self._request, None
+        if request is not None:
+            self.shell.server.cancel(request)
+        for id in self._others:
+            self.shell.server.cancel(id, only_waiting=True)
+        self._others = set()
         self.button.setText("Evaluate")
 
-    def _end(self) -> None:
-        command, self._command = self._command, None
-        if command is not None:
-            command.deleteLater()
-        self.button.setText("Evaluate")
+    def _on_progress(self, progress: Mapping[str, Any]) -> None:
+        self.state.setText(f"Evaluating: {progress['done']:,} of {plural(progress['total'], 'sample')}…")
 
     def _on_failed(self, reason: str) -> None:
-        self._end()
+        self._request = None
+        self._cancel()
         self._clear()
         self.state.setText("")
         self._say(reason, refused=True)
 
     def _on_finished(self, result: Mapping[str, Any]) -> None:
-        self._end()
+        self._request = None
+        self._cancel()
         self.show_result(result)
 
     def _say(self, text: str, *, refused: bool = False) -> None:
@@ -184,6 +206,7 @@ class ScoresPage(TestPage):
     def show_result(self, result: Mapping[str, Any]) -> None:
         """Show the result of `netwright-engine evaluate`."""
         self._clear()
+        self._result = result
         page = QWidget()
         grid = QGridLayout(page)
         grid.setContentsMargins(0, 0, 8, 0)  # beside the scroll bar
@@ -191,8 +214,8 @@ class ScoresPage(TestPage):
         grid.setColumnStretch(0, 1)
         grid.setColumnStretch(1, 2)
         line = 0
-        for target in result["targets"]:
-            for row in self._rows_of(target, result):
+        for number, target in enumerate(result["targets"]):
+            for row in self._rows_of(number, target, result):
                 for column, widget in enumerate(row):
                     span = 2 if len(row) == 1 else 1
                     grid.addWidget(widget, line, column, 1, span)
@@ -207,96 +230,98 @@ class ScoresPage(TestPage):
         text = f"{plural(result['samples'], 'sample')} of the {where}, {result['weights']} weights{known}"
         self.state.setText(text, note=f"{text}. {notes}" if notes else "")
 
-    def _rows_of(self, target: Mapping[str, Any], result: Mapping[str, Any]) -> list[list[QWidget]]:
+    def _rows_of(self, number: int, target: Mapping[str, Any], result: Mapping[str, Any]) -> list[list[QWidget]]:
         """Return rows of cards about one output of the network."""
-        title = "Scores" if len(result["targets"]) == 1 else f"Scores of {target['name']}"
-        scores = ValueTable(title, tuple(map(str, range(MOST_SCORES))))
-        scores.show_rows(scores_of(target, result if len(result["targets"]) == 1 else {})[:MOST_SCORES])
-        left = [card(scores)]
+        is_only = len(result["targets"]) == 1
+        title = "Scores" if is_only else f"Scores of {target['name']}"
+        scores = ValueTable("", tuple(map(str, range(MOST_SCORES))))
+        shown = scores_of(target, result if is_only else {})[:MOST_SCORES]
+        scores.show_rows(shown)
+        left: list[QWidget] = [FigureCard(scores, title, "", lambda: [("score", "value"), *shown])]
+        samples = self._samples_card(number, target)
         if target.get("calibration") and target["calibration"]["bins"]:
-            error = f"expected error {target['calibration']['expected_error']:.3f}"
-            left.append(card(ReliabilityPlot(target["calibration"]["bins"]), "Calibration", error))
+            left.append(self._calibration_card(number, target, result))
         first: list[QWidget] = [stacked(left, QVBoxLayout())]
         rows = [first]
         if target.get("confusion"):
-            classes, counts = tuple(target["classes"]), tuple(map(tuple, target["confusion"]))
-            first.append(ConfusionCard({"matrix": Confusion(classes, counts)}, can_close=False))
-        for number, found in enumerate(target.get("residuals", ())):
-            plots: list[QWidget] = [card(PredictionPlot(found), f"Predicted against true: {found['name']}")]
-            if number == 0:
-                first += plots
-            else:
-                rows.append(plots)
-            errors = HistogramPlot(found["histogram"], "of error", "samples")
-            rows.append([card(errors, f"Errors: {found['name']}", "predicted minus true")])
+            first.append(self._confusion_card(target, samples))
+        rows += self._rows_of_numbers(target, first)
+        if target.get("curves"):
+            rows.append([self._curves_card(target)])
         if target.get("per_class"):
             table = class_table(target["per_class"], has_iou=target["per"] != "sample")
-            rows.append([card(table, "Scores per class", "with 95 % intervals")])
-        if lists := [card(sample_table(target[key]), label) for key, label in LISTS if target.get(key)]:
-            rows.append([stacked(lists, QHBoxLayout())])
+            per_class = partial(class_rows, target["per_class"])
+            rows.append([FigureCard(table, "Scores per class", "with 95 % intervals", per_class)])
+        if samples is not None:
+            rows.append([samples])
+        if groupings := result.get("groupings"):
+            rows.append([self._groups_card(target, groupings, samples)])
         return rows
 
+    @staticmethod
+    def _rows_of_numbers(target: Mapping[str, Any], first: list[QWidget]) -> list[list[QWidget]]:
+        """Return rows of cards about predicted numbers; the first plot stands in the first row."""
+        rows: list[list[QWidget]] = []
+        found = target.get("residuals", ())
+        if len(found) > MOST_PLOTTED:
+            card = FigureCard(
+                StepsPlot(found), "Error by number", "RMSE of each predicted number", partial(step_rows, found)
+            )
+            first.append(card)
+            found = found[:1]
+        for number, one in enumerate(found):
+            plot = FigureCard(
+                PredictionPlot(one), f"Predicted against true: {one['name']}", "", partial(point_rows, one["points"])
+            )
+            if number == 0 and len(first) == 1:
+                first.append(plot)
+            else:
+                rows.append([plot])
+            errors = HistogramPlot(one["histogram"], "of error", "samples")
+            rows.append([FigureCard(errors, f"Errors: {one['name']}", "predicted minus true")])
+        return rows
 
-def scores_of(target: Mapping[str, Any], result: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return names and values of the scores of an output, with 95 % intervals where they are known. `result` has loss
-    and metrics of the whole, where the output is the only one."""
-    rows = [("Loss", f"{result['loss']:.4g}")] if result.get("loss") is not None else []
-    measured = dict(result.get("metrics", {})) or {
-        name: target[name] for name in ("accuracy", "rmse", "mae") if isinstance(target.get(name), float)
-    }
-    for name, value in measured.items():
-        is_percent = is_share(name)
-        rows.append((_named(name), _figure(value, is_percent=is_percent)))
-        if (interval := target.get(f"{name}_interval")) is not None:
-            low, high = (_figure(end, is_percent=is_percent) for end in interval)
-            rows.append((f"{_named(name)}, 95 %", f"{low} to {high}"))
-    if target.get("mean_iou") is not None and target["per"] != "sample":
-        rows.append(("Mean IoU", f"{target['mean_iou']:.3f}"))
-    return rows
+    def _confusion_card(self, target: Mapping[str, Any], samples: SamplesCard | None) -> QWidget:
+        classes, counts = tuple(target["classes"]), tuple(map(tuple, target["confusion"]))
+        card = ConfusionCard({"matrix": Confusion(classes, counts)}, can_close=False)
+        if samples is not None and target["per"] == "sample":
+            card.cell_chosen.connect(
+                lambda row, column: samples.choose(
+                    f"{classes[row]} taken for {classes[column]}", {"cell": [row, column]}
+                )
+            )
+        return card
 
+    def _calibration_card(self, number: int, target: Mapping[str, Any], result: Mapping[str, Any]) -> QWidget:
+        calibrated = result.get("calibrated") or []
+        card = CalibrationCard(target, calibrated[number] if number < len(calibrated) else None)
+        card.fit_wanted.connect(lambda: self.evaluate(calibrates=True))
+        card.store_wanted.connect(lambda: self.evaluate(calibrates=True, stores=True))
+        card.reset_wanted.connect(lambda: self.evaluate(resets=True))
+        return card
 
-def _named(name: str) -> str:
-    text = in_a_line(name)
-    return text[:1].upper() + text[1:]
+    def _curves_card(self, target: Mapping[str, Any]) -> QWidget:
+        card = CurvesCard(target)
+        card.store_wanted.connect(lambda text: self.evaluate(thresholds=[text], stores=True))
+        card.reset_wanted.connect(lambda: self.evaluate(resets=True))
+        return card
 
+    def _samples_card(self, number: int, target: Mapping[str, Any]) -> SamplesCard | None:
+        """Return the card of samples, which asks for the worst ones; None where none is known."""
+        if not target.get("worst"):
+            return None
+        card = SamplesCard(number, has_confidence=bool(target.get("most_uncertain")))
+        card.wanted.connect(lambda wanted: self._ask("samples", wanted, card.show_answer, card.show_error))
+        card.ask()
+        return card
 
-def _figure(value: Any, *, is_percent: bool) -> str:
-    if not isinstance(value, int | float):
-        return str(value)
-    return format_percent(value, 1) if is_percent else f"{value:.4g}"
+    def _groups_card(self, target: Mapping[str, Any], groupings: Sequence[str], samples: SamplesCard | None) -> QWidget:
+        card = GroupsCard(groupings)
 
+        def show(result: Mapping[str, Any]) -> None:
+            card.show_groups(result["groups"], target["name"])
 
-def class_table(rows: Sequence[Mapping[str, Any]], *, has_iou: bool) -> QTableWidget:
-    """Return a table with a row per class: precision, recall, F1 and IoU with intervals, and the number of samples."""
-    names = ("precision", "recall", "f1", *(["iou"] if has_iou else []))
-    cells = []
-    for row in rows:
-        scores = [_with_interval(row.get(name), row.get(f"{name}_interval")) for name in names]
-        cells.append([str(row["class"]), f"{row['support']:,}", *scores])
-    return text_table(("Class", "Samples", "Precision", "Recall", "F1", "IoU")[: 2 + len(names)], cells)
-
-
-def _with_interval(value: Any, interval: Sequence[float] | None) -> str:
-    if not isinstance(value, int | float):
-        return "" if value is None else str(value)
-    return f"{value:.3f}" if interval is None else f"{value:.3f}  ({interval[0]:.2f} to {interval[1]:.2f})"
-
-
-def sample_table(rows: Sequence[Mapping[str, Any]]) -> QTableWidget:
-    """Return a table of single samples: which one, its label, the prediction, loss or error, and confidence."""
-    is_file = any(row.get("file") for row in rows)
-    has_confidence = any("confidence" in row for row in rows)
-    measure = "loss" if any("loss" in row for row in rows) else "error"
-    head = ["File" if is_file else "Sample", "Label", "Prediction", measure.capitalize()]
-    cells = []
-    for row in rows:
-        name = str(row.get("file") or f"{row['index']:,}")
-        cell = [name, _answer(row.get("label")), _answer(row.get("prediction")), f"{row.get(measure, 0.0):.4g}"]
-        cells.append(cell + ([format_percent(row.get("confidence", 0.0), 1)] if has_confidence else []))
-    return text_table((*head, *(["Confidence"] if has_confidence else [])), cells)
-
-
-def _answer(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(_answer(one) for one in value[:4]) + (", …" if len(value) > 4 else "")
-    return f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
+        card.by_wanted.connect(lambda by: self._ask("evaluate", {"by": by}, show, card.show_error))
+        if samples is not None:
+            card.group_chosen.connect(lambda by, name: samples.choose(f"{by}: {name}", {"group": [by, name]}))
+        return card

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.evaluation.compare_page import ComparePage
 from app.evaluation.inside_page import InsidePage
 from app.evaluation.page import TestPage
 from app.evaluation.predict_page import PredictPage
@@ -27,7 +28,7 @@ from app.shell import Shell
 from designer import theme
 from engine.runs.history import in_order
 
-PAGES: tuple[type[TestPage], ...] = (ScoresPage, PredictPage, InsidePage, RobustnessPage)
+PAGES: tuple[type[TestPage], ...] = (ScoresPage, PredictPage, InsidePage, RobustnessPage, ComparePage)
 NO_RUNS = "Train the network first: what it has learned is tested here, on samples that it has not seen."
 
 
@@ -141,6 +142,8 @@ class TestTab(QWidget):
         if chosen in paths:
             self.runs.setCurrentIndex(paths.index(chosen))
         self.runs.setEnabled(bool(ended))
+        for page in self.pages:
+            page.set_runs([(run.title, run.path) for run in ended])
         self._tell()
         self._show_page()
 

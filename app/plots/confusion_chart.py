@@ -4,7 +4,17 @@ import math
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QHelpEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -40,9 +50,9 @@ FIRST = "test"
 
 class ConfusionCard(QFrame):
     """The matrix of one split, a list of its most frequent errors, and a choice where there are several splits.
-    `closed` tells that the card is to go."""
+    `closed` tells that the card is to go, `cell_chosen` the row and the column of a cell that is clicked."""
 
-    closed = Signal()
+    closed, cell_chosen = Signal(), Signal(int, int)
 
     def __init__(
         self, tables: Mapping[str, Confusion], parent: QWidget | None = None, *, can_close: bool = True
@@ -54,6 +64,7 @@ class ConfusionCard(QFrame):
         self.title = "Confusion matrix"
         self._tables, self._can_close = dict(tables), can_close
         self.choice, self.note, self.chart, self.errors = QComboBox(), QLabel(), ConfusionChart(), _make_errors()
+        self.chart.cell_chosen.connect(self.cell_chosen)
         self.choice.addItems(list(tables))
         self.choice.setAccessibleName("Split of the confusion matrix")
         self.choice.setVisible(len(tables) > 1)
@@ -115,7 +126,9 @@ def _make_errors() -> ValueTable:
 
 class ConfusionChart(QWidget):
     """Square cells coloured by the share of their row; beside each row its recall, below each column its precision.
-    The pointer tells a cell in words."""
+    The pointer tells a cell in words; a click on one with samples chooses it."""
+
+    cell_chosen = Signal(int, int)
 
     def __init__(self, table: Confusion | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -183,6 +196,12 @@ class ConfusionChart(QWidget):
             return None
         row = min(count - 1, int((at.y() - grid.top()) * count / grid.height()))
         return row, min(count - 1, int((at.x() - grid.left()) * count / grid.width()))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Choose the cell under the pointer."""
+        found = self.cell_at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and found and self.table.counts[found[0]][found[1]]:
+            self.cell_chosen.emit(*found)
 
     # ---- painting ----
 

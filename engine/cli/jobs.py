@@ -251,14 +251,21 @@ def _fetch_weights(values: dict[str, Any]) -> Answer:
 
 
 def _evaluate(values: dict[str, Any]) -> Answer:
-    """Evaluate a run on a split, or on the data of the options `data`; see `engine.evaluation.evaluate`."""
-    from engine.evaluation.evaluate import EvaluationData, evaluate
+    from engine.cli.evaluation_jobs import evaluate
 
-    other = None
-    if values.get("data"):
-        other = EvaluationData(DataOptions.read(values["data"], "data"), Path(values["base"]))
-    split, kept = str(values.get("split", "")), str(values.get("weights", ""))
-    return evaluate(Path(values["path"]), split, other, weights_kept=kept, fresh=bool(values.get("fresh")))
+    return evaluate(values)
+
+
+def _samples(values: dict[str, Any]) -> Answer:
+    from engine.cli.evaluation_jobs import samples
+
+    return samples(values)
+
+
+def _compare_runs(values: dict[str, Any]) -> Answer:
+    from engine.cli.evaluation_jobs import compare_runs
+
+    return compare_runs(values)
 
 
 def _predictor(values: dict[str, Any]) -> Answer:
@@ -459,6 +466,8 @@ HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {
     "check_data": _check_data,
     "data_changes": _data_changes,
     "evaluate": _evaluate,
+    "samples": _samples,
+    "compare_runs": _compare_runs,
     "predictor": _predictor,
     "predict": _predict,
     "explain": _explain,

@@ -22,7 +22,7 @@ MOST_OF_FREE = 0.75
 LEAST_BYTES = 2**30
 KEYED = ("facts", "preview", "train")
 """Requests about a data set: they go to the process that has read it."""
-OF_NETWORKS = ("evaluate", "explain", "predictor", "predict")
+OF_NETWORKS = ("evaluate", "explain", "predictor", "predict", "samples", "compare_runs")
 """Requests about a trained network: they go to the process that has loaded it."""
 
 

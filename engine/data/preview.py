@@ -103,6 +103,24 @@ def describe(
     return look
 
 
+def shown_samples(
+    outline: Outline, chosen: Array, samples: Samples, folder: Path, numbers: dict[str, Array]
+) -> dict[str, list[dict[str, Any]]]:
+    """Return `pictures` or `series` of `describe` for the chosen samples; nothing for rows of a table. `numbers` are
+    the samples of each split."""
+    captions, kind = _captions(outline, numbers, chosen), _kind(outline.inputs[0])
+    if kind == "series":
+        return {"series": _shown_series(outline, samples, chosen, chosen, captions, None)}
+    if kind != "pictures":
+        return {}
+
+    def none(some: Array) -> Samples:
+        raise AssertionError("Without a change nothing else is read.")
+
+    images = samples.arrays[0]
+    return {"pictures": _shown_images(outline, images, chosen, chosen, none, folder, captions, None, None)}
+
+
 def _shown_images(
     outline: Outline,
     images: Array,

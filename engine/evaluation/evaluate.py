@@ -265,6 +265,21 @@ class Evaluation:
         self.notes += [f"The data has changed since the run: {text}" for text in changes]
         return replace(data, numbers={name: np.array(record.numbers(name), np.int64) for name in SPLITS})
 
+    def predicted(self, numbers: Array) -> list[Array]:
+        """Return what the network says of the samples with these numbers in the source, per output with channels last:
+        logits of classes and labels, or numbers."""
+        empty = np.empty(0, np.int64)
+        data = replace(self.data, numbers={**dict.fromkeys(SPLITS, empty), "test": numbers})
+        adapters = OutputAdapters(self.trained.wanted)
+        found: list[list[Array]] = [[] for _ in self.trained.wanted]
+        for batch in self.dataset(data, "test").shard_batches(0, 1, BATCH):
+            outputs = self.trained.outputs(self.trained.scoring, batch.inputs)
+            with torch.inference_mode():
+                fitted, wanted = adapters(outputs, batch.targets)
+            for parts, output, target in zip(found, fitted, wanted, strict=True):
+                parts.append(_last(output, target)[0])
+        return [np.concatenate(parts) for parts in found]
+
     def split_of(self, data: LoadedData) -> str:
         if self.other is not None:
             return "test"

@@ -1,21 +1,25 @@
 """The page of scores: what is asked of the engine, what a result looks like, and what goes wrong in words."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QTableWidget
 
 from app.evaluation import scores_page as module
-from app.evaluation.plots import PredictionPlot, ReliabilityPlot
+from app.evaluation.calibration_card import CalibrationCard
+from app.evaluation.curves_card import CurvesCard
+from app.evaluation.groups_card import GroupsCard
+from app.evaluation.plots import PredictionPlot, ReliabilityPlot, StepsPlot
 from app.evaluation.scores_page import NOT_YET, ScoresPage
 from app.plots.confusion_chart import ConfusionCard
 from app.widgets import ValueTable
-from app.window import MainWindow
+from tests.app.fake_server import FakeServer
 
-CLASSES = {
+CLASSES: dict[str, Any] = {
     "name": "softmax",
+    "task": "classes",
     "per": "sample",
     "classes": ["cat", "dog"],
     "accuracy": 0.75,
@@ -32,8 +36,15 @@ CLASSES = {
     },
     "worst": [{"index": 3, "label": "cat", "prediction": "dog", "loss": 2.5, "confidence": 0.92}],
 }
-NUMBERS = {
+SAMPLES = {
+    "total": 1,
+    "rows": [{"index": 3, "label": "cat", "prediction": "dog", "loss": 2.5, "confidence": 0.92}],
+    "columns": [],
+    "cells": [[]],
+}
+NUMBERS: dict[str, Any] = {
     "name": "fc",
+    "task": "numbers",
     "per": "sample",
     "classes": [],
     "rmse": 1.5,
@@ -63,28 +74,18 @@ def result(target: dict[str, Any], metrics: dict[str, float]) -> dict[str, Any]:
     }
 
 
-class FakeCommand(QObject):
-    """An engine command that answers when it is told to."""
-
-    finished, failed = Signal(object), Signal(str)
-    made: list["FakeCommand"] = []
-
-    def __init__(self, arguments: list[str], parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.arguments, self.is_cancelled = arguments, False
-        FakeCommand.made.append(self)
-
-    def cancel(self) -> None:
-        self.is_cancelled = True
-
-
 @pytest.fixture
-def page(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> ScoresPage:
-    monkeypatch.setattr(module, "EngineCommand", FakeCommand)
-    FakeCommand.made = []
-    page = ScoresPage(window)
+def page(server: FakeServer, qtbot) -> ScoresPage:
+    shell: Any = SimpleNamespace(server=server, documents=SimpleNamespace(base=Path("/")))
+    page = ScoresPage(shell)
+    qtbot.addWidget(page)
     page.set_run(Path("/runs/2"))
     return page
+
+
+def given(server: FakeServer, do: str) -> dict[str, Any]:
+    """What was asked last of a kind."""
+    return [request.given for request in server.asked if request.do == do][-1]
 
 
 def tables(page: ScoresPage) -> list[list[list[str]]]:
@@ -96,59 +97,131 @@ def tables(page: ScoresPage) -> list[list[list[str]]]:
     return found
 
 
-def test_scores_confusions_calibration_and_the_worst_samples_are_shown(page: ScoresPage) -> None:
+def test_scores_confusions_calibration_and_samples_are_shown(page: ScoresPage, server: FakeServer) -> None:
     page.button.click()
-    (command,) = FakeCommand.made
-    assert command.arguments == ["evaluate", str(Path("/runs/2")), "--split", "test", "--json"]
+    assert given(server, "evaluate") == {"path": str(Path("/runs/2")), "split": "test"}
     assert page.button.text() == "Cancel"
-    command.finished.emit(result(CLASSES, {"accuracy": 0.75}))
+    server.answer("evaluate", result(CLASSES, {"accuracy": 0.75}))
     assert page.button.text() == "Evaluate"
     assert page.state.text() == "4 samples of the test split, best weights"
     scores = page.findChildren(ValueTable)[0]
     assert scores.rows == [("Loss", "0.5"), ("Accuracy", "75.0 %"), ("Accuracy, 95 %", "50.0 % to 100.0 %")]
     (confusion,) = page.findChildren(ConfusionCard)
     assert confusion.chart.table.counts == ((2, 1), (0, 1))
-    assert confusion.note.text() == "3 of 4 correct (75.0 %)"
     (calibration,) = page.findChildren(ReliabilityPlot)
     assert "75.0 % correct" in str(calibration.readout(0.85)[1])
+    server.answer("samples", SAMPLES)
     assert tables(page) == [
         [
             ["cat", "3", *(f"{value}  (0.40 to 1.00)" for value in ("1.000", "0.667", "0.800"))],
             ["dog", "1", "0.500", "1.000", ""],
         ],
-        [["3", "cat", "dog", "2.5", "92.0 %"]],
+        [["3", "cat", "dog", "92.0 %", "2.5"]],
     ]
 
 
-def test_numbers_are_shown_against_the_true_ones(page: ScoresPage) -> None:
+def test_a_cell_and_a_group_lead_to_their_samples(page: ScoresPage, server: FakeServer) -> None:
     page.evaluate()
-    FakeCommand.made[-1].finished.emit(result(NUMBERS, {"rmse": 1.5}))
+    server.answer("evaluate", {**result(CLASSES, {"accuracy": 0.75}), "groupings": ["class", "colour"]})
+    (confusion,) = page.findChildren(ConfusionCard)
+    confusion.chart.cell_chosen.emit(0, 1)
+    assert given(server, "samples")["cell"] == [0, 1]
+    (groups,) = page.findChildren(GroupsCard)
+    groups.by.setCurrentIndex(2)
+    groups.by.activated.emit(2)
+    assert given(server, "evaluate")["by"] == "colour"
+    rows = [{"group": "red", "samples": 3, "metrics": {"accuracy": 0.5}, "intervals": {"accuracy": [0.2, 0.8]}}]
+    found = {"by": "colour", "note": "", "targets": [{"name": "softmax", "whole": {"accuracy": 0.75}, "groups": rows}]}
+    server.answer("evaluate", {"groups": found})
+    assert not groups.bars.isHidden()
+    groups.bars.chosen.emit("red")
+    assert given(server, "samples")["group"] == ["colour", "red"]
+
+
+def test_the_threshold_moves_and_is_stored(page: ScoresPage, server: FakeServer, tmp_path: Path) -> None:
+    points = [[0.9, 1, 0], [0.6, 2, 0], [0.3, 2, 1], [0.1, 3, 1]]
+    curve = {"class": "cat", "auc": 0.67, "average_precision": 0.9, "positives": 3, "negatives": 1, "points": points}
+    page.evaluate()
+    server.answer("evaluate", result({**CLASSES, "curves": [curve]}, {}))
+    (card,) = page.findChildren(CurvesCard)
+    assert card.threshold == 0.6, "the point nearest above one half"
+    card.slider.setValue(2)
+    assert [card.values.text(name) for name in ("Precision", "Recall", "F1", "Accuracy", "Missed")] == [
+        "0.667",
+        "0.667",
+        "0.667",
+        "0.500",
+        "1",
+    ]
+    card.kinds.setCurrentIndex(1)
+    for name in ("a.csv", "a.png", "a.svg"):
+        card.write(tmp_path / name)
+    assert (tmp_path / "a.csv").read_text().splitlines()[1] == "0.9,1,0,1.0,0.3333333333333333,0.5,0.5"
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (tmp_path / "a.svg").read_text()
+    card.store.click()
+    assert given(server, "evaluate") == {
+        "path": str(Path("/runs/2")),
+        "split": "test",
+        "thresholds": ["cat=0.3"],
+        "stores": True,
+    }
+
+
+def test_a_temperature_is_shown_before_it_is_stored(page: ScoresPage, server: FakeServer) -> None:
+    page.evaluate()
+    server.answer("evaluate", result(CLASSES, {}))
+    page.findChildren(CalibrationCard)[0].fit.click()
+    assert given(server, "evaluate")["calibrates"] is True
+    after = {**CLASSES["calibration"], "expected_error": 0.01}
+    calibrated = [{"output": "softmax", "temperature": 1.4, "before": CLASSES["calibration"], "after": after}]
+    server.answer("evaluate", {**result(CLASSES, {}), "calibrated": calibrated})
+    (card,) = [one for one in page.findChildren(CalibrationCard) if one.fit.isHidden()]
+    assert "Temperature 1.4" in card.said.text()
+    card.store.click()
+    assert given(server, "evaluate")["stores"] is True
+
+
+def test_numbers_are_shown_against_the_true_ones(page: ScoresPage, server: FakeServer) -> None:
+    page.evaluate()
+    server.answer("evaluate", result(NUMBERS, {"rmse": 1.5}))
     assert page.findChildren(ValueTable)[0].rows == [("Loss", "0.5"), ("RMSE", "1.5"), ("RMSE, 95 %", "1 to 2")]
     (plot,) = page.findChildren(PredictionPlot)
     assert "predicted 3" in str(plot.readout(2.9)[1])
-    assert tables(page) == [[["2", "5", "3", "2"]]]
+    row = {"index": 2, "label": [5.0], "prediction": [3.0], "loss": 2.0}
+    server.answer("samples", {"total": 1, "rows": [row], "columns": ["rooms"], "cells": [["4"]]})
+    assert tables(page) == [[["2", "5", "3", "2", "4"]]]
 
 
-def test_what_goes_wrong_is_said_and_another_run_forgets_it(page: ScoresPage) -> None:
+def test_many_numbers_share_one_plot(page: ScoresPage, server: FakeServer) -> None:
     page.evaluate()
-    FakeCommand.made[-1].failed.emit("pets has changed since the run.")
+    one = {"rmse": 1.0, "mae": 0.8, "mean": 0.0, "largest": 2.0, "r2": 0.5, **NUMBERS["residuals"][0]}
+    server.answer("evaluate", result({**NUMBERS, "residuals": [one] * 24}, {"rmse": 1.5}))
+    (plot,) = page.findChildren(StepsPlot)
+    assert "RMSE 1" in str(plot.readout(3.2)[1])
+    assert len(page.findChildren(PredictionPlot)) == 1
+
+
+def test_what_goes_wrong_is_said_and_another_run_forgets_it(page: ScoresPage, server: FakeServer) -> None:
+    page.evaluate()
+    server.refuse("evaluate", "pets has changed since the run.")
     assert page.message.text() == "pets has changed since the run."
     page.set_run(Path("/runs/1"))
     assert page.message.text() == NOT_YET
 
 
-def test_an_evaluation_can_be_cancelled(page: ScoresPage) -> None:
+def test_an_evaluation_can_be_cancelled(page: ScoresPage, server: FakeServer) -> None:
     page.button.click()
     page.button.click()
-    assert FakeCommand.made[-1].is_cancelled
+    assert server.cancelled == ["evaluate"]
     assert page.button.text() == "Evaluate"
 
 
-def test_other_data_is_asked_for(page: ScoresPage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_data_is_asked_for(page: ScoresPage, server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: ("/data/new.csv", ""))
     at = page.data.findData(module.OTHER_FILE)
     page.data.setCurrentIndex(at)
     page.data.activated.emit(at)
     assert page.data.currentText() == "new.csv"
     page.evaluate()
-    assert FakeCommand.made[-1].arguments[2:] == ["--data", "/data/new.csv", "--json"]
+    assert given(server, "evaluate")["source"] == "/data/new.csv"

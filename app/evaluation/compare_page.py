@@ -1,0 +1,197 @@
+"""The page that compares two runs on the same samples, and says whether the difference is more than chance."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from app.evaluation.cards import text_table
+from app.evaluation.figure_card import FigureCard
+from app.evaluation.page import TestPage
+from app.shell import Shell
+from designer import theme
+from engine.core.errors import plural
+from engine.core.text import format_percent
+from engine.project.options.metrics import in_a_line, is_share
+
+NOT_YET = "Choose another run and Compare: both answer the same samples, and a test says whether one is better."
+NO_OTHER = "Train the network once more, with other options: two runs can be compared here."
+SPLITS = (("test", "Test split"), ("validation", "Validation split"))
+
+
+class ComparePage(TestPage):
+    """Asks the engine to compare the run that is chosen in the tab with another one."""
+
+    title = "Compare"
+
+    def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
+        super().__init__(shell, parent)
+        self._request: int | None = None
+        self._runs: Sequence[tuple[str, Path]] = ()
+        self.other, self.split, self.button = QComboBox(), QComboBox(), QPushButton("Compare")
+        self.state, self.message, self.cards = QLabel(), QLabel(NOT_YET), list[FigureCard]()
+        self._area = QScrollArea()
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        self.other.setAccessibleName("Other run")
+        self.other.setMinimumWidth(260)
+        self.split.setAccessibleName("Data")
+        for key, label in SPLITS:
+            self.split.addItem(label, key)
+        for widget in (QLabel("with"), self.other, QLabel("on"), self.split, self.button):
+            row.addWidget(widget)
+        row.addWidget(self.state, 1)
+        theme.mark(self.state, "role", "muted")
+        theme.mark(self.message, "role", "muted")
+        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.message.setWordWrap(True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        column.addLayout(row)
+        column.addWidget(self.message, 1)
+        column.addWidget(self._area, 1)
+        self.button.clicked.connect(self._on_clicked)
+        for combo in (self.other, self.split):
+            combo.activated.connect(self._forget)
+        self._forget()
+
+    def set_run(self, run: Path | None) -> None:
+        """Take the run that is chosen; what is shown of another one is forgotten."""
+        super().set_run(run)
+        self.set_runs(self._runs)
+        self._forget()
+
+    def set_runs(self, runs: Sequence[tuple[str, Path]]) -> None:
+        """Offer the other runs."""
+        self._runs = runs
+        chosen = self.other.currentData()
+        self.other.clear()
+        for title, path in runs:
+            if path != self.run:
+                self.other.addItem(title, path)
+        self.other.setCurrentIndex(max(0, self.other.findData(chosen)))
+        has_any = self.other.count() > 0
+        self.button.setEnabled(has_any)
+        self.other.setEnabled(has_any)
+        if not self.cards:
+            self._say(NOT_YET if has_any else NO_OTHER)
+
+    def shutdown(self) -> None:
+        """End the request."""
+        self._cancel()
+
+    def _cancel(self) -> None:
+        request, self._request = self._request, None
+        if request is not None:
+            self.shell.server.cancel(request)
+        self.button.setText("Compare")
+        self.state.setText("")
+
+    def _forget(self) -> None:
+        self._cancel()
+        self.cards = []
+        self._say(NOT_YET if self.other.count() else NO_OTHER)
+
+    def _say(self, text: str, *, refused: bool = False) -> None:
+        theme.mark(self.message, "role", "error" if refused else "muted")
+        self.message.setText(text)
+        self.message.show()
+        self._area.hide()
+
+    def _on_clicked(self) -> None:
+        if self._request is not None:
+            self._forget()
+            return
+        if self.run is None or self.other.currentData() is None:
+            return
+        values = {"path": str(self.run), "against": str(self.other.currentData()), "split": self.split.currentData()}
+        self.button.setText("Cancel")
+        self.state.setText("Evaluating…")
+        self._request = self.shell.server.request(
+            "compare_runs", values, self._on_result, self._on_error, self._on_progress
+        )
+
+    def _on_progress(self, progress: Mapping[str, Any]) -> None:
+        self.state.setText(f"{progress['done']:,} of {plural(progress['total'], 'sample')}…")
+
+    def _on_error(self, reason: str) -> None:
+        self._request = None
+        self._cancel()
+        self.cards = []
+        self._say(reason, refused=True)
+
+    def _on_result(self, result: Mapping[str, Any]) -> None:
+        self._request = None
+        self._cancel()
+        self.show_result(result)
+
+    def show_result(self, result: Mapping[str, Any]) -> None:
+        """Show the result of `netwright-engine evaluate --against`."""
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 8, 0)
+        column.setSpacing(12)
+        self.cards = []
+        for target in result["targets"]:
+            conclusion = QLabel(target["conclusion"])
+            conclusion.setWordWrap(True)
+            theme.mark(conclusion, "role", "title")
+            column.addWidget(conclusion)
+            self.cards += self._cards_of(target)
+        for card in self.cards:
+            column.addWidget(card)
+        column.addStretch(1)
+        self._area.setWidget(page)
+        self._area.show()
+        self.message.hide()
+        if not result["targets"]:
+            self._say("Nothing is known of single samples of this output, so that it cannot be compared.")
+        notes = " ".join(result["notes"])
+        self.state.setText(f"{plural(result['samples'], 'sample')}. {notes}")
+        self.state.setToolTip(notes)
+
+    def _cards_of(self, target: Mapping[str, Any]) -> Iterator[FigureCard]:
+        head = ("Metric", "This run", "Other run", "Difference", "95 %", "p")
+        cells = [metric_row(one) for one in target["metrics"]]
+        note = "paired bootstrap; other minus this run"
+        yield FigureCard(text_table(head, cells), "Metrics", note, lambda: [head, *cells])
+        if "mcnemar" in target:
+            counts = target["mcnemar"]
+            table = [
+                ("This run right", f"{counts['both']:,}", f"{counts['only_first']:,}"),
+                ("This run wrong", f"{counts['only_second']:,}", f"{counts['neither']:,}"),
+            ]
+            titles = ("", "Other run right", "Other run wrong")
+            said = f"McNemar's exact test: p = {counts['p']:.3g}"
+            yield FigureCard(text_table(titles, table), "Right and wrong", said, lambda: [titles, *table])
+        if rows := target.get("disagreements"):
+            names = ("Sample", "Label", "This run", "Confidence", "Other run", "Confidence")
+            lines = [
+                (
+                    f"{row['index']:,}",
+                    str(row["label"]),
+                    str(row["first"]),
+                    format_percent(row["first_confidence"], 1),
+                    str(row["second"]),
+                    format_percent(row["second_confidence"], 1),
+                )
+                for row in rows
+            ]
+            said = f"{target['disagreed']:,} in all"
+            yield FigureCard(text_table(names, lines), "Different answers", said, lambda: [names, *lines])
+
+
+def metric_row(one: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the cells of a metric of both runs."""
+    share = is_share(one["name"])
+    sides = (format_percent(one[key], 1) if share else f"{one[key]:.4g}" for key in ("first", "second"))
+    low, high = one["interval"]
+    factor, unit = (100, " points") if share else (1, "")
+    interval = f"{factor * low:+.3g} to {factor * high:+.3g}"
+    name = in_a_line(one["name"])
+    return name[:1].upper() + name[1:], *sides, f"{factor * one['difference']:+.3g}{unit}", interval, f"{one['p']:.3g}"

@@ -1,0 +1,119 @@
+"""Samples of an evaluation as pictures with the answers of the network: the worst, the most uncertain, those of a cell
+of the confusion matrix or of a group."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QTemporaryDir, Signal
+from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
+
+from app.data.preview import lanes_of
+from app.evaluation.cards import text_table
+from app.evaluation.figure_card import FigureCard
+from app.evaluation.sample_tiles import tiles_of
+from designer import theme
+from engine.core.errors import plural
+from engine.core.text import format_percent
+
+LISTS = (("worst", "Worst samples"), ("uncertain", "Most uncertain samples"))
+HINT = "Click a cell of the confusion matrix, or a group, to see its samples."
+
+
+class SamplesCard(FigureCard):
+    """`wanted` carries which samples are to be looked at, as `engine.evaluation.sample_views.look` takes it, with the
+    `folder` for their pictures."""
+
+    wanted = Signal(object)
+
+    def __init__(self, output: int, *, has_confidence: bool) -> None:
+        self._output = output
+        self._folder = QTemporaryDir()
+        self._asked = 0
+        self.choice, self.message = QComboBox(), QLabel()
+        self.body = QWidget()
+        self.answer: dict[str, Any] = {}
+        content = QWidget()
+        self._column = QVBoxLayout(content)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(12)
+        self._column.addWidget(self.message)
+        self._column.addWidget(self.body)
+        super().__init__(content, "Samples", "", self._rows)
+        self.message.setWordWrap(True)
+        theme.mark(self.message, "role", "muted")
+        self.choice.setAccessibleName("Which samples")
+        for key, label in LISTS[: 2 if has_confidence else 1]:
+            self.choice.addItem(label, {"list": key})
+        self.head.insertWidget(1, self.choice)
+        self.choice.activated.connect(self.ask)
+
+    def ask(self) -> None:
+        """Ask for the samples that are chosen."""
+        self._asked += 1
+        folder = Path(self._folder.path()) / str(self._asked)
+        self.message.setText("Loading samples…")
+        self.message.show()
+        self.wanted.emit({"output": self._output, "folder": str(folder), **self.choice.currentData()})
+
+    def choose(self, label: str, which: Mapping[str, Any]) -> None:
+        """Choose other samples, and ask for them."""
+        at = self.choice.findText(label)
+        if at < 0:
+            self.choice.addItem(label, dict(which))
+            at = self.choice.count() - 1
+        self.choice.setCurrentIndex(at)
+        self.ask()
+
+    def show_error(self, reason: str) -> None:
+        """Say why there are no samples to see."""
+        theme.mark(self.message, "role", "error")
+        self.message.setText(reason)
+        self.message.show()
+
+    def show_answer(self, answer: dict[str, Any]) -> None:
+        """Show the answer to the request."""
+        self.answer = answer
+        rows = answer["rows"]
+        more = f"the first {len(rows):,} of {answer['total']:,}" if answer["total"] > len(rows) else ""
+        has_classes = any("wrong" in shown for shown in answer.get("pictures", ()))
+        parts = "; each: image, true classes, predicted classes, wrong pixels" if has_classes else ""
+        forecasts = any("said" in shown for shown in answer.get("series", ()))
+        parts = "; dashed: the forecast" if forecasts else parts
+        self.note.setText((more or plural(answer["total"], "sample")) + parts)
+        theme.mark(self.message, "role", "muted")
+        self.message.setText("" if rows else "There are no such samples.")
+        self.message.setVisible(not rows)
+        body = QWidget()
+        column = QVBoxLayout(body)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        if rows:
+            if (tiles := tiles_of(answer)) is not None:
+                if (legend := lanes_of(answer)) is not None:
+                    column.addWidget(legend)
+                column.addWidget(tiles)
+            head, *cells = self._rows()
+            column.addWidget(text_table([str(name).capitalize() for name in head], cells))
+        self._column.replaceWidget(self.body, body)
+        self.body.deleteLater()
+        self.body = body
+
+    def _rows(self) -> Iterator[list[str]]:
+        rows: Sequence[Mapping[str, Any]] = self.answer.get("rows", ())
+        columns = self.answer.get("columns", [])
+        has = [name for name in ("label", "prediction", "confidence", "loss") if any(name in row for row in rows)]
+        measure = {"loss": "loss" if "confidence" in has else "error"}
+        yield ["sample", *(measure.get(name, name) for name in has), *columns]
+        cells = self.answer.get("cells", [[] for _ in rows])
+        for row, more in zip(rows, cells, strict=True):
+            name = str(row.get("sample", f"{row['index']:,}"))
+            yield [name, *(_cell(key, row.get(key)) for key in has), *map(str, more)]
+
+
+def _cell(name: str, value: Any) -> str:
+    if name == "confidence":
+        return format_percent(value, 1)
+    if isinstance(value, list):
+        return ", ".join(_cell("", one) for one in value[:4]) + (", …" if len(value) > 4 else "")
+    return f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)

@@ -1,0 +1,167 @@
+"""Single samples of an evaluation to look at: pictures, series or rows, with what is true and what the network says."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.core.errors import UserError
+from engine.data.load import open_source
+from engine.data.preview import shown_samples, value_range, write_mask, write_picture
+from engine.data.sources.source import Array, Outline
+from engine.evaluation.evaluate import Evaluation
+from engine.evaluation.groups import column_values, group_labels
+from engine.evaluation.per_sample import SampleScores
+from engine.evaluation.scores import ClassCounts
+from engine.project.dataset_info import IGNORED
+
+MOST_SHOWN = 48
+MOST_COLUMNS = 12
+LISTS = {"worst": "loss", "uncertain": "confidence"}
+
+
+def look(evaluation: Evaluation, wanted: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return samples of an evaluation as JSON, their pictures in `folder`.
+
+    wanted: `output`, its place; `count`; and which samples: `list` (`worst` or `uncertain`), `cell` (true and predicted
+    class), `indices` in the source, or `group` (what it goes by, and its name). Keys of the result: `total`, the
+    number of such samples; `rows`, one per sample that is shown, with `index`, `label`, `prediction`, `loss`,
+    `confidence`; and `pictures` or `series` as in `engine.data.preview.describe`, or `columns` and `cells` of a table.
+    Where pixels have classes, each picture also has `said`, a class map like `mask`, `wrong`, one with 0 where they
+    differ, and `iou` by class; forecasts have `said` beside `ahead`. Raises `UserError`.
+    """
+    result, samples = evaluation.result()
+    output, count = int(wanted.get("output", 0)), min(MOST_SHOWN, int(wanted.get("count", 24)))
+    places = _places(evaluation, samples, output, wanted)
+    chosen = places[:count]
+    rows = [_row(result["targets"][output], samples.outputs[output], place) for place in chosen.tolist()]
+    numbers = samples.index[chosen]
+    name_of = getattr(evaluation.data.inputs[0], "name_of", None)
+    for row, number in zip(rows, numbers.tolist(), strict=True):
+        row["index"] = number
+        if name_of is not None:
+            row["sample"] = name_of(number)
+    return {"total": len(places), "rows": rows, **_views(evaluation, output, numbers, rows, folder)}
+
+
+def _places(evaluation: Evaluation, samples: SampleScores, output: int, wanted: Mapping[str, Any]) -> Array:
+    """Return the places of the samples in the evaluation, those to look at first in front."""
+    arrays = samples.outputs[output]
+    if (indices := wanted.get("indices")) is not None:
+        known = {number: place for place, number in enumerate(samples.index.tolist())}
+        return np.array([known[number] for number in indices if number in known], np.int64)
+    worst = np.argsort(-np.nan_to_num(arrays["loss"], nan=np.inf), kind="stable")
+    if wanted.get("list") == "uncertain":
+        return np.argsort(arrays["confidence"], kind="stable")
+    if (cell := wanted.get("cell")) is not None:
+        if "predicted" not in arrays:
+            raise UserError("There is no class per sample to choose samples by.")
+        true, said = (int(number) for number in cell)
+        return np.asarray(worst[((arrays["target"] == true) & (arrays["predicted"] == said))[worst]])
+    if (group := wanted.get("group")) is not None:
+        labels, _ = group_labels(np.asarray(evaluation.group_values(samples)[str(group[0])]))
+        return np.asarray(worst[(labels == str(group[1]))[worst]])
+    return worst
+
+
+def _row(target: Mapping[str, Any], arrays: Mapping[str, Array], place: int) -> dict[str, Any]:
+    """Return what is known of a sample."""
+    row: dict[str, Any] = {name: float(arrays[name][place]) for name in ("loss", "confidence") if name in arrays}
+    if target["per"] != "sample" or "target" not in arrays:
+        return row
+    classes, true = target["classes"], arrays["target"][place]
+    if target["task"] == "classes":
+        label = classes[int(true)] if true >= 0 else None
+        return {**row, "label": label, "prediction": classes[int(arrays["predicted"][place])]}
+    if target["task"] == "labels":
+        said = arrays["scores"][place] > 0
+        return {
+            **row,
+            "label": [name for name, one in zip(classes, true, strict=True) if one > 0.5],
+            "prediction": [name for name, one in zip(classes, said, strict=True) if one],
+        }
+    return {**row, "label": true.tolist(), "prediction": arrays["scores"][place].tolist()}
+
+
+def _views(
+    evaluation: Evaluation, output: int, numbers: Array, rows: Sequence[dict[str, Any]], folder: Path
+) -> dict[str, Any]:
+    opened = open_source(evaluation.options, evaluation.base)
+    data = evaluation.data
+    outline = replace(opened.outline, targets=data.targets, wanted=data.facts.targets)
+    order = np.argsort(numbers, kind="stable")
+    back = np.argsort(order, kind="stable")
+    found = opened.source.samples(opened.options, opened.path, opened.outline, numbers[order])
+    views = shown_samples(outline, numbers[order], found, folder, data.numbers)
+    views = {name: [shown[place] for place in back.tolist()] for name, shown in views.items()}
+    for shown, row in zip(views.get("pictures", []) or views.get("series", []), rows, strict=False):
+        shown["label"] = caption(row)
+    info = evaluation.trained.wanted[output].facts
+    if views.get("pictures") and info.task == "classes" and info.per in ("pixel", "voxel"):
+        _overlays(evaluation, output, numbers, views["pictures"], folder)
+    elif views.get("pictures") and info.task == "numbers" and info.per == "pixel" and info.type["C"] in (1, 3):
+        said = np.moveaxis(evaluation.predicted(numbers)[output], -1, 1)
+        span = value_range(data.targets[evaluation.trained.wanted[output].number])
+        for place, (shown, one) in enumerate(zip(views["pictures"], said, strict=True)):
+            shown["said"] = str(write_picture(one, span, folder / f"said_{place:03d}.png"))
+    if views.get("series") and outline.forecast is not None:
+        _forecasts(evaluation, output, numbers, views["series"], outline)
+    if not views.get("pictures") and not views.get("series"):
+        views |= _cells(evaluation, numbers)
+    return views
+
+
+def caption(row: Mapping[str, Any]) -> str:
+    """Return what is said of a sample below its picture."""
+    if isinstance(row.get("prediction"), str):
+        true, said = row["label"] or "?", row["prediction"]
+        return f"{true} → {said}" if true != said else f"{true}"
+    if row.get("prediction") and len(row["prediction"]) <= 2 and isinstance(row["prediction"][0], float):
+        return f"{row['label'][0]:.4g} → {row['prediction'][0]:.4g}"
+    return f"loss {row['loss']:.3g}" if "confidence" in row else f"error {row['loss']:.3g}"
+
+
+def _overlays(
+    evaluation: Evaluation, output: int, numbers: Array, pictures: Sequence[dict[str, Any]], folder: Path
+) -> None:
+    """Add what the network says of each pixel, where that is wrong, and the IoU of each class."""
+    info = evaluation.trained.wanted[output]
+    said = evaluation.predicted(numbers)[output].argmax(-1)
+    true = evaluation.data.targets[info.number][numbers]
+    for place, (shown, one, other) in enumerate(zip(pictures, said, true, strict=True)):
+        there = other != IGNORED
+        wrong = np.where(there & (one != other), 0, IGNORED)
+        shown["said"] = str(write_mask(one, folder / f"said_{place:03d}.png"))
+        shown["wrong"] = str(write_mask(wrong, folder / f"wrong_{place:03d}.png"))
+        size = len(info.facts.classes)
+        table = np.bincount(other[there] * size + one[there], minlength=size * size).reshape(size, size)
+        counts = ClassCounts.of_table(table)
+        iou = zip(info.facts.classes, counts.scores()["iou"], counts.predicted + counts.actual, strict=True)
+        shown["iou"] = {name: float(value) for name, value, is_there in iou if is_there}
+        shown["label"] = f"IoU {np.mean([*shown['iou'].values()] or [0.0]):.2f}"
+
+
+def _forecasts(
+    evaluation: Evaluation, output: int, numbers: Array, series: Sequence[dict[str, Any]], outline: Outline
+) -> None:
+    """Add the forecast of each target beside its true values."""
+    assert outline.forecast is not None
+    names = outline.forecast.targets
+    said = evaluation.predicted(numbers)[output].reshape(len(numbers), outline.forecast.horizon, len(names))
+    for shown, one in zip(series, said, strict=True):
+        shown["said"] = {name: one[:, place].tolist() for place, name in enumerate(names)}
+
+
+def _cells(evaluation: Evaluation, numbers: Array) -> dict[str, Any]:
+    """Return the columns of a table and their cells, of these samples."""
+    response = ", ".join(target.name for target in evaluation.trained.facts.targets)
+    columns = column_values(evaluation.options, evaluation.base, response)
+    names = list(columns)[:MOST_COLUMNS]
+    cells = [[_plain(columns[name][number]) for name in names] for number in numbers.tolist()]
+    return {"columns": names, "cells": cells}
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str) else f"{float(value):.6g}"
