@@ -7,7 +7,6 @@ from typing import Any
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QComboBox,
     QFrame,
     QHBoxLayout,
@@ -16,13 +15,12 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QStackedWidget,
-    QTableWidget,
-    QTableWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
 from app.experiments.trial_plot import TrialPlot
+from app.experiments.trials_table import TrialsTable, score_name
 from app.plots.card import PlotCard
 from app.shell import Shell
 from app.widgets import Divider, ElidedLabel
@@ -31,11 +29,10 @@ from designer.forms.form import Form
 from designer.forms.row import sentence
 from engine.core.errors import UserError, plural
 from engine.core.fields import Bool, Choice, Float, Int
-from engine.core.text import format_duration
 from engine.project.experiment import LIMITS, ExperimentOptions
 from engine.project.file import dumps, load
 from engine.project.options.metrics import in_a_line
-from engine.project.parameters import Parameter, value_text
+from engine.project.parameters import Parameter
 from engine.project.project import Project
 from engine.project.trials import READY, ready, values_offered, with_values
 from engine.runs.experiments import (
@@ -53,7 +50,6 @@ FIRST = (
     "Choose what varies, such as training.momentum=0.8,0.9 or network.conv_1.filters=8..64, then Run experiment: "
     "each combination becomes a trial, and the best is shown here."
 )
-STATES = {"finished": "finished", "pruned": "stopped early", "refused": "refused", "running": "trains"}
 
 
 class SearchPage(QWidget):
@@ -74,7 +70,7 @@ class SearchPage(QWidget):
         self.experiments, self.run_button = QComboBox(), QPushButton("Run experiment")
         self.use_button = QPushButton("Use best values")
         self.state, self.message = ElidedLabel(), QLabel(FIRST)
-        self.table, self.plot, self.pages = QTableWidget(), TrialPlot(), QStackedWidget()
+        self.table, self.plot, self.pages = TrialsTable(), TrialPlot(), QStackedWidget()
         self._timer = QTimer(self, interval=LOOK_MS)
         self._timer.timeout.connect(self._look)
         row = QHBoxLayout(self)
@@ -164,24 +160,12 @@ class SearchPage(QWidget):
         self.plot_card.head.addStretch(1)
         self.plot_card.head.addWidget(self.along)
         column.addWidget(self.plot_card)
-        self.plot.picked.connect(self._select)
+        self.plot.picked.connect(self.table.select)
         card = QFrame()
         theme.mark(card, "role", "card")
         inside = QVBoxLayout(card)
         inside.setContentsMargins(8, 4, 8, 8)
         inside.addWidget(self.table)
-        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.setShowGrid(False)
-        self.table.setWordWrap(False)
-        self.table.setTabKeyNavigation(False)
-        self.table.setSortingEnabled(True)
-        self.table.setAccessibleName("Trials")
-        self.table.verticalHeader().hide()
-        self.table.verticalHeader().setDefaultSectionSize(28)
-        self.table.horizontalHeader().setHighlightSections(False)
-        self.table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self.table.itemDoubleClicked.connect(self._open_run)
         self.table.itemSelectionChanged.connect(self._show_use)
         column.addWidget(card, 1)
@@ -335,10 +319,10 @@ class SearchPage(QWidget):
             front = {trial.number for trial in pareto_front(trials, objectives)} if len(objectives) > 1 else set()
             best = best_trial(trials, objectives)
             marked = front or ({best.number} if best is not None else set())
-            self._fill(trials, objectives, marked)
+            self.table.show_trials(trials, objectives, marked)
             self.plot.show_trials(trials, objectives[0], marked)
             self._fill_along()
-            self.plot_card.title = sentence(in_a_line(_score_name(objectives[0])))
+            self.plot_card.title = sentence(in_a_line(score_name(objectives[0])))
         self._show_use()
 
     def _fill_along(self) -> None:
@@ -351,62 +335,19 @@ class SearchPage(QWidget):
             self.along.addItem(f"By {path.rpartition('.')[2]}" if path else "By trial", path)
         self.plot.plot_along("")
 
-    def _fill(self, trials: Sequence[Trial], objectives: Sequence[str], marked: set[int]) -> None:
-        """Fill the table and keep the selected trial and the order."""
-        chosen = self._chosen_number()
-        paths = list(dict.fromkeys(path for trial in trials for path in trial.values))
-        head = ["Trial", *(path.removeprefix("training.") for path in paths), *map(_score_name, objectives)]
-        head += ["Time", "State"]
-        self.table.setSortingEnabled(False)
-        self.table.setColumnCount(len(head))
-        self.table.setHorizontalHeaderLabels(head)
-        self.table.setRowCount(len(trials))
-        for row, trial in enumerate(trials):
-            values = [trial.values.get(path) for path in paths]
-            scores = [trial.scores.get(name) for name in objectives]
-            cells: list[tuple[str, Any]] = [(f"{trial.number}{' ★' if trial.number in marked else ''}", trial.number)]
-            cells += [("" if value is None else value_text(value), value) for value in values]
-            cells += [(_score_text(trial, name), score) for name, score in zip(objectives, scores, strict=True)]
-            cells += [(format_duration(trial.seconds) if trial.runs else "", trial.seconds)]
-            cells += [(STATES.get(trial.state, trial.state), trial.state)]
-            for column, (text, value) in enumerate(cells):
-                self._set_cell(row, column, text, value, trial.reason or text)
-        self.table.setSortingEnabled(True)
-        self.table.resizeColumnsToContents()
-        self._select(chosen)
-
-    def _set_cell(self, row: int, column: int, text: str, value: Any, tip: str) -> None:
-        item = _Cell(text)
-        item.setData(Qt.ItemDataRole.UserRole, value if isinstance(value, int | float | str) else text)
-        item.setToolTip(tip)
-        item.setFont(theme.figures(self.table.font()))
-        self.table.setItem(row, column, item)
-
     # ---- a trial ----
-
-    def _chosen_number(self) -> int | None:
-        rows = self.table.selectionModel().selectedRows() if self.table.selectionModel() else []
-        item = self.table.item(rows[0].row(), 0) if rows else None
-        return int(item.data(Qt.ItemDataRole.UserRole)) if item is not None else None
-
-    def _select(self, number: int | None) -> None:
-        for row in range(self.table.rowCount()):
-            item = self.table.item(row, 0)
-            if item is not None and item.data(Qt.ItemDataRole.UserRole) == number:
-                self.table.selectRow(row)
-                return
 
     @property
     def chosen(self) -> Trial | None:
         """The trial that is selected, else the best."""
-        number = self._chosen_number()
+        number = self.table.number
         selected = next((trial for trial in self._trials if trial.number == number), None)
         if selected is not None or self._folder is None or not self._trials:
             return selected
         return best_trial(self._trials, self._folder.read_info().objectives)
 
     def _show_use(self) -> None:
-        number = self._chosen_number()
+        number = self.table.number
         self.use_button.setText("Use best values" if number is None else f"Use values of trial {number}")
         self.use_button.setEnabled(bool(self._trials))
 
@@ -435,15 +376,6 @@ class SearchPage(QWidget):
                 self.run_requested.emit(folder.run_path(name))
 
 
-class _Cell(QTableWidgetItem):
-    """A cell that is sorted by its value, numbers before texts and empty ones last."""
-
-    def __lt__(self, other: QTableWidgetItem) -> bool:
-        own, theirs = (item.data(Qt.ItemDataRole.UserRole) for item in (self, other))
-        kinds = [(value == "", isinstance(value, str), value) for value in (own, theirs)]
-        return kinds[0] < kinds[1] if kinds[0][:2] == kinds[1][:2] else kinds[0][:2] < kinds[1][:2]
-
-
 def _named(folder: ExperimentFolder) -> str:
     """Return the name of an experiment for a person: what it varies, and when it was begun."""
     day, _, rest = folder.path.name.partition("_")
@@ -454,16 +386,3 @@ def _named(folder: ExperimentFolder) -> str:
         return folder.path.name
     varied = ", ".join(parameter.path.rpartition(".")[2] for parameter in options.parameters[:3])
     return f"{options.strategy}: {varied or 'repeats'} · {day} {time}"
-
-
-def _score_name(name: str) -> str:
-    split, _, metric = name.partition(".")
-    return name if not metric or split != "validation" else metric
-
-
-def _score_text(trial: Trial, name: str) -> str:
-    value = trial.scores.get(name)
-    if value is None:
-        return ""
-    spread = trial.spread(name)
-    return f"{value:.4g}" + (f" ± {spread[0]:.2g}" if spread else "")

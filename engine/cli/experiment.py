@@ -2,8 +2,6 @@
 
 import argparse
 import contextlib
-import csv
-import io
 import json
 import sys
 from collections.abc import Sequence
@@ -13,13 +11,13 @@ from typing import Any
 
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, add_trust, failure, iso_time, look_at_code, print_json, read_project
+from engine.cli.experiment_text import experiment_json, print_trials, result_of, scores_text, trials_csv, why_none
 from engine.cli.require import Requirement, parse
-from engine.cli.terminal import is_terminal, print_table
-from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, EXIT_RUN_FAILED, EXIT_STOPPED, UserError, plural
+from engine.cli.terminal import print_table
+from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, EXIT_RUN_FAILED, EXIT_STOPPED, UserError
 from engine.core.files import write_atomically
-from engine.core.text import format_duration
 from engine.project.file import load, save
-from engine.project.parameters import Parameter, lists_of, value_text
+from engine.project.parameters import Parameter, value_text
 from engine.project.project import Project, set_option
 from engine.project.trials import READY, ready, with_values
 from engine.runs.experiments import (
@@ -30,15 +28,11 @@ from engine.runs.experiments import (
     experiments_of,
     open_experiment,
     pareto_front,
-    ranked,
     start_runner,
 )
 from engine.runs.folder import origin
 
-MOST_ROWS = 30
-MOST_COLUMNS = 6
 FORMATS = ("csv", "json", "optuna")
-SHOWN = {"validation.": "", "test.": "test ", "training.": "training "}
 
 
 def register(commands: Commands) -> None:
@@ -197,7 +191,7 @@ def _see_through(arguments: argparse.Namespace, folder: ExperimentFolder, requir
 
     def tell(trial: Trial) -> None:
         if trial.is_over:
-            scores = _scores_text(trial, objectives)
+            scores = scores_text(trial, objectives)
             reason = f": {trial.reason}" if trial.reason else ""
             known = f"{trial.number}/{total}" if total else str(trial.number)
             values = ", ".join(f"{path.rpartition('.')[2]} {value_text(v)}" for path, v in trial.values.items())
@@ -206,44 +200,25 @@ def _see_through(arguments: argparse.Namespace, folder: ExperimentFolder, requir
     info = Runner(folder, tell).run()
     trials = folder.read_trials()
     best = best_trial(trials, objectives)
-    outcomes = [requirement.judge(_as_result(best)) for requirement in requirements]
+    outcomes = [requirement.judge(result_of(best)) for requirement in requirements]
     missed = [outcome.text for outcome in outcomes if not outcome.passed]
     if info.state == "stopped":
         error, code = failure("stopped", info.reason), EXIT_STOPPED
     elif best is None:
-        error, code = failure("run_failed", _why_none(trials)), EXIT_RUN_FAILED
+        error, code = failure("run_failed", why_none(trials)), EXIT_RUN_FAILED
     elif missed:
         error, code = failure("requirement_not_met", "; ".join(missed)), EXIT_REQUIREMENT
     else:
         error, code = {}, EXIT_DONE
     if arguments.json:
-        print_json(arguments, {**_as_json(folder, trials), **error})
+        print_json(arguments, {**experiment_json(folder, trials), **error})
     else:
-        _print_trials(folder, trials)
+        print_trials(folder, trials)
         for outcome in outcomes:
             print(f"requirement {'met' if outcome.passed else 'not met'}: {outcome.text}")
         if best is None:
-            print(_why_none(trials), file=sys.stderr)
+            print(why_none(trials), file=sys.stderr)
     return code
-
-
-def _as_result(trial: Trial | None) -> dict[str, Any]:
-    """Return the scores of a trial as `result.json` of a run has them, for `--require`."""
-    result: dict[str, Any] = {"state": "finished", "metrics": {}}
-    for name, value in trial.scores.items() if trial is not None else ():
-        split, _, metric = name.partition(".")
-        if name == "training.loss":
-            result["loss"] = value
-        elif split == "training":
-            result["metrics"][metric] = value
-        else:
-            result.setdefault(split, {})[metric] = value
-    return result
-
-
-def _why_none(trials: Sequence[Trial]) -> str:
-    reason = next((trial.reason for trial in trials if trial.reason), "")
-    return f"No trial has finished. {reason}".strip()
 
 
 def _total(project: Project) -> int:
@@ -260,22 +235,6 @@ def _total(project: Project) -> int:
 # ---- showing ----
 
 
-def _scores_text(trial: Trial, objectives: Sequence[str]) -> str:
-    texts = []
-    for name in objectives:
-        if (value := trial.scores.get(name)) is not None:
-            spread = trial.spread(name)
-            texts.append(f"{_short(name)} {value:.4g}" + (f" ± {spread[0]:.2g}" if spread else ""))
-    return ", ".join(texts)
-
-
-def _short(name: str) -> str:
-    for start, words in SHOWN.items():
-        if name.startswith(start):
-            return words + name.removeprefix(start)
-    return name
-
-
 def _status(arguments: argparse.Namespace) -> int:
     folder = open_experiment(arguments.experiment)
     trials = folder.read_trials()
@@ -285,58 +244,12 @@ def _status(arguments: argparse.Namespace) -> int:
 
         importance = dict(importances(load(folder.project).project, trials, folder.read_info().objectives[0]))
     if arguments.json:
-        print_json(arguments, _as_json(folder, trials) | ({"importance": importance} if importance else {}))
+        print_json(arguments, experiment_json(folder, trials) | ({"importance": importance} if importance else {}))
         return EXIT_DONE
-    _print_trials(folder, trials)
+    print_trials(folder, trials)
     for path, share in (importance or {}).items():
         print(f"{share:6.1%}  {path}")
     return EXIT_DONE
-
-
-def _as_json(folder: ExperimentFolder, trials: Sequence[Trial]) -> dict[str, Any]:
-    info = folder.read_info()
-    best = best_trial(trials, info.objectives)
-    front = pareto_front(trials, info.objectives) if len(info.objectives) > 1 else []
-    return {
-        "experiment_dir": str(folder.path.absolute()),
-        "name": info.name,
-        "state": folder.state(),
-        "reason": info.reason,
-        "created": iso_time(info.created),
-        "seconds": info.seconds,
-        "objectives": list(info.objectives),
-        "best": best.number if best is not None else None,
-        "pareto_front": [trial.number for trial in front],
-        "trials": [trial.write() for trial in trials],
-    }
-
-
-def _print_trials(folder: ExperimentFolder, trials: Sequence[Trial]) -> None:
-    """Print the trials, the best first, and where they are."""
-    info = folder.read_info()
-    order = ranked(trials, info.objectives[0])
-    rest = [trial for trial in trials if trial not in order]
-    shown = [*order, *rest][: MOST_ROWS if is_terminal(sys.stdout) else None]
-    paths = list(dict.fromkeys(path for trial in trials for path in trial.values))[:MOST_COLUMNS]
-    head = ["", *(path.removeprefix("training.") for path in paths), *map(_short, info.objectives), "time", "state"]
-    rows = [head]
-    for trial in shown:
-        values = [value_text(trial.values[path]) if path in trial.values else "" for path in paths]
-        scores = [_scores_text(trial, [name]).partition(" ")[2] for name in info.objectives]
-        rows.append([str(trial.number), *values, *scores, format_duration(trial.seconds), _state_text(trial)])
-    if trials:
-        print_table(rows, right=range(len(head) - 1))
-    over = sum(trial.is_over for trial in trials)
-    more = f", {len(trials) - len(shown):,} not shown" if len(shown) < len(trials) else ""
-    reason = f": {info.reason}" if info.reason else ""
-    print(f"{folder.state()}{reason}; {over:,} of {plural(len(trials), 'trial')} ended{more}")
-    print(f"experiment: {folder.path}")
-
-
-def _state_text(trial: Trial) -> str:
-    return (
-        f"{trial.state}: {trial.reason}" if trial.reason and trial.state not in ("finished", "pruned") else trial.state
-    )
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -348,7 +261,7 @@ def _list(arguments: argparse.Namespace) -> int:
             trials, info = folder.read_trials(), folder.read_info()
             best = best_trial(trials, info.objectives)
             over = sum(trial.is_over for trial in trials)
-            score = _scores_text(best, info.objectives) if best is not None else ""
+            score = scores_text(best, info.objectives) if best is not None else ""
             rows.append((str(folder.path), folder.state(), f"{over:,}/{len(trials):,}", score))
             described.append(
                 {
@@ -388,7 +301,7 @@ def _best(arguments: argparse.Namespace) -> int:
         return EXIT_DONE
     for trial in front:
         values = ", ".join(f"{path} {value_text(value)}" for path, value in trial.values.items())
-        print(f"trial {trial.number}: {_scores_text(trial, info.objectives)}  {values}")
+        print(f"trial {trial.number}: {scores_text(trial, info.objectives)}  {values}")
     print("\n".join(f"run: {run}" for run in runs))
     if written:
         print(f"project: {written}")
@@ -451,7 +364,11 @@ def _export(arguments: argparse.Namespace) -> int:
     trials = folder.read_trials()
     if arguments.format == "optuna":
         return _export_study(arguments, folder, trials)
-    text = _as_csv(trials) if arguments.format == "csv" else json.dumps(_as_json(folder, trials), indent=1) + "\n"
+    text = (
+        trials_csv(trials)
+        if arguments.format == "csv"
+        else json.dumps(experiment_json(folder, trials), indent=1) + "\n"
+    )
     if arguments.output is None:
         sys.stdout.write(text)
         return EXIT_DONE
@@ -461,21 +378,6 @@ def _export(arguments: argparse.Namespace) -> int:
         raise UserError(f"{arguments.output} cannot be written: {error.strerror}.") from None
     print_json(arguments, {"files": [str(arguments.output)]}) if arguments.json else print(arguments.output)
     return EXIT_DONE
-
-
-def _as_csv(trials: Sequence[Trial]) -> str:
-    paths = list(dict.fromkeys(path for trial in trials for path in trial.values))
-    names = list(dict.fromkeys(name for trial in trials for name in trial.scores))
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["trial", "state", *paths, *names, "seconds"])
-    for trial in trials:
-        values = lists_of(trial.values)
-        cells = [values.get(path, "") for path in paths]
-        writer.writerow(
-            [trial.number, trial.state, *cells, *(trial.scores.get(name, "") for name in names), trial.seconds]
-        )
-    return file.getvalue()
 
 
 def _export_study(arguments: argparse.Namespace, folder: ExperimentFolder, trials: Sequence[Trial]) -> int:

@@ -430,32 +430,13 @@ def _start_run(prepared: Callable[[], RunFolder], values: Mapping[str, Any]) -> 
 
 
 def _coordinate(prepared: Callable[[], RunFolder], values: Mapping[str, Any], writing: int) -> int:
-    """Be the coordinator of a run, in a session of its own, with the run's log as output."""
+    """Be the coordinator of a run, in a session of its own."""
     from engine.hardware import devices
-    from engine.launch.coordinator import coordinate
-    from engine.launch.detached_coordinator import replace_by_small_process
+    from engine.launch.forked_coordinator import coordinate_forked
 
     _lift_memory_limit()
     devices.remember(values.get("inventory"))
-    folder = None
-    try:
-        folder = prepared()
-        message: Answer = {"run_dir": str(folder.path)}
-    except UserError as error:
-        message = {"refusal": str(error), "code": error.code}
-    except BaseException as error:  # whatever it was, the window is to say it
-        traceback.print_exc()
-        message = {"defect": f"{type(error).__name__}: {error}"}
-    os.write(writing, json.dumps(message).encode())
-    os.close(writing)
-    if folder is None:
-        return EXIT_DONE
-    log = os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    os.dup2(log, 1)
-    os.dup2(log, 2)
-    os.close(log)
-    coordinate(folder, shrink=replace_by_small_process)
-    return EXIT_DONE
+    return coordinate_forked(prepared, writing)
 
 
 HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {

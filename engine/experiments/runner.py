@@ -16,7 +16,6 @@ import select
 import shutil
 import sys
 import time
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,7 +28,10 @@ from engine.core.errors import EXIT_DEFECT, EXIT_DONE, UserError
 from engine.experiments.definition import Slot, change_options, placed, read_facts, runs_of, slots_for
 from engine.experiments.strategies import Strategy, strategy_for
 from engine.hardware import devices
-from engine.hardware.threads import calm_threads
+from engine.launch.coordinator import preload
+from engine.launch.forked_coordinator import coordinate_forked
+from engine.launch.prepare import prepare
+from engine.launch.resume import prepare_resume
 from engine.network.analysis import analyse
 from engine.project.experiment import MEASURED, Objective, Target
 from engine.project.file import load
@@ -164,7 +166,7 @@ class Runner:
         self._log = TrialLog(self._folder)
         self._inventory = devices.probe()
         self._slots = slots_for(self._project, self._inventory)
-        _preload()
+        preload()  # so that each run starts at once in its forked process
         with contextlib.suppress(UserError):  # each trial says what is wrong with its data
             _read_data(self._project, self._base)
         self._trials = trials_from(self._folder.lines())
@@ -241,7 +243,7 @@ class Runner:
         """Train the trials that have failed again. The folders of their runs are kept beside, with another name."""
         for trial in [trial for trial in self._trials.values() if trial.state in ("failed", "refused", "lost")]:
             for name in [run.name for run in trial.runs]:
-                set_aside(self._folder.run_path(name))
+                _set_aside(self._folder.run_path(name))
             self._log.append(trial.number, state="running", again=True)
             trial = self._trials[trial.number] = replace(trial, state="running", runs=(), reason="")
             self._strategy.began(trial)
@@ -311,13 +313,18 @@ class Runner:
         if not is_begun and folder.path.exists():  # the runner was killed while it was created
             shutil.rmtree(folder.path)
 
+        def prepared() -> RunFolder:
+            if is_begun:
+                prepare_resume(folder)
+                return folder
+            return prepare(placed(project, slot), self._path, folder.path, trial=trial.number)
+
         def coordinate() -> int:
             for descriptor in closed:
                 os.close(descriptor)
             os.setsid()
             os.chdir(self._base if self._base.is_dir() else folder.path.parent)
-            project_here = None if is_begun else placed(project, slot)
-            return _train(folder, project_here, self._path, trial.number, writing)
+            return coordinate_forked(prepared, writing)
 
         pid = fork(coordinate, EXIT_DEFECT)
         os.close(writing)
@@ -343,7 +350,8 @@ class Runner:
             self._record(run.trial, TrialRun(run.name, "refused", reason=str(said["refusal"])))
         elif "defect" in said or not run.folder.info.is_file():
             reason = "its process ended before the run began"
-            self._record(run.trial, TrialRun(run.name, "failed", reason=str(said.get("defect") or reason)))
+            reason = f"A defect of Netwright: {said['defect']}" if "defect" in said else reason
+            self._record(run.trial, TrialRun(run.name, "failed", reason=reason))
         elif (state := run.folder.state()) == "stopped" and self._is_stopping:
             return  # it goes on with the experiment
         elif state == "lost" and not self._was_tried_again(run):
@@ -434,15 +442,6 @@ def _counted(folder: RunFolder, what: str) -> float:
     return float(found.parameters if what == "parameters" else found.flops)
 
 
-def _preload() -> None:
-    """Import what a run needs, so that it starts at once in a forked process."""
-    calm_threads()
-    from engine.launch.coordinator import preload
-
-    preload()
-    import engine.launch.prepare  # noqa: F401
-
-
 def _read_data(project: Project, base: Path) -> None:
     """Read the samples that all trials use into memory, which forked processes share. Raises `UserError`."""
     if read_facts(project, base) is None or project.experiment.folds:
@@ -452,40 +451,7 @@ def _read_data(project: Project, base: Path) -> None:
     load_data(project.data, base)
 
 
-def _train(folder: RunFolder, project: Project | None, path: Path | None, trial: int, writing: int) -> int:
-    """Prepare or, without a project, resume a run in this process, tell through a pipe what came of that, and train.
-    Returns the exit code."""
-    from engine.launch.coordinator import coordinate, exit_code
-    from engine.launch.detached_coordinator import replace_by_small_process
-    from engine.launch.prepare import prepare
-    from engine.launch.resume import prepare_resume
-
-    is_ready = False
-    try:
-        if project is None:
-            prepare_resume(folder)
-        else:
-            prepare(project, path, folder.path, trial=trial)
-        is_ready, message = True, {"run_dir": str(folder.path)}
-    except UserError as error:
-        message = {"refusal": str(error)[:4000]}
-    except Exception as error:  # whatever it was, the runner is to record it
-        traceback.print_exc()
-        message = {"defect": f"A defect of Netwright: {type(error).__name__}: {error}"[:4000]}
-    os.write(writing, json.dumps(message).encode())
-    os.close(writing)
-    if not is_ready:
-        return EXIT_DEFECT
-    log = os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    sys.stdout.flush()
-    for stream in (1, 2):
-        os.dup2(log, stream)
-    os.close(log)
-    coordinate(folder, shrink=replace_by_small_process)
-    return exit_code(folder)
-
-
-def set_aside(path: Path) -> None:
+def _set_aside(path: Path) -> None:
     """Rename the folder of a run that is trained again, to `3.1`, so that its log is not lost."""
     number = 1
     while path.with_name(f"{path.name}.{number}").exists():

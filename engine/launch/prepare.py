@@ -114,9 +114,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
         host=platform.node(),
         coordinator=os.getpid(),
     )
-    if run_dir is not None and ".." in run_dir.parts:
-        run_dir = run_dir.resolve()  # the folder it leads through may be deleted while the run trains
-    path = run_dir.absolute() if run_dir else new_folder(source.runs_beside if project_path else None, name)
+    path = _absolute(run_dir) if run_dir else new_folder(source.runs_beside if project_path else None, name)
     data = record(project.data, base, info.versions)
     constants = checked_constants(project.network, project.constants, registry.base())
     with contextlib.nullcontext() if trial else numbering():
@@ -129,6 +127,11 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
         trust.grant(folder.path)  # a copy of the code found to be trusted above
     hold(folder, take_lock(folder))
     return folder
+
+
+def _absolute(run_dir: Path) -> Path:
+    """Return the path of a run folder without `..`: a folder that it leads through may be deleted while it trains."""
+    return run_dir.resolve() if ".." in run_dir.parts else run_dir.absolute()
 
 
 def go_back(project: Project) -> float:

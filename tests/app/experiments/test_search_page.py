@@ -112,7 +112,7 @@ def test_values_of_the_best_or_the_selected_trial_are_used(
     page.show_experiment(folder.path)
     page.use_button.click()
     assert window.editor.project.training.momentum == 0.5
-    page._select(3)
+    page.table.select(3)
     assert page.use_button.text() == "Use values of trial 3"
     page.use_button.click()
     assert window.editor.project.training.momentum == 0.9

@@ -1,0 +1,118 @@
+"""Trials of an experiment as text, JSON and CSV."""
+
+import csv
+import io
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from engine.cli.common import iso_time
+from engine.cli.terminal import is_terminal, print_table
+from engine.core.errors import plural
+from engine.core.text import format_duration
+from engine.project.parameters import lists_of, value_text
+from engine.runs.experiments import ExperimentFolder, Trial, best_trial, pareto_front, ranked
+
+MOST_ROWS = 30
+MOST_COLUMNS = 6
+SHOWN = {"validation.": "", "test.": "test ", "training.": "training "}
+
+
+def scores_text(trial: Trial, objectives: Sequence[str]) -> str:
+    """Return the objectives of a trial, with their standard deviation over its runs."""
+    texts = []
+    for name in objectives:
+        if (value := trial.scores.get(name)) is not None:
+            spread = trial.spread(name)
+            texts.append(f"{_short(name)} {value:.4g}" + (f" ± {spread[0]:.2g}" if spread else ""))
+    return ", ".join(texts)
+
+
+def _short(name: str) -> str:
+    for start, words in SHOWN.items():
+        if name.startswith(start):
+            return words + name.removeprefix(start)
+    return name
+
+
+def experiment_json(folder: ExperimentFolder, trials: Sequence[Trial]) -> dict[str, Any]:
+    """Return an experiment and its trials, as `experiment status --json` prints them."""
+    info = folder.read_info()
+    best = best_trial(trials, info.objectives)
+    front = pareto_front(trials, info.objectives) if len(info.objectives) > 1 else []
+    return {
+        "experiment_dir": str(folder.path.absolute()),
+        "name": info.name,
+        "state": folder.state(),
+        "reason": info.reason,
+        "created": iso_time(info.created),
+        "seconds": info.seconds,
+        "objectives": list(info.objectives),
+        "best": best.number if best is not None else None,
+        "pareto_front": [trial.number for trial in front],
+        "trials": [trial.write() for trial in trials],
+    }
+
+
+def print_trials(folder: ExperimentFolder, trials: Sequence[Trial]) -> None:
+    """Print the trials, the best first, and where they are."""
+    info = folder.read_info()
+    order = ranked(trials, info.objectives[0])
+    rest = [trial for trial in trials if trial not in order]
+    shown = [*order, *rest][: MOST_ROWS if is_terminal(sys.stdout) else None]
+    paths = list(dict.fromkeys(path for trial in trials for path in trial.values))[:MOST_COLUMNS]
+    head = ["", *(path.removeprefix("training.") for path in paths), *map(_short, info.objectives), "time", "state"]
+    rows = [head]
+    for trial in shown:
+        values = [value_text(trial.values[path]) if path in trial.values else "" for path in paths]
+        scores = [scores_text(trial, [name]).partition(" ")[2] for name in info.objectives]
+        rows.append([str(trial.number), *values, *scores, format_duration(trial.seconds), _state_text(trial)])
+    if trials:
+        print_table(rows, right=range(len(head) - 1))
+    over = sum(trial.is_over for trial in trials)
+    more = f", {len(trials) - len(shown):,} not shown" if len(shown) < len(trials) else ""
+    reason = f": {info.reason}" if info.reason else ""
+    print(f"{folder.state()}{reason}; {over:,} of {plural(len(trials), 'trial')} ended{more}")
+    print(f"experiment: {folder.path}")
+
+
+def _state_text(trial: Trial) -> str:
+    return (
+        f"{trial.state}: {trial.reason}" if trial.reason and trial.state not in ("finished", "pruned") else trial.state
+    )
+
+
+def trials_csv(trials: Sequence[Trial]) -> str:
+    """Return a table of the trials: values by path, scores, and the time in seconds."""
+    paths = list(dict.fromkeys(path for trial in trials for path in trial.values))
+    names = list(dict.fromkeys(name for trial in trials for name in trial.scores))
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["trial", "state", *paths, *names, "seconds"])
+    for trial in trials:
+        values = lists_of(trial.values)
+        cells = [values.get(path, "") for path in paths]
+        writer.writerow(
+            [trial.number, trial.state, *cells, *(trial.scores.get(name, "") for name in names), trial.seconds]
+        )
+    return file.getvalue()
+
+
+def result_of(trial: Trial | None) -> dict[str, Any]:
+    """Return the scores of a trial as `result.json` of a run has them, for `--require`."""
+    result: dict[str, Any] = {"state": "finished", "metrics": {}}
+    for name, value in trial.scores.items() if trial is not None else ():
+        split, _, metric = name.partition(".")
+        if name == "training.loss":
+            result["loss"] = value
+        elif split == "training":
+            result["metrics"][metric] = value
+        else:
+            result.setdefault(split, {})[metric] = value
+    return result
+
+
+def why_none(trials: Sequence[Trial]) -> str:
+    """Return that no trial has finished, with the first reason that is known."""
+    reason = next((trial.reason for trial in trials if trial.reason), "")
+    return f"No trial has finished. {reason}".strip()
