@@ -260,8 +260,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("view.data", "Data", "View", lambda w: w.show_tab("data"), "Alt+2"),
     Action("view.train", "Train", "View", lambda w: w.show_tab("train"), "Alt+3"),
     Action("view.test", "Test", "View", lambda w: w.show_tab("test"), "Alt+4",
-           help="Scores, confusions, calibration and the worst samples of a run",
-           keywords="evaluate evaluation score accuracy confusion calibration reliability residuals errors testnet"),
+           help="What a run has learned: scores, predictions for new samples, a look inside",
+           keywords="evaluate evaluation score accuracy confusion calibration reliability residuals errors testnet "
+           "predict predictions classify inference explain gradcam"),
     Action("view.experiments", "Experiments", "View", lambda w: w.show_tab("experiments"), "Alt+5", "table",
            also=("Ctrl+Shift+E",), help="Every run of the project: find, compare, annotate, delete",
            keywords="history runs compare"),

@@ -57,11 +57,6 @@ CANVAS_KEYS = (
 
 
 FINDER_WIDTH, FINDER_HEIGHT, FINDER_TOP = 520, 360, 80
-PLANNED = {
-    "predict": "Predictions for single samples are planned. For now export the network and run it.",
-    "classify": "Predictions for single samples are planned. For now export the network and run it.",
-}
-"""What people look for and the program cannot do yet."""
 
 
 def matching(text: str) -> list[Action]:
@@ -109,7 +104,7 @@ class CommandFinder(QDialog):
         self.list.setAccessibleName("Commands")
         self.list.itemClicked.connect(self._run)
         self.list.itemActivated.connect(self._run)
-        self.nothing = QLabel()
+        self.nothing = QLabel("No matching commands")
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.nothing.setWordWrap(True)
         theme.mark(self.nothing, "role", "muted")
@@ -143,8 +138,6 @@ class CommandFinder(QDialog):
                 item.setForeground(0, theme.current().muted)
                 item.setToolTip(0, "Cannot be used now")
             self.list.addTopLevelItem(item)
-        planned = [sentence for word, sentence in PLANNED.items() if word.startswith(text.lower().strip() or " ")]
-        self.nothing.setText(planned[0] if planned else "No matching commands")
         self.pages.setCurrentWidget(self.list if self.list.topLevelItemCount() else self.nothing)
         self._choose(0)
 

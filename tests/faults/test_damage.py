@@ -71,7 +71,7 @@ def files_of(folder: RunFolder) -> list[Path]:
     return found + [file for file in sorted(folder.checkpoints.rglob("*")) if file.is_file() and file.stat().st_size]
 
 
-@forms(5, 300)
+@forms(3, 300)
 def test_a_run_with_a_damaged_file(
     workshop: Workshop, lost: RunFolder, alone: Done, tmp_path: Path, times: int
 ) -> None:

@@ -70,7 +70,7 @@ def test_workers_that_die_once_twice_or_three_times(
     assert is_short(times) or took[-1] < KNOWN_S
 
 
-@forms(4, 50)
+@forms(2, 50)
 def test_a_coordinator_killed_at_any_operation(workshop: Workshop, alone: Done, tmp_path: Path, times: int) -> None:
     """And, now and then, the one that goes on with it too."""
     for number, chance in enumerate(repetitions(2, times)):

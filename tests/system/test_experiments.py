@@ -86,7 +86,7 @@ def test_a_grid_is_trained_and_its_best_trial_becomes_a_project(
 def test_an_experiment_goes_on_after_deaths_as_if_undisturbed(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The runner is killed while trials train, then the coordinator of one of their runs."""
     search = ["--vary", "training.initial_learn_rate=log 0.001..0.1", "--strategy", "tpe", "--trials", "4"]
-    search += ["--at-once", "1", "--set", "training.max_epochs=30", "--set", "training.validation_patience=0"]
+    search += ["--at-once", "1", "--set", "training.max_epochs=12", "--set", "training.validation_patience=0"]
     assert main(["experiment", "run", str(project), *search, "--json"]) == 0
     undisturbed = open_experiment(project)
     process = started(str(project), *search)
@@ -151,8 +151,8 @@ def test_trials_are_added_and_an_experiment_is_stopped(project: Path, capfd: pyt
 
 
 def test_pruned_trials_are_stopped_early(project: Path) -> None:
-    search = ["--vary", "training.initial_learn_rate=log 1e-7..0.1", "--strategy", "random", "--trials", "8"]
-    search += ["--set", "experiment.pruning=median", "--set", "training.max_epochs=60", "--at-once", "2"]
+    search = ["--vary", "training.initial_learn_rate=log 1e-7..0.1", "--strategy", "random", "--trials", "7"]
+    search += ["--set", "experiment.pruning=median", "--set", "training.max_epochs=40", "--at-once", "2"]
     search += ["--set", "training.validation_patience=0", "--set", "training.validation_frequency=4"]
     assert main(["experiment", "run", str(project), *search]) == 0
     states = [trial.state for trial in open_experiment(project).read_trials()]
