@@ -1,0 +1,1 @@
+"""Cluster profiles, and what is asked of Slurm and of hosts over ssh."""
