@@ -203,7 +203,14 @@ def serve(connection: socket.socket) -> None:
     from engine.launch.coordinator import preload
 
     preload()
-    for name in ("engine.cli.main", "engine.cli.train", "engine.launch.prepare", "tests.holding"):
+    parts = (
+        "engine.cli.main",
+        "engine.cli.train",
+        "engine.launch.prepare",
+        "engine.exchange.onnx_export",
+        "tests.holding",
+    )
+    for name in (*parts, "torch.onnx._internal.exporter._core", "onnxscript"):
         importlib.import_module(name)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps the children

@@ -133,7 +133,7 @@ EXAMPLES = {
     "weights": ("weights match digits.netwright --from runs/first", "weights list"),
     "devices": ("devices", "devices --test"),
     "resume": (
-        'resume runs/first --set training.max_epochs=40 --require "accuracy>=0.9"',
+        'resume runs/first --set training.max_epochs=20 --require "accuracy>=0.9"',
         "resume runs/two --detach",
     ),
 }

@@ -22,6 +22,7 @@ from engine.project.training import TrainingOptions
 from engine.runs.events import Progress
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventReader
+from tests import warm
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
 
@@ -46,7 +47,12 @@ SUMMARY_KEYS = {
 
 
 def engine(*arguments: str | Path, cwd: Path | None = None) -> "subprocess.CompletedProcess[str]":
-    """Run one command to its end."""
+    """Run one command to its end, in a fork of a process that has torch imported."""
+    return warm.run(arguments, cwd=cwd, env=environment())
+
+
+def fresh(*arguments: str | Path, cwd: Path | None = None) -> "subprocess.CompletedProcess[str]":
+    """Run one command to its end, in a fresh interpreter."""
     return subprocess.run(command(*arguments), capture_output=True, text=True, cwd=cwd, env=environment())
 
 
@@ -90,7 +96,7 @@ def test_train_prints_one_object_and_keeps_the_promises_of_its_exit_codes(projec
         run,
         "--json",
     ]
-    done = engine(*arguments, "--require", "accuracy>=0.8", "--require", "training.loss<1", "--junit", junit)
+    done = fresh(*arguments, "--require", "accuracy>=0.8", "--require", "training.loss<1", "--junit", junit)
 
     assert done.returncode == 0, done.stderr
     result = checked_output(done.stdout)
@@ -187,7 +193,7 @@ def test_a_notice_leaves_standard_output_to_the_result(project: Path, tmp_path: 
 
 
 def test_a_project_without_runs_has_an_empty_list(project: Path) -> None:
-    done = engine("runs", project)
+    done = fresh("runs", project)
     assert (done.returncode, done.stdout) == (0, f"There are no runs of {project}.\n")
 
 
@@ -282,7 +288,7 @@ def test_the_onnx_file_alone_gives_class_probabilities(project: Path, tmp_path: 
 
     run, target = tmp_path / "run", tmp_path / "digits.onnx"
     assert engine("train", project, "--run-dir", run).returncode == 0
-    done = engine("export", run, "--format", "onnx", "-o", target, "--json")
+    done = fresh("export", run, "--format", "onnx", "-o", target, "--json")
 
     assert done.returncode == 0, done.stderr
     answer = checked_output(done.stdout)
@@ -327,7 +333,7 @@ def test_export_says_what_it_cannot_do(project: Path, tmp_path: Path) -> None:
 
 
 def test_devices_gives_a_reason_for_each_environment_that_is_not_here() -> None:
-    answer = checked_output(engine("devices", "--json").stdout)
+    answer = checked_output(fresh("devices", "--json").stdout)
 
     assert set(answer["environments"]) == {"auto", "cpu", "multi-cpu", "gpu", "multi-gpu", "parallel"}
     assert answer["environments"]["cpu"] is None
@@ -336,7 +342,7 @@ def test_devices_gives_a_reason_for_each_environment_that_is_not_here() -> None:
 
 
 def test_check_prints_the_contract(project: Path) -> None:
-    done = engine("check", project, "--json")
+    done = fresh("check", project, "--json")
     answer = checked_output(done.stdout)
 
     assert done.returncode == 0
@@ -385,15 +391,14 @@ def test_the_project_that_a_run_keeps_repeats_it_bit_for_bit(tmp_path: Path, wor
             assert (first.path / kept / file).read_bytes() == (second.path / kept / file).read_bytes()
 
 
-def test_largest_batch_and_advise_answer_in_json() -> None:
+def test_largest_batch_and_advise_answer_in_json(project: Path) -> None:
     """Both try the project for real, in processes of their own."""
-    digits = str(ROOT / "resources" / "examples" / "digits.netwright")
-    answer = checked_output(engine("largest-batch", digits, "--json").stdout)
+    answer = checked_output(engine("largest-batch", project, "--json").stdout)
     assert answer["largest"] == answer["tried"][-1]["batch"] > 1000  # all of the training split
-    answer = checked_output(engine("advise", digits, "--set", "training.mini_batch_size=64", "--json").stdout)
+    answer = checked_output(engine("advise", project, "--set", "training.mini_batch_size=64", "--json").stdout)
     assert {way["name"] for way in answer["ways"]} >= {"cpu", "multi-cpu, data-parallel"}
     assert answer["advice"].startswith("Use ")
-    refused = engine("largest-batch", digits, "--share", "2")
+    refused = engine("largest-batch", project, "--share", "2")
     assert refused.returncode == 2
     assert "--share: expected a number above 0" in refused.stderr
-    assert engine("largest-batch", digits, "--set", "environment.target=parallel").returncode == 5
+    assert engine("largest-batch", project, "--set", "environment.target=parallel").returncode == 5

@@ -40,13 +40,31 @@ def export(qtbot, dialog: ExportDialog) -> str:
 
 
 def test_a_fresh_network_leaves_as_onnx_and_as_pytorch(qtbot, tmp_path: Path) -> None:
+    """With options, the table of what they cost, and code that feeds the file."""
     dialog = make(qtbot, Project(NET, data=DataOptions(source="digits")), tmp_path / "net.onnx")
     assert not dialog.sources.button(0).isEnabled()
+    text = "image_1: pixels 0 to 16, float32, N × 1 × 8 × 8 (batch, channel, height, width)"
+    assert text in dialog.takes.text()
+    assert not dialog.copy_button.isVisible()
+    assert not dialog.report.isVisible()
+    dialog.options.set_value("precision", "float16")
+    dialog.options.set_value("opset", 17)
     said = export(qtbot, dialog)
-    assert "largest difference" in said
+    assert "In float16 it differs by at most" in said
+    assert "samples of the test data" in said
+    names = [dialog.report.model().index(line, 0).data() for line in range(dialog.report.rowCount())]
+    assert names == ["torch, float32", "ONNX Runtime, float32", "ONNX Runtime, float16"]
     assert dialog.outcome.property("role") == "good"
     assert dialog.close_button.text() == "Close"
+    assert text in dialog.takes.text()
+    assert "Classes, in order: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9." in dialog.takes.text()
+    dialog.copy_button.click()
+    code = QGuiApplication.clipboard().text()
+    process = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    assert len(process.stdout.splitlines()) == 3
     dialog.formats.button(1).click()
+    assert not dialog.options.isVisible()
     assert dialog.file.text() == str(tmp_path / "net.py")
     export(qtbot, dialog)
     assert (tmp_path / "net.py").read_text().count("class Network") == 1
@@ -67,35 +85,6 @@ def test_the_height_follows_the_format_unless_the_user_chose_it(qtbot, tmp_path:
     dialog.resize(dialog.width(), tall + 100)
     dialog.formats.button(1).click()
     assert dialog.height() == tall + 100
-
-
-def test_the_dialog_says_what_to_feed_and_gives_code_that_does(qtbot, tmp_path: Path) -> None:
-    dialog = make(qtbot, Project(NET, data=DataOptions(source="digits")), tmp_path / "net.onnx")
-    text = "image_1: pixels 0 to 16, float32, N × 1 × 8 × 8 (batch, channel, height, width)"
-    assert text in dialog.takes.text()
-    assert not dialog.copy_button.isVisible()
-    export(qtbot, dialog)
-    assert text in dialog.takes.text()
-    assert "Classes, in order: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9." in dialog.takes.text()
-    dialog.copy_button.click()
-    code = QGuiApplication.clipboard().text()
-    process = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=False)
-    assert process.returncode == 0, process.stderr
-    assert len(process.stdout.splitlines()) == 3
-
-
-def test_options_of_onnx_go_to_the_command_and_its_table_is_shown(qtbot, tmp_path: Path) -> None:
-    dialog = make(qtbot, Project(NET, data=DataOptions(source="digits")), tmp_path / "net.onnx")
-    dialog.options.set_value("precision", "float16")
-    dialog.options.set_value("opset", 17)
-    assert not dialog.report.isVisible()
-    said = export(qtbot, dialog)
-    assert "In float16 it differs by at most" in said
-    assert "samples of the test data" in said
-    names = [dialog.report.model().index(line, 0).data() for line in range(dialog.report.rowCount())]
-    assert names == ["torch, float32", "ONNX Runtime, float32", "ONNX Runtime, float16"]
-    dialog.formats.button(1).click()
-    assert not dialog.options.isVisible()
 
 
 def test_differences_layer_by_layer_are_shown_and_a_click_names_the_layer(qtbot, tmp_path: Path) -> None:
