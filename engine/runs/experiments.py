@@ -19,6 +19,7 @@ import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -85,9 +86,11 @@ class Trial:
         """Whether the trial has ended."""
         return self.state in OVER
 
-    @property
+    @cached_property
     def scores(self) -> dict[str, float]:
         """The mean of each score over the runs that have one."""
+        if len(self.runs) == 1:
+            return dict(self.runs[0].scores)
         return {name: statistics.fmean(values) for name, values in self._by_name().items()}
 
     def spread(self, name: str) -> tuple[float, float] | None:
@@ -294,29 +297,37 @@ class TrialLog:
 def trials_from(lines: Iterable[bytes]) -> dict[int, Trial]:
     """Return the trials by number from the lines of a log. Damaged lines are skipped."""
     found: dict[int, Trial] = {}
-    for line in lines:
-        with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            _apply(found, json.loads(line))
+    take_lines(found, lines)
     return dict(sorted(found.items()))
 
 
-def _apply(found: dict[int, Trial], data: Mapping[str, Any]) -> None:
+def take_lines(found: dict[int, Trial], lines: Iterable[bytes]) -> set[int]:
+    """Apply further lines of a log to the trials by number, and return the numbers of those that have changed. Damaged
+    lines are skipped."""
+    changed = set()
+    for line in lines:
+        try:
+            changed.add(_apply(found, json.loads(line)))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            continue
+    return changed
+
+
+def _apply(found: dict[int, Trial], data: Mapping[str, Any]) -> int:
     number, when = int(data["trial"]), float(data.get("time") or 0.0)
     if "values" in data:
         found[number] = Trial(number, {str(k): _tuples(v) for k, v in dict(data["values"]).items()}, started=when)
-        return
-    trial = found[number]
+        return number
+    old, state, reason = found[number], str(data["state"]), str(data.get("reason") or "")
     if "run" in data:
         score = {str(k): float(v) for k, v in dict(data.get("scores") or {}).items()}
-        seconds, reason = float(data.get("seconds") or 0.0), str(data.get("reason") or "")
-        run = TrialRun(str(data["run"]), str(data["state"]), score, seconds, reason)
-        others = tuple(known for known in trial.runs if known.name != run.name)
-        found[number] = replace(trial, runs=(*others, run))
+        run = TrialRun(str(data["run"]), state, score, float(data.get("seconds") or 0.0), reason)
+        runs = (*(known for known in old.runs if known.name != run.name), run)
+        found[number] = Trial(number, old.values, old.state, runs, old.started, old.ended, old.reason)
     else:
-        state = str(data["state"])
-        ended = when if state in OVER else 0.0
-        runs = () if data.get("again") else trial.runs
-        found[number] = replace(trial, state=state, runs=runs, ended=ended, reason=str(data.get("reason") or ""))
+        runs = () if data.get("again") else old.runs
+        found[number] = Trial(number, old.values, state, runs, old.started, when if state in OVER else 0.0, reason)
+    return number
 
 
 def _tuples(value: Any) -> Any:
@@ -447,10 +458,10 @@ def pareto_front(trials: Iterable[Trial], objectives: Sequence[str]) -> list[Tri
     """Return the trials that no other one beats in every objective, by their numbers."""
     finished = [t for t in trials if t.state == "finished" and all(name in t.scores for name in objectives)]
     signs = [1.0 if Objective(name).is_low_better else -1.0 for name in objectives]
-    costs = {t.number: [s * t.scores[n] for s, n in zip(signs, objectives, strict=True)] for t in finished}
-
-    def is_beaten(trial: Trial) -> bool:
-        own = costs[trial.number]
-        return any(other != own and all(a <= b for a, b in zip(other, own, strict=True)) for other in costs.values())
-
-    return [trial for trial in finished if not is_beaten(trial)]
+    costs = {t.number: tuple(s * t.scores[n] for s, n in zip(signs, objectives, strict=True)) for t in finished}
+    front: list[tuple[float, ...]] = []
+    for own in sorted(set(costs.values())):  # one that beats another comes before it in this order
+        if not any(all(a <= b for a, b in zip(other, own, strict=True)) for other in front):
+            front.append(own)
+    best = set(front)
+    return [trial for trial in finished if costs[trial.number] in best]

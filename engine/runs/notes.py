@@ -55,8 +55,8 @@ def write_notes(
     """Set the note, the tags or the name of a run; None leaves them unchanged. Raises `UserError`."""
     current = read_notes(run)
     notes = Notes(
-        current.note if note is None else _checked_note(note),
-        current.tags if tags is None else _checked(tags),
+        current.note if note is None else checked_note(note),
+        current.tags if tags is None else checked_tags(tags),
         current.run_name if run_name is None else _checked_name(run_name.strip()),
     )
     path = run.path / FILE
@@ -74,7 +74,8 @@ def tags_in(text: str) -> tuple[str, ...]:
     return tuple(tag.strip() for tag in text.split(",") if tag.strip())
 
 
-def _checked_note(note: str) -> str:
+def checked_note(note: str) -> str:
+    """Return a note without spaces around it. Raises `UserError` if it is too long or no Unicode."""
     if len(note) > LONGEST_NOTE:
         raise UserError(
             f"The note has {len(note):,} characters; the limit is {LONGEST_NOTE:,}.", hint="Make it shorter."
@@ -98,7 +99,8 @@ def _is_name(name: str) -> bool:
     return len(name) <= LONGEST_NAME and name.isprintable() and is_unicode(name)
 
 
-def _checked(tags: tuple[str, ...]) -> tuple[str, ...]:
+def checked_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
+    """Return tags in alphabetical order, each once. Raises `UserError` for too many, and for one that is no tag."""
     for tag in tags:
         if not _is_tag(tag):
             raise UserError(

@@ -1,4 +1,4 @@
-"""Filter and sort runs by words and conditions. Shared by the window and the command line.
+"""Filter and sort runs and trials by words and conditions. Shared by the window and the command line.
 
 digits failed            contains both words: in name, state, environment, tags, note or changes
 state:failed tag:paper   has this state, has this tag
@@ -13,10 +13,10 @@ import math
 import operator
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, get_args
+from typing import Any, Protocol, TypeVar, get_args
 
 from engine.core.errors import UserError, closest_word, did_you_mean
 from engine.core.fields import path_part
@@ -24,10 +24,40 @@ from engine.core.text import spreadsheet_cell
 from engine.project.options.metrics import METRICS, is_better_low
 from engine.project.project import SECTIONS
 from engine.runs.events import SPLIT_PRIORITY, State
-from engine.runs.options import shown
+from engine.runs.notes import Notes
+from engine.runs.options import Options, shown
 from engine.runs.summary import DAMAGED, RunSummary
 
-Condition = Callable[[RunSummary], bool]
+
+class Searched(Protocol):
+    """What can be searched: a run, or a trial of an experiment."""
+
+    @property
+    def state(self) -> str:
+        """State, such as `finished`."""
+
+    @property
+    def notes(self) -> Notes:
+        """Note and tags."""
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """Losses and metrics by split and name."""
+
+    @property
+    def options(self) -> Options:
+        """Values by their paths."""
+
+    @property
+    def words(self) -> str:
+        """The case-folded text that words are searched in."""
+
+    def number(self, name: str) -> float | None:
+        """Return one of `COUNTS`."""
+
+
+AnySearched = TypeVar("AnySearched", bound=Searched)
+Condition = Callable[[Searched], bool]
 COUNTS = ("epochs", "iterations", "seconds")
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -37,13 +67,15 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "=": operator.eq,
 }
 STATES = (*get_args(State), DAMAGED)
+OPTIONS = ("training.", "data.", "environment.", "network.")
+"""Beginnings of the paths of options and of fields of layers."""
 _CONDITION = re.compile(r"([\w.-]+)(>=|<=|>|<|=)(.+)")
 OPTION = "option:"
 """Begins the sort key of an option, as in `option:training.solver`."""
 SORT_KEYS = ("created", "name", "state", "environment", "run", *COUNTS)
 
 
-def score(run: RunSummary, name: str) -> float | None:
+def score(run: Searched, name: str) -> float | None:
     """Return a metric or count by name, such as `validation.loss`. Without a split (`loss`): of test, else
     validation."""
     if name in COUNTS:
@@ -54,7 +86,7 @@ def score(run: RunSummary, name: str) -> float | None:
     return next((scores[key] for part in ("test", "validation") if (key := f"{part}.{name}") in scores), None)
 
 
-def matching(runs: Iterable[RunSummary], text: str) -> list[RunSummary]:
+def matching(runs: Iterable[AnySearched], text: str) -> list[AnySearched]:
     """Return the runs that meet every word and condition of the query text."""
     conditions = [_condition(word) for word in text.split()]
     return [run for run in runs if all(holds(run) for holds in conditions)]
@@ -70,11 +102,13 @@ class UnknownName:
     """The closest name that exists, or nothing."""
     hint: str
     """Which names there are."""
+    noun: str = "run"
 
     @property
     def message(self) -> str:
         """Return what is wrong."""
-        return f"there is no state '{self.name}'" if self.word.startswith("state:") else f"no run has '{self.name}'"
+        is_state = self.word.startswith("state:")
+        return f"there is no state '{self.name}'" if is_state else f"no {self.noun} has '{self.name}'"
 
     @property
     def suggestion(self) -> str:
@@ -82,23 +116,26 @@ class UnknownName:
         return self.word.replace(self.name, self.closest, 1) if self.closest else ""
 
 
-def unknown_name(runs: Sequence[RunSummary], text: str) -> UnknownName | None:
-    """Return the first condition of a query with a name that no run can have."""
+def unknown_name(
+    runs: Sequence[Searched], text: str, *, states: Sequence[str] = STATES, noun: str = "run"
+) -> UnknownName | None:
+    """Return the first condition of a query with a name that no run, or other `noun` with its `states`, can have."""
     metrics = {name for run in runs for name in run.scores}
     names = {"loss", *METRICS, *COUNTS, *metrics, *(name.partition(".")[2] for name in metrics)}
     splits = {f"{split}.{name}" for split in SPLIT_PRIORITY for name in ("loss", *METRICS)}
     options = {f"{section}.{name}" for section, record in SECTIONS.items() for name in record.fields}
     for word in text.split():
         name, colon, value = word.partition(":")
-        if colon and value and name == "state" and value.casefold() not in STATES:
-            return UnknownName(word, value, closest_word(value.casefold(), STATES), f"States are: {', '.join(STATES)}.")
+        if colon and value and name == "state" and value.casefold() not in states:
+            hint = f"States are: {', '.join(states)}."
+            return UnknownName(word, value, closest_word(value.casefold(), states), hint, noun)
         match = _CONDITION.fullmatch(word)
         if match is None or (_number(match[3]) is None and "." not in match[1]):
             continue
         known = {*names, *splits, *options, *(path for run in runs for path in run.options)}
         if match[1] not in known:
             hint = f"Metrics are: {', '.join(sorted(names))}; options are listed by `netwright-engine options`."
-            return UnknownName(word, match[1], closest_word(match[1], known), hint)
+            return UnknownName(word, match[1], closest_word(match[1], known), hint, noun)
     return None
 
 
@@ -120,7 +157,7 @@ def _condition(word: str) -> Condition:
     if match := _CONDITION.fullmatch(word):
         name, sign, value = match.groups()
         number = _number(value)
-        if number is not None and not name.startswith(("training.", "data.", "environment.")):
+        if number is not None and not name.startswith(OPTIONS):
             return _measured(name, _COMPARE[sign], number)
         if "." in name:
             return _option(name, sign, value)
@@ -131,7 +168,7 @@ def _measured(name: str, compare: Callable[[float, float], bool], limit: float) 
     """Return a condition on a count, or on a metric: without a split of all held-out samples, so that no listed run
     has a test or validation metric that contradicts it."""
 
-    def holds(run: RunSummary) -> bool:
+    def holds(run: Searched) -> bool:
         held_out = [run.scores[key] for split in ("test", "validation") if (key := f"{split}.{name}") in run.scores]
         value = score(run, name)
         return all(compare(v, limit) for v in held_out) if held_out else value is not None and compare(value, limit)
@@ -143,7 +180,7 @@ def _option(path: str, sign: str, value: str) -> Condition:
     """Return a condition on an option, or on a training metric, which has the same form (`training.loss<1`)."""
     limit = _number(value)
 
-    def holds(run: RunSummary) -> bool:
+    def holds(run: Searched) -> bool:
         metric = score(run, path)
         text = shown(run.options, path) if metric is None else ""
         actual = metric if metric is not None else _number(text)
@@ -155,22 +192,7 @@ def _option(path: str, sign: str, value: str) -> Condition:
 
 
 def _said(word: str) -> Condition:
-    return lambda run: word in words_of(run)
-
-
-def words_of(run: RunSummary) -> str:
-    """Return the case-folded text of a run that query words are searched in."""
-    texts = (
-        run.title,
-        run.path.name,
-        run.name,
-        run.state,
-        run.environment,
-        *run.notes.tags,
-        run.notes.note,
-        run.reason,
-    )
-    return "\n".join((*texts, *map(str, run.changes))).casefold()
+    return lambda run: word in run.words
 
 
 def _number(text: str) -> float | None:
@@ -238,7 +260,7 @@ _FIRST = ("run", "project", "state", "created", "environment", *COUNTS)
 _LAST = ("tags", "note", "reason", "changes")
 
 
-def score_names(runs: Iterable[RunSummary]) -> list[str]:
+def score_names(runs: Iterable[Searched]) -> list[str]:
     """Return the names of all losses and metrics in the runs, sorted by split (`SPLIT_PRIORITY`), loss first."""
     names = {name for run in runs for name in run.scores}
 
@@ -249,7 +271,7 @@ def score_names(runs: Iterable[RunSummary]) -> list[str]:
     return sorted(names, key=place)
 
 
-def option_names(runs: Iterable[RunSummary]) -> list[str]:
+def option_names(runs: Iterable[Searched]) -> list[str]:
     """Return the sorted paths of all options in the runs."""
     return sorted({path for run in runs for path in run.options})
 

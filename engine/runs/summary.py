@@ -123,6 +123,13 @@ class RunSummary:
         """Losses and metrics by split and name, such as `validation.loss`."""
         return dict(self._scores())
 
+    @property
+    def words(self) -> str:
+        """The case-folded text that words of a query are searched in."""
+        texts = (self.title, self.path.name, self.name, self.state, self.environment)
+        own = (*self.notes.tags, self.notes.note, self.reason)
+        return "\n".join((*texts, *own, *map(str, self.changes))).casefold()
+
     def _scores(self) -> Iterator[tuple[str, float]]:
         measured = self.measured
         for split in SPLIT_PRIORITY:

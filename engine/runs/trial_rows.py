@@ -1,0 +1,207 @@
+"""Trials of an experiment as rows of a table: columns, order, groups, and differences to a baseline."""
+
+import csv
+import io
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import itemgetter
+from typing import Any
+
+from engine.core.text import spreadsheet_cell
+from engine.project.experiment import Objective
+from engine.project.parameters import lists_of, value_text
+from engine.runs.events import SPLIT_PRIORITY
+from engine.runs.experiments import OVER, Trial
+from engine.runs.notes import Notes
+from engine.runs.options import Options, in_order, shown
+from engine.runs.query import OPTION
+from engine.runs.trial_marks import NOTHING, TrialMarks
+
+STATES = ("running", *OVER)
+FACTS = ("trial", "state", "curve", "seconds", "started", "tags", "note", "reason", "runs")
+"""Columns beside values and scores. `curve` is a picture of the objective."""
+TEXTS = ("state", "tags", "note", "reason")
+
+
+@dataclass(frozen=True)
+class TrialRow:
+    """A trial with its marks. `defaults` are the options of the project, as far as the trial does not vary them."""
+
+    trial: Trial
+    marks: TrialMarks = NOTHING
+    defaults: Options = field(default_factory=dict)
+
+    @property
+    def state(self) -> str:
+        """State of the trial."""
+        return self.trial.state
+
+    @property
+    def notes(self) -> Notes:
+        """Note and tags."""
+        return self.marks.notes
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """Losses and metrics, the means over the runs."""
+        return self.trial.scores
+
+    @cached_property
+    def options(self) -> Options:
+        """All values by their paths, those that vary as the trial has them."""
+        return {**self.defaults, **lists_of(self.trial.values)}
+
+    @cached_property
+    def words(self) -> str:
+        """The case-folded text that words of a query are searched in."""
+        values = map(value_text, self.trial.values.values())
+        cells = self.marks.cells.values()
+        own = (self.trial.title, self.state, self.trial.reason, *self.notes.tags, self.notes.note)
+        return "\n".join((*own, *values, *cells)).casefold()
+
+    def number(self, name: str) -> float | None:
+        """Return `seconds`, the time of all runs; None for other counts."""
+        return self.trial.seconds if name == "seconds" and self.trial.runs else None
+
+    def value(self, column: str) -> Any:
+        """Return the number or text in a column; None where there is none."""
+        if column.startswith(OPTION):
+            path = column.removeprefix(OPTION)
+            value = self.trial.values[path] if path in self.trial.values else shown(self.options, path)
+            return value if isinstance(value, int | float) and not isinstance(value, bool) else value_text(value)
+        match column:
+            case "trial":
+                return self.trial.number
+            case "seconds":
+                return self.number("seconds")
+            case "started":
+                return self.trial.started or None
+            case "runs":
+                return len(self.trial.runs)
+            case "tags":
+                return ", ".join(self.notes.tags) or None
+            case "note":
+                return self.notes.note or None
+            case "reason" | "state":
+                return getattr(self.trial, column) or None
+        return self.scores.get(column)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Trials with the same value of a column, in the order of the table. `parts` are groups by the next column."""
+
+    column: str
+    value: Any
+    rows: tuple[TrialRow, ...]
+    parts: tuple["Group", ...] = ()
+    level: int = 0
+    key: tuple[str, ...] = ()
+    """The values of the groups that it is in, and its own, as texts."""
+
+    def values(self, column: str) -> list[float]:
+        """Return the finite numbers of its trials in a column."""
+        found = (row.value(column) for row in self.rows)
+        return [float(v) for v in found if isinstance(v, int | float) and math.isfinite(v)]
+
+    def mean(self, column: str) -> float | None:
+        """Return the mean of a column; None without a number."""
+        values = self.values(column)
+        return statistics.fmean(values) if values else None
+
+    def best(self, column: str) -> float | None:
+        """Return the best value of a loss or metric; None without a number."""
+        values = self.values(column)
+        return (min(values) if is_low_better(column) else max(values)) if values else None
+
+
+def is_low_better(column: str) -> bool:
+    """Return whether the lower one of two values of a column is the better one."""
+    return Objective(column).is_low_better
+
+
+def is_score(column: str) -> bool:
+    """Return whether a column is a loss, a metric or another thing that trials are compared by."""
+    return column not in FACTS and not column.startswith(OPTION)
+
+
+def columns_of(trials: Sequence[Trial], objectives: Sequence[str]) -> list[str]:
+    """Return the columns of trials that say something: number, state, curve, what varies, what is compared, time, other
+    losses and metrics, notes."""
+    paths = dict.fromkeys(path for trial in trials for path in trial.values)
+    names = dict.fromkeys(name for trial in trials for name in trial.scores)
+    others = sorted((name for name in names if name not in objectives), key=_place)
+    values = [f"{OPTION}{path}" for path in in_order(paths)]
+    return ["trial", "state", "curve", *values, *objectives, "seconds", *others, *FACTS[4:]]
+
+
+def _place(name: str) -> tuple[int, bool, str]:
+    split, _, metric = name.partition(".")
+    at = SPLIT_PRIORITY.index(split) if split in SPLIT_PRIORITY else len(SPLIT_PRIORITY)
+    return at, metric != "loss", metric
+
+
+def ordered(rows: Sequence[TrialRow], column: str, *, is_down: bool) -> list[TrialRow]:
+    """Return the rows sorted by a column: numbers before texts, rows without a value last, ties by their numbers."""
+    numbers: list[tuple[float, TrialRow]] = []
+    texts: list[tuple[str, TrialRow]] = []
+    rest = []
+    for row in rows:
+        value = row.value(column)
+        if isinstance(value, str):
+            texts.append((value.casefold(), row))
+        elif value is not None and not math.isnan(value):
+            numbers.append((value, row))
+        else:
+            rest.append(row)
+    numbers.sort(key=itemgetter(0), reverse=is_down)
+    texts.sort(key=itemgetter(0), reverse=is_down)
+    return [row for _, row in numbers] + [row for _, row in texts] + rest
+
+
+def grouped(rows: Sequence[TrialRow], columns: Sequence[str], _around: tuple[str, ...] = ()) -> list[Group]:
+    """Return the rows in groups by the value of the first column, each in groups by the next one. Groups are in the
+    order of their values, those without one last."""
+    column, *others = columns
+    found: dict[Any, list[TrialRow]] = {}
+    for row in rows:
+        found.setdefault(row.value(column), []).append(row)
+
+    def place(value: Any) -> tuple[bool, bool, Any]:
+        return value is None, isinstance(value, str), value.casefold() if isinstance(value, str) else value or 0
+
+    groups = []
+    for value in sorted(found, key=place):
+        key = (*_around, str(value))
+        own = found[value]
+        parts = tuple(grouped(own, others, key)) if others else ()
+        groups.append(Group(column, value, tuple(own), parts, len(_around), key))
+    return groups
+
+
+def difference(row: TrialRow, baseline: TrialRow, column: str) -> float | None:
+    """Return how much more a loss, metric or time of a trial is than that of the baseline; None where unknown."""
+    own, theirs = row.value(column), baseline.value(column)
+    if not (is_score(column) or column == "seconds") or own is None or theirs is None:
+        return None
+    return float(own - theirs)
+
+
+def rows_csv(rows: Sequence[TrialRow], columns: Sequence[str]) -> str:
+    """Return columns of some trials as CSV with a header row: values as numbers, times in seconds."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    shown_columns = [column for column in columns if column != "curve"]
+    writer.writerow([spreadsheet_cell(column.removeprefix(OPTION)) for column in shown_columns])
+    for row in rows:
+        writer.writerow(list(_cells(row, shown_columns)))
+    return file.getvalue()
+
+
+def _cells(row: TrialRow, columns: Sequence[str]) -> Iterator[str | float]:
+    for column in columns:
+        value = row.value(column)
+        yield "" if value is None else spreadsheet_cell(value) if isinstance(value, str) else value

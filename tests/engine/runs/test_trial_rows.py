@@ -1,0 +1,83 @@
+import math
+
+from engine.runs.experiments import Trial, TrialRun
+from engine.runs.notes import Notes
+from engine.runs.query import matching, unknown_name
+from engine.runs.trial_marks import TrialMarks
+from engine.runs.trial_rows import STATES, TrialRow, columns_of, difference, grouped, ordered, rows_csv
+
+ACCURACY, LOSS, MOMENTUM = "validation.accuracy", "validation.loss", "option:training.momentum"
+
+
+def row(number: int, solver: str, momentum: float, accuracy: float | None, **marks: object) -> TrialRow:
+    scores = {} if accuracy is None else {ACCURACY: accuracy, LOSS: 1 - accuracy}
+    state = "failed" if accuracy is None else "finished"
+    values = {"training.solver": solver, "training.momentum": momentum, "network.conv_1.filters": 8 * number}
+    runs = (TrialRun(str(number), state, scores, 2.0 * number),)
+    trial = Trial(number, values, state, runs, 10.0, 20.0, "out of memory" if accuracy is None else "")
+    return TrialRow(trial, TrialMarks(**marks), {"training.max_epochs": 7})  # type: ignore[arg-type]
+
+
+ROWS = [
+    row(1, "adam", 0.5, 0.7, notes=Notes("try longer", ("paper",))),
+    row(2, "sgdm", 0.9, 0.9),
+    row(3, "adam", 0.8, None),
+    row(4, "adam", 0.1, 0.8),
+]
+
+
+def numbers(rows: list[TrialRow]) -> list[int]:
+    return [one.trial.number for one in rows]
+
+
+def test_the_filter_language_of_runs_finds_trials() -> None:
+    found = {
+        "": [1, 2, 3, 4],
+        "accuracy>=0.8": [2, 4],
+        "validation.loss<0.25 training.solver=adam": [4],
+        "state:failed": [3],
+        "memory": [3],
+        "tag:paper": [1],
+        "training.momentum>0.7": [2, 3],
+        "network.conv_1.filters>=24": [3, 4],
+        "training.max_epochs=7 seconds<3": [1],
+    }
+    assert {text: numbers(matching(ROWS, text)) for text in found} == found
+    assert unknown_name(ROWS, "accurracy>0.5", noun="trial").message == "no trial has 'accurracy'"  # type: ignore[union-attr]
+    assert unknown_name(ROWS, "state:pruned", states=STATES) is None
+    assert unknown_name(ROWS, "network.conv_1.filters>9") is None
+
+
+def test_rows_are_sorted_with_those_without_a_value_last() -> None:
+    assert numbers(ordered(ROWS, ACCURACY, is_down=True)) == [2, 4, 1, 3]
+    assert numbers(ordered(ROWS, ACCURACY, is_down=False)) == [1, 4, 2, 3]
+    assert numbers(ordered(ROWS, "option:training.solver", is_down=True)) == [2, 1, 3, 4]
+    assert numbers(ordered(ROWS, "note", is_down=False)) == [1, 2, 3, 4]
+    assert numbers(ordered(ROWS, "option:training.max_epochs", is_down=False)) == [1, 2, 3, 4]
+
+
+def test_groups_have_mean_and_best() -> None:
+    adam, sgdm = grouped(ROWS, ["option:training.solver"])
+    assert (adam.value, numbers(list(adam.rows)), sgdm.value) == ("adam", [1, 3, 4], "sgdm")
+    assert math.isclose(adam.mean(ACCURACY) or 0, 0.75)
+    assert adam.best(ACCURACY) == 0.8
+    assert math.isclose(adam.best(LOSS) or 0, 0.2)
+    assert grouped(ROWS[2:3], ["state"])[0].mean(ACCURACY) is None
+    parts = grouped(ROWS, ["option:training.solver", "state"])[0].parts
+    assert [(part.key, part.level, len(part.rows)) for part in parts] == [
+        (("adam", "failed"), 1, 1),
+        (("adam", "finished"), 1, 2),
+    ]
+
+
+def test_columns_differences_and_csv() -> None:
+    columns = columns_of([one.trial for one in ROWS], [ACCURACY])
+    assert columns[:8] == [
+        *("trial", "state", "curve", "option:training.solver", MOMENTUM, "option:network.conv_1.filters"),
+        *(ACCURACY, "seconds"),
+    ]
+    assert columns[8] == LOSS
+    assert math.isclose(difference(ROWS[1], ROWS[0], ACCURACY) or 0, 0.2)
+    assert difference(ROWS[2], ROWS[0], ACCURACY) is difference(ROWS[1], ROWS[0], MOMENTUM) is None
+    text = rows_csv(ROWS[:1], ["trial", "curve", MOMENTUM, ACCURACY, "tags", "reason"])
+    assert text == f"trial,training.momentum,{ACCURACY},tags,reason\n1,0.5,0.7,paper,\n"
