@@ -1,11 +1,11 @@
 """Readers of networks that other programs made, and what turns them into ours.
 
     graph.py       the graph that every reader produces, with the operators of ONNX
-    onnx_file.py   the reader of ONNX files
+    onnx_file.py   the reader of ONNX files, with onnx_tensors.py for numbers and onnx_runner.py for ONNX Runtime
     pt2_file.py    the reader of programs of torch.export, through torch's ONNX exporter
     keras/         the reader of Keras models, which gives layers and no graph
     source/        the reader of PyTorch source that Netwright printed, also with edits by hand
-    folding.py     computes what is known before the network runs
+    folding.py     computes what is known before the network runs: sizes.py and numpy_operators.py have the rules
     rewrites.py    makes one node of several operators that are one layer; the patterns are in patterns.py
     lifts/         one function per operator: how to write one is in its docstring
     context.py     what a lift works with: values, layers, layouts

@@ -7,9 +7,12 @@ all.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import onnx
 
 OWN_DOMAIN = "netwright"
 """Domain of operators that a rewrite makes of several nodes, such as a GELU that was written out."""
@@ -67,6 +70,25 @@ class Node:
     def label(self) -> str:
         """Return the operator for a table, with its domain if that is not ONNX's own."""
         return f"{self.domain}:{self.op}" if self.domain and self.domain != OWN_DOMAIN else self.op
+
+    def outer_names(self) -> list[str]:
+        """Return the values around it that the subgraphs of the node take."""
+        graphs = [one for value in self.attributes.values() for one in (value if isinstance(value, list) else [value])]
+        return [name for graph in graphs if hasattr(graph, "initializer") for name in outer_names(graph)]
+
+
+def outer_names(graph: "onnx.GraphProto") -> list[str]:
+    """Return the names that a subgraph takes from the graph around it."""
+    own = {one.name for one in (*graph.input, *graph.initializer)} | {n for node in graph.node for n in node.output}
+    needed = [name for node in graph.node for name in node.input if name] + [one.name for one in graph.output]
+    inner = [
+        name
+        for node in graph.node
+        for attribute in node.attribute
+        for sub in (*((attribute.g,) if attribute.HasField("g") else ()), *attribute.graphs)
+        for name in outer_names(sub)
+    ]
+    return [name for name in dict.fromkeys([*needed, *inner]) if name not in own]
 
 
 @dataclass(frozen=True)

@@ -145,7 +145,7 @@ def _sliced(ctx: "Context", node: Node, x: Headed) -> Headed:
 
 
 def _sizes(ctx: "Context", node: Node, x: Headed) -> list[Dim]:
-    from engine.exchange.importing.folding import as_sizes
+    from engine.exchange.importing.sizes import as_sizes
 
     sizes = as_sizes(ctx.optional(node, 1))
     if sizes is None:

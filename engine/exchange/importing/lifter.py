@@ -153,14 +153,12 @@ def _without_layers(reasons: list[str]) -> UserError:
 
 def _prune(graph: Graph, fates: dict[str, Fate] | None) -> None:
     """Leave out nodes that no output needs."""
-    from engine.exchange.importing.onnx_file import _outer_names
-
     needed = {one.name for one in graph.outputs}
     kept = []
     for node in reversed(graph.nodes):
         if any(name in needed for name in node.outputs):
             needed.update(node.inputs)
-            needed.update(_outer_names(node))
+            needed.update(node.outer_names())
             kept.append(node)
         elif fates is not None:
             fates.setdefault(node.label, Fate()).vanished += 1

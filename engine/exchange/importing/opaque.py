@@ -12,7 +12,7 @@ import torch
 from engine.core.types import LAYOUTS, Size, Symbol, TensorType
 from engine.exchange.importing.context import Context
 from engine.exchange.importing.folding import RANDOM
-from engine.exchange.importing.graph import OWN_DOMAIN, Constant, Node
+from engine.exchange.importing.graph import OWN_DOMAIN, Constant, Node, outer_names
 from engine.exchange.importing.values import BATCH, ONE, Held, NotLiftable, Tensor
 from engine.layers.onnx_operator import FORMATS, KINDS, MOST_PORTS, OMITTED, OnnxOperator, written_type
 from engine.lowering.modules.onnx_operator import OnnxOperator as OperatorModule
@@ -178,8 +178,6 @@ def _plain(proto: "onnx.AttributeProto") -> Any:
 def _whole(ctx: Context, node: Node, proto: "onnx.AttributeProto") -> "onnx.AttributeProto":
     """Return an attribute whose subgraph holds the constants that it takes from around it."""
     from onnx import AttributeProto, external_data_helper, numpy_helper
-
-    from engine.exchange.importing.onnx_file import outer_names
 
     if proto.HasField("t") and external_data_helper.uses_external_data(proto.t):
         raise NotLiftable(f"has the numbers of '{proto.name}' in another file")

@@ -3,12 +3,12 @@
 import numpy as np
 
 from engine.exchange.importing.context import Context
-from engine.exchange.importing.folding import as_sizes
 from engine.exchange.importing.graph import Node
 from engine.exchange.importing.lifts.convolution import PADS
 from engine.exchange.importing.lifts.layout import sliced
 from engine.exchange.importing.lifts.normalisation import epsilon_of
 from engine.exchange.importing.registry import Values, lift
+from engine.exchange.importing.sizes import as_sizes
 from engine.exchange.importing.values import BATCH, ONE, Free, NotLiftable, Tensor
 from engine.layers.attention import Embedding
 from engine.layers.combination import Concatenation

@@ -7,10 +7,10 @@ import numpy as np
 
 from engine.core.types import LAYOUTS
 from engine.exchange.importing.context import Context
-from engine.exchange.importing.folding import as_sizes
 from engine.exchange.importing.graph import Node
 from engine.exchange.importing.lifts.arithmetic import parameter
 from engine.exchange.importing.registry import Values, lift
+from engine.exchange.importing.sizes import as_sizes
 from engine.exchange.importing.values import BATCH, ONE, Dim, Free, NotLiftable, Tensor, divided, product
 from engine.layers.combination import Concatenation
 from engine.layers.reshape import Flatten, Slice, Split

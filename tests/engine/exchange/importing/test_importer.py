@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from engine.core.errors import UserError
-from engine.exchange.importing import onnx_file
+from engine.exchange.importing import onnx_runner
 from engine.exchange.importing.importer import import_file
 from engine.exchange.importing.report import ImportReport
 from engine.lowering.weights_file import read_weights_file
@@ -161,7 +161,7 @@ def test_the_report_names_the_first_layer_that_differs(tmp_path: Path) -> None:
 
 
 def test_a_crash_of_onnx_runtime_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onnx_file.Runner, "_run", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    monkeypatch.setattr(onnx_runner.Runner, "_run", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
     report = import_file(logarithm(tmp_path / "a.onnx"), tmp_path / "a.netwright")
     assert report.layers == 4
     assert report.warnings == (

@@ -16,8 +16,9 @@ from onnx import numpy_helper
 
 from engine.core.errors import UserError
 from engine.exchange.importing import lifter, reference
-from engine.exchange.importing.folding import ELEMENTWISE, FOLDED
+from engine.exchange.importing.folding import FOLDED
 from engine.exchange.importing.importer import network_of
+from engine.exchange.importing.numpy_operators import ELEMENTWISE
 from engine.exchange.importing.onnx_file import OLDEST, read
 from engine.exchange.importing.parity import computed
 from engine.exchange.importing.registry import lifts

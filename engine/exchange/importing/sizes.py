@@ -1,0 +1,195 @@
+"""Arithmetic with sizes, of which some are known only when the network runs: what exporters leave of shapes.
+
+Such a size stays a symbol (`Free`), so that Shape, Gather, Concat, Reshape of a free batch vanish.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from engine.exchange.importing.context import Context
+from engine.exchange.importing.graph import Constant, Node
+from engine.exchange.importing.values import Dim, Free, Held, NotLiftable, Sizes, divided, product
+
+MOST_BYTES = 2**31
+"""Limit of what one node may make."""
+LONGEST_SHAPE = 64
+
+
+def simplified(value: Sizes) -> Held:
+    """Return an array where all sizes are known."""
+    if any(isinstance(item, Free) for item in value.items):
+        return value
+    numbers = np.asarray(value.items, np.int64)
+    return numbers.reshape(()) if value.is_scalar else numbers
+
+
+def as_sizes(value: Held | None) -> Sizes | None:
+    """Return whole numbers of at most one dimension as sizes, None for anything else."""
+    if isinstance(value, Sizes):
+        return value
+    if not isinstance(value, np.ndarray) or value.ndim > 1 or value.size > LONGEST_SHAPE:
+        return None
+    if value.dtype.kind in "iub" or (value.dtype.kind == "f" and np.all(value == np.round(value))):
+        return Sizes(tuple(int(one) for one in value.reshape(-1)), is_scalar=value.ndim == 0)
+    return None
+
+
+def symbolic(ctx: Context, node: Node) -> Held | None:
+    """Return what a node makes of sizes of which some are symbols, None where that has no form."""
+    if node.op == "ConstantOfShape":
+        return _filled(ctx, node)
+    given = [as_sizes(ctx.optional(node, index)) for index in range(len(node.inputs))]
+    rule = SYMBOLIC.get(node.op)
+    if rule is None:
+        return None
+    found = rule(ctx, node, given)
+    return None if found is None else simplified(found)
+
+
+Given = Sequence[Sizes | None]
+
+
+def _same(ctx: Context, node: Node, given: Given) -> Sizes | None:
+    return given[0]
+
+
+def _gather(ctx: Context, node: Node, given: Given) -> Sizes | None:
+    data, at = given[0], given[1]
+    if data is None or at is None or data.is_scalar:
+        return None
+    places = [item for item in at.items if isinstance(item, int)]
+    if len(places) != len(at.items) or any(not -len(data.items) <= place < len(data.items) for place in places):
+        return None
+    return Sizes(tuple(data.items[place] for place in places), is_scalar=at.is_scalar)
+
+
+def _concat(ctx: Context, node: Node, given: Given) -> Sizes | None:
+    if any(one is None or one.is_scalar for one in given):
+        return None
+    items = tuple(item for one in given if one is not None for item in one.items)
+    return Sizes(items) if len(items) <= LONGEST_SHAPE else None
+
+
+def _unsqueeze(ctx: Context, node: Node, given: Given) -> Sizes | None:
+    return Sizes(given[0].items) if given[0] is not None and given[0].is_scalar else None
+
+
+def _squeeze(ctx: Context, node: Node, given: Given) -> Sizes | None:
+    data = given[0]
+    return Sizes(data.items, is_scalar=True) if data is not None and len(data.items) == 1 else None
+
+
+def _slice(ctx: Context, node: Node, given: Given) -> Sizes | None:
+    data = given[0]
+    starts, ends = ctx.ints(node, 1, "starts"), ctx.ints(node, 2, "ends")
+    steps = ctx.ints(node, 4, "steps") or [1]
+    if data is None or data.is_scalar or not starts or not ends or len(starts) != 1 or not steps[0]:
+        return None
+    return Sizes(data.items[slice(starts[0], python_end(ends[0], steps[0]), steps[0])])
+
+
+def python_end(end: int, step: int) -> int | None:
+    """Return the end of a slice as Python has it: None for one before the first place, backwards."""
+    return None if step < 0 and end < -(2**31) else end
+
+
+def _reshape(ctx: Context, node: Node, given: Given) -> Sizes | None:
+    data, shape = given[0], given[1]
+    if data is None or shape is None or len(shape.items) > 1:
+        return None
+    return Sizes(data.items, is_scalar=not shape.items)
+
+
+def _elementwise(rule: Callable[[Dim, Dim], Dim | None]) -> Callable[[Context, Node, Given], Sizes | None]:
+    def compute(ctx: Context, node: Node, given: Given) -> Sizes | None:
+        a, b = given[0], given[1]
+        if a is None or b is None or (len(a.items) != len(b.items) and 1 not in (len(a.items), len(b.items))):
+            return None
+        length = max(len(a.items), len(b.items))
+        left, right = ((one.items * length)[:length] for one in (a, b))
+        found = [rule(x, y) for x, y in zip(left, right, strict=True)]
+        if any(one is None for one in found):
+            return None
+        return Sizes(tuple(one for one in found if one is not None), is_scalar=a.is_scalar and b.is_scalar)
+
+    return compute
+
+
+def _plus(sign: int) -> Callable[[Dim, Dim], Dim | None]:
+    def rule(a: Dim, b: Dim) -> Dim | None:
+        if isinstance(a, int) and isinstance(b, int):
+            return a + sign * b
+        if b == 0:
+            return a
+        if isinstance(a, Free) and isinstance(b, Free) and a.names == b.names and (f := a.factor + sign * b.factor):
+            return Free(a.names, f)
+        return 0 if a == b and sign < 0 else a if a == 0 and sign > 0 else None
+
+    return rule
+
+
+def _equal(a: Dim, b: Dim) -> Dim | None:
+    """Compare sizes: a free one is never -1 or 0, and otherwise not known."""
+    if isinstance(a, int) and isinstance(b, int):
+        return int(a == b)
+    other = b if isinstance(a, Free) else a
+    return 1 if a == b else 0 if isinstance(other, int) and other <= 0 else None
+
+
+def _where(ctx: Context, node: Node, given: Given) -> Sizes | None:
+    condition, a, b = given
+    if condition is None or a is None or b is None or any(isinstance(one, Free) for one in condition.items):
+        return None
+    length = max(len(one.items) for one in (condition, a, b))
+    if any(len(one.items) not in (1, length) for one in (condition, a, b)):
+        return None
+    rows = zip(*((one.items * length)[:length] for one in (condition, a, b)), strict=True)
+    return Sizes(tuple(x if c else y for c, x, y in rows), is_scalar=all(one.is_scalar for one in (condition, a, b)))
+
+
+def _reduce_product(ctx: Context, node: Node, given: Given) -> Sizes | None:
+    data = given[0]
+    if data is None:
+        return None
+    return Sizes((product(data.items),), is_scalar=not node.attributes.get("keepdims", 1))
+
+
+def _divide(a: Dim, b: Dim) -> Dim | None:
+    if isinstance(a, int) and isinstance(b, int):
+        return int(a / b) if b else None
+    return divided(a, b)
+
+
+def _filled(ctx: Context, node: Node) -> np.ndarray | None:
+    """Return equal numbers of sizes that depend on the batch: 1 there, for everything that takes them broadcasts."""
+    sizes = as_sizes(ctx.optional(node, 0))
+    if sizes is None:
+        return None
+    known = [1 if isinstance(item, Free) else item for item in sizes.items]
+    if any(size < 0 for size in known) or math.prod(known) * 8 > MOST_BYTES:
+        raise NotLiftable(f"would make {math.prod(known):,} numbers")
+    value = node.attributes.get("value")
+    return np.full(known, value.array().reshape(-1)[0] if isinstance(value, Constant) else np.float32(0))
+
+
+SYMBOLIC: Mapping[str, Callable[[Context, Node, Given], Sizes | None]] = {
+    "Cast": _same,
+    "Identity": _same,
+    "Floor": _same,
+    "Ceil": _same,
+    "Gather": _gather,
+    "Concat": _concat,
+    "Unsqueeze": _unsqueeze,
+    "Squeeze": _squeeze,
+    "Slice": _slice,
+    "Reshape": _reshape,
+    "Mul": _elementwise(lambda a, b: product((a, b))),
+    "Div": _elementwise(_divide),
+    "Add": _elementwise(_plus(1)),
+    "Sub": _elementwise(_plus(-1)),
+    "Equal": _elementwise(_equal),
+    "Where": _where,
+    "ReduceProd": _reduce_product,
+}
