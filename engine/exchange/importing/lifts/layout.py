@@ -108,6 +108,7 @@ def _resolved(ctx: Context, x: Tensor, items: list[Dim]) -> list[Dim]:
         others = [item for item in items[1:] if item != -1]
         if left is not None and (len(others) < len(items) - 1 or product(others) == left):
             items = [Free((BATCH,)), *items[1:]]
+    items = _with_batch(ctx, x, items)
     if -1 in items:
         at = items.index(-1)
         size = divided(total, product(item for item in items if item != -1))
@@ -121,6 +122,18 @@ def _resolved(ctx: Context, x: Tensor, items: list[Dim]) -> list[Dim]:
         items = [*items[:at], size, *items[at + 1 :]]
     if product(items) != total:
         raise NotLiftable(f"makes {product(items)} numbers of {total}")
+    return items
+
+
+def _with_batch(ctx: Context, x: Tensor, items: list[Dim]) -> list[Dim]:
+    """Return the sizes with the fixed batch as such where it is another than the first dimension, and only dimensions
+    of size 1 come or go."""
+    if ctx.fixed_batch is None or x.dims[0].split("*")[0] == BATCH or Free((BATCH,)) in items:
+        return items
+    for at, item in enumerate(items):
+        named = [*items[:at], Free((BATCH,)), *items[at + 1 :]]
+        if item == ctx.fixed_batch and product(named) == product(x.sizes) and _view(x, named) is not None:
+            return named
     return items
 
 

@@ -91,6 +91,7 @@ def _refuse_apart(ctx: Context, node: Node, *, is_batch_first: bool) -> None:
         if not users or any(one.op != "Transpose" or tuple(one.attributes.get("perm", ())) != MERGED for one in users):
             raise NotLiftable("gives the outputs of two directions apart")
         users = [user for one in users for user in ctx.users.get(one.outputs[0], ())]
+    users = [one for one in users if one.op != "Shape"]
     if not users or any(one.op != "Reshape" for one in users):
         raise NotLiftable("gives the outputs of two directions apart")
 

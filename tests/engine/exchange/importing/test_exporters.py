@@ -15,6 +15,8 @@ from torch import nn
 from engine.core.errors import UserError
 from engine.exchange.importing.importer import import_file
 from engine.exchange.importing.report import ImportReport
+from engine.network.block import Block
+from engine.network.network import Network
 from engine.project.file import load
 
 torch.manual_seed(0)
@@ -155,6 +157,12 @@ def imported(path: Path) -> ImportReport:
     return report
 
 
+def keys(network: Network) -> set[str]:
+    """Return the keys of all layers, also of those in blocks."""
+    types = [layer.type for layer in network.layers.values()]
+    return {type.key for type in types}.union(*(keys(type.network) for type in types if isinstance(type, Block)))
+
+
 def layers(report: ImportReport) -> dict[str, tuple[str, int]]:
     """Return the key of each layer at the top by name, and how often it is repeated."""
     network = load(report.project).project.network
@@ -177,9 +185,9 @@ def test_equal_parts_are_one_block(tmp_path: Path, name: str, expected: dict[str
 
 def test_attention_with_a_bias_for_each_pair_of_steps(tmp_path: Path) -> None:
     exported("masked", tmp_path / "a.onnx", 17, dynamo=False, free=True)
-    keys = [key for key, _ in layers(imported(tmp_path / "a.onnx")).values()]
-    assert keys.count("matrix_product") == 2
-    assert "softmax" in keys
+    found = [key for key, _ in layers(imported(tmp_path / "a.onnx")).values()]
+    assert found.count("matrix_product") == 2
+    assert "softmax" in found
 
 
 @pytest.mark.parity
@@ -192,8 +200,8 @@ def test_what_torch_exports(tmp_path: Path, name: str, dynamo: bool, opset: int)
         return
     for free in (True, False):
         exported(name, tmp_path / "a.onnx", opset, dynamo=dynamo, free=free)
-        keys = [key for key, _ in layers(imported(tmp_path / "a.onnx")).values()]
-        assert set(MODELS[name][2]) <= set(keys)
+        report = imported(tmp_path / "a.onnx")
+        assert set(MODELS[name][2]) <= keys(load(report.project).project.network)
 
 
 @pytest.mark.parity

@@ -233,3 +233,26 @@ def test_one_hot_vectors_of_indices(tmp_path: Path) -> None:
     for axis in (-1, 1):
         found = lifted(tmp_path, [node("OneHot", "d", "v", axis=axis)], ["N", 5], constants, kind=TensorProto.INT64)
         assert found == ["one_hot", "scaling"]
+
+
+@pytest.mark.parametrize("batch", ["N", 2])
+def test_two_directions_joined_by_their_shape(tmp_path: Path, batch: int | str) -> None:
+    """As torch.export writes it: sizes are read from the output, or are known with a fixed batch."""
+    constants = {"w": numbers(2, 20, 3), "r": numbers(2, 20, 5), "known": np.array([7, 2, 10])}
+    constants |= {"zero": np.array([0]), "two": np.array([2]), "four": np.array([4]), "left": np.array([-1])}
+    shape = [
+        helper.make_node("Shape", ["p"], ["s"]),
+        helper.make_node("Slice", ["s", "zero", "two"], ["outer"]),
+        helper.make_node("Slice", ["s", "two", "four"], ["inner"]),
+        helper.make_node("ReduceProd", ["inner"], ["joined"], keepdims=1),
+        helper.make_node("Concat", ["outer", "joined"], ["known_later"], axis=0),
+    ]
+    nodes = [
+        helper.make_node("Transpose", ["x"], ["t"], perm=[1, 0, 2]),
+        helper.make_node("LSTM", ["t", "w", "r"], ["o"], hidden_size=5, direction="bidirectional"),
+        helper.make_node("Transpose", ["o"], ["p"], perm=[0, 2, 1, 3]),
+        *(shape if batch == "N" else []),
+        helper.make_node("Reshape", ["p", "known_later" if batch == "N" else "known"], ["q"]),
+        helper.make_node("Transpose", ["q"], ["y"], perm=[1, 0, 2]),
+    ]
+    assert lifted(tmp_path, nodes, [batch, 7, 3], constants) == ["bilstm"]
