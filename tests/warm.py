@@ -200,7 +200,7 @@ def run(
 
 def serve(connection: socket.socket) -> None:
     """Import what runs need, then fork for each request until the test process closes its end."""
-    from engine.launch.coordinator import preload
+    from engine.launch.local_launcher import preload
 
     preload()
     parts = (

@@ -52,7 +52,7 @@ def serve() -> int:
 
 def _warm_up() -> None:
     """Import in advance what a run takes, and what else comes in on the way to its first step."""
-    from engine.launch.coordinator import preload
+    from engine.launch.local_launcher import preload
     from engine.network.catalog import catalog
 
     preload()

@@ -28,8 +28,8 @@ from engine.core.errors import EXIT_DEFECT, EXIT_DONE, UserError
 from engine.experiments.definition import Slot, change_options, placed, read_facts, runs_of, slots_for
 from engine.experiments.strategies import Strategy, strategy_for
 from engine.hardware import devices
-from engine.launch.coordinator import preload
 from engine.launch.forked_coordinator import coordinate_forked
+from engine.launch.local_launcher import preload
 from engine.launch.prepare import prepare
 from engine.launch.resume import prepare_resume
 from engine.network.analysis import analyse

@@ -5,30 +5,24 @@ long as the run, preferably the main thread: workers die with the thread that st
 """
 
 import contextlib
-import importlib
-import mmap
 import os
-import resource
 import signal
-import sys
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from engine.core.child_process import PATIENCE_S, read_from_fork
 from engine.core.errors import EXIT_RUN_FAILED, RunError, UserError, code_of
 from engine.core.files import remove, write_checked_json
-from engine.hardware.threads import calm_threads
-from engine.launch import outcome, worker_process
+from engine.launch import outcome
 from engine.launch.channel import SILENCE_S
+from engine.launch.launcher import Launcher, StartPoint
+from engine.launch.local_launcher import LocalLauncher, preload_for
 from engine.launch.offload import OffloadedRun, OffloadHandshake, encode_requests, wait_for_resume
 from engine.launch.outcome import AttemptOutcome, ResultTally
 from engine.launch.prepare import lock_of
-from engine.launch.worker_attempt import StartPoint, WorkerAttempt
-from engine.parallel.worker_spec import WorkerSpec
-from engine.project.file import load as load_project
+from engine.launch.worker_attempt import WorkerAttempt
 from engine.runs.checkpoints import all_checkpoints, newest_whole, put_in_place
 from engine.runs.events import (
     Checkpointed,
@@ -45,8 +39,6 @@ from engine.runs.events import (
 from engine.runs.folder import RunFolder, release_space, reserve_space, restore_lock, update_info
 from engine.runs.log import EventLog, read_all
 
-HEADROOM_BYTES = 2**27
-"""Addresses that a worker needs beside torch, for its threads and data, where they are limited."""
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 OnEvent = Callable[[Event], None]
 Shrink = Callable[[RunFolder, int, OffloadedRun], None]
@@ -146,6 +138,7 @@ class _Coordinator:
         self._restarts = released.restarts if released else 0
         self._rate_factor, self._lowered_at = 1.0, -2
         self._is_running = False
+        self._launcher: Launcher | None = None
         self._offload = OffloadHandshake(folder)
         self._is_leaving = False
         self._stop_requests = 0
@@ -159,6 +152,8 @@ class _Coordinator:
                     reserve_space(self._folder)
                 return self._end(self._train_safely())
         finally:
+            if self._launcher is not None:
+                self._launcher.close()
             self._log.close()
 
     def _train_safely(self) -> AttemptOutcome:
@@ -181,23 +176,22 @@ class _Coordinator:
         update_info(self._folder, coordinator=os.getpid())  # another process may have prepared the run
         if self._released is not None:  # this is the small process
             start = self._wait_offloaded(self._released.iteration)
-            work = _preload_for(self._folder)
+            launcher = self._make_launcher()
         else:
             resumes = self._log.last > 0 or bool(all_checkpoints(self._folder))  # the log may have been deleted
             self._clean_up()
             self._change_state("starting")
-            work = _preload_for(self._folder)
+            launcher = self._make_launcher()
             start = self._resume(self._info.resumed or "resumed on request") if resumes else StartPoint()
         while True:
             ending = WorkerAttempt(
                 self._folder,
-                self._lock,
+                launcher,
                 start,
                 self._write,
                 self._forward_requests,
-                strategy=self._strategy,
                 patience_s=self._patience_s,
-            ).run(work)
+            ).run()
             if ending.state == "paused":
                 start = self._wait_without_workers(ending.reason)
                 continue
@@ -215,6 +209,11 @@ class _Coordinator:
             self._is_running, self._offload = False, OffloadHandshake(self._folder)
             self._change_state("starting", "restarting")
             start = replace(self._resume(ending.reason), pending_requests=pending)
+
+    def _make_launcher(self) -> Launcher:
+        """Return what starts the workers of this run, closed at its end. Raises `UserError`."""
+        self._launcher = LocalLauncher(self._folder, self._lock, preload_for(self._folder), self._strategy)
+        return self._launcher
 
     def _may_try_again(self, ending: AttemptOutcome) -> bool:
         """Return whether a restart may succeed and is allowed, and no stop was requested."""
@@ -410,53 +409,3 @@ class _Coordinator:
         finally:
             for number, handler in handlers.items():
                 signal.signal(number, handler)
-
-
-def _uses_compiler(folder: RunFolder) -> bool:
-    """Return whether the training creates one of torch's own optimizers, which import torch's compiler."""
-    try:
-        project = load_project(folder.project).project
-        return project.training.solver in ("nadam", "rmsprop") or not project.run.accelerates("fused-optimizers")
-    except UserError:
-        return True  # the workers will report the error
-
-
-def _preload_for(folder: RunFolder) -> Callable[[WorkerSpec], int]:
-    """Return the work function of a run's workers, with what they need imported.
-
-    Raises `RunError` where the address space of this process is limited (`ulimit -v`) to less than that: torch itself
-    would end the process, so a child tries it first.
-    """
-    with_compiler = _uses_compiler(folder)
-
-    def attempt() -> bytes:
-        with open(os.devnull, "wb") as null:
-            os.dup2(null.fileno(), 2)
-        preload(with_compiler=with_compiler)
-        mmap.mmap(-1, HEADROOM_BYTES).close()
-        return b"fits"
-
-    limit_bytes = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if limit_bytes != resource.RLIM_INFINITY and read_from_fork(attempt, PATIENCE_S) != b"fits":
-        raise RunError(
-            f"There is not enough memory to load torch: this process is limited to {limit_bytes / 2**20:,.0f} MiB of "
-            "addresses (`ulimit -v`).",
-            hint="Lift the limit (`ulimit -v unlimited`) and train again.",
-        )
-    return preload(with_compiler=with_compiler)
-
-
-def preload(*, with_compiler: bool = True) -> Callable[[WorkerSpec], int]:
-    """Import what a forked worker needs and return its work function; a run after this call starts at once.
-
-    torch's compiler takes as long to import as the rest of torch. An idle server imports it in advance; otherwise only
-    workers that need it do. Workers that are not forked import everything themselves.
-    """
-    if sys.platform != "linux":
-        return lambda spec: worker_process.EXIT_BROKEN
-    calm_threads()  # before torch is imported
-    importlib.import_module("torch")
-    if with_compiler:
-        importlib.import_module("torch._dynamo")
-    work: Callable[[WorkerSpec], int] = importlib.import_module("engine.launch.worker").work
-    return work

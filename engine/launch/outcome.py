@@ -217,32 +217,17 @@ def death(rank: int, code: int, folder: RunFolder, *, memory_ran_out: bool) -> A
     return failed(cause, worker=rank, detail=_end_of(log), remedy="again", code="worker_died")
 
 
-def hung(rank: int, pid: int, log: Path) -> AttemptOutcome:
-    """Return the outcome of a worker process that exists but sends no heartbeat."""
-    begin = f"Worker {rank} (process {pid}) has given no sign of life for too long"
-    cause = f"{begin}: {why_silent(pid)}. What was saved before is kept."
+def hung(rank: int, who: str, why: str, log: Path) -> AttemptOutcome:
+    """Return the outcome of a worker that has not ended and sends no heartbeat. `who` names its process, `why` says
+    what is known of it."""
+    cause = f"Worker {rank} ({who}) has given no sign of life for too long: {why}. What was saved before is kept."
     return failed(cause, worker=rank, detail=_end_of(log), remedy="again", code="worker_hung")
 
 
-def why_silent(pid: int) -> str:
-    """Return the reason why an existing process is silent, from its process status."""
-    return _WHY_SILENT.get(_process_status(pid), "it hangs")
-
-
-_WHY_SILENT = {
-    "stopped": "it is paused, as by SIGSTOP",
-    "tracing-stop": "it is held by a debugger",
-    "disk-sleep": "it waits for a disk or a device that does not answer",
-}
-
-
-def _process_status(pid: int) -> str:
-    import psutil  # only here, so that a coordinator starts without it
-
-    try:
-        return str(psutil.Process(pid).status())
-    except (psutil.Error, OSError):  # it has ended, or Linux has no /proc
-        return ""
+def lost(rank: int, why: str, log: Path) -> AttemptOutcome:
+    """Return the outcome of a worker that cannot be reached any more; `why` says so in words."""
+    cause = f"Worker {rank} was lost: {why}."
+    return failed(cause, worker=rank, detail=_end_of(log), remedy="again", code="worker_lost")
 
 
 def _signal_name(number: int) -> str:

@@ -1,19 +1,15 @@
 """One attempt at a run: its workers from their start to their end. The coordinator may make several. Needs no torch."""
 
-import secrets
 import selectors
-import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from engine.launch import outcome, worker_process
+from engine.launch import outcome
 from engine.launch.channel import SILENCE_S, HeartbeatMonitor, ReportReader
+from engine.launch.launcher import Launcher, StartPoint, Worker
 from engine.launch.outcome import AttemptOutcome
-from engine.parallel.worker_spec import WorkerSpec
 from engine.runs.events import Event, Message, read_event
 from engine.runs.folder import RunFolder, update_info, write_info
 
@@ -28,19 +24,6 @@ SHUTDOWN_S = 10.0
 """Seconds that a complete run waits for its workers to end."""
 
 
-@dataclass(frozen=True)
-class StartPoint:
-    """Start of an attempt.
-
-    checkpoint: iteration of the checkpoint; negative if there is none. rate_factor: multiplies its learn rates.
-    pending_requests: requests to handle before the first step, one per line, for the first worker.
-    """
-
-    checkpoint: int = -1
-    rate_factor: float = 1.0
-    pending_requests: str = ""
-
-
 class WorkerAttempt:
     """Workers of one attempt. `write` is called with their events; `forward_requests` regularly, and its outcome, if
     any, ends the attempt."""
@@ -48,24 +31,23 @@ class WorkerAttempt:
     def __init__(
         self,
         folder: RunFolder,
-        lock: int,
+        launcher: Launcher,
         start: StartPoint,
         write: Callable[[Event], None],
         forward_requests: Callable[["WorkerAttempt"], AttemptOutcome | None],
         *,
-        strategy: str = "",
         patience_s: float = SILENCE_S,
     ) -> None:
         self._folder = folder
-        self._lock = lock
+        self._launcher = launcher
         self._start_point = start
         self._write = write
         self._forward_requests = forward_requests
-        self._strategy = strategy
         self._monitor = HeartbeatMonitor(patience_s)
         self._patience_s = patience_s
         self._warned: set[int] = set()
-        self._workers: list[worker_process.WorkerProcess] = []
+        self._workers: list[Worker] = []
+        self._waiting: list[dict[str, Any]] = []
         self._start: Callable[[int], None] = lambda count: None
         self._lines: dict[int, ReportReader] = {}
         self._outcome: dict[str, Any] | None = None
@@ -81,51 +63,40 @@ class WorkerAttempt:
         return self._outcome is not None
 
     def send_request(self, request: dict[str, Any]) -> None:
-        """Pass a request on to the first worker."""
-        self._workers[0].send_request(request)
+        """Pass a request on to the first worker, or keep it until there is one."""
+        if self._workers:
+            self._workers[0].send_request(request)
+        else:
+            self._waiting.append(request)
 
-    def run(self, work: Callable[[WorkerSpec], int]) -> AttemptOutcome:
+    def run(self) -> AttemptOutcome:
         """Start the workers, watch them until the end, and return the outcome. No worker is left running."""
-        rendezvous = self._folder.path / f".rendezvous-{secrets.token_hex(4)}"
         try:
-            rendezvous.mkdir(0o700)
+            self._launcher.begin()
+            while not self._launcher.is_ready():
+                if (ending := self._forward_requests(self)) is not None:
+                    return ending
             with selectors.DefaultSelector() as selector:
-                self._start = partial(self._start_up_to, selector, rendezvous / "store", work)
+                self._start = partial(self._start_up_to, selector)
                 info = self._folder.read_info()
                 self._start(1 if info.is_undecided else len(info.placement.places))
+                for request in self._waiting:
+                    self.send_request(request)
                 return self._watch(selector)
         finally:
             for worker in self._workers:
                 worker.kill()
                 worker.close()
-            shutil.rmtree(rendezvous, ignore_errors=True)
+            self._launcher.end()
 
-    def _start_up_to(
-        self, selector: selectors.BaseSelector, rendezvous: Path, work: Callable[[WorkerSpec], int], count: int
-    ) -> None:
+    def _start_up_to(self, selector: selectors.BaseSelector, count: int) -> None:
         """Start workers until there are `count`."""
         for rank in range(len(self._workers), count):
-            self._start_worker(rank, rendezvous, work)
-            selector.register(self._workers[rank].reports, selectors.EVENT_READ, rank)
+            worker = self._launcher.start(rank, self._start_point)
+            self._workers.append(worker)
+            self._lines[rank] = ReportReader(worker.reports)
+            selector.register(worker.reports, selectors.EVENT_READ, rank)
         update_info(self._folder, workers=tuple(worker.pid for worker in self._workers))
-
-    def _start_worker(self, rank: int, rendezvous: Path, work: Callable[[WorkerSpec], int]) -> None:
-        private = [self._lock]
-        private += [d for worker in self._workers for d in (worker.reports, worker.requests)]
-        worker = worker_process.start(
-            self._folder.path,
-            rank,
-            rendezvous,
-            work,
-            private=private,
-            log=self._folder.log,
-            strategy=self._strategy,
-            checkpoint=self._start_point.checkpoint,
-            rate_factor=self._start_point.rate_factor,
-            pending_requests=self._start_point.pending_requests if rank == 0 else "",
-        )
-        self._workers.append(worker)
-        self._lines[rank] = ReportReader(worker.reports)
 
     def _watch(self, selector: selectors.BaseSelector) -> AttemptOutcome:
         """Watch until all workers have ended or the attempt has to end; return its outcome."""
@@ -196,7 +167,7 @@ class WorkerAttempt:
         for rank in self._monitor.silent_ranks():
             worker = self._workers[rank]
             if rank not in self._reported and worker.poll() is None:
-                return outcome.hung(rank, worker.pid, self._folder.log)
+                return outcome.hung(rank, _who(worker), worker.why_silent(), self._folder.log)
         return None
 
     def _warn_of_silence(self) -> None:
@@ -206,17 +177,20 @@ class WorkerAttempt:
             if rank in self._warned or rank in self._reported or worker.poll() is not None:
                 continue
             self._warned.add(rank)
-            reason = outcome.why_silent(worker.pid)
-            text = f"Worker {rank} (process {worker.pid}) gives no sign of life: {reason}. It is ended after "
+            text = f"Worker {rank} ({_who(worker)}) gives no sign of life: {worker.why_silent()}. It is ended after "
             self._write(Message(severity="warning", text=f"{text}{self._patience_s:g} seconds of that."))
 
     def _cause(self) -> AttemptOutcome:
         """Return why the attempt failed: a worker that died, else an error of a worker's own, else a peer failure."""
         ran_out = outcome.out_of_memory_kills() > self._kills_before
         for rank in self._silent:
-            code = self._workers[rank].poll()
+            worker = self._workers[rank]
+            code = worker.poll()
+            if why := worker.why_lost():
+                return outcome.lost(rank, why, self._folder.log)
             if code is not None:
-                return outcome.death(rank, code, self._folder, memory_ran_out=ran_out)
+                ran_out_there = worker.memory_ran_out if worker.host else ran_out
+                return outcome.death(rank, code, self._folder, memory_ran_out=ran_out_there)
         rank, error = next(((r, e) for r, e in self._errors if not e["is_peer_failure"]), self._errors[0])
         return outcome.failed(
             error["cause"],
@@ -228,3 +202,8 @@ class WorkerAttempt:
             offer=error.get("offer", ""),
             code=error.get("code", ""),
         )
+
+
+def _who(worker: Worker) -> str:
+    """Return the process of a worker in words."""
+    return f"process {worker.pid}{f' on {worker.host}' if worker.host else ''}"

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,8 @@ class WorkerProcess:
     requests: int
     process: "subprocess.Popen[bytes] | None" = field(default=None, repr=False)
     ended: int | None = None
+    host = ""
+    memory_ran_out = False
 
     def poll(self) -> int | None:
         """Return the exit code (negative: the signal that killed it), or None while the worker runs."""
@@ -52,6 +54,14 @@ class WorkerProcess:
         elif self.ended is None:
             self.ended = self._wait(os.WNOHANG)
         return self.ended
+
+    def why_lost(self) -> str:
+        """Return an empty text: a process of this machine ends by itself, or is killed."""
+        return ""
+
+    def why_silent(self) -> str:
+        """Return the reason why it is silent, from its process status."""
+        return _WHY_SILENT.get(_process_status(self.pid), "it hangs")
 
     def send_request(self, request: Mapping[str, Any]) -> None:
         """Send a request. Does nothing if the worker has ended."""
@@ -79,6 +89,22 @@ class WorkerProcess:
         """Close the coordinator's ends of the pipes."""
         for descriptor in (self.reports, self.requests):
             os.close(descriptor)
+
+
+_WHY_SILENT = {
+    "stopped": "it is paused, as by SIGSTOP",
+    "tracing-stop": "it is held by a debugger",
+    "disk-sleep": "it waits for a disk or a device that does not answer",
+}
+
+
+def _process_status(pid: int) -> str:
+    import psutil  # only here, so that a coordinator starts without it
+
+    try:
+        return str(psutil.Process(pid).status())
+    except (psutil.Error, OSError):  # it has ended, or Linux has no /proc
+        return ""
 
 
 def can_fork() -> bool:
@@ -109,43 +135,29 @@ def has_driver_open(descriptors: Path = Path("/proc/self/fd")) -> bool:
     return False
 
 
-def start(
-    folder: Path,
-    rank: int,
-    rendezvous: Path,
-    work: Callable[[WorkerSpec], int],
-    *,
-    private: Iterable[int],
-    log: Path,
-    strategy: str = "",
-    checkpoint: int = -1,
-    rate_factor: float = 1.0,
-    pending_requests: str = "",
-) -> WorkerProcess:
-    """Start one worker. `work` is called in a forked one; `private` are descriptors that only the coordinator may hold.
-    `checkpoint`, `rate_factor` and `pending_requests` are those of `WorkerSpec`.
+def start(spec: WorkerSpec, work: Callable[[WorkerSpec], int], *, private: Iterable[int], log: Path) -> WorkerProcess:
+    """Start one worker. Descriptors and parent of the spec are filled in here. `work` is called in a forked one;
+    `private` are descriptors that only this process may hold.
 
     Raises `RunError` if the system cannot start another process.
     """
     reports_in, reports_out = os.pipe()
     requests_in, requests_out = os.pipe()
     widen(reports_out)
-    pipes = (reports_out, requests_in)
-    spec = WorkerSpec(
-        str(folder), rank, str(rendezvous), *pipes, os.getpid(), strategy, checkpoint, rate_factor, pending_requests
-    )
+    spec = replace(spec, reports=reports_out, requests=requests_in, parent=os.getpid())
     printing = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         if can_fork():
             pid = _fork(spec, work, [*private, reports_in, requests_out], printing)
-            return WorkerProcess(rank, pid, reports_in, requests_out)
+            return WorkerProcess(spec.rank, pid, reports_in, requests_out)
         process = _spawn(spec, printing)
-        return WorkerProcess(rank, process.pid, reports_in, requests_out, process)
+        return WorkerProcess(spec.rank, process.pid, reports_in, requests_out, process)
     except OSError as error:
         for descriptor in (reports_in, requests_out):
             os.close(descriptor)
         raise RunError(
-            f"Worker {rank} could not be started: {error.strerror}.", hint="Close other programs, or use fewer workers."
+            f"Worker {spec.rank} could not be started: {error.strerror}.",
+            hint="Close other programs, or use fewer workers.",
         ) from None
     finally:
         for descriptor in (reports_out, requests_in, printing):

@@ -11,9 +11,9 @@ class WorkerSpec:
     folder: str
     rank: int
     rendezvous: str
-    reports: int
-    requests: int
-    parent: int
+    reports: int = -1
+    requests: int = -1
+    parent: int = 0
     strategy: str = ""
     checkpoint: int = -1
     """The iteration of the checkpoint to resume from; negative: the run begins."""

@@ -18,8 +18,9 @@ from typing import Any
 
 from engine.core.errors import UserError
 from engine.hardware.threads import calm_threads
-from engine.launch.coordinator import coordinate, exit_code, preload
+from engine.launch.coordinator import coordinate, exit_code
 from engine.launch.detached_coordinator import replace_by_small_process
+from engine.launch.local_launcher import preload
 from engine.project.file import load
 from engine.runs.folder import RunFolder
 from tests.faults.seam import Durability, Seam

@@ -19,7 +19,7 @@ from pathlib import Path
 from engine.runs.info import RunInfo
 from engine.runs.create import create
 from engine.launch import worker_attempt
-from engine.launch import coordinator
+from engine.launch import coordinator, local_launcher
 from engine.launch.channel import ReportPipe
 
 OUTCOME = {"state": "finished", "reason": "1 epoch completed", "epochs": 1, "iterations": 1,
@@ -54,7 +54,7 @@ def act(spec):
     return 0
 
 sys.modules["torch"] = types.SimpleNamespace(cuda=types.SimpleNamespace(is_initialized=lambda: False))
-coordinator.preload = lambda **_: act
+local_launcher.preload = lambda **_: act
 worker_attempt.DEATH_GRACE_S, worker_attempt.SHUTDOWN_S = 0.3, 0.3
 folder = create(Path(sys.argv[1]), "{}", RunInfo.read({"places": [{}, {}]}))
 print(json.dumps(coordinator.coordinate(folder, patience_s=float(sys.argv[3]))))
