@@ -14,7 +14,7 @@ from app.data.guess import DataGuesser, dropped_path, is_project
 from app.frame.actions import WindowState
 from app.frame.activations_overlay import ActivationsOverlay
 from app.frame.canvas_overlays import LayerHealthOverlay, LayerTimesOverlay, StagesOverlay
-from app.frame.commands import CanvasCommands, DialogCommands, ThemeCommands
+from app.frame.commands import CanvasCommands, DialogCommands, SweepCommands, ThemeCommands
 from app.frame.document_commands import DocumentCommands
 from app.frame.import_commands import ImportCommands
 from app.frame.menus import Menus
@@ -95,9 +95,14 @@ class MainWindow(QMainWindow):
         self.canvas_commands = CanvasCommands(self, self.design, self.layer_times)
         self.weights = WeightsCommands(self, self.dataset, self.training, self.files.open_asking)
         self.imports.transfer_requested.connect(self.weights.transfer)
-        self.dialogs = DialogCommands(self, self.design, self.dataset, self.user_code, self.environment, self.training)
+        self.sweeps = SweepCommands(self, self.show_search)
+        self.dialogs = DialogCommands(
+            self, self.design, self.dataset, self.user_code, self.environment, self.training, self.sweeps
+        )
         self.menus = Menus(self, self, self.documents)
-        self.made = Pages(self, self.dataset, self.guesser, self.dialogs, self.training, self.files, self.weights)
+        self.made = Pages(
+            self, self.dataset, self.guesser, self.dialogs, self.training, self.files, self.weights, self.sweeps
+        )
         self._make_central()
         self.status = StatusLine(self.statusBar(), self.editor)
         self.status.show_engine("starting" if start_engine else "off")
@@ -199,6 +204,8 @@ class MainWindow(QMainWindow):
         self.design.palette_made.connect(self._on_palette_made)
         self.design.docks_made.connect(self._on_docks_made)
         self.design.section_requested.connect(self._on_section_requested)
+        self.design.sweep_requested.connect(self.sweeps.begin)
+        self.design.sweep_ended.connect(self.sweeps.end)
         self.status.errors.clicked.connect(self.show_problems)
 
     def _on_canvas_made(self, canvas: "CanvasView") -> None:

@@ -34,6 +34,7 @@ from engine.project.check_augmentation import augmentation_problems
 from engine.project.data import DataOptions
 from engine.project.dataset_info import DatasetInfo
 from engine.project.sources.catalog import SOURCES
+from engine.project.sweeps import varied_paths
 
 PREVIEW_SAMPLES = 40
 SIDE_WIDTH = 340
@@ -46,6 +47,9 @@ class DataTab(QWidget):
 
     augmentation_wanted = Signal()
     """The user asks for the options of augmentation."""
+    sweep_requested = Signal(str)
+    """The path of an option that is to vary in an experiment, or that varies and whose values are to be seen."""
+    sweep_ended = Signal(str)
 
     def __init__(self, shell: Shell, dataset: DatasetTracker, guesser: DataGuesser) -> None:
         super().__init__()
@@ -64,6 +68,8 @@ class DataTab(QWidget):
         self.destroyed.connect(lambda _=None, folder=self._folder: shutil.rmtree(folder, ignore_errors=True))
         self.form = Form(editor.project.data)
         self.form.changed.connect(self._on_edited)
+        self.form.sweep_requested.connect(lambda name: self.sweep_requested.emit(f"data.{name}"))
+        self.form.sweep_ended.connect(lambda name: self.sweep_ended.emit(f"data.{name}"))
         self.checks = DataChecks(shell.server, self)
         self.checks.fix_wanted.connect(self._on_fix)
         self.preview = Preview(self.checks)
@@ -99,6 +105,7 @@ class DataTab(QWidget):
         guesser.changed.connect(self._show_guess)
         self._show_guess()
         self._on_info(dataset.info)
+        self._show_sweeps()
 
     def _make_side(self) -> QWidget:
         content = QWidget()
@@ -284,7 +291,13 @@ class DataTab(QWidget):
         self._say("Reading the data…", way_out=CANCEL)
         self._dataset.refresh(again=True)
 
+    def _show_sweeps(self) -> None:
+        """Mark the options that vary in the experiment."""
+        varied = varied_paths(self._editor.project)
+        self.form.show_sweeps({path.removeprefix("data.") for path in varied if path.startswith("data.")})
+
     def _on_project_changed(self, _project: object = None) -> None:
+        self._show_sweeps()
         if self._editor.project.data != self.form.record:
             self.form.set_record(self._editor.project.data)
             self._show_guess()

@@ -22,6 +22,7 @@ from app.dialogs.environment_cards import EnvironmentCards, PlacementText, card_
 from app.dialogs.grouped_area import GroupedArea
 from app.dialogs.option_buttons import OptionButtons
 from app.dialogs.option_checks import OptionChecker
+from app.dialogs.option_sweeps import OptionSweeps
 from app.dialogs.phase_list import PhaseList
 from app.dialogs.presets import PresetsLink, presets_file
 from app.dialogs.trials import BatchFinder, EnvironmentAdvisor
@@ -116,6 +117,7 @@ class TrainingOptionsDialog(QDialog):
         )
         self.batch_finder.chosen.connect(lambda size: self.training_form.set_value("mini_batch_size", size))
         self.finished.connect(self.batch_finder.stop)
+        self.sweeps = OptionSweeps(self.project, self._project.experiment, self.training_form, self)
         self.training_form.set_unused(unused_options(self._facts))
 
     def _make_parts(self) -> None:
@@ -135,13 +137,15 @@ class TrainingOptionsDialog(QDialog):
         self.cards.chosen.connect(self._on_target_chosen)
         self.environment_form.changed.connect(self._on_environment_edited)
         self.training_form.changed.connect(self._on_training_edited)
+        self.sweeps.edit_requested.connect(self._confirm)
         for form in (self.environment_form, self.training_form):
             form.validity_changed.connect(self._refresh)
             form.reference_requested.connect(lambda _: QDesktopServices.openUrl(QUrl.fromLocalFile(str(REFERENCE))))
 
     def project(self) -> Project:
         """Return the project with the chosen options."""
-        return replace(self._project, training=self.training, environment=self._environment)
+        project = self._project.with_section("experiment", self.sweeps.experiment)
+        return replace(project, training=self.training, environment=self._environment)
 
     @property
     def training(self) -> TrainingOptions:
@@ -196,8 +200,8 @@ class TrainingOptionsDialog(QDialog):
         if self.augmented is not None:
             self.augmented.hide()
             column.addWidget(self.augmented)
-        column.addWidget(Divider())
-        column.addWidget(self.buttons)
+        for part in (self.sweeps, Divider(), self.buttons):
+            column.addWidget(part)
 
     def _order_tabs(self) -> None:
         """Let the Tab key go down the dialog. Rows that are made later take their places before the buttons."""
@@ -269,9 +273,7 @@ class TrainingOptionsDialog(QDialog):
     # Edits
 
     def _on_target_chosen(self, target: str) -> None:
-        self._environment = self._environment.replace(target=target)
-        self.environment_form.set_record(self._environment)
-        self._refresh()
+        self._on_advised(target, "")
 
     def _on_advised(self, target: str, strategy: str) -> None:
         """Choose what the advisor recommends; without a strategy there is one worker."""
@@ -300,10 +302,11 @@ class TrainingOptionsDialog(QDialog):
         if options.is_changed("initial_learn_rate") and options.is_visible("initial_learn_rate"):
             default = as_typed(row.field, row.field.default_for(options))
             words = f"{as_typed(row.field, options.initial_learn_rate)} was set for another solver."
-            row.offer(words, f"Use {default}, the default of {options.solver}", self._reset_rate)
-
-    def _reset_rate(self) -> None:
-        self.training_form.reset("initial_learn_rate")
+            row.offer(
+                words,
+                f"Use {default}, the default of {options.solver}",
+                lambda: self.training_form.reset(row.field.name),
+            )
 
     def reset_all(self) -> None:
         """Reset every option to its default."""
@@ -377,10 +380,6 @@ class TrainingOptionsDialog(QDialog):
             return None, ()
         return (), [name for name, field in TrainingOptions.fields.items() if field.group == self._page]
 
-    @property
-    def _has_default_target(self) -> bool:
-        return "target" not in self._environment.changed()
-
     def _rows(self) -> list[Row]:
         return [*self.environment_form.rows.values(), *self.training_form.rows.values()]
 
@@ -401,7 +400,9 @@ class TrainingOptionsDialog(QDialog):
         """Show what the search finds of all options, or those that are changed; without either, the page."""
         text, only = self.search.text(), self.buttons.changed.isChecked()
         words = text.lower().split()
-        has_cards = all(word in _CARD_WORDS for word in words) and not (only and self._has_default_target)
+        has_cards = all(word in _CARD_WORDS for word in words) and not (
+            only and "target" not in self._environment.changed()
+        )
         if not self._is_filtered:
             has_cards = self._page in (COMMON_PAGE, ENVIRONMENT)
         self._environment_part.setVisible(has_cards)
@@ -423,6 +424,9 @@ class TrainingOptionsDialog(QDialog):
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow() and self._base is not None:
             self._refresh()
 
+    def _confirm(self) -> None:
+        self.buttons.ok.click() if self.buttons.ok.isEnabled() else self.show_trouble()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Handle keys: Enter presses the focused button, or goes from the search to the first match; Ctrl+Enter is OK;
         Escape cancels. Letters that no field takes go to the search."""
@@ -437,7 +441,7 @@ class TrainingOptionsDialog(QDialog):
             return
         focused = self.focusWidget()
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.buttons.ok.click() if self.buttons.ok.isEnabled() else self.show_trouble()
+            self._confirm()
         elif isinstance(focused, QPushButton):
             focused.click()
         elif focused is self.search and self.search.text():

@@ -28,13 +28,12 @@ from designer import theme
 from designer.forms.form import Form
 from designer.forms.row import sentence
 from engine.core.errors import UserError, plural
-from engine.core.fields import Bool, Choice, Float, Int
 from engine.project.experiment import LIMITS, ExperimentOptions
 from engine.project.file import dumps, load
 from engine.project.options.metrics import in_a_line
-from engine.project.parameters import Parameter
 from engine.project.project import Project
-from engine.project.trials import READY, ready, values_offered, with_values
+from engine.project.sweeps import can_vary, varied_paths, with_parameter
+from engine.project.trials import READY, ready, with_values
 from engine.runs.experiments import (
     ExperimentFolder,
     Trial,
@@ -190,13 +189,13 @@ class SearchPage(QWidget):
         project = self._shell.editor.project
         groups: dict[str, QMenu] = {}
         for name, field in type(project.training).fields.items():
-            if isinstance(field, Int | Float | Bool | Choice) and project.training.is_visible(name):
+            if can_vary(field) and project.training.is_visible(name):
                 if field.group not in groups:
                     groups[field.group] = self.vary_menu.addMenu(field.group)
                 groups[field.group].addAction(field.label, lambda path=f"training.{name}": self.vary(path))
         layers = self.vary_menu.addMenu("Layers")
         for layer in project.network.layers.values():
-            fields = {n: f for n, f in layer.type.fields.items() if isinstance(f, Int | Float | Bool | Choice)}
+            fields = {n: f for n, f in layer.type.fields.items() if can_vary(f)}
             if fields:
                 menu = layers.addMenu(f"{layer.name} ({layer.type.label})")
                 for name, field in fields.items():
@@ -205,13 +204,10 @@ class SearchPage(QWidget):
 
     def vary(self, path: str) -> None:
         """Add an option or a field of a layer to what varies, with values around the present one."""
-        project = self._shell.editor.project
-        options = project.experiment
-        if any(parameter.path == path for parameter in options.parameters):
+        if path in varied_paths(self._shell.editor.project):
             self._shell.hint(f"{path} varies already.")
             return
-        added = Parameter(path, tuple(values_offered(project, path)))
-        self._define(options.replace(parameters=[*options.parameters, added]), f"Vary {path}")
+        self._shell.editor.edit(f"Vary {path}", lambda project: with_parameter(project, path))
 
     def _on_project(self) -> None:
         if self.form.record != self._shell.editor.project.experiment:

@@ -1,5 +1,6 @@
 """The commands behind menu entries: dialogs, the theme, and what is shown on the canvas."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from app.user_code import UserCodeTracker
 from designer import theme
 from engine.core.errors import UserError
 from engine.project.project import Project
+from engine.project.sweeps import with_parameter, without_parameter
 
 if TYPE_CHECKING:
     from designer.canvas.find_bar import FindBar
@@ -25,6 +27,23 @@ if TYPE_CHECKING:
 
 SETTING = "theme"
 PICTURES = {".png": "PNG picture (*.png)", ".svg": "SVG drawing (*.svg)", ".pdf": "PDF document (*.pdf)"}
+
+
+class SweepCommands:
+    """Lets values of the project vary in its experiment, wherever they stand, and leads to where they are edited."""
+
+    def __init__(self, shell: Shell, show: Callable[[], None]) -> None:
+        """`show` shows the page of experiments."""
+        self._shell, self.show = shell, show
+
+    def begin(self, path: str) -> None:
+        """Let the value at a path vary, around the present one, and show how all values vary."""
+        if self._shell.editor.edit(f"Vary {path}", lambda project: with_parameter(project, path)):
+            self.show()
+
+    def end(self, path: str) -> None:
+        """Let the value at a path vary no more."""
+        self._shell.editor.edit(f"Vary {path} no more", lambda project: without_parameter(project, path))
 
 
 class DialogCommands:
@@ -38,8 +57,10 @@ class DialogCommands:
         user_code: UserCodeTracker,
         environment: ExecutionEnvironment,
         training: Training,
+        sweeps: SweepCommands,
     ) -> None:
         self._shell, self._design = shell, design
+        self._sweeps = sweeps
         self._dataset, self._user_code = dataset, user_code
         self._environment, self._training = environment, training
 
@@ -61,8 +82,11 @@ class DialogCommands:
         if is_confirmed:
             chosen = dialog.project()
             changed = replace(editor.project, training=chosen.training, environment=chosen.environment)
+            changed = changed.with_section("experiment", chosen.experiment)
             if changed != editor.project:
                 editor.apply("Change training options", changed)
+            if dialog.sweeps.leads_to_search:
+                self._sweeps.show()
         self._training.state_changed.disconnect(follow)
         dialog.deleteLater()
         return is_confirmed

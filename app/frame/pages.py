@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.data.dataset_tracker import DatasetTracker
 from app.data.guess import DataGuesser
-from app.frame.commands import DialogCommands
+from app.frame.commands import DialogCommands, SweepCommands
 from app.frame.document_commands import DocumentCommands
 from app.frame.weights_commands import WeightsCommands
 from app.shell import Shell
@@ -33,10 +33,12 @@ class Pages:
         training: Training,
         files: DocumentCommands,
         weights: WeightsCommands,
+        sweeps: SweepCommands,
     ) -> None:
         self._shell = shell
         self._dataset, self._guesser = dataset, guesser
         self._dialogs, self._training, self._files, self._weights = dialogs, training, files, weights
+        self._sweeps = sweeps
         self._experiments: tuple[ExperimentsTab, SearchPage] | None = None
 
     def data(self) -> QWidget:
@@ -45,6 +47,8 @@ class Pages:
 
         tab = DataTab(self._shell, self._dataset, self._guesser)
         tab.augmentation_wanted.connect(lambda: self._augment(tab))
+        tab.sweep_requested.connect(self._sweeps.begin)
+        tab.sweep_ended.connect(self._sweeps.end)
         return tab
 
     def _augment(self, tab: "DataTab") -> None:

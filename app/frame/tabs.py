@@ -86,6 +86,9 @@ class DesignTab(QObject):
     docks_made = Signal(object)
     section_requested = Signal(str)
     """A problem lies in this section of the project, which is edited elsewhere."""
+    sweep_requested = Signal(str)
+    """The path of a field that is to vary in an experiment, or that varies and whose values are to be seen."""
+    sweep_ended = Signal(str)
 
     def __init__(self, window: QMainWindow, editor: Editor, settings: QSettings) -> None:
         super().__init__(window)
@@ -128,6 +131,8 @@ class DesignTab(QObject):
 
         properties = Properties(self._editor)
         properties.setMinimumWidth(LEAST_PROPERTIES)
+        properties.sweep_requested.connect(self.sweep_requested)
+        properties.sweep_ended.connect(self.sweep_ended)
         return properties
 
     @cached_property

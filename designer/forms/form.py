@@ -14,6 +14,7 @@ from designer.forms.row import Row, section_label, sentence
 from engine.core.errors import FieldError, FieldErrors
 from engine.core.fields import Field
 from engine.core.records import Record
+from engine.project.sweeps import can_vary
 
 LABEL_WIDTH = 128
 WIDE_LABEL_WIDTH = 196
@@ -38,6 +39,10 @@ class Form(QWidget):
     validity_changed = Signal(bool)
     reference_requested = Signal(str)
     """The name of a field whose help was clicked."""
+    sweep_requested = Signal(str)
+    """The name of a field that is to vary in an experiment, or that varies and whose values are to be seen."""
+    sweep_ended = Signal(str)
+    """The name of a field that is to vary no more."""
     folding_changed = Signal(str, bool)
     """A group, and whether it was folded away by hand."""
 
@@ -81,6 +86,7 @@ class Form(QWidget):
             base=base,
             reference=reference,
             look_up=self.reference_requested.emit,
+            sweep=lambda name, ends: (self.sweep_ended if ends else self.sweep_requested).emit(name),
         )
         self._fill(grid, make, is_wide=is_wide, skip=skip, has_headings=has_headings, folded=folded)
         for name, row in self.rows.items():
@@ -192,6 +198,12 @@ class Form(QWidget):
         if texts != (self._given, self._warnings):
             self._given, self._warnings = texts
             self._refresh(keep_typing=True)
+
+    def show_sweeps(self, names: Collection[str] | None) -> None:
+        """Offer to vary each field in an experiment, and mark those that do; None offers nothing."""
+        for name, row in self.rows.items():
+            row.is_swept = name in names if names is not None and can_vary(row.field) else None
+        self._refresh(keep_typing=True)
 
     def set_resolved(self, texts: Mapping[str, str]) -> None:
         """Show what automatic values come to, by field: `auto (2)`."""

@@ -11,9 +11,13 @@ from designer.forms.line_editors import HEIGHT
 
 
 class FieldLabel(QLabel):
-    """A field's label. A dot says that the value is changed; under the pointer it offers to reset it."""
+    """A field's label. A dot says that the value is changed; under the pointer it offers to reset it. An arrow with two
+    ends says that the value varies between the trials of an experiment; a click on it leads there."""
 
     reset_requested = Signal()
+    sweep_requested = Signal()
+    """The value is to vary, or how it varies is to be seen."""
+    sweep_ended = Signal()
     _MARK = 14
 
     def __init__(self, text: str, *, is_muted: bool) -> None:
@@ -21,6 +25,7 @@ class FieldLabel(QLabel):
         self.default_text = ""
         self._is_marked = False
         self._is_hovered = False
+        self._is_swept: bool | None = None
         self.setFixedHeight(HEIGHT)
         self.setMinimumWidth(40)
         if is_muted:
@@ -37,25 +42,45 @@ class FieldLabel(QLabel):
             self._is_marked = is_marked
             self.update()
 
+    @property
+    def is_swept(self) -> bool | None:
+        """Whether the value varies in an experiment; None where that is not offered."""
+        return self._is_swept
+
+    def set_swept(self, is_swept: bool | None) -> None:
+        """Show or hide the arrow; None: the menu says nothing of experiments."""
+        if is_swept != self._is_swept:
+            self._is_swept = is_swept
+            self.update()
+
     def sizeHint(self) -> QSize:
-        """The text and room for the dot."""
-        return QSize(self.fontMetrics().horizontalAdvance(self.text()) + self._MARK + 6, HEIGHT)
+        """The text and room for the marks."""
+        return QSize(self.fontMetrics().horizontalAdvance(self.text()) + self._marks_width() + 6, HEIGHT)
+
+    def _marks_width(self) -> int:
+        return self._MARK * (2 if self._is_swept and self._is_marked else 1)
 
     def _text_width(self) -> int:
-        return min(self.fontMetrics().horizontalAdvance(self.text()), self.width() - self._MARK - 4)
+        return min(self.fontMetrics().horizontalAdvance(self.text()), self.width() - self._marks_width() - 4)
 
     def mark_rect(self) -> QRectF:
         """Where the dot and its button are."""
         area = self.contentsRect()
         return QRectF(self._text_width() + 4, area.top() + (area.height() - self._MARK) / 2, self._MARK, self._MARK)
 
+    def sweep_rect(self) -> QRectF:
+        """Where the arrow is: behind the dot."""
+        return self.mark_rect().translated(self._MARK if self._is_marked else 0, 0)
+
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The text, elided in the middle, and the dot."""
+        """The text, elided in the middle, and the marks."""
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())
-        room = self.width() - self._MARK - 4
+        room = self.width() - self._marks_width() - 4
         text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, room)
         painter.drawText(self.contentsRect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        if self._is_swept:
+            icons.draw(painter, "sweep", self.sweep_rect(), theme.current().accent)
         if not self._is_marked:
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -82,16 +107,18 @@ class FieldLabel(QLabel):
         event.setAccepted(event.button() == Qt.MouseButton.LeftButton)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click on the dot resets, one on the text leads to the editor."""
-        if self._is_marked and self.mark_rect().adjusted(-4, -6, 4, 6).contains(event.position()):
+        """A click on the dot resets, one on the arrow leads to the experiment, one on the text to the editor."""
+        if self._is_swept and self.sweep_rect().adjusted(0, -6, 4, 6).contains(event.position()):
+            self.sweep_requested.emit()
+        elif self._is_marked and self.mark_rect().adjusted(-4, -6, 4, 6).contains(event.position()):
             self.reset_requested.emit()
         elif self.buddy() is not None:
             self.buddy().setFocus(Qt.FocusReason.MouseFocusReason)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Reset, by name."""
+        """Reset, by name, and vary in an experiment."""
         menu = QMenu(self)
-        menu.addAction(reset_action(menu, self))
+        add_field_actions(menu, self)
         menu.exec(event.globalPos())
         menu.deleteLater()
 
@@ -124,9 +151,17 @@ class HelpLine(QLabel):
         event.setAccepted(event.button() == Qt.MouseButton.LeftButton)
 
 
-def reset_action(menu: QMenu, label: FieldLabel) -> QAction:
-    """Offers to reset the field; what cannot be reset is greyed."""
-    action = QAction(theme.icon("reset"), f"Reset to {label.default_text}", menu)
-    action.setEnabled(label.is_marked)
-    action.triggered.connect(label.reset_requested)
-    return action
+def add_field_actions(menu: QMenu, label: FieldLabel) -> None:
+    """Add to a menu what can be done with a field: reset it, which is greyed where nothing is changed, and let it vary
+    in an experiment, where its form offers that."""
+    reset = QAction(theme.icon("reset"), f"Reset to {label.default_text}", menu)
+    reset.setEnabled(label.is_marked)
+    reset.triggered.connect(label.reset_requested)
+    menu.addAction(reset)
+    if label.is_swept is not None:
+        menu.addSeparator()
+        sweep = QAction(theme.icon("sweep"), "Edit its sweep…" if label.is_swept else "Sweep this…", menu)
+        sweep.triggered.connect(label.sweep_requested)
+        menu.addAction(sweep)
+    if label.is_swept:
+        menu.addAction("Sweep no more", label.sweep_ended.emit)

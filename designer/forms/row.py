@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from designer import theme
 from designer.forms.field_editors import FieldEditor, PathEditor, editor_for
-from designer.forms.labels import FieldLabel, HelpLine, reset_action
+from designer.forms.labels import FieldLabel, HelpLine, add_field_actions
 from designer.forms.line_editors import HEIGHT, NumberEditor, as_typed, parsed
 from engine.core.errors import FieldError
 from engine.core.fields import Bool, Choice, Choices, Field, first_clause
@@ -56,8 +56,10 @@ class Row:
         base: Path | None = None,
         reference: str = "",
         look_up: Callable[[str], None] = lambda name: None,
+        sweep: Callable[[str, bool], None] = lambda name, ends: None,
     ) -> None:
-        """`reference` names the page that documents the field; a click on the help calls `look_up`."""
+        """`reference` names the page that documents the field; a click on the help calls `look_up`. `sweep` is called
+        with the name where the value is to vary in an experiment, and with True where it is to vary no more."""
         self.field = field
         self.error = ""
         """Why what was typed is refused."""
@@ -86,6 +88,9 @@ class Row:
         self._base = base
         self._typed, self._reset = typed, reset
         self._reference, self._look_up = reference, look_up
+        self._sweep = sweep
+        self.is_swept: bool | None = None
+        """Whether the value varies in an experiment; None where that is not offered."""
         self._place: Callable[[_Parts], None] = lambda parts: None
         self._parts: _Parts | None = None
         self._error_label: QLabel | None = None
@@ -118,6 +123,8 @@ class Row:
             value = getattr(self._record, self.field.name)
             parts = _Parts(self.field, value, lambda raw: self._typed(self.field.name, raw), is_wide=self._is_wide)
             parts.label.reset_requested.connect(lambda: self._reset(self.field.name))
+            parts.label.sweep_requested.connect(lambda: self._sweep(self.field.name, False))
+            parts.label.sweep_ended.connect(lambda: self._sweep(self.field.name, True))
             if parts.help is not None and self._reference:
                 parts.help.setCursor(Qt.CursorShape.PointingHandCursor)
                 parts.help.clicked.connect(lambda: self._look_up(self.field.name))
@@ -187,9 +194,11 @@ class Row:
         is_changed = self.has_default and self.is_changed(record)
         self.label.default_text = default
         self.label.set_marked(is_changed)
+        self.label.set_swept(self.is_swept)
         help_text, note = self.field.help, self._note(value)
         hint = f"{help_text}\n" if help_text else ""
         state = f"Changed; the default is {default}. Click the dot to reset." if is_changed else f"Default: {default}"
+        state += "\nVaries in the experiment. Click the arrow to see how." if self.is_swept else ""
         self.label.setToolTip(f"{self.field.label}\n{hint}{state}" if self.has_default else hint.strip())
         self.widget.setToolTip("\n".join(filter(None, self._tooltip(note))))
         self.widget.setAccessibleDescription(self.message or self.warning or help_text)
@@ -338,7 +347,7 @@ class _Parts:
     def _show_menu(self, line: QWidget, at: QPoint) -> None:
         menu = line.createStandardContextMenu() if isinstance(line, QLineEdit) else QMenu(line)
         menu.addSeparator()
-        menu.addAction(reset_action(menu, self.label))
+        add_field_actions(menu, self.label)
         menu.exec(line.mapToGlobal(at))
         menu.deleteLater()
 

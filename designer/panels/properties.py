@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from designer import theme
@@ -26,6 +26,7 @@ from engine.network.memory import activation_bytes, all_known
 from engine.network.network import Layer, name_refusal
 from engine.network.table import layers_text, short_count
 from engine.project.check import memory_of
+from engine.project.sweeps import layer_path, varied_paths
 from engine.project.transfer import frozen_layers, with_freezing
 
 FRESH = "A change of its sizes makes it start from random numbers."
@@ -40,6 +41,11 @@ class _Named(Record):
 
 class Properties(QScrollArea):
     """Shows and edits what is selected. One form a layer type is made when first needed, and kept."""
+
+    sweep_requested = Signal(str)
+    """The path of a field that is to vary in an experiment, or that varies and whose values are to be seen."""
+    sweep_ended = Signal(str)
+    """The path of a field that is to vary no more."""
 
     def __init__(self, editor: Editor, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -64,6 +70,7 @@ class Properties(QScrollArea):
         self._lay_out()
         editor.selection_changed.connect(self._on_selection_changed)
         editor.analysis_changed.connect(self._on_changed)
+        editor.project_changed.connect(self._show_sweeps)
         self._on_selection_changed()
 
     def _make_name(self) -> None:
@@ -172,6 +179,20 @@ class Properties(QScrollArea):
         ]
         form.set_problems({problem.field: problem.message for problem in reversed(problems)})
         form.setVisible(bool(form.rows))
+        self._show_sweeps()
+
+    def _show_sweeps(self, _project: object = None) -> None:
+        """Mark the fields that vary in the experiment; of several layers none is offered."""
+        if self._form is None:
+            return
+        if len(self._layers) != 1 or not self._layers[0].type.key:
+            self._form.show_sweeps(None)
+            return
+        varied = varied_paths(self._editor.project)
+        self._form.show_sweeps({name for name in self._form.rows if self._path(name) in varied})
+
+    def _path(self, field: str) -> str:
+        return layer_path(self._editor.project, self._editor.scope, self._layers[0].name, field)
 
     def _form_of(self, type_: LayerType) -> Form:
         form = self._forms.get(type(type_))
@@ -180,6 +201,8 @@ class Properties(QScrollArea):
             form.set_folded(WEIGHTS, self._has_weights_folded)
             form.changed.connect(self._on_edited)
             form.folding_changed.connect(self._on_folded)
+            form.sweep_requested.connect(lambda field: self.sweep_requested.emit(self._path(field)))
+            form.sweep_ended.connect(lambda field: self.sweep_ended.emit(self._path(field)))
             self._form_place.addWidget(form)
         return form
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import FieldError, FieldErrors, UserError, did_you_mean
-from engine.core.fields import Choice, Field, Float, Int, quoted
+from engine.core.fields import Field, Int, quoted
 from engine.core.formula import Formula
 from engine.core.records import Record
 from engine.network import edits
@@ -178,21 +178,6 @@ def _check_parameter(project: Project, parameter: Parameter, base: Path) -> None
         return
     for value in parameter.values:
         with_values(project, {parameter.path: value}, base)
-
-
-def values_offered(project: Project, path: str) -> tuple[Any, ...]:
-    """Return values that a sweep of a field may begin with: all options of a choice, on and off, or the present number
-    with its half and double. Raises `UserError`."""
-    field, value = field_of(project, path), value_at(project, path)
-    if isinstance(field, Choice):
-        return field.options
-    if isinstance(value, bool):
-        return (False, True)
-    if isinstance(field, Int) and value:
-        return tuple(sorted({max(field.low, value // 2), value, min(field.high, value * 2)}))
-    if isinstance(field, Float) and value:
-        return tuple(one for one in (value / 2, value, value * 2) if field.low <= one <= field.high)
-    return (value,)
 
 
 READY: Mapping[str, str] = {

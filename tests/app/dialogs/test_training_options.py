@@ -6,6 +6,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QDialog, QInputDialog, QLineEdit, QMenu, QPushButton, QWidget
 
 from app.dialogs.environment_cards import card_texts
+from app.dialogs.option_sweeps import EDIT
 from app.dialogs.training_options import TrainingOptionsDialog
 from designer.forms.field_editors import PathEditor
 from designer.forms.row import sentence
@@ -558,3 +559,19 @@ def test_the_tab_key_goes_down_the_dialog(shown) -> None:
 def test_enter_in_a_field_starts_nothing(shown) -> None:
     buttons = shown().findChildren(QPushButton)
     assert [one.text() for one in buttons if one.autoDefault() or one.isDefault()] == []
+
+
+def test_an_option_varies_in_the_experiment_around_the_value_typed(qtbot, shown: Shown) -> None:
+    dialog = shown()
+    type_over(qtbot, dialog, "initial_learn_rate", "0.02")
+    label = dialog.training_form.rows["initial_learn_rate"].label
+    label.sweep_requested.emit()
+    assert label.is_swept
+    assert dialog.sweeps.label.text() == "Varies in experiments: training.initial_learn_rate=log 0.002..0.2"
+    assert [p.path for p in dialog.project().experiment.parameters] == ["training.initial_learn_rate"]
+    label.sweep_ended.emit()
+    assert dialog.project().experiment.parameters == ()
+    label.sweep_requested.emit()
+    dialog.sweeps.links[EDIT].click()
+    assert dialog.result() == QDialog.DialogCode.Accepted
+    assert dialog.sweeps.leads_to_search

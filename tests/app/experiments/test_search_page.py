@@ -63,7 +63,7 @@ def test_an_option_or_field_is_added_to_what_varies(page: SearchPage, window: Ma
     page.vary("network.fc_1.outputs")
     page.vary(MOMENTUM)
     parameters = window.editor.project.experiment.parameters
-    assert parameters == (Parameter(MOMENTUM, (0.45, 0.9)), Parameter("network.fc_1.outputs", (4, 8, 16)))
+    assert parameters == (Parameter(MOMENTUM, (0.8, 0.9, 0.95)), Parameter("network.fc_1.outputs", (4, 8, 16)))
     window.editor.undo()
     assert window.editor.project.experiment.parameters == parameters[:1]
     page._fill_vary_menu()
@@ -142,3 +142,13 @@ def test_the_page_is_reached_from_the_tab_and_the_menu(window: MainWindow) -> No
     assert isinstance(tab.pages.currentWidget(), SearchPage)
     tab.pages.currentWidget().back_requested.emit()
     assert not isinstance(tab.pages.currentWidget(), SearchPage)
+
+
+def test_a_field_of_a_layer_or_of_the_data_leads_to_the_values_that_vary(window: MainWindow) -> None:
+    window.design.sweep_requested.emit("network.none.filters")
+    assert window.tabs.current == "design", "a layer that is gone is refused"
+    window.tabs.page("data").form.sweep_requested.emit("validation_share")  # type: ignore[attr-defined]
+    assert window.tabs.current == "experiments"
+    assert [p.path for p in window.editor.project.experiment.parameters] == ["data.validation_share"]
+    window.design.sweep_ended.emit("data.validation_share")
+    assert not window.editor.project.experiment.parameters

@@ -1,6 +1,8 @@
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QMenu
 
 from designer.forms.form import Form
+from designer.forms.labels import add_field_actions
 from engine.project.training import TrainingOptions
 from tests.designer.forms.sample import Sample, line_of, type_over
 
@@ -98,3 +100,25 @@ def test_defaults_that_follow_another_value_are_shown_at_once(qtbot, shown) -> N
     assert not form.rows["initial_learn_rate"].label.is_marked
     assert form.rows["solver"].help is not None
     assert form.rows["solver"].help.text() == "Adaptive moments"
+
+
+def test_a_field_offers_to_vary_and_shows_that_it_does(qtbot, shown) -> None:
+    form = shown()
+    label = form.rows["count"].label
+    menu = QMenu()
+    add_field_actions(menu, label)
+    assert len(menu.actions()) == 1, "no experiment is near"
+    wanted: list[str] = []
+    form.sweep_requested.connect(wanted.append)
+    form.sweep_ended.connect(lambda name: wanted.append(f"no {name}"))
+    form.show_sweeps(())
+    add_field_actions(menu, label)
+    menu.actions()[-1].trigger()
+    assert (menu.actions()[-1].text(), wanted) == ("Sweep this…", ["count"])
+    form.show_sweeps({"count"})
+    assert label.is_swept
+    assert "Varies in the experiment" in label.toolTip()
+    qtbot.mouseClick(label, Qt.MouseButton.LeftButton, pos=label.sweep_rect().center().toPoint())
+    add_field_actions(menu, label)
+    menu.actions()[-1].trigger()
+    assert wanted == ["count", "count", "no count"]

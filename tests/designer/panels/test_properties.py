@@ -12,6 +12,7 @@ from designer.panels.properties import Properties
 from engine.network.catalog import Placeholder
 from engine.network.network import Network
 from engine.project.project import Project
+from engine.project.sweeps import with_parameter
 from tests.builders import chain, layer
 
 
@@ -306,3 +307,19 @@ def test_every_output_is_told(panel: Properties, editor: Editor) -> None:
     select(editor, "self_attention_1")
     assert ("Output out", "5 × 8") in panel.facts.facts
     assert ("Output scores", "4 × 5 × 5") in panel.facts.facts
+
+
+def test_fields_that_vary_are_marked_and_ask_with_their_path(panel: Properties, editor: Editor) -> None:
+    wanted: list[str] = []
+    panel.sweep_requested.connect(wanted.append)
+    select(editor, "conv_1")
+    assert panel.form is not None
+    panel.form.rows["filters"].label.sweep_requested.emit()
+    assert wanted == ["network.conv_1.filters"]
+    assert panel.form.rows["filters"].label.is_swept is False
+    editor.edit("Vary", lambda project: with_parameter(project, wanted[0]))
+    assert panel.form.rows["filters"].label.is_swept
+    select(editor, "conv_2")
+    assert panel.form.rows["filters"].label.is_swept is False
+    select(editor, "conv_1", "conv_2")
+    assert panel.form.rows["filters"].label.is_swept is None, "several layers have no common path"

@@ -21,7 +21,6 @@ from engine.project.trials import (
     objectives_of,
     ready,
     value_at,
-    values_offered,
     with_values,
 )
 from tests.builders import chain, layer
@@ -111,15 +110,6 @@ def test_constraints_use_values_of_the_trial_and_of_the_project(project: Project
 def test_ready_definitions_fit_any_project(project: Project, name: str) -> None:
     assert problems(project, **dict(ready(name, project).changed())) == []
     assert grid_size(project, ready(name, project)) * ready(name, project).runs_per_trial > 1
-
-
-def test_a_sweep_is_offered_with_values_around_the_present_one(project: Project) -> None:
-    assert values_offered(project, "network.conv_1.filters") == (4, 8, 16)
-    assert "adam" in values_offered(project, "training.solver")
-    assert (
-        values_offered(project, "training.momentum")
-        == (0.45, 0.9, 1.8)[:2] + values_offered(project, "training.momentum")[2:]
-    )
 
 
 def test_what_is_compared_follows_the_task(project: Project) -> None:
