@@ -1,15 +1,18 @@
-"""Child processes: a function in a forked child, also with a pipe and a time limit, and `python -m` of a module."""
+"""Child processes: a function in a forked child, also with a pipe and a time limit, and `python -m` of a module, also
+in a process that outlives this one."""
 
 import contextlib
 import json
 import os
 import select
 import signal
+import subprocess
 import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from engine.core.errors import UserError, read_error
@@ -17,6 +20,8 @@ from engine.core.files import ROOT
 
 PATIENCE_S = 60.0
 _BYTES = 2**16
+_detached: list["subprocess.Popen[bytes]"] = []
+"""Referenced, so that Python does not warn of processes that are meant to outlive it."""
 
 
 def run_in_child_process(work: Callable[[], dict[str, Any]], patience_s: float = PATIENCE_S) -> dict[str, Any]:
@@ -122,3 +127,26 @@ def module_environment() -> dict[str, str]:
     """Return our environment variables, with which `module_command` finds this installation from any folder."""
     paths = [str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+
+
+def start_detached_module(
+    log: Path, module: str, *arguments: str, descriptors: Sequence[int] = ()
+) -> "subprocess.Popen[bytes]":
+    """Start a module in a session of its own, so that it outlives this process and its terminal.
+
+    Its output is appended to the file `log`; it inherits the descriptors. Raises `OSError`.
+    """
+    _detached[:] = [process for process in _detached if process.poll() is None]
+    with os.fdopen(os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600), "ab") as output:
+        process = subprocess.Popen(
+            module_command(module, *arguments),
+            cwd=ROOT,
+            env=module_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            pass_fds=descriptors,
+            start_new_session=True,
+        )
+    _detached.append(process)
+    return process

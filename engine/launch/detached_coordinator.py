@@ -7,38 +7,25 @@ python -m engine.launch.detached_coordinator FOLDER LOCK [ITERATION RESTARTS]
 
 import contextlib
 import os
-import subprocess
 import sys
 from pathlib import Path
 
+from engine.core.child_process import module_command, start_detached_module
 from engine.core.files import ROOT
 from engine.launch.coordinator import coordinate, exit_code
 from engine.launch.offload import OffloadedRun
 from engine.launch.prepare import hold, lock_of
 from engine.runs.folder import RunFolder, open_run
 
-# Referenced, so that Python does not warn of processes that are meant to outlive it.
-_started: list["subprocess.Popen[bytes]"] = []
+MODULE = "engine.launch.detached_coordinator"
 
 
 def start_detached(folder: RunFolder) -> None:
     """Start a detached coordinator for a prepared run. It inherits the lock, so that the run never looks lost."""
     lock = lock_of(folder)
-    log = os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        _started.append(
-            subprocess.Popen(
-                [sys.executable, "-m", "engine.launch.detached_coordinator", str(folder.path), str(lock)],
-                cwd=ROOT,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                pass_fds=(lock,),
-                start_new_session=True,
-            )
-        )
+        start_detached_module(folder.log, MODULE, str(folder.path.absolute()), str(lock), descriptors=(lock,))
     finally:
-        os.close(log)
         os.close(lock)
 
 
@@ -52,7 +39,7 @@ def replace_by_small_process(folder: RunFolder, lock: int, released: OffloadedRu
     os.set_inheritable(lock, True)
     with contextlib.suppress(OSError):
         os.chdir(ROOT)
-        os.execv(sys.executable, [sys.executable, "-m", "engine.launch.detached_coordinator", *numbers])
+        os.execv(sys.executable, module_command(MODULE, *numbers))
     os.set_inheritable(lock, False)
 
 

@@ -19,7 +19,6 @@ from engine.project.project import Project
 
 ROW = 120.0
 """Vertical distance of input layers that are added."""
-_COUNTS = ("outputs", "filters")
 
 
 def input_problems(project: Project, analysis: Analysis, facts: DatasetInfo) -> Iterator[Problem]:
@@ -27,9 +26,12 @@ def input_problems(project: Project, analysis: Analysis, facts: DatasetInfo) -> 
     data. Where several things differ, a note sets all of them, and the numbers of outputs, at once."""
     found = [*_differences(project, facts)]
     yield from found
-    if found and len(found) + len(_output_counts(project, analysis, facts)) > 1:
-        message = "Several sizes of the network differ from the data. All inputs and outputs can be set at once."
-        detail = "Sets type and size of each input layer, and the number of outputs, from the data."
+    if len(found) + len(_output_edits(project, analysis, facts)) > 1:
+        message = "The network differs from the data in several places. All inputs and outputs can be set at once."
+        detail = (
+            "Sets type and size of each input layer, and the number of outputs, from the data; removes a softmax or a "
+            "sigmoid at the end that does not fit the responses."
+        )
         fix = Fix("Fit the network to the data", lambda project: fitted(project, facts), detail)
         yield Problem("note", "", "", "data", message, fix)
 
@@ -141,22 +143,24 @@ def missing_inputs(project: Project, facts: DatasetInfo) -> Fix | None:
     return Fix(label, edit)
 
 
-def _output_counts(project: Project, analysis: Analysis, facts: DatasetInfo) -> list[Problem]:
-    """Return the problems of outputs with another number of channels than their target, which a field sets."""
+def _output_edits(project: Project, analysis: Analysis, facts: DatasetInfo) -> list[Problem]:
+    """Return the problems of outputs that an edit solves: another number of channels than their target, a softmax or a
+    sigmoid that does not fit it."""
     network = project.network
     ports = network.output_ports
     if any(port.layer not in analysis.shapes for port in ports) or output_count_problem(network, facts) is not None:
         return []
-    return [p for p in output_problems(project, analysis, facts) if p.field in _COUNTS and p.fix is not None]
+    return [p for p in output_problems(project, analysis, facts) if p.fix is not None]
 
 
 def fitted(project: Project, facts: DatasetInfo) -> Project:
-    """Return the project with type and size of the input layers, and the numbers of outputs, set from the data, as far
-    as there are edits for that. The data stays as it is."""
+    """Return the project with type and size of the input layers, and the numbers of outputs, set from the data, and
+    without a softmax or a sigmoid that does not fit its target, as far as there are edits for that. The data stays as
+    it is."""
     for problem in _differences(project, facts):
         if problem.fix is not None and (after := problem.fix.edit(project)).data == project.data:
             project = after
-    for problem in _output_counts(project, analyse(project.network), facts):
+    for problem in _output_edits(project, analyse(project.network), facts):
         if problem.fix is not None:
             project = problem.fix.edit(project)
     return project

@@ -83,19 +83,22 @@ def _of_one(
 
 
 def _activations(layer: Layer, output: TensorType, target: TargetInfo) -> Iterator[Problem]:
-    """Return the problem of a softmax or a sigmoid at the end that does not fit the target."""
-    key, message = layer.effective_type.key, ""
+    """Return the problem of a softmax or a sigmoid at the end that does not fit the target. An error where its output
+    is constant, so that nothing can be learned."""
+    key, message, is_constant = layer.effective_type.key, "", False
     if key in ("softmax", "log_softmax"):
+        is_constant = output["C"] == 1
         if target.task == "numbers":
             message = "Softmax gives probabilities, but the responses are numbers. Remove it."
         elif target.task == "labels":
             message = "Softmax makes all labels share one probability; each is true or not by itself. Use a sigmoid."
-        elif output["C"] == 1:
+        elif is_constant:
             message = "Softmax of a single number is always 1. Use a sigmoid, or two outputs."
     elif key == "sigmoid" and (target.task == "transcripts" or (target.task == "classes" and output["C"] != 1)):
         message = "Sigmoid lets several classes be true at once; each has one here. Use a softmax, or remove it."
     if message:
-        yield Problem("warning", layer.id, layer.name, "", message, check_fixes.healing(layer))
+        severity: Severity = "error" if is_constant else "warning"
+        yield Problem(severity, layer.id, layer.name, "", message, check_fixes.healing(layer))
 
 
 def _places(project: Project, port: Port, output: TensorType, facts: DatasetInfo, target: TargetInfo) -> Problem | None:

@@ -15,7 +15,6 @@ import math
 import os
 import secrets
 import statistics
-import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -23,10 +22,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from engine.core.child_process import module_command, module_environment
+from engine.core.child_process import start_detached_module
 from engine.core.errors import RunError, UserError
 from engine.core.files import (
-    ROOT,
     make_private_folder,
     number_in,
     open_file,
@@ -410,31 +408,13 @@ def hold(folder: ExperimentFolder) -> int:
         raise RunError(f"The experiment in {folder.path} cannot be locked: {error.strerror}.") from None
 
 
-# Referenced, so that Python does not warn of processes that are meant to outlive this one.
-_started: list["subprocess.Popen[bytes]"] = []
-
-
 def start_runner(folder: ExperimentFolder) -> None:
     """Start a runner of the experiment that outlives this process. Its output goes to `runner.log`. Raises
     `UserError`."""
     try:
-        log = os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            command = module_command("engine.experiments.runner", str(folder.path.absolute()))
-            process = subprocess.Popen(
-                command,
-                cwd=ROOT,
-                env=module_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        finally:
-            os.close(log)
+        start_detached_module(folder.log, "engine.experiments.runner", str(folder.path.absolute()))
     except OSError as error:
         raise UserError(f"The experiment in {folder.path} cannot be started: {error.strerror}.") from None
-    _started.append(process)
 
 
 # ---- comparing trials ----

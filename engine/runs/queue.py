@@ -17,9 +17,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from engine.core.child_process import module_command, module_environment
+from engine.core.child_process import start_detached_module
 from engine.core.errors import RunError, UserError
-from engine.core.files import ROOT, make_private_folder, read_file, write_atomically, write_json
+from engine.core.files import make_private_folder, read_file, write_atomically, write_json
 from engine.core.folders import state_folder
 from engine.core.locks import LockHeldError, is_locked, take_lock
 from engine.project.file import dumps, loads
@@ -342,33 +342,14 @@ def _locked(path: Path, patience_s: float, busy: str) -> Iterator[None]:
         os.close(lock)
 
 
-# Referenced so that Python does not warn about child processes that are meant to outlive it.
-_started: list["subprocess.Popen[bytes]"] = []
-
-
 def start(queue: Queue, module: str, *arguments: str) -> "subprocess.Popen[bytes]":
     """Start a process of the queue in a new session, so that it outlives its parent. Its output goes to `work.log` in
     the queue folder. Raises `UserError`."""
-    _started[:] = [process for process in _started if process.poll() is None]
     try:
         make_private_folder(queue.folder)
-        log = os.open(queue.folder / "work.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        try:
-            process = subprocess.Popen(
-                module_command(module, *arguments),
-                cwd=ROOT,
-                env=module_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        finally:
-            os.close(log)
+        return start_detached_module(queue.folder / "work.log", module, *arguments)
     except OSError as error:
         raise UserError(f"The queue in {queue.folder} cannot be worked: {error.strerror}.") from None
-    _started.append(process)
-    return process
 
 
 def start_work(queue: Queue, *arguments: str) -> None:

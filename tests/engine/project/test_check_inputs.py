@@ -95,7 +95,7 @@ def two_inputs() -> Network:
 
 def test_inputs_and_outputs_are_fitted_in_one_step() -> None:
     made, data = Project(two_inputs()), facts(features(4), features(5), classes=3)
-    note = next(p for p in check(made, data).problems if p.message.startswith("Several sizes"))
+    note = next(p for p in check(made, data).problems if p.message.startswith("The network differs"))
     assert note.severity == "note"
     assert note.fix is not None
     after = note.fix.edit(made)
@@ -105,10 +105,26 @@ def test_inputs_and_outputs_are_fitted_in_one_step() -> None:
 
 def test_one_difference_has_its_own_fix_alone() -> None:
     found = check(Project(two_inputs()), facts(features(4), features(2), classes=2)).problems
-    assert not any(p.message.startswith("Several sizes") for p in found)
+    assert not any(p.message.startswith("The network differs") for p in found)
 
 
 def test_fitting_changes_the_network_and_not_the_data() -> None:
     made = Project(chain(layer("feature_input", channels=12), layer("fully_connected", outputs=3)))
     made = replace(made, data=made.data.replace(source="arrays", path="x.npz"))
     assert fitted(made, facts(tokens(12), classes=2)).data == made.data
+
+
+def test_a_network_of_classes_is_fitted_to_numbers_without_its_softmax() -> None:
+    layers = (layer("fully_connected", outputs=10), layer("softmax"))
+    made, data = Project(chain(layer("feature_input", channels=4), *layers)), facts(features(4))
+    note = next(p for p in check(made, data).problems if p.message.startswith("The network differs"))
+    assert note.fix is not None
+    after = note.fix.edit(made)
+    assert [one.type.key for one in after.network.layers.values()] == ["feature_input", "fully_connected"]
+    assert not [p for p in check(after, data).problems if p.layer]
+
+
+def test_a_softmax_of_one_number_is_an_error() -> None:
+    layers = (layer("fully_connected", outputs=1), layer("softmax"))
+    found = check(Project(chain(layer("feature_input", channels=4), *layers)), facts(features(4))).errors
+    assert [p.message for p in found] == ["Softmax gives probabilities, but the responses are numbers. Remove it."]
