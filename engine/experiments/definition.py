@@ -45,6 +45,15 @@ def read_facts(project: Project, base: Path) -> DatasetInfo | None:
     return facts(project.data, base)
 
 
+def read_data(project: Project, base: Path) -> None:
+    """Read the samples that all trials use into memory, which forked processes share. Raises `UserError`."""
+    if read_facts(project, base) is None or project.experiment.folds:
+        return
+    from engine.data.load import load as load_data
+
+    load_data(project.data, base)
+
+
 @dataclass(frozen=True)
 class Slot:
     """A place where one run executes at a time: accelerators by their torch names, or CPU threads."""

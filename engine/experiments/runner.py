@@ -9,34 +9,27 @@ outlive a runner that is killed; the next runner of the experiment takes them ov
 """
 
 import contextlib
-import fcntl
-import json
 import os
 import select
-import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from engine.core.child_process import fork
-from engine.core.errors import EXIT_DEFECT, EXIT_DONE, UserError
-from engine.experiments.definition import Slot, change_options, placed, read_facts, runs_of, slots_for
+from engine.core.errors import EXIT_DONE, UserError
+from engine.experiments.active_run import ActiveRun, RunPlan, ended_run, set_aside, start_run
+from engine.experiments.definition import Slot, change_options, placed, read_data, runs_of, slots_for
+from engine.experiments.pruning import CurveReader, Decision, Pruner
 from engine.experiments.strategies import Strategy, strategy_for
 from engine.hardware import devices
-from engine.launch.forked_coordinator import coordinate_forked
 from engine.launch.local_launcher import preload
-from engine.launch.prepare import prepare
-from engine.launch.resume import prepare_resume
-from engine.network.analysis import analyse
-from engine.project.experiment import MEASURED, Objective, Target
+from engine.project.experiment import Objective, Target
 from engine.project.file import load
 from engine.project.project import Project
-from engine.runs.events import EpochEnded, Points
 from engine.runs.experiments import (
     COUNTED,
     PRUNED,
@@ -50,8 +43,6 @@ from engine.runs.experiments import (
     trials_from,
 )
 from engine.runs.folder import RunFolder
-from engine.runs.log import EventReader
-from engine.runs.summary import read_summary
 
 LOOK_S = 0.25
 """Time between two looks at requests, and at runs that another process has started."""
@@ -65,40 +56,20 @@ Tell = Callable[[Trial], None]
 
 
 @dataclass
-class _ActiveRun:
-    """A run under way: in a child process of ours, or one that an earlier runner has started (`pid` 0)."""
-
-    trial: int
-    name: str
-    folder: RunFolder
-    slot: Slot | None
-    pid: int = 0
-    pidfd: int = -1
-    pipe: int = -1
-    reader: EventReader | None = None
-    metric: float | None = None
-    is_pruned: bool = False
-
-    def said(self) -> dict[str, Any]:
-        """Return what the process said before the run began, such as why it was refused."""
-        with contextlib.suppress(OSError, ValueError):
-            message = json.loads(os.read(self.pipe, 2**16) or b"{}")
-            return message if isinstance(message, dict) else {}
-        return {}
-
-    def close(self) -> None:
-        """Close the descriptors."""
-        for descriptor in (self.pidfd, self.pipe):
-            if descriptor >= 0:
-                os.close(descriptor)
-
-
-@dataclass
 class _TrialAtWork:
-    """A trial that has begun, and the projects of its runs that have not."""
+    """A trial that has begun, and the projects of its runs that have not. Where trials are pruned, `curve` is that of
+    its first run, and `unjudged` the record of that run, which has ended before all of its epochs were judged."""
 
     trial: Trial
+    curve: CurveReader | None = None
     waiting: dict[str, Project] = field(default_factory=dict)
+    unjudged: TrialRun | None = None
+    decision: Decision | None = None
+
+    @property
+    def is_left(self) -> bool:
+        """Whether runs wait to be started or judged."""
+        return bool(self.waiting or self.unjudged)
 
 
 class Runner:
@@ -106,7 +77,7 @@ class Runner:
 
     def __init__(self, folder: ExperimentFolder, tell: Tell = lambda trial: None) -> None:
         self._folder, self._tell = folder, tell
-        self._active: dict[str, _ActiveRun] = {}
+        self._active: dict[str, ActiveRun] = {}
         self._at_work: dict[int, _TrialAtWork] = {}
         self._trials: dict[int, Trial] = {}
         self._slots: list[Slot] = []
@@ -163,33 +134,51 @@ class Runner:
         self._objectives = [Objective.read(name) for name in info.objectives]
         self._target = Target.read(self._project.experiment.target) if self._project.experiment.target else None
         self._strategy: Strategy = strategy_for(self._project, self._objectives, self._folder.journal)
+        options, epochs = self._project.experiment, self._project.training.max_epochs
+        self._pruner = Pruner(options, self._objectives[0], epochs) if options.pruning != "none" else None
         self._log = TrialLog(self._folder)
         self._inventory = devices.probe()
         self._slots = slots_for(self._project, self._inventory)
         preload()  # so that each run starts at once in its forked process
         with contextlib.suppress(UserError):  # each trial says what is wrong with its data
-            _read_data(self._project, self._base)
+            read_data(self._project, self._base)
         self._trials = trials_from(self._folder.lines())
         for trial in self._trials.values():
-            self._strategy.began(trial)
+            at_work = self._begin(trial)
             if trial.is_over:
-                self._strategy.ended(trial)
+                self._read_curve(at_work, is_over=True)
+                self._forget(trial)
             else:
-                self._take_over(trial)
+                self._take_over(at_work)
 
-    def _take_over(self, trial: Trial) -> None:
-        """Go on with a trial that an earlier runner has begun."""
+    def _begin(self, trial: Trial) -> _TrialAtWork:
+        """Take note of a trial that begins, or that an earlier runner has begun."""
+        self._strategy.began(trial)
         at_work = self._at_work[trial.number] = _TrialAtWork(trial)
+        if self._pruner is not None:
+            epochs = trial.values.get("training.max_epochs", self._project.training.max_epochs)
+            self._pruner.begin(trial.number, epochs)
+            at_work.curve = CurveReader(self._folder_of(self._first_run(trial.number)), self._objectives[0])
+        return at_work
+
+    def _first_run(self, number: int) -> str:
+        """Return the name of the only or the first run of a trial."""
+        return str(number) if self._project.experiment.runs_per_trial == 1 else f"{number}_1"
+
+    def _take_over(self, at_work: _TrialAtWork) -> None:
+        """Go on with a trial that an earlier runner has begun."""
+        trial = at_work.trial
         projects = self._projects_of(trial)
         ended = {run.name for run in trial.runs}
         for name, project in projects.items():
-            folder = RunFolder(self._folder.run_path(name))
+            folder = self._folder_of(name)
             if name in ended:
                 continue
             if folder.info.is_file() and folder.is_alive():
-                self._active[name] = _ActiveRun(trial.number, name, folder, None)
+                self._active[name] = ActiveRun(trial.number, name, folder, None)
             elif folder.info.is_file() and folder.state() not in GOES_ON:
-                self._record(trial.number, replace(self._ended_run(name, folder), state=folder.state()))
+                run = ended_run(name, folder, self._objectives)
+                self._judge_or_record(at_work, run)
             else:
                 at_work.waiting[name] = project
         self._end_if_over(trial.number)
@@ -243,12 +232,10 @@ class Runner:
         """Train the trials that have failed again. The folders of their runs are kept beside, with another name."""
         for trial in [trial for trial in self._trials.values() if trial.state in ("failed", "refused", "lost")]:
             for name in [run.name for run in trial.runs]:
-                _set_aside(self._folder.run_path(name))
+                set_aside(self._folder.run_path(name))
             self._log.append(trial.number, state="running", again=True)
             trial = self._trials[trial.number] = replace(trial, state="running", runs=(), reason="")
-            self._strategy.began(trial)
-            at_work = self._at_work[trial.number] = _TrialAtWork(trial)
-            at_work.waiting = self._projects_of(trial)
+            self._begin(trial).waiting = self._projects_of(trial)
 
     def _has_work(self) -> bool:
         return any(at_work.waiting for at_work in self._at_work.values()) or not (
@@ -274,16 +261,15 @@ class Runner:
         for at_work in self._at_work.values():
             if at_work.waiting:
                 name = next(iter(at_work.waiting))
-                self._start_run(at_work.trial, name, at_work.waiting.pop(name), slot)
+                self._start_run(at_work, name, slot)
                 return True
         if self._is_finishing or (values := self._next_values()) is None:
             return False
         trial = Trial(max(self._trials, default=0) + 1, values, started=time.time())
         self._log.append(trial.number, values=values)  # before the run: it belongs to a trial from its first moment
         self._trials[trial.number] = trial
-        self._strategy.began(trial)
+        at_work = self._begin(trial)
         self._tell(trial)
-        at_work = self._at_work[trial.number] = _TrialAtWork(trial)
         at_work.waiting = self._projects_of(trial)
         return True
 
@@ -303,34 +289,16 @@ class Runner:
 
     # ---- runs ----
 
-    def _start_run(self, trial: Trial, name: str, project: Project, slot: Slot) -> None:
-        """Fork the coordinator of a run, which prepares it."""
-        folder = RunFolder(self._folder.run_path(name))
-        reading, writing = os.pipe()
-        closed = [self._lock, self._log.descriptor, reading]
-        closed += [d for run in self._active.values() for d in (run.pidfd, run.pipe) if d >= 0]
-        is_begun = folder.info.is_file()
-        if not is_begun and folder.path.exists():  # the runner was killed while it was created
-            shutil.rmtree(folder.path)
+    def _folder_of(self, name: str) -> RunFolder:
+        return RunFolder(self._folder.run_path(name))
 
-        def prepared() -> RunFolder:
-            if is_begun:
-                prepare_resume(folder)
-                return folder
-            return prepare(placed(project, slot), self._path, folder.path, trial=trial.number)
-
-        def coordinate() -> int:
-            for descriptor in closed:
-                os.close(descriptor)
-            os.setsid()
-            os.chdir(self._base if self._base.is_dir() else folder.path.parent)
-            return coordinate_forked(prepared, writing)
-
-        pid = fork(coordinate, EXIT_DEFECT)
-        os.close(writing)
-        fcntl.fcntl(reading, fcntl.F_SETFL, os.O_NONBLOCK)
-        pidfd = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else -1
-        self._active[name] = _ActiveRun(trial.number, name, folder, slot, pid, pidfd, reading)
+    def _start_run(self, at_work: _TrialAtWork, name: str, slot: Slot) -> None:
+        """Start a run of a trial that waits."""
+        project = placed(at_work.waiting.pop(name), slot)
+        plan = RunPlan(at_work.trial.number, name, self._folder_of(name), project, self._path, self._base)
+        private = [self._lock, self._log.descriptor]
+        private += [d for run in self._active.values() for d in (run.pidfd, run.pipe) if d >= 0]
+        self._active[name] = start_run(plan, slot, private)
 
     def _collect(self) -> None:
         """Record the runs that have ended."""
@@ -344,9 +312,11 @@ class Runner:
             self._ended(run)
             run.close()
 
-    def _ended(self, run: _ActiveRun) -> None:
-        said, trial = run.said(), self._trials[run.trial]
-        if "refusal" in said:
+    def _ended(self, run: ActiveRun) -> None:
+        said, trial, at_work = run.said(), self._trials[run.trial], self._at_work[run.trial]
+        if at_work.decision is not None:
+            self._record_pruned(at_work, run.name)
+        elif "refusal" in said:
             self._record(run.trial, TrialRun(run.name, "refused", reason=str(said["refusal"])))
         elif "defect" in said or not run.folder.info.is_file():
             reason = "its process ended before the run began"
@@ -355,34 +325,23 @@ class Runner:
         elif (state := run.folder.state()) == "stopped" and self._is_stopping:
             return  # it goes on with the experiment
         elif state == "lost" and not self._was_tried_again(run):
-            self._at_work[trial.number].waiting[run.name] = self._projects_of(trial)[run.name]
+            at_work.waiting[run.name] = self._projects_of(trial)[run.name]
             return  # its coordinator was killed: from its last checkpoint
         else:
-            ended = replace(self._ended_run(run.name, run.folder), state=state)
-            self._record(run.trial, replace(ended, state=PRUNED, reason="") if run.is_pruned else ended)
+            self._judge_or_record(at_work, ended_run(run.name, run.folder, self._objectives))
         self._end_if_over(run.trial)
 
-    def _was_tried_again(self, run: _ActiveRun) -> bool:
+    def _was_tried_again(self, run: ActiveRun) -> bool:
         """Return whether a run whose coordinator was killed has used up its restarts."""
         self._restarts[run.name] = self._restarts.get(run.name, 0) + 1
         return self._restarts[run.name] > self._project.run.max_restarts
 
-    def _ended_run(self, name: str, folder: RunFolder) -> TrialRun:
-        """Return the record of a run that has ended, with its scores."""
-        summary = read_summary(folder.path)
-        seconds = float(summary.number("seconds") or 0.0)
-        scores = dict(summary.scores)
-        for measured in {objective.name for objective in self._objectives} & set(MEASURED):
-            scores[measured] = seconds if measured == "seconds" else _counted(folder, measured)
-        return TrialRun(name, summary.state, scores, seconds, summary.reason if summary.state != "finished" else "")
-
     def _record(self, number: int, run: TrialRun) -> None:
         """Note the end of a run, in the log of trials and in its trial."""
-        self._log.append(
-            number, run=run.name, state=run.state, scores=run.scores, seconds=run.seconds, reason=run.reason
-        )
+        self._log.append_run(number, run)
         trial = self._trials[number]
-        trial = self._trials[number] = replace(trial, runs=(*trial.runs, run))
+        others = tuple(known for known in trial.runs if known.name != run.name)
+        trial = self._trials[number] = replace(trial, runs=(*others, run))
         self._at_work[number].trial = trial
         if run.state not in COUNTED:  # the other runs of the trial would tell nothing
             self._at_work[number].waiting.clear()
@@ -390,74 +349,87 @@ class Runner:
     def _end_if_over(self, number: int) -> None:
         """End a trial all of whose runs have ended."""
         at_work = self._at_work.get(number)
-        if at_work is None or at_work.waiting or any(run.trial == number for run in self._active.values()):
+        if at_work is None or at_work.is_left or any(run.trial == number for run in self._active.values()):
             return
         runs = at_work.trial.runs
+        if at_work.decision is not None:
+            self._end(at_work.trial, PRUNED, f"behind the others after epoch {at_work.decision.epoch:,}")
+            return
         worst = next((run for run in runs if run.state not in COUNTED), None)
         worst = worst or next((run for run in runs if run.state != "finished"), None)
         if worst is not None or runs:
             self._end(at_work.trial, worst.state if worst else "finished", worst.reason if worst else "")
 
     def _end(self, trial: Trial, state: str, reason: str) -> None:
-        self._at_work.pop(trial.number, None)
         trial = self._trials[trial.number] = replace(trial, state=state, reason=reason, ended=time.time())
         self._log.append(trial.number, state=state, reason=reason)
-        self._strategy.ended(trial)
+        self._forget(trial)
         self._tell(trial)
         if self._target is not None and state == "finished" and self._target.is_reached(trial.scores):
             self._is_finishing = True
             self._reason = f"trial {trial.number} reached {self._project.experiment.target}"
 
-    def _look_at_curves(self) -> None:
-        """Stop the runs of trials that fall behind, by their validation curves."""
-        if self._project.experiment.pruning == "none":
+    def _forget(self, trial: Trial) -> None:
+        """Take note of a trial that has ended."""
+        del self._at_work[trial.number]
+        self._strategy.ended(trial)
+        if self._pruner is not None:
+            self._pruner.end(trial.number)
+
+    # ---- pruning ----
+
+    def _read_curve(self, at_work: _TrialAtWork, *, is_over: bool = False) -> None:
+        if self._pruner is not None and at_work.curve is not None:
+            for epoch, scores in at_work.curve.read(is_over=is_over):
+                self._pruner.add(at_work.trial.number, epoch, scores)
+
+    def _judge_or_record(self, at_work: _TrialAtWork, run: TrialRun) -> None:
+        """Record a run that has ended; where its trial is judged by it, once all its epochs are judged."""
+        if self._pruner is None or run.name != self._first_run(at_work.trial.number):
+            self._record(at_work.trial.number, run)
             return
-        split, _, metric = self._objectives[0].name.partition(".")
-        for run in self._active.values():
-            if run.is_pruned or not run.folder.events.exists() or run.name.partition("_")[2] not in ("", "1"):
-                continue
-            run.reader = run.reader or EventReader(run.folder)
-            for epoch, value in _by_epoch(run, split, metric):
-                if self._strategy.should_prune(self._trials[run.trial], epoch, value):
-                    run.is_pruned = True
-                    self._at_work[run.trial].waiting.clear()
-                    with contextlib.suppress(UserError):
-                        run.folder.request("stop")
-                    break
+        self._read_curve(at_work, is_over=True)
+        self._pruner.end(at_work.trial.number)
+        at_work.unjudged = run
 
+    def _look_at_curves(self) -> None:
+        """End the trials that fall behind."""
+        if self._pruner is None:
+            return
+        for at_work in self._at_work.values():
+            self._read_curve(at_work)
+        for decision in self._pruner.judge():
+            if decision.trial in self._at_work:
+                self._prune(self._at_work[decision.trial], decision)
+        for number, at_work in list(self._at_work.items()):
+            if at_work.unjudged is not None and self._pruner.is_judged(number):
+                self._record(number, at_work.unjudged)
+                at_work.unjudged = None
+                self._end_if_over(number)
 
-def _by_epoch(run: _ActiveRun, split: str, metric: str) -> Iterator[tuple[int, float]]:
-    """Yield each epoch that has ended since the last look, and the last value of the metric before its end."""
-    assert run.reader is not None
-    for event in run.reader.read():
-        if isinstance(event, Points) and event.split == split and event.values.get(metric):
-            run.metric = event.values[metric][-1]
-        elif isinstance(event, EpochEnded) and run.metric is not None:
-            yield event.epoch, run.metric
+    def _prune(self, at_work: _TrialAtWork, decision: Decision) -> None:
+        """Ask the runs of a trial to stop; where there are none, the trial has ended."""
+        at_work.decision, number = decision, at_work.trial.number
+        at_work.waiting.clear()
+        active = [run for run in self._active.values() if run.trial == number]
+        for run in active:
+            with contextlib.suppress(UserError):
+                run.folder.request("stop")
+        if self._first_run(number) not in self._active:
+            at_work.unjudged = None
+            self._record_pruned(at_work, self._first_run(number))
+            self._end_if_over(number)
 
-
-def _counted(folder: RunFolder, what: str) -> float:
-    """Return the number of parameters, or the FLOPs per sample, of the network of a run."""
-    found = analyse(load(folder.project).project.network)
-    return float(found.parameters if what == "parameters" else found.flops)
-
-
-def _read_data(project: Project, base: Path) -> None:
-    """Read the samples that all trials use into memory, which forked processes share. Raises `UserError`."""
-    if read_facts(project, base) is None or project.experiment.folds:
-        return
-    from engine.data.load import load as load_data
-
-    load_data(project.data, base)
-
-
-def _set_aside(path: Path) -> None:
-    """Rename the folder of a run that is trained again, to `3.1`, so that its log is not lost."""
-    number = 1
-    while path.with_name(f"{path.name}.{number}").exists():
-        number += 1
-    with contextlib.suppress(FileNotFoundError):
-        path.rename(path.with_name(f"{path.name}.{number}"))
+    def _record_pruned(self, at_work: _TrialAtWork, name: str) -> None:
+        """Record a run of a trial that was pruned: the first one as it was after the epoch of the decision, and of the
+        others, which have trained for longer or shorter, no scores."""
+        number, decision = at_work.trial.number, at_work.decision
+        assert decision is not None
+        for run in (ended_run(name, self._folder_of(name), ()), *at_work.trial.runs):
+            is_first = run.name == self._first_run(number)
+            if is_first:
+                run = replace(run, state=PRUNED, scores=decision.scores, epoch=decision.epoch)
+            self._record(number, run if is_first else replace(run, state="stopped", scores={}))
 
 
 # ---- a process of its own ----

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 
 from engine.core.errors import UserError, plural
 from engine.core.extras import import_extra
-from engine.project.experiment import ExperimentOptions, Objective, rows_in
+from engine.project.experiment import NEEDS_OPTUNA, ExperimentOptions, Objective, rows_in
 from engine.project.parameters import Parameter, lists_of
 from engine.project.project import Project
-from engine.project.trials import applies, fulfils, is_whole, key_of, needs_optuna
+from engine.project.trials import applies, fulfils, is_whole, key_of
 from engine.runs.experiments import PRUNED, Trial
 
 MOST_TRIES = 1000
@@ -29,9 +29,6 @@ class Strategy(Protocol):
 
     def began(self, trial: Trial) -> None:
         """Take note of a trial that has begun, also in an earlier process."""
-
-    def should_prune(self, trial: Trial, epoch: int, value: float) -> bool:
-        """Take note of the objective of a trial after an epoch; return whether it should be stopped."""
 
     def ended(self, trial: Trial) -> None:
         """Take note of a trial that has ended."""
@@ -57,24 +54,17 @@ class Listed:
     def began(self, trial: Trial) -> None:
         """Take no note: trials do not depend on each other."""
 
-    def should_prune(self, trial: Trial, epoch: int, value: float) -> bool:
-        """Return False: no trial is stopped."""
-        return False
-
     def ended(self, trial: Trial) -> None:
         """Take no note: trials do not depend on each other."""
 
 
 def strategy_for(project: Project, objectives: Sequence[Objective], journal: Path) -> Strategy:
     """Return the strategy of an experiment. Raises `UserError` where it needs optuna, which is not installed."""
-    if not needs_optuna(project.experiment):
+    if project.experiment.strategy not in NEEDS_OPTUNA:
         return Listed(project)
-    import_extra("optuna", EXTRA, _purpose(project.experiment), "Or use grid, random or sobol, without pruning.")
+    purpose = f"Trials by {project.experiment.strategy}"
+    import_extra("optuna", EXTRA, purpose, "Or use grid, random or sobol.")
     return ByOptuna(project, objectives, journal)
-
-
-def _purpose(options: ExperimentOptions) -> str:
-    return f"Pruned trials ({options.pruning})" if options.pruning != "none" else f"Trials by {options.strategy}"
 
 
 # ---- without optuna ----
@@ -147,13 +137,12 @@ _CHOOSERS = {"grid": _grid, "table": _table, "random": _random, "sobol": _sobol}
 
 
 class ByOptuna:
-    """Trials that optuna chooses or prunes. Its study is rebuilt from the log of trials, so that an experiment goes on
+    """Trials that optuna chooses. Its study is rebuilt from the log of trials, so that an experiment goes on
     after its runner was killed; each choice has a seed of its own, so that it does not depend on when that was."""
 
     def __init__(self, project: Project, objectives: Sequence[Objective], journal: Path) -> None:
         self._optuna = optuna = _quiet_optuna("An experiment")
         self._project, self._objectives = project, tuple(objectives)
-        self._listed = Listed(project) if project.experiment.strategy in _CHOOSERS else None
         self._trials: dict[int, Any] = {}
         self._asked: dict[int, Any] = {}
         with contextlib.suppress(FileNotFoundError):
@@ -161,22 +150,11 @@ class ByOptuna:
         storage = optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(str(journal)))
         directions = ["minimize" if objective.is_low_better else "maximize" for objective in objectives]
         self._study = optuna.create_study(
-            storage=storage, study_name=journal.parent.name, directions=directions, pruner=self._pruner()
+            storage=storage,
+            study_name=journal.parent.name,
+            directions=directions,
+            pruner=optuna.pruners.NopPruner(),  # trials are judged by engine.experiments.pruning
         )
-
-    def _pruner(self) -> Any:
-        options, pruners = self._project.experiment, self._optuna.pruners
-        first, last = options.prune_from_epoch, self._project.training.max_epochs
-        match options.pruning:
-            case "median":
-                return pruners.MedianPruner(
-                    n_startup_trials=5, n_warmup_steps=first + 1
-                )  # a step below it is not judged
-            case "successive-halving":
-                return pruners.SuccessiveHalvingPruner(min_resource=first, reduction_factor=3)
-            case "hyperband":
-                return pruners.HyperbandPruner(min_resource=first, max_resource=max(first, last), reduction_factor=3)
-        return pruners.NopPruner()
 
     def _sampler(self, number: int) -> Any:
         options, samplers = self._project.experiment, self._optuna.samplers
@@ -193,8 +171,6 @@ class ByOptuna:
 
     def values_of(self, number: int) -> dict[str, Any] | None:
         """Return the values of the trial of this number, from 1; None where there is none. Raises `UserError`."""
-        if self._listed is not None:
-            return self._listed.values_of(number)
         for attempt in range(MOST_TRIES):
             self._study.sampler = self._sampler(number + attempt * 7919)
             asked = self._study.ask()
@@ -232,16 +208,6 @@ class ByOptuna:
         distributions = {path: distribution_of(self._project, by_path[path]) for path in varied}
         self._trials[trial.number] = self._study.ask(fixed_distributions=distributions)
 
-    def should_prune(self, trial: Trial, epoch: int, value: float) -> bool:
-        """Take note of the objective of a trial after an epoch; return whether it should be stopped."""
-        if self._project.experiment.pruning == "none" or len(self._objectives) > 1:
-            return False
-        at_work = self._trials.get(trial.number)
-        if at_work is None:
-            return False
-        at_work.report(value, epoch)
-        return bool(at_work.should_prune())
-
     def ended(self, trial: Trial) -> None:
         """Take note of a trial that has ended."""
         states = self._optuna.trial.TrialState
@@ -249,7 +215,8 @@ class ByOptuna:
         if at_work is None:
             return
         scores = [trial.scores.get(objective.name) for objective in self._objectives]
-        if trial.state == PRUNED:  # optuna takes the last value that was reported
+        if trial.state == PRUNED and trial.runs and None not in scores:  # optuna takes the last value reported
+            at_work.report(scores[0], trial.runs[0].epoch)
             self._study.tell(at_work, state=states.PRUNED)
         elif trial.state != "finished" or None in scores:
             self._study.tell(at_work, state=states.FAIL)

@@ -120,7 +120,7 @@ class ExperimentOptions(Record):
             "hyperband": "Successive halving with several first lengths",
         },
         group=COMPARED,
-        help="Whether trials that fall behind are stopped, by their validation curves. Default none. Needs optuna",
+        help="Whether trials that fall behind are stopped, by their validation curves. Default none",
     )
     prune_from_epoch = Int(
         1,

@@ -14,7 +14,7 @@ from engine.network import edits
 from engine.network.blocks import network_in, path_of, with_network_in
 from engine.network.network import Layer
 from engine.project.dataset_info import DatasetInfo
-from engine.project.experiment import NEEDS_OPTUNA, ExperimentOptions, Objective, rows_in
+from engine.project.experiment import ExperimentOptions, Objective, rows_in
 from engine.project.file import load
 from engine.project.parameters import Parameter, lists_of
 from engine.project.project import SECTIONS, Project
@@ -230,8 +230,3 @@ def objectives_of(project: Project, facts: DatasetInfo | None) -> tuple[Objectiv
 def key_of(values: Mapping[str, Any]) -> str:
     """Return a text by which equal values of trials are found."""
     return json.dumps(lists_of(values), sort_keys=True)
-
-
-def needs_optuna(options: ExperimentOptions) -> bool:
-    """Return whether trials are chosen or pruned by optuna."""
-    return options.strategy in NEEDS_OPTUNA or options.pruning != "none"

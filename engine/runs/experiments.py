@@ -58,13 +58,14 @@ STUDENT = (
 @dataclass(frozen=True)
 class TrialRun:
     """One run of a trial: the only one, or one of its repeats and folds. `name` is that of its folder, `scores` are by
-    split and name, such as `validation.loss`."""
+    split and name, such as `validation.loss`. Of a run that was pruned they are those after `epoch`."""
 
     name: str
     state: str
     scores: Mapping[str, float] = field(default_factory=dict)
     seconds: float = 0.0
     reason: str = ""
+    epoch: int = 0
 
 
 @dataclass(frozen=True)
@@ -287,6 +288,11 @@ class TrialLog:
         line = json.dumps({"trial": trial, "time": round(time.time(), 3), **values}, separators=(",", ":")).encode()
         os.write(self.descriptor, line + b"\n")
 
+    def append_run(self, trial: int, run: TrialRun) -> None:
+        """Write how a run of a trial has ended."""
+        values = {name: value for name, value in vars(run).items() if name != "name" and value != ""}
+        self.append(trial, run=run.name, **values)
+
     def close(self) -> None:
         """Close the log."""
         os.close(self.descriptor)
@@ -319,7 +325,8 @@ def _apply(found: dict[int, Trial], data: Mapping[str, Any]) -> int:
     old, state, reason = found[number], str(data["state"]), str(data.get("reason") or "")
     if "run" in data:
         score = {str(k): float(v) for k, v in dict(data.get("scores") or {}).items()}
-        run = TrialRun(str(data["run"]), state, score, float(data.get("seconds") or 0.0), reason)
+        seconds, epoch = float(data.get("seconds") or 0.0), int(data.get("epoch") or 0)
+        run = TrialRun(str(data["run"]), state, score, seconds, reason, epoch)
         runs = (*(known for known in old.runs if known.name != run.name), run)
         found[number] = Trial(number, old.values, old.state, runs, old.started, old.ended, old.reason)
     else:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,14 @@ from engine.cli.main import main
 from engine.core.errors import EXIT_INPUT, EXIT_REQUIREMENT
 from engine.project.data import DataOptions
 from engine.project.environment import EnvironmentOptions
+from engine.project.experiment import ExperimentOptions
 from engine.project.file import load, save
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
+from engine.runs.events import Points
 from engine.runs.experiments import ExperimentFolder, open_experiment
 from engine.runs.folder import RunFolder
+from engine.runs.log import read_all
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
 
@@ -150,13 +154,23 @@ def test_trials_are_added_and_an_experiment_is_stopped(project: Path, capfd: pyt
     assert folder.read_trials()[0].state == "running", "it goes on with the experiment"
 
 
-def test_pruned_trials_are_stopped_early(project: Path) -> None:
-    search = ["--vary", "training.initial_learn_rate=log 1e-7..0.1", "--strategy", "random", "--trials", "7"]
-    search += ["--set", "experiment.pruning=median", "--set", "training.max_epochs=40", "--at-once", "2"]
-    search += ["--set", "training.validation_patience=0", "--set", "training.validation_frequency=4"]
+def test_trials_that_fall_behind_are_pruned_however_fast_they_are(
+    project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Decisions depend on curves alone: a trial that ends before it is judged counts up to where it fell behind."""
+    rates = [0.1, 0.09, 0.08, 0.07, 0.06, 1e-7]
+    save(replace(load(project).project, experiment=ExperimentOptions(strategy="table", pruning="median")), project)
+    rows = json.dumps([{"training.initial_learn_rate": rate} for rate in rates])
+    search = ["--set", f"experiment.table={rows}", "--set", "training.max_epochs=3", "--at-once", "2", "--json"]
+    search += ["--set", "training.validation_frequency=1"]
     assert main(["experiment", "run", str(project), *search]) == 0
-    states = [trial.state for trial in open_experiment(project).read_trials()]
-    assert set(states) == {"finished", "pruned"}
+    told = checked_output(capfd.readouterr().out)
+    assert [trial["state"] for trial in told["trials"]] == ["finished"] * 5 + ["pruned"]
+    *_, last = open_experiment(project).read_trials()
+    assert (last.reason, last.runs[0].epoch) == ("behind the others after epoch 1", 1)
+    curve = read_all(RunFolder(open_experiment(project).run_path("6")))
+    points = [event for event in curve if isinstance(event, Points) and event.split == "validation"]
+    assert last.scores["validation.accuracy"] in {value for event in points for value in event.values["accuracy"]}
 
 
 @pytest.mark.parametrize(

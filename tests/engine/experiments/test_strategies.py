@@ -115,20 +115,17 @@ def test_tpe_learns_and_goes_on_after_its_process_was_killed(tmp_path: Path) -> 
     assert sum(late) / len(late) < sum(early) / len(early) / 3
 
 
-def test_median_pruning_stops_what_falls_behind(tmp_path: Path) -> None:
-    defined = project(parameters=[f"{RATE}=0..1"], strategy="random", pruning="median", prune_from_epoch=2)
+def test_a_pruned_trial_counts_in_the_study_as_far_as_it_was_trained(tmp_path: Path) -> None:
+    defined = project(parameters=[f"{RATE}=0..1"], strategy="tpe")
     strategy = strategy_for(defined, [LOSS], tmp_path / "journal.log")
-    for number in range(1, 7):
-        trial = Trial(number, {RATE: number / 10})
-        strategy.began(trial)
-        assert not any(strategy.should_prune(trial, epoch, 1 / epoch) for epoch in range(1, 5))
-        strategy.ended(ended(number, dict(trial.values), 0.25))
-    worse = Trial(7, {RATE: 0.9})
-    strategy.began(worse)
-    assert not strategy.should_prune(worse, 1, 9.0), "two epochs are always trained"
-    assert not strategy.should_prune(worse, 2, 9.0)
-    assert strategy.should_prune(worse, 3, 9.0)
-    strategy.ended(replace(worse, state="pruned"))
+    trial = Trial(1, {RATE: 0.9})
+    strategy.began(trial)
+    run = TrialRun("1", "pruned", {"validation.loss": 9.0}, epoch=3)
+    strategy.ended(replace(trial, state="pruned", runs=(run,)))
+    optuna: Any = import_module("optuna")
+    backend = optuna.storages.journal.JournalFileBackend(str(tmp_path / "journal.log"))
+    (known,) = optuna.load_study(study_name=tmp_path.name, storage=optuna.storages.JournalStorage(backend)).get_trials()
+    assert (known.state.name, known.intermediate_values) == ("PRUNED", {3: 9.0})
 
 
 def test_importances_and_a_study_for_optuna(tmp_path: Path) -> None:
