@@ -99,6 +99,11 @@ class Value:
     sizes: tuple[int | str | None, ...] | None
     dtype: str = "float32"
 
+    @property
+    def is_real(self) -> bool:
+        """Return whether it may hold real numbers: not whole numbers or texts."""
+        return self.dtype != "object" and not self.dtype.startswith(("int", "uint", "bool"))
+
 
 @dataclass
 class Graph:

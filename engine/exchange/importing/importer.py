@@ -272,7 +272,7 @@ def _report(
     parity: Parity,
 ) -> ImportReport:
     ctx = made.lifted.context
-    warnings = []
+    warnings = list(made.lifted.left_out)
     if parity.refusal:
         warnings.append(f"The outputs are not compared with the original: {parity.refusal}")
     for one in parity.outputs:

@@ -1,5 +1,6 @@
 """Turn a graph into layers: fold what is known, rewrite patterns, lift operator by operator."""
 
+import copy
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -40,35 +41,62 @@ class Fate:
 
 @dataclass
 class Lifted:
-    """The layers of a graph, and what became of each operator. `outputs` are the tensors of the graph's outputs."""
+    """The layers of a graph, and what became of each operator. `outputs` are the tensors of the graph's outputs,
+    `left_out` sentences on outputs that are not among them."""
 
     context: Context
     outputs: list[tuple[str, Tensor]]
     fates: dict[str, Fate]
-    reasons: list[str]
+    left_out: list[str]
 
 
 def lift_graph(graph: Graph, sizes: dict[str, int] | None = None) -> Lifted:
-    """Return the layers of a graph. `sizes` are for free sizes by name. Raises `UserError` that lists the operators
-    without a layer."""
+    """Return the layers of a graph. `sizes` are for free sizes by name.
+
+    Outputs of whole numbers or texts, such as the label of a classifier of scikit-learn, are left out where an operator
+    before them has no layer and another output stays. Raises `UserError` that lists the operators without a layer.
+    """
     fates: dict[str, Fate] = {}
     _prune(graph, fates)
     _fold_constants(graph, fates)
     rewritten(graph)
     _prune(graph, None)
+    known = copy.deepcopy(fates)
+    ctx, reasons = _lift_nodes(graph, sizes or {}, fates)
+    left_out: list[str] = []
+    if reasons:
+        left_out = _without_labels(graph, ctx, reasons)
+        _prune(graph, known)
+        fates, first = known, reasons
+        ctx, reasons = _lift_nodes(graph, sizes or {}, fates) if left_out else (ctx, reasons)
+        if reasons:
+            raise _without_layers(first)
+    outputs = _outputs(ctx)
+    made = {name: fate.layers for name, fate in fates.items()}
+    with_projections(ctx, {tensor.port for _, tensor in outputs}, made)
+    return Lifted(ctx, outputs, fates, left_out)
+
+
+def _lift_nodes(graph: Graph, sizes: dict[str, int], fates: dict[str, Fate]) -> tuple[Context, list[str]]:
+    """Lift operator by operator, and return the layers with the reasons for what has none."""
     ctx = Context(graph, users=graph.users())
-    add_inputs(ctx, sizes or {})
+    add_inputs(ctx, sizes)
     reasons: list[str] = []
     for number, node in enumerate(graph.nodes):
         if number % 64 == 0:
             progress.report(number, len(graph.nodes), "operators")
         _lift_node(ctx, node, fates, reasons)
-    if reasons:
-        raise _without_layers(reasons)
-    outputs = _outputs(ctx)
-    made = {name: fate.layers for name, fate in fates.items()}
-    with_projections(ctx, {tensor.port for _, tensor in outputs}, made)
-    return Lifted(ctx, outputs, fates, reasons)
+    return ctx, reasons
+
+
+def _without_labels(graph: Graph, ctx: Context, reasons: list[str]) -> list[str]:
+    """Take the outputs of whole numbers or texts that have no layers from the graph, and return a sentence on each;
+    none where no other output is left."""
+    gone = [one for one in graph.outputs if one.name not in ctx.values and not one.is_real]
+    if not gone or len(gone) == len(graph.outputs):
+        return []
+    graph.outputs = tuple(one for one in graph.outputs if one not in gone)
+    return [f"The output '{one.name}' is left out: {reasons[0]}." for one in gone]
 
 
 def _lift_node(ctx: Context, node: Node, fates: dict[str, Fate], reasons: list[str]) -> None:

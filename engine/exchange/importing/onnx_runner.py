@@ -1,14 +1,15 @@
-"""Compute values of an ONNX file with ONNX Runtime, in a child process."""
+"""Compute with ONNX Runtime in a child process, which an operator may crash: values of a file, or a function's."""
 
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from engine.core.child_process import read_from_fork
+from engine.core.errors import RunError
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -18,35 +19,18 @@ ARRAYS = b"a"
 """First byte of what the child process of ONNX Runtime answers, where it has results."""
 
 
-class Runner:
-    """Computes values of a file with ONNX Runtime, in a child process: an operator may crash it."""
+def arrays_from_child(work: Callable[[], Sequence[np.ndarray]], doing: str, patience_s: float) -> list[np.ndarray]:
+    """Return the arrays that `work` returns in a forked child; where there is no fork, in this process.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    Raises `RunError` where `work` does, where the child dies, or after `patience_s` seconds; the message says that ONNX
+    Runtime crashed "while" `doing`.
+    """
+    if not hasattr(os, "fork"):
+        return list(work())
 
-    def compute(self, inputs: Mapping[str, np.ndarray], names: Sequence[str]) -> list[np.ndarray]:
-        """Return the values of these names. Raises `RunError` where ONNX Runtime cannot run the file, crashes, or takes
-        longer than `PATIENCE_S` seconds."""
-        from engine.core.errors import RunError
-
-        if not hasattr(os, "fork"):
-            return self._run(inputs, names)
-        output = read_from_fork(lambda: self._answer(inputs, names), PATIENCE_S)
-        if output is None:
-            raise RunError(f"ONNX Runtime took longer than {PATIENCE_S:.0f} s for {self.path.name}.")
-        if not output:
-            raise RunError(f"ONNX Runtime crashed while it ran {self.path.name}.")
-        if output[:1] != ARRAYS:
-            raise RunError(output[1:].decode(errors="replace"))
-        with np.load(io.BytesIO(output[1:]), allow_pickle=False) as held:
-            return [held[f"a{number}"] for number in range(len(names))]
-
-    def _answer(self, inputs: Mapping[str, np.ndarray], names: Sequence[str]) -> bytes:
-        """Return the arrays, or the reason why there are none, for the parent."""
-        from engine.core.errors import RunError
-
+    def answer() -> bytes:
         try:
-            found = self._run(inputs, names)
+            found = work()
         except RunError as error:
             return b"!" + str(error).encode()
         data = io.BytesIO()
@@ -54,8 +38,29 @@ class Runner:
         np.savez(data, **plain)  # type: ignore[arg-type]  # its stubs take `allow_pickle` for one of them
         return ARRAYS + data.getvalue()
 
+    output = read_from_fork(answer, patience_s)
+    if output is None:
+        raise RunError(f"ONNX Runtime took longer than {patience_s:.0f} s while {doing}.")
+    if not output:
+        raise RunError(f"ONNX Runtime crashed while {doing}.")
+    if output[:1] != ARRAYS:
+        raise RunError(output[1:].decode(errors="replace"))
+    with np.load(io.BytesIO(output[1:]), allow_pickle=False) as held:
+        return [held[f"a{number}"] for number in range(len(held))]
+
+
+class Runner:
+    """Computes values of a file with ONNX Runtime, in a child process."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def compute(self, inputs: Mapping[str, np.ndarray], names: Sequence[str]) -> list[np.ndarray]:
+        """Return the values of these names. Raises `RunError` where ONNX Runtime cannot run the file, crashes, or takes
+        longer than `PATIENCE_S` seconds."""
+        return arrays_from_child(lambda: self._run(inputs, names), f"it ran {self.path.name}", PATIENCE_S)
+
     def _run(self, inputs: Mapping[str, np.ndarray], names: Sequence[str]) -> list[np.ndarray]:
-        from engine.core.errors import RunError
         from engine.exchange.onnx_check import first_line
         from engine.lowering.modules.onnx_operator import as_matrix
 

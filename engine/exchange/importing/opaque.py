@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from engine.core.errors import RunError
 from engine.core.types import LAYOUTS, Size, Symbol, TensorType
 from engine.exchange.importing.context import Context
 from engine.exchange.importing.folding import RANDOM
 from engine.exchange.importing.graph import OWN_DOMAIN, Constant, Node, outer_names
+from engine.exchange.importing.onnx_runner import arrays_from_child
 from engine.exchange.importing.values import BATCH, ONE, Held, NotLiftable, Tensor
 from engine.layers.onnx_operator import FORMATS, KINDS, MOST_PORTS, OMITTED, OnnxOperator, written_type
 from engine.lowering.modules.onnx_operator import OnnxOperator as OperatorModule
@@ -34,6 +36,10 @@ REAL = ("float32", "float64", "float16")
 INDEX = ("int64", "bool", "int32", "uint8", "int8")
 """Number formats that are tried for an input, in this order."""
 MOST_TRIES = 40
+TRIES = 3
+"""Times that an operator is computed with number formats that it takes."""
+PATIENCE_S = 120.0
+TRYING = "it tried the operator"
 
 
 class NotComputed(NotLiftable):
@@ -228,25 +234,53 @@ def _tried_formats(
 ) -> tuple[OnnxOperator, list[list[np.ndarray]]]:
     """Return the layer with number formats of its inputs that the operator takes, and what it gives.
 
-    The file does not say the formats of values inside; an operator that takes several gives equal numbers for them.
+    The file does not say the formats of values inside; an operator that takes several gives equal numbers for them. A
+    child process tries it, for an operator may crash ONNX Runtime.
     """
-    first: NotLiftable | None = None
     kinds = [x.type.kind for x in tensors]
     uniform = [
         tuple(dict(zip(("real", "index", "complex"), choice, strict=True))[kind] for kind in kinds)
         for choice in itertools.product(REAL, INDEX, ("complex64",))
     ]
     mixed = itertools.product(*({"real": REAL, "index": INDEX, "complex": ("complex64",)}[kind] for kind in kinds))
-    for formats in itertools.islice(dict.fromkeys(itertools.chain(uniform, mixed)), MOST_TRIES):
-        texts = tuple(
-            " ".join([dtype, *text.split()[1:]]) for dtype, text in zip(formats, type.input_tensors, strict=True)
+    choices = itertools.islice(dict.fromkeys(itertools.chain(uniform, mixed)), MOST_TRIES)
+    candidates = [
+        type.replace(
+            input_tensors=tuple(
+                " ".join([dtype, *text.split()[1:]]) for dtype, text in zip(formats, type.input_tensors, strict=True)
+            )
         )
-        candidate = type.replace(input_tensors=texts)
+        for formats in choices
+    ]
+    try:
+        at, *arrays = arrays_from_child(
+            lambda: _first_computed(node, reason, candidates, tensors, constants), TRYING, PATIENCE_S
+        )
+    except RunError as error:
+        raise NotLiftable(str(error) if str(error).startswith(reason) else f"{reason}, and {error}") from None
+    each = len(arrays) // TRIES
+    return candidates[int(at)], [arrays[start : start + each] for start in range(0, len(arrays), each)]
+
+
+def _first_computed(
+    node: Node, reason: str, types: list[OnnxOperator], tensors: list[Tensor], constants: dict[str, np.ndarray]
+) -> list[np.ndarray]:
+    """Return the place of the first layer that can be computed, and its results of all tries one after another.
+    Raises `RunError` with the reason."""
+    import onnxruntime
+
+    onnxruntime.set_default_logger_severity(4)  # its complaints about what it refuses are in the reason
+    first: NotLiftable | None = None
+    for at, type in enumerate(types):
         try:
-            return candidate, _tried(node, reason, candidate, tensors, constants)
+            found = _tried(node, reason, type, tensors, constants)
         except NotComputed as error:
             first = first or error
-    raise first or NotLiftable(reason)
+        except NotLiftable as error:
+            raise RunError(str(error)) from None
+        else:
+            return [np.asarray(at), *(one for several in found for one in several)]
+    raise RunError(str(first or reason))
 
 
 def _tried(

@@ -21,7 +21,7 @@ def matmul_and_add(match: Match, node: Node) -> Node | None:
         return None
     bias = match.other(add, node.outputs[0])
     numbers = match.constant(bias)
-    if numbers is None or numbers.shape != (matrix.shape[1],):
+    if numbers is None or numbers.shape not in ((matrix.shape[1],), (1, matrix.shape[1])):
         return None
     return merged(add, "Dense", [node.inputs[0], node.inputs[1], bias], (node, add), scope_of=node)
 

@@ -1,5 +1,7 @@
 """Operators without a layer stay as they are: in the project, in its numbers, and in the file exported again."""
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +17,7 @@ from engine.core.errors import UserError
 from engine.core.files import ROOT
 from engine.exchange.importing.importer import import_file
 from engine.layers.onnx_operator import OnnxOperator
+from engine.lowering.modules.onnx_operator import OnnxOperator as OperatorModule
 from engine.project.file import load
 from engine.project.project import Project
 
@@ -43,6 +46,9 @@ def written(
     )
     onnx.save(helper.make_model(graph, opset_imports=opsets or ML[:1], ir_version=8), path)
     return path
+
+
+LABELS: dict[str, Any] = {"classlabels_int64s": [3, 5, 9]}
 
 
 def mixed(path: Path) -> Path:
@@ -95,7 +101,7 @@ def test_constants_lie_beside_the_project_and_not_in_it_nor_in_its_weights(tmp_p
     assert total.attributes == '{"exclusive": 1}'
 
 
-def scikit_learn(path: Path) -> Path:
+def scikit_learn(path: Path, labels: dict[str, Any] = LABELS) -> Path:
     """What skl2onnx writes for a scaler with a decision tree of three classes."""
     tree: dict[str, Any] = {
         "nodes_treeids": [0] * 5,
@@ -111,20 +117,21 @@ def scikit_learn(path: Path) -> Path:
         "class_nodeids": [1, 1, 1, 3, 3, 3, 4, 4, 4],
         "class_ids": [0, 1, 2] * 3,
         "class_weights": [0.7, 0.2, 0.1, 0.1, 0.8, 0.1, 0.0, 0.25, 0.75],
-        "classlabels_int64s": [3, 5, 9],
         "post_transform": "NONE",
+        **labels,
     }
     domain = "ai.onnx.ml"
     nodes = [
         helper.make_node("Scaler", ["x"], ["s"], domain=domain, offset=[0.5, 0.0, 0.1], scale=[2.0, 1.0, 0.5]),
         helper.make_node("TreeEnsembleClassifier", ["s"], ["label", "p"], domain=domain, **tree),
-        helper.make_node("ZipMap", ["p"], ["probabilities"], domain=domain, classlabels_int64s=[3, 5, 9]),
+        helper.make_node("ZipMap", ["p"], ["probabilities"], domain=domain, **labels),
     ]
+    kind = TensorProto.INT64 if labels is LABELS else TensorProto.STRING
     given = [
-        helper.make_tensor_value_info("label", TensorProto.INT64, ["N"]),
+        helper.make_tensor_value_info("label", kind, ["N"]),
         helper.make_empty_tensor_value_info("probabilities"),
     ]
-    given[1].type.sequence_type.elem_type.map_type.key_type = TensorProto.INT64
+    given[1].type.sequence_type.elem_type.map_type.key_type = kind
     given[1].type.sequence_type.elem_type.map_type.value_type.tensor_type.elem_type = TensorProto.FLOAT
     return written(path, nodes, {}, ["N", 3], given, ML)
 
@@ -142,6 +149,31 @@ def test_a_model_of_scikit_learn_computes_the_same(tmp_path: Path) -> None:
     )  # fmt: skip
     path = written(tmp_path / "b.onnx", [linear], {}, ["N", 3], None, ML)
     assert import_file(path, tmp_path / "b.netwright").parity.agrees
+
+
+def test_labels_that_no_layer_holds_are_left_out_and_said(tmp_path: Path) -> None:
+    path = scikit_learn(tmp_path / "a.onnx", {"classlabels_strings": ["cat", "dog", "owl"]})
+    report = import_file(path, tmp_path / "a.netwright")
+    assert report.parity.agrees, report.parity
+    assert list(report.ends) == ["probabilities"]
+    assert report.warnings == (
+        "The output 'label' is left out: ai.onnx.ml:TreeEnsembleClassifier is not known, and gives object as its "
+        "output 1, which a layer cannot hold.",
+    )
+
+
+def test_an_operator_that_crashes_onnx_runtime_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = scikit_learn(tmp_path / "a.onnx")
+    monkeypatch.setattr(OperatorModule, "computed", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    with pytest.raises(UserError, match=r"Scaler is not known, and ONNX Runtime crashed while it tried the operator"):
+        import_file(path, tmp_path / "a.netwright")
+
+
+def test_an_operator_that_crashes_later_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = scikit_learn(tmp_path / "a.onnx")
+    monkeypatch.setattr(OperatorModule, "forward", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    report = import_file(path, tmp_path / "a.netwright")
+    assert report.parity.refusal == ("ONNX Runtime crashed while it computed the operators that are kept as they are.")
 
 
 def test_an_operator_with_a_subgraph_takes_its_constants_along(tmp_path: Path) -> None:
