@@ -21,7 +21,9 @@ from engine.network.memory import activation_bytes
 from engine.network.problems import Problem
 from engine.network.table import table_rows
 from engine.project.check import CheckResult, check, describe, memory_of
+from engine.project.check_inputs import FIT, fitted
 from engine.project.dataset_info import DatasetInfo
+from engine.project.file import save
 from engine.project.pipeline_stages import Stages
 from engine.project.project import Project
 from engine.project.stage_edits import asked_workers, has_stages, shown_stages, stage_bytes
@@ -47,6 +49,8 @@ def register(commands: Commands) -> None:
     add_project(command, nargs="+")
     add_trust(command)
     command.add_argument("--strict", action="store_true", help="exit 2 for warnings, too")
+    what = "set inputs and outputs of the network from the data, and save the project with the options of --set"
+    command.add_argument("--fit", action="store_true", help=what)
     formats = command.add_mutually_exclusive_group()
     formats.add_argument("--format", choices=FORMATS, default="text", help="what to print (default: text)")
     what = "print one JSON object; of several projects, with a list `projects`"
@@ -113,12 +117,31 @@ def _checked(path: Path, arguments: argparse.Namespace) -> Checked:
             raise
         return Checked(path, [Problem("error", "", "", "", str(error))])
     try:
-        result = check(project, _local_facts(project, known.base))
+        facts = _local_facts(project, known.base)
+        if arguments.fit:
+            project = _fit(path, project, facts)
+        result = check(project, facts)
     except UserError as error:  # bad data is one problem among others here
+        if arguments.fit:
+            raise
         result = check(project, refusal=str(error))
     missing = weights_problem(project.weights, known.base)
     notes = [Problem("note", "", "", "", notice) for notice in notices]
     return Checked(path, [*filter(None, [missing]), *notes, *result.problems], project, result)
+
+
+def _fit(path: Path, project: Project, facts: DatasetInfo | None) -> Project:
+    """Save the project with inputs and outputs of the network set from the data, and return it. Raises `UserError`."""
+    if facts is None:
+        raise UserError(
+            f"{path}: the network cannot be fitted, since there is no data to fit it to.",
+            hint="Name the data with --set data.path=PATH.",
+        )
+    after = fitted(project, facts)
+    is_changed = after.network != project.network
+    save(after, path)
+    note([f"{path}: the network was {'fitted to the data' if is_changed else 'not changed: it fits the data'}."])
+    return after
 
 
 def _print_checked(checked: Checked, *, with_name: bool) -> None:
@@ -252,5 +275,7 @@ def _print(project: Project, result: CheckResult, problems: Sequence[Problem]) -
         print(line)
     for problem in problems:
         print(f"{problem.severity}: {describe(problem)}")
+    if any(problem.fix is not None and problem.fix.label == FIT for problem in problems):
+        print("`check PROJECT --fit` sets them in the project.")
     if not problems:
         print("No problems.")

@@ -88,6 +88,7 @@ EXAMPLES = {
     "options": ("options", "options learn_rate", "options ValidationPatience", "options training.loss"),
     "check": (
         "check digits.netwright",
+        "check digits.netwright --fit",
         "check digits.netwright --set training.mini_batch_size=64 --json",
         "check digits.netwright networks/resnet18.netwright --format github",
     ),

@@ -17,6 +17,8 @@ from engine.project.check_outputs import output_count_problem, output_problems
 from engine.project.dataset_info import DatasetInfo, InputInfo
 from engine.project.project import Project
 
+FIT = "Fit the network to the data"
+"""Label of the edit that sets all inputs and outputs."""
 ROW = 120.0
 """Vertical distance of input layers that are added."""
 
@@ -32,7 +34,7 @@ def input_problems(project: Project, analysis: Analysis, facts: DatasetInfo) -> 
             "Sets type and size of each input layer, and the number of outputs, from the data; removes a softmax or a "
             "sigmoid at the end that does not fit the responses."
         )
-        fix = Fix("Fit the network to the data", lambda project: fitted(project, facts), detail)
+        fix = Fix(FIT, lambda project: fitted(project, facts), detail)
         yield Problem("note", "", "", "data", message, fix)
 
 

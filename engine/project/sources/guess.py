@@ -60,7 +60,8 @@ def with_guess(options: T, guess: Guess, path: Path, short: Callable[[Path], str
 
 def with_guessed_source(options: T, base: Path) -> tuple[T, str]:
     """Return the options with the source guessed where a path is set and no source, and a sentence that says so; else
-    unchanged, with an empty text. Raises `UserError` where no source reads the path."""
+    unchanged, with an empty text. What was set beside the path stays, such as the column of the response. Raises
+    `UserError` where no source reads the path."""
     if options.source != "none" or not options.path:
         return options, ""
     path = base / Path(options.path).expanduser()
@@ -75,4 +76,4 @@ def with_guessed_source(options: T, base: Path) -> tuple[T, str]:
     def short(given: Path) -> str:
         return options.path if given == path else str(given)
 
-    return with_guess(options, best, path, short), text
+    return with_guess(options, best, path, short).replace(**options.changed()), text

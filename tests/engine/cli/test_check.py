@@ -5,10 +5,11 @@ import pytest
 
 from engine.cli.main import main
 from engine.core.errors import EXIT_DONE, EXIT_INPUT
-from engine.project.file import save
+from engine.project.file import load, save
 from engine.project.project import Project
 from engine.runs.create import SHIPPED
 from tests.blocks import IMAGE, behind, dense, residual
+from tests.builders import chain, layer
 
 
 @pytest.fixture
@@ -133,3 +134,23 @@ def test_data_behind_a_url_is_left_alone(project: Path, capsys: pytest.CaptureFi
     said = capsys.readouterr()
     assert "read over the network, and was not looked at" in said.err
     assert "geheim" not in said.err
+
+
+def test_a_network_is_fitted_to_its_data_and_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = "\n".join(f"{n},{n * n % 7},{n / 2}" for n in range(40))
+    (tmp_path / "flats.csv").write_text(f"rooms,floor,price\n{rows}\n", encoding="utf-8")
+    layers = (layer("fully_connected", outputs=10), layer("softmax"))
+    path = tmp_path / "flats.netwright"
+    save(Project(chain(layer("feature_input", channels=20), *layers)), path)
+    given = ["--set", "data.path=flats.csv", "--set", "data.response=price"]
+    assert main(["check", str(path), *given]) == EXIT_INPUT
+    assert "--fit` sets them" in capsys.readouterr().out
+    assert main(["check", str(path), "--fit"]) == EXIT_INPUT
+    assert "no data to fit it to" in capsys.readouterr().err
+    assert main(["check", str(path), *given, "--fit"]) == EXIT_DONE
+    assert "was fitted to the data" in capsys.readouterr().err
+    made = load(path).project
+    assert [one.type.key for one in made.network.layers.values()] == ["feature_input", "fully_connected"]
+    assert (made.data.path, made.data.response) == ("flats.csv", "price")
+    assert main(["check", str(path), "--fit"]) == EXIT_DONE
+    assert "fits the data" in capsys.readouterr().err
