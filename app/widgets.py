@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QWidget
 
 from designer import theme
 
@@ -75,6 +75,19 @@ class Divider(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Fill the line."""
         QPainter(self).fillRect(self.rect(), theme.current().line)
+
+
+class SidePanel(QScrollArea):
+    """A panel of a fixed width beside a page, which scrolls from top to bottom. It has the colour of panels."""
+
+    def __init__(self, content: QWidget, width: int) -> None:
+        super().__init__()
+        theme.mark(content, "role", "panel")
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFixedWidth(width)
+        self.setWidget(content)
 
 
 class Notice(QFrame):

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QMenu,
     QPushButton,
-    QScrollArea,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -27,7 +26,7 @@ from app.data.guess import DataGuesser
 from app.data.preview import Preview, changes_of
 from app.processes import OnError, OnResult
 from app.shell import Shell
-from app.widgets import Divider, Notice
+from app.widgets import Divider, Notice, SidePanel
 from designer import theme
 from designer.forms.form import Form
 from engine.project.check_augmentation import augmentation_problems
@@ -109,8 +108,6 @@ class DataTab(QWidget):
 
     def _make_side(self) -> QWidget:
         content = QWidget()
-        theme.mark(content, "role", "panel")
-        content.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         column = QVBoxLayout(content)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(12)
@@ -132,13 +129,7 @@ class DataTab(QWidget):
         buttons.addWidget(self.again)
         buttons.addStretch(1)
         column.addLayout(buttons)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFixedWidth(SIDE_WIDTH)
-        area.setWidget(content)
-        return area
+        return SidePanel(content, SIDE_WIDTH)
 
     def _make_empty(self) -> QWidget:
         page = QWidget()

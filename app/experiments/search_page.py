@@ -4,26 +4,25 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QMenu,
     QPushButton,
-    QScrollArea,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
 from app.experiments.trial_plot import TrialPlot
-from app.experiments.trials_table import TrialsTable, score_name
+from app.experiments.trials_panel import TrialsPanel
+from app.experiments.trials_table import score_name
 from app.plots.card import PlotCard
 from app.shell import Shell
-from app.widgets import Divider, ElidedLabel
+from app.widgets import Divider, ElidedLabel, SidePanel
 from designer import theme
 from designer.forms.form import Form
 from designer.forms.row import sentence
@@ -43,7 +42,6 @@ from engine.runs.experiments import (
     start_runner,
 )
 
-LOOK_MS = 500
 SIDE_WIDTH = 400
 FIRST = (
     "Choose what varies, such as training.momentum=0.8,0.9 or network.conv_1.filters=8..64, then Run experiment: "
@@ -62,16 +60,15 @@ class SearchPage(QWidget):
         super().__init__(parent)
         self._shell = shell
         self._folder: ExperimentFolder | None = None
-        self._seen: tuple[int, bool] = (-1, False)
         self._trials: list[Trial] = []
         self.form = Form(shell.editor.project.experiment, folded=(LIMITS,))
         self.form.changed.connect(self._on_edited)
         self.experiments, self.run_button = QComboBox(), QPushButton("Run experiment")
         self.use_button = QPushButton("Use best values")
         self.state, self.message = ElidedLabel(), QLabel(FIRST)
-        self.table, self.plot, self.pages = TrialsTable(), TrialPlot(), QStackedWidget()
-        self._timer = QTimer(self, interval=LOOK_MS)
-        self._timer.timeout.connect(self._look)
+        self.trials, self.plot, self.pages = TrialsPanel(), TrialPlot(), QStackedWidget()
+        self.table = self.trials.table
+        self.trials.changed.connect(self._look)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
@@ -85,8 +82,6 @@ class SearchPage(QWidget):
 
     def _make_side(self) -> QWidget:
         content = QWidget()
-        theme.mark(content, "role", "panel")
-        content.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         column = QVBoxLayout(content)
         column.setContentsMargins(16, 12, 16, 16)
         column.setSpacing(12)
@@ -112,13 +107,7 @@ class SearchPage(QWidget):
         column.addLayout(head)
         column.addWidget(self.form)
         column.addStretch(1)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFixedWidth(SIDE_WIDTH)
-        area.setWidget(content)
-        return area
+        return SidePanel(content, SIDE_WIDTH)
 
     def _make_results(self) -> QWidget:
         page = QWidget()
@@ -160,14 +149,9 @@ class SearchPage(QWidget):
         self.plot_card.head.addWidget(self.along)
         column.addWidget(self.plot_card)
         self.plot.picked.connect(self.table.select)
-        card = QFrame()
-        theme.mark(card, "role", "card")
-        inside = QVBoxLayout(card)
-        inside.setContentsMargins(8, 4, 8, 8)
-        inside.addWidget(self.table)
-        self.table.itemDoubleClicked.connect(self._open_run)
-        self.table.itemSelectionChanged.connect(self._show_use)
-        column.addWidget(card, 1)
+        self.table.opened.connect(self._open_run)
+        self.table.chosen.connect(self._show_use)
+        column.addWidget(self.trials, 1)
         return page
 
     # ---- definition ----
@@ -253,12 +237,12 @@ class SearchPage(QWidget):
         super().showEvent(event)
         self._on_project()
         self._list_experiments()
-        self._timer.start()
+        self.trials.resume()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Follow no more; the experiment goes on."""
         super().hideEvent(event)
-        self._timer.stop()
+        self.trials.rest()
 
     def _list_experiments(self) -> None:
         """List the experiments of the project, the newest first, and show the one that is chosen, else the newest."""
@@ -277,37 +261,36 @@ class SearchPage(QWidget):
 
     def show_experiment(self, path: Path | None) -> None:
         """Show an experiment by its folder; None for none."""
-        self._folder = ExperimentFolder(path) if path is not None else None
-        self._seen = (-1, False)
         if path is not None:
             self.experiments.setCurrentIndex(self.experiments.findData(str(path)))
+        if self._folder is None or path != self._folder.path:
+            self._folder = ExperimentFolder(path) if path is not None else None
+            self.trials.follow(self._folder)
+        self.trials.watcher.look()
         self._look()
 
     def _look(self) -> None:
-        """Read the trials again if something was written."""
+        """Show the trials that are read."""
+        watcher = self.trials.watcher
+        self._trials = watcher.trials
         if self._folder is None:
-            self._trials = []
-            self._show([], ())
+            self._show(())
             return
         try:
-            seen = (self._folder.trials.stat().st_size, self._folder.is_alive())
-            if seen == self._seen:
-                return
-            self._seen = seen
-            info = self._folder.read_info()
-            self._trials = self._folder.read_trials()
-            state = self._folder.state()
-        except (OSError, UserError) as error:
-            self._show([], ())
+            info, state = self._folder.read_info(), self._folder.state()
+        except UserError as error:
+            self._trials = []
+            self._show(())
             self.state.setText(str(error))
             return
-        self._show(self._trials, info.objectives)
+        self._show(info.objectives)
         over = sum(trial.is_over for trial in self._trials)
         text = f"{'trains' if state == 'running' else state}, {over:,} of {plural(len(self._trials), 'trial')} ended"
-        self.state.setText(f"{text}: {info.reason}" if info.reason else text)
+        text = f"{text}: {info.reason}" if info.reason else text
+        self.state.setText(f"Reading, {plural(len(self._trials), 'trial')}…" if watcher.is_behind else text)
 
-    def _show(self, trials: Sequence[Trial], objectives: Sequence[str]) -> None:
-        is_alive = self._folder is not None and self._seen[1]
+    def _show(self, objectives: Sequence[str]) -> None:
+        trials, is_alive = self._trials, self.trials.watcher.is_alive
         self.run_button.setText("Stop" if is_alive else "Run experiment")
         self.pages.setCurrentIndex(1 if trials else 0)
         self.state.setText(self.state.text() if self._folder else "")
@@ -315,7 +298,7 @@ class SearchPage(QWidget):
             front = {trial.number for trial in pareto_front(trials, objectives)} if len(objectives) > 1 else set()
             best = best_trial(trials, objectives)
             marked = front or ({best.number} if best is not None else set())
-            self.table.show_trials(trials, objectives, marked)
+            self.trials.show_trials(objectives, frozenset(marked))
             self.plot.show_trials(trials, objectives[0], marked)
             self._fill_along()
             self.plot_card.title = sentence(in_a_line(score_name(objectives[0])))

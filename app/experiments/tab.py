@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QMenu,
     QPushButton,
-    QScrollArea,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -22,11 +21,11 @@ from PySide6.QtWidgets import (
 
 from app.experiments.details import RunDetails
 from app.experiments.history import RunHistory
+from app.experiments.query_line import UnknownNameLine
 from app.experiments.runs_model import RunsModel, state_in_words
 from app.experiments.runs_table import RunsTable
-from app.widgets import Divider
-from designer import markup, theme
-from designer.forms.row import sentence
+from app.widgets import Divider, SidePanel
+from designer import theme
 from designer.panels.parts import SearchField
 from engine.core.errors import UserError, plural
 from engine.core.files import write_atomically
@@ -145,7 +144,7 @@ class ExperimentsTab(QWidget):
         column.setContentsMargins(16, 12, 16, 16)
         column.setSpacing(12)
         column.addWidget(self._make_bar())
-        self.refusal = self._make_refusal()
+        self.refusal = UnknownNameLine(self.search)
         column.addWidget(self.refusal)
         self.body = QStackedWidget()
         card = QFrame()
@@ -158,12 +157,7 @@ class ExperimentsTab(QWidget):
         self.body.addWidget(self._message_page)
         column.addWidget(self.body, 1)
         row.addWidget(left, 1)
-        self._side = QScrollArea()
-        self._side.setWidgetResizable(True)
-        self._side.setFrameShape(QFrame.Shape.NoFrame)
-        self._side.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._side.setFixedWidth(SIDE_WIDTH)
-        self._side.setWidget(self.details)
+        self._side = SidePanel(self.details, SIDE_WIDTH)
         self._edge = Divider()
         row.addWidget(self._edge)
         row.addWidget(self._side)
@@ -206,24 +200,6 @@ class ExperimentsTab(QWidget):
     def add_page(self, page: QWidget) -> None:
         """Add a page that is shown in place of the list."""
         self.pages.addWidget(page)
-
-    def _make_refusal(self) -> QWidget:
-        """Make the line under the search that names what no run has, with the condition that was probably meant."""
-        line = QWidget()
-        row = QHBoxLayout(line)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        self.refused, self.suggested = QLabel(), QPushButton()
-        theme.mark(self.refused, "role", "error")
-        theme.mark(self.suggested, "role", "link")
-        theme.mark(self.suggested, "flush", True)
-        self.suggested.setAccessibleName("Use the suggested condition")
-        self.suggested.clicked.connect(self._take_suggestion)
-        row.addWidget(self.refused)
-        row.addWidget(self.suggested)
-        row.addStretch(1)
-        line.hide()
-        return line
 
     def _make_message(self) -> QWidget:
         page = QWidget()
@@ -290,18 +266,8 @@ class ExperimentsTab(QWidget):
         self.model.look_for(f"{self.search.text()} state:{state}" if state else self.search.text())
         self._on_shown()
 
-    def _take_suggestion(self) -> None:
-        if (unknown := self.model.unknown) is not None:
-            self.search.setText(self.search.text().replace(unknown.word, unknown.suggestion, 1))
-
     def _on_shown(self) -> None:
-        unknown = self.model.unknown if self.model.num_all else None
-        self.refusal.setVisible(unknown is not None)
-        if unknown is not None:
-            self.refused.setText(f"{sentence(unknown.message)}.")
-            self.refused.setToolTip(unknown.hint)
-            self.suggested.setText(markup.without_mnemonic(f"Use {unknown.suggestion}"))
-            self.suggested.setVisible(bool(unknown.suggestion))
+        self.refusal.show_unknown(self.model.unknown if self.model.num_all else None)
         shown, total = self.model.rowCount(), self.model.num_all
         self.count.setText(f"{shown:,} of {plural(total, 'run')}" if shown != total else plural(total, "run"))
         self.count.setVisible(bool(total))

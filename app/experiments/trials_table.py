@@ -1,102 +1,381 @@
-"""Table of the trials of an experiment: their values, what they have reached, and how they ended."""
+"""The table of trials: its view, the order, width and choice of its columns, keys and menus."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
+from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView
 
-from designer import theme
-from engine.core.text import format_duration
-from engine.project.parameters import value_text
-from engine.runs.experiments import Trial
+from app.experiments.trial_cells import STEP, TrialDelegate
+from app.experiments.trials_model import TrialsModel, column_label
+from designer import markup, theme
+from engine.runs.query import OPTION
+from engine.runs.trial_rows import Group, TrialRow, rows_csv
 
-STATES = {"finished": "finished", "pruned": "stopped early", "refused": "refused", "running": "trains"}
+LEAST_WIDTH, PADDING, CELLS_MEASURED, ROW_HEIGHT = 56, 22, 200, 30
+MOST_WIDTHS = {"reason": 320, "note": 240, "tags": 160, "trial": 260}
+MOST_WIDTH = 220
+FIXED_WIDTHS = {"curve": 108}
+ARROW = 12
+"""Room for the arrow of the sorted column."""
+UNASKED = ("started", "runs")
+"""Columns that are shown only where the user asks for them."""
+WHERE_FILLED = ("tags", "note", "reason")
+"""Columns that are shown unasked where a trial has something in them."""
 
 
-class TrialsTable(QTableWidget):
-    """A row per trial, sorted by any column; the best ones have a star."""
+@dataclass(frozen=True)
+class TableLayout:
+    """How the user has arranged the table: order, width and choice of columns, sorting and groups."""
 
-    def __init__(self) -> None:
+    order: tuple[str, ...] = ()
+    shown: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
+    widths: dict[str, int] = field(default_factory=dict)
+    groups: tuple[str, ...] = ()
+    sort: str = "trial"
+    is_down: bool = False
+    shows_hidden: bool = False
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Return the layout of a JSON object; values of an unexpected kind count as absent."""
+        if not isinstance(data, dict):
+            return cls()
+
+        def texts(name: str) -> list[str]:
+            value = data.get(name)
+            return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
+
+        widths = data.get("widths")
+        kept = {c: w for c, w in widths.items() if type(w) is int and 0 < w < 4000} if isinstance(widths, dict) else {}
+        sort = data.get("sort")
+        return cls(
+            tuple(texts("order")),
+            frozenset(texts("shown")),
+            frozenset(texts("hidden")),
+            kept,
+            tuple(texts("groups")),
+            sort if isinstance(sort, str) else "trial",
+            data.get("is_down") is True,
+            data.get("shows_hidden") is True,
+        )
+
+    def write(self) -> dict[str, Any]:
+        """Return the layout as a JSON object."""
+        return {
+            **vars(self),
+            "order": list(self.order),
+            "shown": sorted(self.shown),
+            "hidden": sorted(self.hidden),
+            "groups": list(self.groups),
+        }
+
+
+class TrialsTable(QTableView):
+    """The view. `chosen` is emitted when the selection changes, `opened` for a double click or Return, `arranged` when
+    the user has changed the layout, `menu_requested` with a place on the screen and a column."""
+
+    chosen = Signal()
+    opened = Signal()
+    arranged = Signal()
+    menu_requested = Signal(QPoint, str)
+    note_requested = Signal(str)
+
+    def __init__(self, model: TrialsModel) -> None:
         super().__init__()
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self._model = model
+        self._layout = TableLayout()
+        self._widths: dict[str, int] = {}
+        """Widths of the columns by their cells."""
+        self._kept: list[int] = []
+        self._place = 0
+        self._is_busy = False
+        """Whether selection and columns change by the program and not by the user."""
+        model.figures = theme.figures(self.font())
+        self.setModel(model)
+        self.setItemDelegate(TrialDelegate(self))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setShowGrid(False)
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
-        self.setSortingEnabled(True)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setAccessibleName("Trials")
         self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(28)
-        self.horizontalHeader().setHighlightSections(False)
-        self.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
+        self._make_header()
+        model.modelAboutToBeReset.connect(self._keep)
+        model.modelReset.connect(self._bring_back)
+        self.selectionModel().selectionChanged.connect(self._on_selected)
+        self.doubleClicked.connect(lambda index: self._open(index.row()))
 
-    def show_trials(self, trials: Sequence[Trial], objectives: Sequence[str], marked: set[int]) -> None:
-        """Fill the table and keep the selected trial and the order."""
-        chosen = self.number
-        paths = list(dict.fromkeys(path for trial in trials for path in trial.values))
-        head = ["Trial", *(path.removeprefix("training.") for path in paths), *map(score_name, objectives)]
-        head += ["Time", "State"]
-        self.setSortingEnabled(False)
-        self.setColumnCount(len(head))
-        self.setHorizontalHeaderLabels(head)
-        self.setRowCount(len(trials))
-        for row, trial in enumerate(trials):
-            values = [trial.values.get(path) for path in paths]
-            scores = [trial.scores.get(name) for name in objectives]
-            cells: list[tuple[str, Any]] = [(f"{trial.number}{' ★' if trial.number in marked else ''}", trial.number)]
-            cells += [("" if value is None else value_text(value), value) for value in values]
-            cells += [(_score_text(trial, name), score) for name, score in zip(objectives, scores, strict=True)]
-            cells += [(format_duration(trial.seconds) if trial.runs else "", trial.seconds)]
-            cells += [(STATES.get(trial.state, trial.state), trial.state)]
-            for column, (text, value) in enumerate(cells):
-                self._set_cell(row, column, text, value, trial.reason or text)
+    def _make_header(self) -> None:
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setTextElideMode(Qt.TextElideMode.ElideRight)
+        header.setSectionsMovable(True)
+        header.setFirstSectionMovable(False)
+        header.setMinimumSectionSize(LEAST_WIDTH)
+        header.setSortIndicator(0, Qt.SortOrder.AscendingOrder)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self._show_columns_menu)
         self.setSortingEnabled(True)
-        self.resizeColumnsToContents()
-        self.select(chosen)
+        header.sectionResized.connect(self._on_resized)
+        header.sectionMoved.connect(self._on_moved)
+        header.sortIndicatorChanged.connect(self._on_sorted)
 
-    def _set_cell(self, row: int, column: int, text: str, value: Any, tip: str) -> None:
-        item = _Cell(text)
-        item.setData(Qt.ItemDataRole.UserRole, value if isinstance(value, int | float | str) else text)
-        item.setToolTip(tip)
-        item.setFont(theme.figures(self.font()))
-        self.setItem(row, column, item)
+    # ---- what is selected ----
+
+    @property
+    def selected(self) -> list[TrialRow]:
+        """The selected trials, from top to bottom; those of a selected group, if no trial is selected."""
+        rows = [self._model.rows[at] for at in sorted(index.row() for index in self.selectionModel().selectedRows())]
+        trials = [row for row in rows if isinstance(row, TrialRow)]
+        return trials or [row for group in rows if isinstance(group, Group) for row in group.rows]
 
     @property
     def number(self) -> int | None:
-        """The number of the selected trial; None where none is selected."""
-        rows = self.selectionModel().selectedRows() if self.selectionModel() else []
-        item = self.item(rows[0].row(), 0) if rows else None
-        return int(item.data(Qt.ItemDataRole.UserRole)) if item is not None else None
+        """The number of the selected trial; None where none, or several, are selected."""
+        rows = self.selected
+        return rows[0].trial.number if len(rows) == 1 else None
 
     def select(self, number: int | None) -> None:
-        """Select a trial by its number."""
-        for row in range(self.rowCount()):
-            item = self.item(row, 0)
-            if item is not None and item.data(Qt.ItemDataRole.UserRole) == number:
-                self.selectRow(row)
+        """Select a trial by its number, and scroll it into view."""
+        if number is not None and (row := self._model.row_of(number)) >= 0:
+            self.selectRow(row)
+            self.scrollTo(self._model.index(row, 0))
+
+    def _keep(self) -> None:
+        self._kept = [row.trial.number for row in self.selected]
+        self._place = self.verticalScrollBar().value()
+        self._is_busy = True
+
+    def _bring_back(self) -> None:
+        self._arrange()
+        chosen, last = QItemSelection(), len(self._model.columns) - 1
+        wanted = set(self._kept)
+        for at, row in enumerate(self._model.rows if wanted else ()):
+            if isinstance(row, TrialRow) and row.trial.number in wanted:
+                chosen.select(self._model.index(at, 0), self._model.index(at, last))
+        self.selectionModel().select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        self.verticalScrollBar().setValue(self._place)
+        self._is_busy = False
+        self.chosen.emit()
+
+    def _on_selected(self) -> None:
+        if not self._is_busy:
+            self.chosen.emit()
+
+    # ---- columns ----
+
+    @property
+    def layout_now(self) -> TableLayout:
+        """The layout as the user has it."""
+        return replace(
+            self._layout,
+            groups=self._model.group_columns,
+            sort=self._model.order[0],
+            is_down=self._model.order[1],
+            shows_hidden=self._model.shows_hidden,
+        )
+
+    def restore(self, layout: TableLayout) -> None:
+        """Arrange the table as it was kept."""
+        self._is_busy = True
+        self._layout, self._widths = layout, {}
+        self._model.group_columns, self._model.order = layout.groups, (layout.sort, layout.is_down)
+        self._model.shows_hidden = layout.shows_hidden
+        self._model.extra = tuple(sorted(c for c in layout.shown if c.startswith(OPTION)))
+        self._model.show(self._model.shown)
+        self._arrange()
+        self._is_busy = False
+
+    def _arrange(self) -> None:
+        """Give the columns their order, widths and visibility."""
+        was_busy, self._is_busy = self._is_busy, True
+        header, columns, layout = self.horizontalHeader(), self._model.columns, self._layout
+        wanted = [c for c in layout.order if c in columns]
+        wanted += [c for c in columns if c not in layout.order]
+        for place, column in enumerate(sorted(wanted, key=lambda column: column != "trial")):
+            header.moveSection(header.visualIndex(columns.index(column)), place)
+        for number, column in enumerate(columns):
+            self.setColumnHidden(number, not self.is_shown(column))
+            if self.is_shown(column):
+                self.setColumnWidth(number, self._width(column))
+        sort, is_down = self._model.order
+        at = columns.index(sort) if sort in columns else -1
+        header.blockSignals(True)
+        header.setSortIndicator(at, Qt.SortOrder.DescendingOrder if is_down else Qt.SortOrder.AscendingOrder)
+        header.blockSignals(False)
+        self._is_busy = was_busy
+
+    def is_shown(self, column: str) -> bool:
+        """Return whether a column is shown: as the user has chosen, else if it says something."""
+        if column in self._layout.shown or column == "trial":
+            return True
+        if column in self._layout.hidden or column in UNASKED or column.startswith("training."):
+            return False
+        return column not in WHERE_FILLED or self._model.is_filled(column)
+
+    def _width_of(self, column: str) -> int:
+        """Return the width of a column: that of its header and of its longest cell, within limits."""
+        if column in FIXED_WIDTHS:
+            return FIXED_WIDTHS[column]
+        figures, letters = QFontMetrics(self._model.figures), self.fontMetrics()
+        texts = (self._model.text_of(row, column) for row in self._model.rows[:CELLS_MEASURED])
+        widest = max(map(figures.horizontalAdvance, texts), default=0) + PADDING
+        if column == "trial" and self._model.group_columns:
+            widest += STEP * (len(self._model.group_columns) + 1)
+        header = letters.horizontalAdvance(column_label(column)) + ARROW + PADDING
+        return max(LEAST_WIDTH, min(header, MOST_WIDTH), min(MOST_WIDTHS.get(column, MOST_WIDTH), widest))
+
+    def fit_columns(self) -> None:
+        """Widen columns for what has come since, but those whose width the user has set; show those that say something
+        now."""
+        if len(self._model.rows) <= CELLS_MEASURED and QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton:
+            for column in self._model.columns:
+                self._widths[column] = max(self._widths.get(column, 0), self._width_of(column))
+        is_changed = [c for n, c in enumerate(self._model.columns) if self.isColumnHidden(n) == self.is_shown(c)]
+        if is_changed or any(
+            self._width(c) != self.columnWidth(n) for n, c in enumerate(self._model.columns) if self.is_shown(c)
+        ):
+            self._arrange()
+
+    def _width(self, column: str) -> int:
+        if column not in self._widths:
+            self._widths[column] = self._width_of(column)
+        return self._layout.widths.get(column) or self._widths[column]
+
+    def _on_resized(self, number: int, _before: int, width: int) -> None:
+        if not self._is_busy and width and QGuiApplication.mouseButtons() & Qt.MouseButton.LeftButton:
+            self._layout.widths[self._model.columns[number]] = width
+            self.arranged.emit()
+
+    def _on_moved(self) -> None:
+        if self._is_busy:
+            return
+        header, columns = self.horizontalHeader(), self._model.columns
+        order = tuple(columns[header.logicalIndex(place)] for place in range(header.count()))
+        self._layout = replace(self._layout, order=order)
+        self.arranged.emit()
+
+    def _on_sorted(self) -> None:
+        if not self._is_busy:
+            self.arranged.emit()
+
+    def show_column(self, column: str, is_shown: bool) -> None:
+        """Show a column, or hide it, as the user wants it."""
+        shown, hidden = self._layout.shown - {column}, self._layout.hidden - {column}
+        self._layout = replace(
+            self._layout,
+            shown=shown | {column} if is_shown else shown,
+            hidden=hidden if is_shown else hidden | {column},
+        )
+        self._model.show_options(sorted(c for c in self._layout.shown if c.startswith(OPTION)))
+        self._arrange()
+        self.arranged.emit()
+
+    def group_by(self, columns: Sequence[str]) -> None:
+        """Show the trials in groups by the values of columns."""
+        self._model.group_by(columns)
+        self._widths = {}
+        self._arrange()
+        self.arranged.emit()
+
+    def fill_columns_menu(self, menu: QMenu) -> None:
+        """Fill a menu with an entry per column, to show or hide it, and with the options that do not vary."""
+        menu.clear()
+        theme.mark(menu, "role", "choices")
+        for column in self._model.columns:
+            if column != "trial":
+                self._add_choice(menu, column)
+        options = [f"{OPTION}{path}" for path in self._model.shown.defaults]
+        rest = [column for column in options if column not in self._model.columns]
+        if rest:
+            more = menu.addMenu("More options")
+            theme.mark(more, "role", "choices")
+            for column in rest:
+                self._add_choice(more, column)
+        menu.addSeparator()
+        menu.addAction("Reset columns", self._reset)
+
+    def _add_choice(self, menu: QMenu, column: str) -> None:
+        action = menu.addAction(markup.without_mnemonic(column_label(column)))
+        action.setCheckable(True)
+        action.setChecked(column in self._model.columns and self.is_shown(column))
+        action.toggled.connect(lambda is_on, column=column: self.show_column(column, is_on))
+
+    def _reset(self) -> None:
+        self.restore(replace(self.layout_now, order=(), shown=frozenset(), hidden=frozenset(), widths={}))
+        self.arranged.emit()
+
+    def _show_columns_menu(self, at: QPoint) -> None:
+        menu = QMenu(self)
+        self.fill_columns_menu(menu)
+        menu.exec(self.horizontalHeader().mapToGlobal(at))
+        menu.deleteLater()
+
+    # ---- keys, clicks and menu ----
+
+    @property
+    def visible_trials(self) -> list[TrialRow]:
+        """The trials whose rows are in view."""
+        first, last = self.rowAt(0), self.rowAt(self.viewport().height() - 1)
+        rows = self._model.rows[max(first, 0) : (last if last >= 0 else len(self._model.rows) - 1) + 1]
+        return [row for row in rows if isinstance(row, TrialRow)]
+
+    def as_text(self) -> str:
+        """Return the selected trials, else all that are shown, as CSV with the columns that are shown."""
+        header = self.horizontalHeader()
+        order = [self._model.columns[header.logicalIndex(place)] for place in range(header.count())]
+        return rows_csv(self.selected or self._model.trial_rows, [c for c in order if self.is_shown(c)])
+
+    def _open(self, row: int) -> None:
+        if isinstance(self._model.rows[row], Group):
+            self._model.toggle(row)
+        else:
+            self.opened.emit()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Fold or unfold a group with a click on its chevron."""
+        index = self.indexAt(event.position().toPoint())
+        row = self._model.rows[index.row()] if index.isValid() else None
+        if isinstance(row, Group) and index.column() == 0 and event.button() == Qt.MouseButton.LeftButton:
+            left = self.visualRect(index).left() + STEP * row.level
+            if left <= event.position().x() < left + STEP + 4:
+                self._model.toggle(index.row())
                 return
+        super().mousePressEvent(event)
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Open with Return, fold with Left and unfold with Right, copy as CSV with Ctrl+C."""
+        at = self.currentIndex().row()
+        row = self._model.rows[at] if 0 <= at < len(self._model.rows) else None
+        folds = {Qt.Key.Key_Left: False, Qt.Key.Key_Right: True}
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and row is not None:
+            self._open(at)
+        elif isinstance(row, Group) and event.key() in folds:
+            if self._model.is_folded(row) == folds[Qt.Key(event.key())]:
+                self._model.toggle(at)
+        elif event.matches(QKeySequence.StandardKey.Copy):
+            QGuiApplication.clipboard().setText(self.as_text())
+        else:
+            super().keyPressEvent(event)
 
-class _Cell(QTableWidgetItem):
-    """A cell that is sorted by its value, numbers before texts and empty ones last."""
-
-    def __lt__(self, other: QTableWidgetItem) -> bool:
-        own, theirs = (item.data(Qt.ItemDataRole.UserRole) for item in (self, other))
-        kinds = [(value == "", isinstance(value, str), value) for value in (own, theirs)]
-        return kinds[0] < kinds[1] if kinds[0][:2] == kinds[1][:2] else kinds[0][:2] < kinds[1][:2]
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer what can be done with the selected trials."""
+        index = self.indexAt(event.pos())
+        if self.selected:
+            column = self._model.columns[index.column()] if index.isValid() else ""
+            self.menu_requested.emit(event.globalPos(), column)
 
 
 def score_name(name: str) -> str:
     """Return the name of an objective for a person: metrics of the validation without their split."""
     split, _, metric = name.partition(".")
     return name if not metric or split != "validation" else metric
-
-
-def _score_text(trial: Trial, name: str) -> str:
-    value = trial.scores.get(name)
-    if value is None:
-        return ""
-    spread = trial.spread(name)
-    return f"{value:.4g}" + (f" ± {spread[0]:.2g}" if spread else "")

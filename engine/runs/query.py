@@ -89,6 +89,8 @@ def score(run: Searched, name: str) -> float | None:
 def matching(runs: Iterable[AnySearched], text: str) -> list[AnySearched]:
     """Return the runs that meet every word and condition of the query text."""
     conditions = [_condition(word) for word in text.split()]
+    if not conditions:
+        return list(runs)
     return [run for run in runs if all(holds(run) for holds in conditions)]
 
 

@@ -4,7 +4,7 @@ import csv
 import io
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
@@ -102,10 +102,15 @@ class Group:
     key: tuple[str, ...] = ()
     """The values of the groups that it is in, and its own, as texts."""
 
+    known: dict[str, list[float]] = field(default_factory=dict, compare=False, repr=False)
+    """Numbers that were asked for, by their columns."""
+
     def values(self, column: str) -> list[float]:
         """Return the finite numbers of its trials in a column."""
-        found = (row.value(column) for row in self.rows)
-        return [float(v) for v in found if isinstance(v, int | float) and math.isfinite(v)]
+        if column not in self.known:
+            found = (row.value(column) for row in self.rows)
+            self.known[column] = [float(v) for v in found if isinstance(v, int | float) and math.isfinite(v)]
+        return self.known[column]
 
     def mean(self, column: str) -> float | None:
         """Return the mean of a column; None without a number."""
@@ -128,14 +133,12 @@ def is_score(column: str) -> bool:
     return column not in FACTS and not column.startswith(OPTION)
 
 
-def columns_of(trials: Sequence[Trial], objectives: Sequence[str]) -> list[str]:
-    """Return the columns of trials that say something: number, state, curve, what varies, what is compared, time, other
-    losses and metrics, notes."""
-    paths = dict.fromkeys(path for trial in trials for path in trial.values)
-    names = dict.fromkeys(name for trial in trials for name in trial.scores)
-    others = sorted((name for name in names if name not in objectives), key=_place)
+def columns_of(paths: Iterable[str], scores: Iterable[str], objectives: Sequence[str]) -> list[str]:
+    """Return the columns of trials with these values and scores: number, state, curve, what varies, what is compared,
+    time, other losses and metrics, notes."""
+    others = sorted((name for name in scores if name not in objectives), key=_place)
     values = [f"{OPTION}{path}" for path in in_order(paths)]
-    return ["trial", "state", "curve", *values, *objectives, "seconds", *others, *FACTS[4:]]
+    return list(dict.fromkeys(["trial", "state", "curve", *values, *objectives, "seconds", *others, *FACTS[4:]]))
 
 
 def _place(name: str) -> tuple[int, bool, str]:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtCore import Qt
 
 from app.experiments import search_page as module
 from app.experiments.search_page import SearchPage
@@ -53,9 +54,9 @@ def folder(tmp_path: Path) -> ExperimentFolder:
 
 
 def rows(page: SearchPage) -> list[list[str]]:
-    table = page.table
-    cells = [[table.item(row, column) for column in range(table.columnCount())] for row in range(table.rowCount())]
-    return [[item.text() if item is not None else "" for item in row] for row in cells]
+    model = page.trials.model
+    shown = [column for column in model.columns if column != "curve"]
+    return [[model.text_of(row, column) for column in shown] for row in model.rows]
 
 
 def test_an_option_or_field_is_added_to_what_varies(page: SearchPage, window: MainWindow) -> None:
@@ -92,17 +93,17 @@ def test_run_asks_the_engine_and_a_refusal_is_said(
 
 def test_trials_are_shown_and_the_best_is_marked(page: SearchPage, folder: ExperimentFolder) -> None:
     page.show_experiment(folder.path)
-    assert [row[:3] for row in rows(page)] == [
-        ["1", "0.1", "0.7"],
-        ["2 ★", "0.5", "0.9"],
-        ["3", "0.9", "0.8"],
-        ["4", "0.3", ""],
+    assert [row[:4] for row in rows(page)] == [
+        ["1", "✓ Finished", "0.1", "70.00 %"],
+        ["2 ★", "✓ Finished", "0.5", "90.00 %"],
+        ["3", "✓ Finished", "0.9", "80.00 %"],
+        ["4", "◌ Interrupted", "0.3", ""],
     ]
     assert page.state.text() == "lost, 3 of 4 trials ended"
     assert page.plot_card.title == "Accuracy"
     assert page.plot.paths == [MOMENTUM]
     assert page.run_button.text() == "Run experiment"
-    page.table.sortItems(2)
+    page.table.sortByColumn(page.trials.model.columns.index("validation.accuracy"), Qt.SortOrder.AscendingOrder)
     assert [row[0] for row in rows(page)] == ["1", "3", "2 ★", "4"], "a trial without a score comes last"
 
 
@@ -126,8 +127,8 @@ def test_a_trial_that_ends_meanwhile_is_seen(page: SearchPage, folder: Experimen
     log.append(4, run="4", state="finished", scores={"validation.accuracy": 0.95})
     log.append(4, state="finished")
     log.close()
-    page._look()
-    assert rows(page)[3][:3] == ["4 ★", "0.3", "0.95"]
+    page.trials.watcher.look()
+    assert rows(page)[3] == ["4 ★", "✓ Finished", "0.3", "95.00 %", *rows(page)[3][4:]]
 
 
 def test_without_an_experiment_it_says_what_to_do_first(page: SearchPage) -> None:

@@ -100,12 +100,12 @@ def test_runs_are_listed_with_what_they_reached_and_changed(tab: ExperimentsTab)
 def test_a_name_that_no_run_has_is_said_under_the_search(tab: ExperimentsTab) -> None:
     assert tab.refusal.isHidden()
     tab.search.setText("state:failed acuracy>0.5")
-    assert (tab.refused.text(), tab.suggested.text()) == ("No run has 'acuracy'.", "Use accuracy>0.5")
-    tab.suggested.click()
+    assert (tab.refusal.refused.text(), tab.refusal.suggested.text()) == ("No run has 'acuracy'.", "Use accuracy>0.5")
+    tab.refusal.suggested.click()
     assert tab.search.text() == "state:failed accuracy>0.5"
     assert tab.refusal.isHidden()
     tab.search.setText("state:bogus")
-    assert (tab.refused.text(), tab.suggested.isHidden()) == ("There is no state 'bogus'.", True)
+    assert (tab.refusal.refused.text(), tab.refusal.suggested.isHidden()) == ("There is no state 'bogus'.", True)
 
 
 def test_finding_sorting_and_nothing_found(tab: ExperimentsTab) -> None:

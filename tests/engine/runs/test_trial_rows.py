@@ -71,7 +71,7 @@ def test_groups_have_mean_and_best() -> None:
 
 
 def test_columns_differences_and_csv() -> None:
-    columns = columns_of([one.trial for one in ROWS], [ACCURACY])
+    columns = columns_of(ROWS[0].trial.values, ROWS[0].scores, [ACCURACY])
     assert columns[:8] == [
         *("trial", "state", "curve", "option:training.solver", MOMENTUM, "option:network.conv_1.filters"),
         *(ACCURACY, "seconds"),

@@ -1,0 +1,60 @@
+"""Reads curves and progress of trials for the window in a process of its own, so that long logs do not block it.
+
+python -m app.experiments.curve_reader FOLDER
+
+Lines of JSON on standard input say what is wanted: `{"score": "validation.loss", "curves": ["1", "2"], "live": ["3"]}`
+by the names of runs; a newer line takes the place of one that waits. Those on standard output are `{"curves": {name:
+values}}` and `{"live": {name: [share, elapsed, remaining]}}`. The process ends when its input closes.
+"""
+
+import contextlib
+import json
+import os
+import select
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.runs.experiments import ExperimentFolder
+from engine.runs.trial_reader import read_curve, read_live
+
+MODULE = "app.experiments.curve_reader"
+CURVES_A_LINE = 8
+
+
+def answers(folder: ExperimentFolder, request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield progress and curves of runs, a few at a time. Runs without a log have empty ones."""
+    live = {}
+    for name in request.get("live", ()):
+        with contextlib.suppress(OSError, ValueError):
+            live[name] = read_live(folder.run_path(str(name))).write()
+    if live:
+        yield {"live": live}
+    found: dict[str, list[float]] = {}
+    for name in request.get("curves", ()):
+        found[name] = []
+        with contextlib.suppress(OSError, ValueError):
+            found[name] = read_curve(folder.run_path(str(name)), str(request.get("score", "")))
+        if len(found) == CURVES_A_LINE:
+            yield {"curves": found}
+            found = {}
+    if found:
+        yield {"curves": found}
+
+
+def main(folder: ExperimentFolder) -> None:
+    """Answer requests until the input closes; one that a newer one has replaced is left."""
+    descriptor, rest = sys.stdin.fileno(), b""
+    while data := os.read(descriptor, 2**16):
+        *lines, rest = (rest + data).split(b"\n")
+        if not lines:
+            continue
+        for report in answers(folder, json.loads(lines[-1])):
+            print(json.dumps(report, separators=(",", ":")), flush=True)
+            if "curves" in report and select.select([descriptor], [], [], 0)[0]:
+                break
+
+
+if __name__ == "__main__":
+    main(ExperimentFolder(Path(sys.argv[1])))

@@ -1,0 +1,43 @@
+"""The line under a search that names what nothing has, with the condition that was probably meant."""
+
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+
+from designer import markup, theme
+from designer.forms.row import sentence
+from engine.runs.query import UnknownName
+
+
+class UnknownNameLine(QWidget):
+    """Hidden while every name of the query is known."""
+
+    def __init__(self, search: QLineEdit) -> None:
+        super().__init__()
+        self._search = search
+        self._unknown: UnknownName | None = None
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        self.refused, self.suggested = QLabel(), QPushButton()
+        theme.mark(self.refused, "role", "error")
+        theme.mark(self.suggested, "role", "link")
+        theme.mark(self.suggested, "flush", True)
+        self.suggested.setAccessibleName("Use the suggested condition")
+        self.suggested.clicked.connect(self._take)
+        row.addWidget(self.refused)
+        row.addWidget(self.suggested)
+        row.addStretch(1)
+        self.hide()
+
+    def show_unknown(self, unknown: UnknownName | None) -> None:
+        """Show the first name of the query that nothing has; None for none."""
+        self._unknown = unknown
+        self.setVisible(unknown is not None)
+        if unknown is not None:
+            self.refused.setText(f"{sentence(unknown.message)}.")
+            self.refused.setToolTip(unknown.hint)
+            self.suggested.setText(markup.without_mnemonic(f"Use {unknown.suggestion}"))
+            self.suggested.setVisible(bool(unknown.suggestion))
+
+    def _take(self) -> None:
+        if self._unknown is not None:
+            self._search.setText(self._search.text().replace(self._unknown.word, self._unknown.suggestion, 1))
