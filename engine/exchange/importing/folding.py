@@ -58,6 +58,8 @@ def fold(ctx: Context, node: Node) -> tuple[Held, ...] | None:
     if node.op in ("Shape", "Size"):
         return _shape(ctx, node)
     names = [name for name in node.inputs if name]
+    if any(isinstance(ctx.values.get(name), Headed) for name in names):
+        return None  # it comes from a layer, and need not be laid out for it
     held = [ctx.optional(node, index) for index, name in enumerate(node.inputs) if name]
     if any(isinstance(one, Tensor) for one in held) or (not names and node.op in RANDOM):
         return None

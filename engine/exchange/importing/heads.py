@@ -72,7 +72,7 @@ def headed(graph: Graph) -> set[str]:
     makers, users = graph.makers(), graph.users()
     found: set[str] = set()
     for node in graph.nodes:
-        if node.domain != OWN_DOMAIN or node.op != "Attention":
+        if node.domain not in ("", OWN_DOMAIN) or node.op != "Attention":
             continue
         waiting = list(node.inputs[:3])
         while waiting:

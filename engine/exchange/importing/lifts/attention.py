@@ -28,11 +28,27 @@ def written_out(ctx: Context, node: Node) -> Values | Headed:
     mask = ctx.optional(node, 3)
     if mask is not None and not isinstance(mask, np.ndarray):
         raise NotLiftable("adds a mask that is not known before the network runs")
-    scale = _scale(ctx, node)
+    return attended(ctx, node, (query, key, value), mask, _scale(ctx, node))
+
+
+def attended(
+    ctx: Context,
+    node: Node,
+    given: tuple[Headed, Headed, Headed],
+    mask: np.ndarray | None,
+    scale: float,
+    *,
+    is_causal: bool = False,
+) -> Tensor | Headed:
+    """Return softmax(scale · Q Kᵀ + mask) V of tensors with an axis of heads, the keys with their channels before their
+    steps: a layer, or products of matrices. With `is_causal`, `mask` is None only where the steps are not known."""
+    query, key, value = given
     heads = {_heads(query), _heads(key, transposed=True), _heads(value)}
-    kind = _mask(mask)
+    kind = "causal" if is_causal else mask_kind(mask)
     if len(heads) > 1 or None in heads or kind is None:
-        return _products(ctx, node, (query, key, value), mask, scale)
+        if is_causal and mask is None:
+            raise NotLiftable("has a mask whose size is known only when the network runs")
+        return _products(ctx, node, given, mask, scale)
     (count,) = heads
     assert count is not None
     each = query.factors["C"][-1].size
@@ -84,7 +100,7 @@ def _scale(ctx: Context, node: Node) -> float:
     return scale
 
 
-def _mask(mask: np.ndarray | None) -> str | None:
+def mask_kind(mask: np.ndarray | None) -> str | None:
     """Return the mask of the layer that known numbers are: none, causal, or None for another one."""
     if mask is None or not np.any(mask):
         return "none"

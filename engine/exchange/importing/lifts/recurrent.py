@@ -7,9 +7,11 @@ import numpy as np
 from engine.exchange.importing.context import Context
 from engine.exchange.importing.graph import Node
 from engine.exchange.importing.registry import Values, lift
+from engine.exchange.importing.sizes import as_sizes
 from engine.exchange.importing.values import BATCH, ONE, NotLiftable, Tensor
 from engine.layers import recurrent
 from engine.layers.recurrent import BEFORE, RECURRENT_BIAS, RecurrentLayer
+from engine.layers.recurrent_variants import PeepholeLstm
 from engine.layers.reshape_layouts import Flip
 from engine.layers.utility import Identity
 
@@ -20,6 +22,8 @@ LAYERS: dict[str, tuple[type[RecurrentLayer], type[RecurrentLayer]]] = {
 }
 GATES = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2), "RNN": (0,)}
 """Gates of ONNX (input, output, forget, cell; update, reset, hidden) in torch's order."""
+PEEPHOLES = (0, 2, 1)
+"""Peepholes of ONNX (input, output, forget) in the order of the layer."""
 STATES = {"Tanh": "tanh", "Softsign": "softsign", "Relu": "relu"}
 MERGED = (0, 2, 1, 3)
 """Transposition that lays the two directions beside the numbers of each, for a Reshape to join."""
@@ -27,15 +31,15 @@ MERGED = (0, 2, 1, 3)
 
 @lift(
     "LSTM", "GRU", "RNN",
-    becomes=("lstm", "bilstm", "gru", "bigru", "rnn", "birnn"),
-    note="without clipping, peepholes and lengths; the outputs of two directions joined",
+    becomes=("lstm", "bilstm", "gru", "bigru", "rnn", "birnn", "peephole_lstm"),
+    note="without clipping and lengths; the outputs of two directions joined",
 )  # fmt: skip
 def recurrent_layer(ctx: Context, node: Node) -> Values:
     """Weights are (directions, gates · hidden, inputs)."""
-    _refuse(ctx, node)
     is_batch_first = bool(ctx.attribute(node, "layout", 0))
     want = (BATCH, "T", "C") if is_batch_first else ("T", BATCH, "C")
     x = ctx.relayout(node, ctx.tensor(node, 0), want)
+    _refuse(ctx, node, x)
     direction = ctx.attribute(node, "direction", "forward")
     both = direction == "bidirectional"
     hidden = ctx.numbers(node, 2).shape[2]
@@ -45,7 +49,7 @@ def recurrent_layer(ctx: Context, node: Node) -> Values:
     states = _states(ctx, node)
     only_last = takes_states[0] and not takes_all and not takes_states[1] and not both
     type = ctx.make(
-        LAYERS[node.op][both],
+        _kind(ctx, node, both=both),
         hidden_units=hidden,
         output_mode="last" if only_last else "sequence",
         state_inputs=bool(states),
@@ -72,14 +76,28 @@ def _is_used(ctx: Context, node: Node, number: int) -> bool:
     return number < len(node.outputs) and ctx.is_used(node.outputs[number])
 
 
-def _refuse(ctx: Context, node: Node) -> None:
+def _refuse(ctx: Context, node: Node, x: Tensor) -> None:
+    """Refuse what no layer has: limits of the gates, and lengths, but for such of all steps."""
     if ctx.attribute(node, "clip", None) is not None or ctx.attribute(node, "input_forget", 0):
         raise NotLiftable("clips its gates, or couples them")
-    peepholes = ctx.optional_numbers(node, 7)
-    if peepholes is not None and np.any(peepholes):
-        raise NotLiftable("has peepholes")
-    if ctx.optional(node, 4) is not None:
+    lengths = as_sizes(ctx.optional(node, 4))
+    steps = x.size(x.dims.index("T"))
+    if len(node.inputs) > 4 and node.inputs[4] and (lengths is None or set(lengths.items) != {steps}):
         raise NotLiftable("takes the length of each sequence")
+
+
+def _peepholes(ctx: Context, node: Node) -> np.ndarray | None:
+    """Return the peephole weights (directions, gates · hidden), None where there are none."""
+    numbers = ctx.optional_numbers(node, 7)
+    return numbers if numbers is not None and np.any(numbers) else None
+
+
+def _kind(ctx: Context, node: Node, *, both: bool) -> type[RecurrentLayer]:
+    if _peepholes(ctx, node) is None:
+        return LAYERS[node.op][both]
+    if both:
+        raise NotLiftable("has peepholes in two directions")
+    return PeepholeLstm
 
 
 def _refuse_apart(ctx: Context, node: Node, *, is_batch_first: bool) -> None:
@@ -117,7 +135,9 @@ def _variant(ctx: Context, node: Node) -> dict[str, Any]:
     found: dict[str, Any] = {}
     count = {"LSTM": 3, "GRU": 2, "RNN": 1}[node.op]
     names = ctx.attribute(node, "activations", None)
-    for start in range(0, len(names or ()), count):
+    if names and _peepholes(ctx, node) is not None and names != ["Sigmoid", "Tanh", "Tanh"]:
+        raise NotLiftable(f"has peepholes and the activations {', '.join(names)}")
+    for start in range(0, len(names or ()) if _peepholes(ctx, node) is None else 0, count):
         one = names[start : start + count]
         gates, states = (one[:1], one[1:]) if node.op != "RNN" else ([], one)
         if any(gate != "Sigmoid" for gate in gates) or len(set(states)) > 1 or states[0] not in STATES:
@@ -145,6 +165,9 @@ def _weights(ctx: Context, node: Node, type: RecurrentLayer) -> dict[str, np.nda
             found |= {f"bias_ih_l0{suffix}": first, f"bias_hh_l0{suffix}": second}
         else:
             found[f"bias_ih_l0{suffix}"] = first + second
+    peepholes = _peepholes(ctx, node)
+    if peepholes is not None:
+        found["peephole_l0"] = np.concatenate([np.split(peepholes[0], 3)[gate] for gate in PEEPHOLES])
     return found
 
 

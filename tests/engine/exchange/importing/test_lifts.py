@@ -256,3 +256,88 @@ def test_two_directions_joined_by_their_shape(tmp_path: Path, batch: int | str) 
         helper.make_node("Transpose", ["q"], ["y"], perm=[1, 0, 2]),
     ]
     assert lifted(tmp_path, nodes, [batch, 7, 3], constants) == ["bilstm"]
+
+
+NEWEST = [helper.make_opsetid("", 23), helper.make_opsetid("com.microsoft", 1)]
+FULL = np.triu(np.full((5, 5), -1e9, np.float32), 1)
+
+
+@pytest.mark.parametrize(
+    ("op", "attributes", "constants", "mask"),
+    [
+        ("Attention", {"q_num_heads": 2, "kv_num_heads": 2}, {}, "none"),
+        ("Attention", {"q_num_heads": 2, "kv_num_heads": 2}, {"m": FULL == 0}, "causal"),
+        ("Attention", {"q_num_heads": 2, "kv_num_heads": 2, "is_causal": 1}, {}, "causal"),
+        ("MultiHeadAttention", {"num_heads": 2, "domain": "com.microsoft"}, {"b": numbers(24)}, "none"),
+    ],
+)
+def test_attention_as_one_operator(
+    tmp_path: Path, op: str, attributes: dict[str, Any], constants: dict[str, np.ndarray], mask: str
+) -> None:
+    """With the products around it it is one layer."""
+    weights = {name: numbers(8, 8) for name in ("wq", "wk", "wv", "wo")}
+    nodes = [
+        *(helper.make_node("MatMul", ["x", f"w{at}"], [at]) for at in "qkv"),
+        helper.make_node(op, ["q", "k", "v", *constants], ["a"], **attributes),
+        helper.make_node("MatMul", ["a", "wo"], ["y"]),
+    ]
+    assert lifted(tmp_path, nodes, ["N", 5, 8], {**weights, **constants}, opsets=NEWEST) == ["self_attention"]
+    (layer,) = list(load(tmp_path / "a.netwright").project.network.layers.values())[1:]
+    assert (layer.type.heads, layer.type.mask) == (2, mask)  # type: ignore[attr-defined]
+
+
+def test_attention_with_an_axis_of_heads(tmp_path: Path) -> None:
+    constants = {name: numbers(8, 8) for name in ("wq", "wk", "wv", "wo")}
+    constants |= {"apart": np.array([0, 0, 2, 4]), "together": np.array([0, 0, 8])}
+    nodes = []
+    for at in "qkv":
+        nodes += [
+            helper.make_node("MatMul", ["x", f"w{at}"], [at]),
+            helper.make_node("Reshape", [at, "apart"], [f"{at}r"]),
+            helper.make_node("Transpose", [f"{at}r"], [f"{at}t"], perm=[0, 2, 1, 3]),
+        ]
+    nodes += [
+        helper.make_node("Attention", ["qt", "kt", "vt"], ["a"], is_causal=1),
+        helper.make_node("Transpose", ["a"], ["at"], perm=[0, 2, 1, 3]),
+        helper.make_node("Reshape", ["at", "together"], ["ar"]),
+        helper.make_node("MatMul", ["ar", "wo"], ["y"]),
+    ]
+    assert lifted(tmp_path, nodes, ["N", "T", 8], constants, opsets=NEWEST[:1]) == ["self_attention"]
+
+
+@pytest.mark.parametrize(
+    ("op", "attributes", "sizes", "constants", "expected"),
+    [
+        ("Attention", {"num_heads": 2}, ["N", 5, 8], (numbers(8, 24), numbers(24)), ["attention"]),
+        ("FusedConv", {"activation": "Clip", "activation_params": [0.0, 6.0]}, ["N", 2, 6, 6], (numbers(3, 2, 3, 3),),
+         ["conv2d", "clipped_relu"]),
+        ("FusedGemm", {"activation": "LeakyRelu", "activation_alpha": 0.2}, ["N", 6], (numbers(6, 3), numbers(3)),
+         ["fully_connected", "leaky_relu"]),
+    ],
+)  # fmt: skip
+def test_layers_of_the_runtime_are_several(
+    tmp_path: Path,
+    op: str,
+    attributes: dict[str, Any],
+    sizes: list[int | str],
+    constants: tuple[np.ndarray, ...],
+    expected: list[str],
+) -> None:
+    held = dict(zip("wb", constants, strict=False))
+    made = node(op, *held, domain="com.microsoft", **attributes)
+    keys = lifted(tmp_path, [made], sizes, held, opsets=MICROSOFT)
+    assert [key for key in keys if key != "fully_connected" or op == "FusedGemm"] == expected
+
+
+def test_peepholes_and_lengths_of_all_steps(tmp_path: Path) -> None:
+    constants = {"w": numbers(1, 20, 3), "r": numbers(1, 20, 5), "b": numbers(1, 40), "one": np.array([1])}
+    constants |= {"lengths": np.array([7, 7], np.int32), "p": numbers(1, 15)}
+    nodes = [
+        helper.make_node("Transpose", ["x"], ["t"], perm=[1, 0, 2]),
+        helper.make_node("LSTM", ["t", "w", "r", "b", "lengths", "", "", "p"], ["o"], hidden_size=5),
+        helper.make_node("Squeeze", ["o", "one"], ["q"]),
+        helper.make_node("Transpose", ["q"], ["y"], perm=[1, 0, 2]),
+    ]
+    assert lifted(tmp_path, nodes, [2, 7, 3], constants) == ["peephole_lstm"]
+    nodes[1] = helper.make_node("LSTM", ["t", "w", "r", "b", "lengths"], ["o"], hidden_size=5)
+    assert lifted(tmp_path, nodes, [2, 7, 3], constants) == ["lstm"]
