@@ -36,6 +36,11 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "largest-batch": ("trials", "find the largest mini-batch that fits into memory"),
         "profile": ("trials", "measure time, FLOPs and memory of each layer"),
     },
+    "clusters": {
+        "cluster": ("cluster", "keep profiles of clusters"),
+        "jobs": ("cluster_jobs", "list the runs on clusters"),
+        "fetch": ("cluster_jobs", "bring a run on a cluster into its folder here"),
+    },
     "a run that trains": {
         "follow": ("follow", "show the progress of a run"),
         "stop": ("control", "stop a run"),
@@ -132,6 +137,13 @@ EXAMPLES = {
     ),
     "transfer": ("transfer runs/first -o other.netwright --outputs 10 --freeze-up-to relu_1",),
     "weights": ("weights match digits.netwright --from runs/first", "weights list"),
+    "cluster": (
+        "cluster add lab --set kind=slurm --set workers=4",
+        "cluster list",
+        "cluster export lab -o lab.toml",
+    ),
+    "jobs": ("jobs",),
+    "fetch": ("fetch runs/two --checkpoints",),
     "devices": ("devices", "devices --test"),
     "resume": (
         'resume runs/first --set training.max_epochs=20 --require "accuracy>=0.9"',

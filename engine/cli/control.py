@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from engine.cli.cluster_jobs import open_followed
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, print_json
 from engine.cli.follow import tell_silence
 from engine.core.errors import EXIT_DONE, RunError, UserError
 from engine.runs.events import ENDS, Refused, Requested
-from engine.runs.folder import RunFolder, open_run
+from engine.runs.folder import RunFolder
 from engine.runs.log import EventReader
 from engine.runs.requests import BY_NAME, REQUESTS, Flag, Number, RequestType, Switch, answers_to, request_text
 
@@ -59,7 +60,7 @@ def _register_row(commands: Commands, row: RequestType) -> None:
 
 def run_stop(arguments: argparse.Namespace) -> int:
     """Send the request and wait until the run has ended."""
-    folder = open_run(arguments.folder)
+    folder = open_followed(arguments.folder)
     state = folder.state()
     if state in ENDS:
         raise UserError(f"The run in {folder.path} has already ended: {state}.")
@@ -107,7 +108,7 @@ def _run(row: RequestType, arguments: argparse.Namespace) -> int:
     if row.has_values and not values:
         *options, last = (field.option for field in row.fields)
         raise UserError(f"Name what to {row.name}: {', '.join(options)} or {last}.")
-    return send(arguments, open_run(arguments.folder), row.name, **values)
+    return send(arguments, open_followed(arguments.folder), row.name, **values)
 
 
 def send(arguments: argparse.Namespace, folder: RunFolder, name: str, **values: float) -> int:

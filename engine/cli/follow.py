@@ -34,7 +34,7 @@ from engine.runs.events import (
     Started,
     StateChanged,
 )
-from engine.runs.folder import RunFolder, open_run
+from engine.runs.folder import RunFolder
 from engine.runs.log import EventReader
 from engine.runs.requests import done_text
 from engine.runs.summary import achieved_text, format_metric
@@ -226,7 +226,9 @@ def register(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print events until the run has ended, its coordinator is gone, or nobody reads the output. Returns the exit
     code."""
-    folder = open_run(arguments.folder)
+    from engine.cli.cluster_jobs import open_followed
+
+    folder = open_followed(arguments.folder)
     with ProgressPrinter(sys.stderr if arguments.json else sys.stdout) as printer:
         return _follow(folder, printer, arguments)
 

@@ -6,6 +6,8 @@ The JSON Schema and the tables of the documentation are generated from here (`en
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 
+from engine.cli.cluster_outputs import ExportedProfile, Fetched, ImportedProfiles, Jobs, ProfileList
+from engine.cli.cluster_outputs import Profile as ClusterProfile
 from engine.cli.experiment_outputs import AskedExperiment, BestTrial, Experiment, Experiments, StartedExperiment
 from engine.cli.run_outputs import (
     Deleted,
@@ -444,6 +446,15 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "queue start": (QueueEntries,),
     "queue move": (QueueEntries,),
     "queue remove": (QueueEntries,),
+    "cluster list": (ProfileList,),
+    "cluster add": (ClusterProfile,),
+    "cluster edit": (ClusterProfile,),
+    "cluster default": (ProfileList,),
+    "cluster remove": (ProfileList,),
+    "cluster import": (ImportedProfiles,),
+    "cluster export": (ExportedProfile,),
+    "jobs": (Jobs,),
+    "fetch": (Fetched,),
     "devices": (Devices,),
     "advise": (Advice,),
     "largest-batch": (LargestBatch,),

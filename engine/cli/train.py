@@ -2,9 +2,11 @@
 
 import argparse
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from engine.cli.cluster_jobs import follow_job, profile_of, submit_run, wait_for_end
 from engine.cli.commands import Commands
 from engine.cli.common import (
     add_json,
@@ -19,6 +21,8 @@ from engine.cli.common import (
 from engine.cli.control import send
 from engine.cli.follow import ProgressPrinter
 from engine.cli.require import Requirement, parse, refuse_impossible, write_junit
+from engine.cluster.jobs import resume as resume_job
+from engine.cluster.profiles import ClusterProfile
 from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, RunError, UserError, plural
 from engine.core.text import format_duration
 from engine.project.bindings import in_order
@@ -26,6 +30,7 @@ from engine.project.environment import TARGETS
 from engine.project.project import Project
 from engine.runs.baselines import comparisons, worse_than_baseline
 from engine.runs.folder import RunFolder, open_run, origin
+from engine.runs.remote import read_remote
 from engine.runs.summary import format_metric
 from engine.user_code import trust
 
@@ -77,6 +82,11 @@ def leave(folder: RunFolder, arguments: argparse.Namespace) -> int:
     from engine.launch.detached_coordinator import start_detached
 
     start_detached(folder)
+    return _tell_left(folder, arguments)
+
+
+def _tell_left(folder: RunFolder, arguments: argparse.Namespace) -> int:
+    """Print the folder of a run that goes on without this process."""
     run_dir = str(folder.path.absolute())
     print_json(arguments, {"run_dir": run_dir}) if arguments.json else print(folder.path)
     return EXIT_DONE
@@ -85,13 +95,24 @@ def leave(folder: RunFolder, arguments: argparse.Namespace) -> int:
 def see_through(
     folder: RunFolder, printer: ProgressPrinter, requirements: list[Requirement], arguments: argparse.Namespace
 ) -> int:
-    """Train in this process, print the outcome and return the exit code. The outcome is printed even if the JUnit file
-    cannot be written."""
+    """Train in this process, print the outcome and return the exit code."""
     from engine.launch.coordinator import coordinate, exit_code
 
     printer.wait("starting: imports torch ...")
     result = coordinate(folder, on_event=printer)
     printer.close()
+    return tell_outcome(folder, result, printer, requirements, arguments) or exit_code(folder)
+
+
+def tell_outcome(
+    folder: RunFolder,
+    result: dict[str, Any],
+    printer: ProgressPrinter,
+    requirements: list[Requirement],
+    arguments: argparse.Namespace,
+) -> int:
+    """Print the outcome of a run, even if the JUnit file cannot be written. Returns the exit code of requirements that
+    do not hold, else 0."""
     outcomes = [requirement.judge(result) for requirement in requirements]
     is_judged = result["state"] == "finished"
     missed = [outcome.text for outcome in outcomes if is_judged and not outcome.passed]
@@ -111,7 +132,7 @@ def see_through(
         printer.say(f"requirement {'met' if outcome.passed else 'not met'}: {outcome.text}")
     if not_written is not None:
         raise not_written
-    return EXIT_REQUIREMENT if missed else exit_code(folder)
+    return EXIT_REQUIREMENT if missed else EXIT_DONE
 
 
 def _failure(result: dict[str, Any], missed: list[str], not_written: UserError | None) -> dict[str, dict[str, str]]:
@@ -158,6 +179,8 @@ def register_train(commands: Commands) -> None:
     add_trust(command)
     command.add_argument("--environment", choices=TARGETS, help="where to train, instead of what the project says")
     command.add_argument("--workers", type=int, metavar="N", help="the number of workers, with multi-cpu")
+    what = "the cluster profile, with parallel; default: the one that the project names, else your default"
+    command.add_argument("--profile", metavar="NAME", help=what)
     where = "folder of the run: absent or empty; default: runs/<time>_<name> beside the project"
     command.add_argument("--run-dir", type=Path, metavar="DIR", help=where)
     add_outcome(command)
@@ -172,6 +195,9 @@ def run_train(arguments: argparse.Namespace) -> int:
     refuse_never(requirements, project, arguments.project)
     project_origin = origin(arguments.project)
     look_at_code(project, project_origin.code_base, project_origin.code, trusted=arguments.trust)
+    profile = profile_of(project, arguments.profile)
+    if profile is not None and profile.kind != "ray":
+        return _train_as_job(project, profile, notices, requirements, arguments)
     with ProgressPrinter() as printer:
         printer.wait("starting: looks for devices and reads the data ...")
         from engine.launch.prepare import prepare
@@ -185,6 +211,49 @@ def run_train(arguments: argparse.Namespace) -> int:
             printer.close()
             return leave(folder, arguments)
         return see_through(folder, printer, requirements, arguments)
+
+
+def _train_as_job(
+    project: Project,
+    profile: ClusterProfile,
+    notices: Sequence[str],
+    requirements: list[Requirement],
+    arguments: argparse.Namespace,
+) -> int:
+    """Train as a job of a cluster, print the outcome unless it is left behind, and return the exit code."""
+    with ProgressPrinter() as printer:
+        folder = submit_run(project, arguments.project.resolve(), arguments.run_dir, profile, printer)
+        for notice in notices:
+            printer.say(f"note: {notice}")
+        return _follow_job(folder, printer, requirements, arguments)
+
+
+def _resume_job(
+    folder: RunFolder, settings: list[str], requirements: list[Requirement], arguments: argparse.Namespace
+) -> int:
+    """Resume a run on a cluster, print the outcome unless it is left behind, and return the exit code."""
+    if settings:
+        raise UserError(
+            f"The run in {folder.path} is on a cluster and goes on there with its own options.",
+            hint="Leave --set, --environment and --workers out, or fetch it with --checkpoints and train it here.",
+        )
+    resume_job(folder)
+    with ProgressPrinter() as printer:
+        return _follow_job(folder, printer, requirements, arguments)
+
+
+def _follow_job(
+    folder: RunFolder, printer: ProgressPrinter, requirements: list[Requirement], arguments: argparse.Namespace
+) -> int:
+    """Follow a run on a cluster to its end, unless it is left behind, and return the exit code."""
+    from engine.launch.coordinator import exit_code
+
+    follow_job(folder, printer)
+    if arguments.detach:
+        printer.close()
+        return _tell_left(folder, arguments)
+    result = wait_for_end(folder, printer)
+    return tell_outcome(folder, result, printer, requirements, arguments) or exit_code(folder)
 
 
 def settings_of(arguments: argparse.Namespace) -> list[str]:
@@ -235,6 +304,8 @@ def run_resume(arguments: argparse.Namespace) -> int:
     folder = type(folder)(folder.path.absolute())
     settings = settings_of(arguments)
     requirements = requirements_of(arguments)
+    if read_remote(folder.path) is not None and folder.state() != "paused":
+        return _resume_job(folder, settings, requirements, arguments)
     if folder.state() == "paused":
         if settings:
             raise RunError("A paused run goes on as it is.", hint="Stop it first, then resume it with other options.")

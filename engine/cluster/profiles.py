@@ -8,13 +8,14 @@ import contextlib
 import json
 import os
 import re
+import socket
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from engine.core.errors import FieldError, FieldErrors, UserError, did_you_mean
+from engine.core.errors import FieldError, FieldErrors, UnavailableError, UserError, did_you_mean
 from engine.core.fields import JSON, Bool, Choice, FilePath, Float, Int, Text
 from engine.core.files import make_private_folder, read_file, write_atomically
 from engine.core.folders import config_folder
@@ -101,7 +102,7 @@ class ClusterProfile(Record):
     storage = Text(
         "",
         help="Folder of the cluster for runs and their data, as its hosts name it; all of them must see it. Default "
-        "empty: the folder of the run, where the hosts see the disks of this machine",
+        "empty: netwright-jobs in the home folder there; with Ray the folder of the run itself",
         group="Files",
         matlab="JobStorageLocation",
     )
@@ -280,8 +281,9 @@ def find_profile(name: str = "", file: Path | None = None) -> ClusterProfile:
     profiles = read_profiles(file)
     known = profiles.by_name
     if not known:
-        hint = "Add one: netwright-engine cluster add NAME --set kind=ray --set address=head:6379."
-        raise UserError("There is no cluster profile yet.", code="no_profile", hint=hint)
+        hint = "Add one: netwright-engine cluster add NAME --set kind=slurm."
+        message = "The execution environment 'parallel' needs a cluster profile, and there is none yet."
+        raise UnavailableError(message, code="no_profile", hint=hint)
     wanted = name or profiles.default or (next(iter(known)) if len(known) == 1 else "")
     if not wanted:
         hint = f"Name one of {', '.join(known)}, or choose it: netwright-engine cluster default NAME."
@@ -300,7 +302,7 @@ def save_profile(profile: ClusterProfile, *, replacing: str | None = None, file:
     with _change(file) as change:
         profiles = change.profiles
         if replacing is not None and replacing not in profiles.by_name:
-            raise _unknown(replacing, profiles)
+            raise unknown_profile(replacing, profiles)
         if profile.name != replacing and profile.name in profiles.by_name:
             hint = "Choose another name, or change that one: netwright-engine cluster edit."
             raise UserError(f"There is a cluster profile '{profile.name}' already.", code="exists", hint=hint)
@@ -318,7 +320,7 @@ def remove_profile(name: str, file: Path | None = None) -> None:
     with _change(file) as change:
         profiles = change.profiles
         if name not in profiles.by_name:
-            raise _unknown(name, profiles)
+            raise unknown_profile(name, profiles)
         kept = {known: profile for known, profile in profiles.by_name.items() if known != name}
         change.profiles = Profiles("" if profiles.default == name else profiles.default, kept)
 
@@ -327,8 +329,23 @@ def set_default(name: str, file: Path | None = None) -> None:
     """Make a profile the one that a project without a name means; an empty name means none. Raises `UserError`."""
     with _change(file) as change:
         if name and name not in change.profiles.by_name:
-            raise _unknown(name, change.profiles)
+            raise unknown_profile(name, change.profiles)
         change.profiles = replace(change.profiles, default=name)
+
+
+def running_ray(profiles: Iterable[ClusterProfile] = ()) -> str | None:
+    """Return the address of a Ray that runs on this machine, by the file in which it notes it; None without one, and
+    where one of the profiles names it."""
+    folder = Path(os.environ.get("RAY_TMPDIR", "/tmp"), "ray", "ray_current_cluster")
+    try:
+        address = read_file(folder, 256).decode().strip()
+        host, _, port = address.rpartition(":")
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=0.5):
+            pass
+    except (OSError, ValueError):
+        return None  # none was started, or it is gone and has left its file
+    is_known = any(profile.kind == "ray" and profile.address in ("auto", address) for profile in profiles)
+    return None if is_known else address
 
 
 def exported(profile: ClusterProfile) -> str:
@@ -347,7 +364,8 @@ def imported(text: str, source: str) -> tuple[ClusterProfile, ...]:
     return profiles
 
 
-def _unknown(name: str, profiles: Profiles) -> UserError:
+def unknown_profile(name: str, profiles: Profiles) -> UserError:
+    """Return the error for a name that no profile has."""
     hint = did_you_mean(name, profiles.by_name) or f"There are: {', '.join(profiles.by_name) or 'none'}."
     return UserError(f"There is no cluster profile '{name}'.", code="no_profile", hint=hint)
 

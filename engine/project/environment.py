@@ -46,6 +46,14 @@ class EnvironmentOptions(Record):
         matlab="ExecutionEnvironment",
         torch="device, and torchrun",
     )
+    cluster = Text(
+        "",
+        label="Cluster",
+        group="Environment",
+        help="Name of the cluster profile. Default empty: your default one. `netwright-engine cluster list` shows them",
+        matlab="parcluster, ClusterProfile",
+        visible_when=_target("parallel"),
+    )
     num_workers = Int(
         0,
         low=0,

@@ -25,6 +25,7 @@ from engine.core.fields import quoted
 from engine.core.files import CHECKSUM, ChecksumError, read_file, without_checksum, write_checked_json, write_json
 from engine.runs.events import ENDS
 from engine.runs.info import RunInfo
+from engine.runs.remote import read_remote
 from engine.runs.requests import FROM_USERS, refuse_unknown
 
 REQUEST_LIMIT_BYTES = 4096
@@ -154,6 +155,8 @@ class RunFolder:
         and by the state of its process.
         """
         info = self.read_info()
+        if (remote := read_remote(self.path)) is not None:
+            return remote.lost if info.state not in ENDS else ""
         if info.state in ENDS or info.host != platform.node() or not locks.is_locked(self.lock):
             return ""
         process = f"its coordinator (process {info.coordinator})"
@@ -170,12 +173,13 @@ class RunFolder:
 
     def state(self) -> str:
         """Return the current state: that of `run.json`, or `lost` if that is not an end state and no process holds the
-        lock."""
+        lock. A run on a cluster is lost only where its job is gone: it goes on without a process here."""
         state = self.read_info().state
         if state in ENDS or self.is_alive():
             return state
+        remote = read_remote(self.path)
         state = self.read_info().state  # it may have ended normally after the first read
-        return state if state in ENDS else "lost"
+        return state if state in ENDS or (remote is not None and remote.job_state != "gone") else "lost"
 
     def has_released(self) -> bool:
         """Return whether the run is paused and has released its memory. Raises `UserError`."""

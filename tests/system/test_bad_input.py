@@ -281,7 +281,7 @@ def test_a_disk_that_runs_full(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--environment", "parallel"], ("'parallel' is not available here", "cluster profile", "Choose one of: auto")),
+        (["--environment", "parallel"], ("'parallel' needs a cluster profile", "netwright-engine cluster add")),
         (
             ["--environment", "multi-gpu"],
             ("'multi-gpu' is not available here", "cuda:1: only 12 MiB", "Choose one of: auto, cpu"),

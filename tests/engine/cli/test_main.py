@@ -13,7 +13,7 @@ import pytest
 
 from engine.cli import main
 from engine.cli.commands import COMMANDS, EXAMPLES, HIDDEN, parser
-from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_INPUT, EXIT_REQUIREMENT, EXIT_STOPPED
+from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_INPUT, EXIT_REQUIREMENT, EXIT_STOPPED, EXIT_UNAVAILABLE
 from engine.core.version import VERSION
 from engine.project.file import save
 from engine.project.project import Project, set_option
@@ -275,7 +275,15 @@ def test_a_command_without_its_rest_shows_its_help(words: list[str], capsys: pyt
     assert shown.err == ""
     if words != ["queue"]:
         assert [line for line in shown.out.splitlines() if re.fullmatch(r"[a-z ]+:", line)] == [
-            *("projects:", "training:", "a run that trains:", "runs:", "a trained network:", "this program:"),
+            *(
+                "projects:",
+                "training:",
+                "clusters:",
+                "a run that trains:",
+                "runs:",
+                "a trained network:",
+                "this program:",
+            ),
             "exit codes:",
         ]
 
@@ -337,7 +345,7 @@ def test_completion_knows_commands_and_options(shell: str, capsys: pytest.Captur
         (["show", "/nowhere"], EXIT_INPUT, "not_found"),
         (["runs", "/nowhere"], EXIT_INPUT, "not_found"),
         (["compare", "PROJECT", "BAD"], EXIT_REQUIREMENT, "different"),
-        (["train", "PROJECT", "--environment", "parallel"], EXIT_INPUT, "invalid_input"),
+        (["train", "PROJECT", "--environment", "parallel"], EXIT_UNAVAILABLE, "no_profile"),
         (["train", "PROJECT", "--junit", "/nowhere/a.xml"], EXIT_INPUT, "not_found"),
         (["draw", "PROJECT", "-o", "/nowhere/a.svg"], EXIT_INPUT, "not_found"),
     ],

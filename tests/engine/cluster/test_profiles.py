@@ -61,7 +61,7 @@ def test_the_default_follows_a_new_name_and_goes_with_its_profile(file: Path) ->
 
 
 def test_names_that_are_taken_or_unknown_are_refused(file: Path) -> None:
-    with pytest.raises(UserError, match=r"no cluster profile yet.*cluster add"):
+    with pytest.raises(UserError, match=r"there is none yet\. Add one: .*cluster add"):
         find_profile("lab", file)
     save_profile(LAB, file=file)
     with pytest.raises(UserError, match="'lab' already"):

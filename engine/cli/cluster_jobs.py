@@ -1,0 +1,194 @@
+"""Commands `jobs` and `fetch`, and training on a cluster that takes a run as a job."""
+
+import argparse
+import contextlib
+import time
+from pathlib import Path
+from typing import Any
+
+from engine.cli.commands import Commands
+from engine.cli.common import add_json, iso_time, print_json
+from engine.cli.follow import POLL_S, ProgressPrinter
+from engine.cli.terminal import print_table
+from engine.cluster.follower import ensure_follower, is_open
+from engine.cluster.hosts import Host
+from engine.cluster.jobs import delete, fetch, jobs, remote_of, submit
+from engine.cluster.profiles import ClusterProfile, find_profile
+from engine.core.errors import EXIT_DONE, RunError, UserError
+from engine.project.check import check
+from engine.project.project import Project
+from engine.project.user_code import ready
+from engine.runs.events import ENDS
+from engine.runs.folder import RunFolder, open_run, origin
+from engine.runs.log import EventReader
+from engine.runs.remote import RemoteRun, read_remote
+
+
+def register(commands: Commands) -> None:
+    """Add the commands `jobs` and `fetch`."""
+    text = (
+        "List the runs on clusters, with what is last known of them, and go on following those that have not ended. "
+        "They go on without this machine."
+    )
+    command = commands.add_parser("jobs", description=text)
+    command.add_argument("--delete", type=Path, metavar="RUN", help="end the job of a run and delete its files there")
+    add_json(command)
+    command.set_defaults(run=run_jobs)
+    text = (
+        "Bring the weights and results of a run on a cluster into its folder here, also while it trains. A run that "
+        "ends is fetched by itself while it is followed."
+    )
+    command = commands.add_parser("fetch", description=text)
+    command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
+    command.add_argument("--checkpoints", action="store_true", help="its checkpoints too, to go on with it here")
+    add_json(command)
+    command.set_defaults(run=run_fetch)
+
+
+def open_followed(path: Path) -> RunFolder:
+    """Return a run folder; one of a run on a cluster is followed from now on. Raises `UserError`."""
+    folder = open_run(path)
+    if read_remote(folder.path) is not None:
+        ensure_follower(folder)
+    return folder
+
+
+def profile_of(project: Project, name: str | None) -> ClusterProfile | None:
+    """Return the profile of a project whose target is parallel, or that was named; None for other targets."""
+    if project.environment.target != "parallel":
+        if name:
+            raise UserError(
+                f"--profile {name}: a profile goes with the execution environment parallel.",
+                hint="Add --environment parallel.",
+            )
+        return None
+    return find_profile(name or project.environment.cluster)
+
+
+def submit_run(
+    project: Project, path: Path, run_dir: Path | None, profile: ClusterProfile, printer: ProgressPrinter
+) -> RunFolder:
+    """Check a project and start its run as a job. Returns its folder here."""
+    source = origin(path)
+    ready(project, source.code_base, source.code)
+    if project.data.source == "none":
+        raise UserError("The project has no data to learn from.", hint="Choose a data source first.")
+    check(project).refuse_errors()
+    printer.wait(f"copies the project and its data to {profile.name} ...")
+    return submit(project, path, run_dir, profile)
+
+
+def follow_job(folder: RunFolder, printer: ProgressPrinter) -> None:
+    """Let a process of its own follow a run on a cluster, and say where the run is."""
+    ensure_follower(folder)
+    remote = remote_of(folder)
+    printer.say(f"job {remote.job.partition(':')[0]} on {Host(remote.host)}, in {remote.folder}")
+
+
+def wait_for_end(folder: RunFolder, printer: ProgressPrinter) -> dict[str, Any]:
+    """Print the progress of a run on a cluster until its end, and return its result. Ctrl-C asks it to stop.
+
+    Raises `RunError` for one that is lost, or that has no result.
+    """
+    reader, said, has_asked = EventReader(folder), "", False
+    while True:
+        try:
+            is_over = not is_open(folder) and not folder.is_alive()
+            for event in (events := reader.read()):
+                printer(event)
+            if is_over and not events:
+                break
+            said = _tell(folder, said, printer)
+            time.sleep(POLL_S)
+        except KeyboardInterrupt:
+            if has_asked:
+                raise
+            has_asked = True
+            printer.say("asks it to stop ...")
+            folder.request("stop")
+    printer.close()
+    result = folder.read_result()
+    if result is not None and folder.read_info().state in ENDS:
+        return result
+    remote = remote_of(folder)
+    reason = remote.reason if folder.state() == "lost" else "it ended before it had a result"
+    raise RunError(f"The run in {folder.path} has failed: {reason}.", code="lost" if folder.state() == "lost" else "")
+
+
+def _tell(folder: RunFolder, before: str, printer: ProgressPrinter) -> str:
+    """Say what has changed about the job, and return it."""
+    with contextlib.suppress(UserError):
+        remote = remote_of(folder)
+        said = remote.lost or (f"waits: {remote.reason or 'in its queue'}" if remote.job_state == "waiting" else "")
+        if said != before:
+            printer.say(said or "its job runs")
+        return said
+    return before
+
+
+def run_jobs(arguments: argparse.Namespace) -> int:
+    """Print the jobs."""
+    if arguments.delete is not None:
+        delete(open_run(arguments.delete))
+    found = jobs()
+    for folder, _ in found:
+        ensure_follower(folder)
+    if arguments.json:
+        print_json(arguments, {"jobs": [_as_json(folder, remote) for folder, remote in found]})
+        return EXIT_DONE
+    if not found:
+        print("No run is on a cluster. `netwright-engine train PROJECT --environment parallel --detach` starts one.")
+        return EXIT_DONE
+    rows = [("run", "state", "profile", "job", "submitted")]
+    for folder, remote in found:
+        rows.append(
+            (str(folder.path), _state(folder, remote), remote.profile, remote.job.partition(":")[0], _time(remote))
+        )
+    print_table(rows)
+    for folder, remote in found:
+        if remote.lost and folder.state() not in ENDS:
+            print(f"{folder.path}: {remote.lost}")
+    return EXIT_DONE
+
+
+def _time(remote: RemoteRun) -> str:
+    return (iso_time(remote.submitted) or "").replace("T", " ")[:16]
+
+
+def _state(folder: RunFolder, remote: RemoteRun) -> str:
+    """Return the state of a run in words, with why it waits or is not heard of."""
+    state = folder.state()
+    if state in ENDS:
+        return state
+    if remote.job_state == "waiting":
+        state = f"waits{f' ({remote.reason})' if remote.reason else ''}"
+    return f"{state}, not connected" if remote.lost else state
+
+
+def _as_json(folder: RunFolder, remote: RemoteRun) -> dict[str, Any]:
+    return {
+        "run_dir": str(folder.path.absolute()),
+        "profile": remote.profile,
+        "kind": remote.kind,
+        "host": remote.host,
+        "job": remote.job,
+        "folder": remote.folder,
+        "state": folder.state(),
+        "job_state": remote.job_state,
+        "reason": remote.reason,
+        "connection": remote.lost,
+        "submitted": iso_time(remote.submitted),
+    }
+
+
+def run_fetch(arguments: argparse.Namespace) -> int:
+    """Fetch the run."""
+    folder = open_run(arguments.folder)
+    fetch(folder, remote_of(folder), checkpoints=arguments.checkpoints)
+    ensure_follower(folder)
+    state = folder.state()
+    if arguments.json:
+        print_json(arguments, {"run_dir": str(folder.path.absolute()), "state": state})
+    else:
+        print(f"{folder.path}: {state}")
+    return EXIT_DONE

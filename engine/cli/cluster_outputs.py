@@ -1,0 +1,92 @@
+"""What `cluster`, `jobs` and `fetch` print with `--json`."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypedDict
+
+
+class Profile(TypedDict):
+    """A cluster profile."""
+
+    name: str
+    is_default: bool
+    profile: Mapping[str, Any]
+    """Values that differ from their defaults."""
+
+
+class ProfileList(TypedDict):
+    """The cluster profiles of the user."""
+
+    path: str
+    """File of the profiles."""
+    profiles: list[Profile]
+    local_ray: str | None
+    """Address of a Ray that runs on this machine and that no profile names."""
+
+
+class ExportedProfile(TypedDict):
+    """A profile as a file."""
+
+    path: str | None
+    """Null for standard output."""
+    text: str
+
+
+class ImportedProfiles(TypedDict):
+    """Profiles that were taken from a file."""
+
+    profiles: list[str]
+
+
+class Stage(TypedDict):
+    """A stage of a validation."""
+
+    stage: str
+    title: str
+    state: Literal["passed", "failed", "skipped"]
+    detail: str
+    """What was found, or why it failed."""
+    hint: str
+    """The way out; empty where none is needed or known."""
+    seconds: float
+
+
+class Validation(TypedDict):
+    """Whether a cluster can be used."""
+
+    profile: str
+    passed: bool
+    stages: list[Stage]
+
+
+class Job(TypedDict):
+    """A run on a cluster."""
+
+    run_dir: str
+    profile: str
+    kind: str
+    host: str
+    job: str
+    """Number of the job there."""
+    folder: str
+    """Folder of the job there."""
+    state: str
+    """State of the run."""
+    job_state: str
+    """waiting, running, gone (its job has ended before it did), or ended."""
+    reason: str
+    connection: str
+    """Why the host does not answer; empty while it does."""
+    submitted: str | None
+
+
+class Jobs(TypedDict):
+    """Runs on clusters, the newest first."""
+
+    jobs: list[Job]
+
+
+class Fetched(TypedDict):
+    """A run that was fetched from its cluster."""
+
+    run_dir: str
+    state: str

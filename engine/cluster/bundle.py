@@ -1,0 +1,200 @@
+"""What is copied to a cluster for a run: the project, its own code, its weights, constants and data, and the script of
+the job. Data that the hosts see already is not copied: the project gets the path that they know it by."""
+
+import glob
+import os
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from engine.cluster.hosts import python_of
+from engine.cluster.profiles import ClusterProfile
+from engine.core.errors import UserError
+from engine.core.fields import FilePath
+from engine.core.records import Record
+from engine.project.constants import constants_path
+from engine.project.environment import EnvironmentOptions
+from engine.project.file import dumps
+from engine.project.project import Project
+
+MOST_COPIED_BYTES = 2 * 2**30
+PROJECT = "project"
+NAME = "project.netwright"
+_PATTERN = frozenset("*?[{")
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Files to copy, by their paths in the folder of the job."""
+
+    files: dict[str, Path | bytes]
+    num_bytes: int
+
+
+def bundle(project: Project, base: Path, code: dict[str, bytes], profile: ClusterProfile) -> Bundle:
+    """Return what a run of the project, whose folder is `base`, needs on the cluster. `code` are its own files of code.
+
+    Raises `UserError` for files that are missing, too large to copy, or of code outside of the project's folder.
+    """
+    collector = _Collector(base, profile)
+    changed = replace(
+        project,
+        data=collector.moved(project.data),
+        weights=collector.moved(project.weights),
+        environment=environment_of(project, profile),
+    )
+    if project.constants.file:
+        collector.add(constants_path(project.constants, base), f"{PROJECT}/{Path(project.constants.file).name}")
+        changed = replace(changed, constants=project.constants.replace(file=Path(project.constants.file).name))
+    files: dict[str, Path | bytes] = {}
+    for name, content in code.items():
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise UserError(
+                f"The project's code in {name} lies outside of its folder and is not copied to a cluster.",
+                hint="Move it into the folder of the project.",
+            )
+        files[f"{PROJECT}/{name}"] = content
+    files |= collector.files
+    files[f"{PROJECT}/{NAME}"] = dumps(changed).encode()
+    return Bundle(files, collector.num_bytes)
+
+
+def environment_of(project: Project, profile: ClusterProfile) -> EnvironmentOptions:
+    """Return the options of the environment as the first host runs them: its own workers."""
+    options = project.environment
+    values = {name: value for name, value in options.changed().items() if name not in ("target", "cluster")}
+    if profile.gpus_per_worker:
+        target = "multi-gpu" if profile.workers * profile.gpus_per_worker > 1 else "gpu"
+        return type(options)(**{**values, "target": target})
+    several = {"num_workers": profile.workers} if profile.workers > 1 else {}
+    target = "multi-cpu" if several else "cpu"
+    return type(options)(**{**values, "target": target, "threads": profile.cores_per_worker, **several})
+
+
+class _Collector:
+    """Files that are copied, and how the project names them there."""
+
+    def __init__(self, base: Path, profile: ClusterProfile) -> None:
+        self._base, self._profile = base, profile
+        self.files: dict[str, Path | bytes] = {}
+        self.num_bytes = 0
+
+    def moved(self, record: R) -> R:
+        """Return the options with the paths of their files on the cluster."""
+        changed = {
+            name: self._place(value)
+            for name, value in record.changed().items()
+            if isinstance(record.fields[name], FilePath) and value and "://" not in value
+        }
+        return record.replace(**changed) if changed else record
+
+    def add(self, path: Path, name: str) -> None:
+        """Copy a file or a folder. Raises `UserError`."""
+        try:
+            self.num_bytes += sum(size for _, size in _sizes(path))
+        except OSError as error:
+            raise UserError(f"{path} cannot be copied to the cluster: {error.strerror}.") from error
+        if self.num_bytes > MOST_COPIED_BYTES:
+            raise UserError(
+                f"{path} and the other files of the run have more than {MOST_COPIED_BYTES / 2**30:g} GiB, and are not "
+                "copied to the cluster.",
+                hint=f"Put them where its hosts see them, and say so: netwright-engine cluster edit "
+                f'{self._profile.name} --set "path_map={path.parent}=/shared/data".',
+            )
+        self.files[name] = path
+
+    def _place(self, text: str) -> str:
+        """Return what the project on the cluster calls a file or a folder, which may be a pattern."""
+        path = Path(os.path.normpath(self._base / Path(text).expanduser()))
+        if (there := self._profile.remote_path(path)) is not None:
+            return there
+        if not _PATTERN.isdisjoint(text) and not path.exists():
+            return self._place_pattern(path)
+        name = path.relative_to(self._base).as_posix() if path.is_relative_to(self._base) else ""
+        name = name if name not in ("", ".") else f"files/{len(self.files)}/{path.name}"
+        self.add(path, f"{PROJECT}/{name}")
+        return name
+
+    def _place_pattern(self, path: Path) -> str:
+        """Copy the files that match a pattern, and return the pattern for the copies."""
+        found = sorted(glob.glob(str(path)))
+        if not found:
+            hint = "Check the path, or map its folder: path_map of the profile."
+            raise UserError(f"No file matches {path}.", code="not_found", hint=hint)
+        fixed = Path(*[part for part in path.parent.parts if _PATTERN.isdisjoint(part)])
+        name = f"files/{len(self.files)}"
+        for match in found:
+            self.add(Path(match), f"{PROJECT}/{name}/{Path(match).relative_to(fixed).as_posix()}")
+        return f"{name}/{path.relative_to(fixed).as_posix()}"
+
+
+def _sizes(path: Path) -> Iterator[tuple[Path, int]]:
+    """Yield the files of a file or folder with their sizes. Raises `OSError`."""
+    if not path.is_dir():
+        yield path, path.stat().st_size
+        return
+    for folder, _, names in os.walk(path):
+        for name in names:
+            file = Path(folder, name)
+            yield file, file.stat().st_size
+
+
+def job_script(profile: ClusterProfile, folder: str, *, has_code: bool) -> bytes:
+    """Return the shell script of a job: it trains, or goes on with its run where that has begun, as after a requeue."""
+    lines = ["#!/bin/sh", *(sbatch_lines(profile, folder) if profile.kind == "slurm" else ())]
+    run, trust = shlex.quote(f"{folder}/run"), " --trust" if has_code else ""
+    lines += [
+        f"cd {shlex.quote(f'{folder}/{PROJECT}')} || exit 2",
+        "export PYTHONUNBUFFERED=1",
+        *interface_lines(profile),
+        f"if [ -f {run}/run.json ]; then",
+        f"    set -- resume {run}{trust}",
+        "else",
+        f"    set -- train {NAME} --run-dir {run}{trust}",
+        "fi",
+        f'exec {python_words(profile)} -m engine "$@" --json',
+    ]
+    return "\n".join([*lines, ""]).encode()
+
+
+def interface_lines(profile: ClusterProfile) -> list[str]:
+    """Return the lines that keep the workers to the interface of the profile."""
+    names = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME") if profile.interface else ()
+    return [f"export {name}={profile.interface}" for name in names]
+
+
+def python_words(profile: ClusterProfile) -> str:
+    """Return the command of the profile's Python for a shell, with `~` as the home folder."""
+    words = [
+        f'"$HOME"/{shlex.quote(word[2:])}' if word.startswith("~/") else shlex.quote(word)
+        for word in python_of(profile)
+    ]
+    return " ".join(words)
+
+
+def sbatch_lines(profile: ClusterProfile, folder: str, *, tasks: int = 1, output: str = "output-%j.txt") -> list[str]:
+    """Return the options of a job on one node for sbatch: `tasks` tasks that have all cores of the workers."""
+    cores = profile.workers * profile.cores_per_worker
+    options = [
+        f"--job-name=netwright-{profile.name}",
+        f'--output="{folder}/{output}"',
+        "--nodes=1",
+        f"--ntasks={tasks}",
+        f"--cpus-per-task={max(1, cores // tasks)}",
+        "--open-mode=append",
+        "--signal=B:TERM@60",  # a minute before the time limit: the run stops and keeps what it has learned
+        "--requeue",
+    ]
+    if profile.gpus_per_worker:
+        options.append(f"--gres=gpu:{profile.workers * profile.gpus_per_worker}")
+    if profile.memory:
+        options.append(f"--mem={max(1, round(profile.memory * profile.workers * 1000))}M")
+    if profile.time_limit:
+        options.append(f"--time={profile.time_limit}")
+    for name in ("partition", "account"):
+        if value := getattr(profile, name):
+            options.append(f"--{name}={shlex.quote(value)}")
+    return [f"#SBATCH {option}" for option in (*options, *profile.sbatch_options)]

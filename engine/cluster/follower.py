@@ -1,0 +1,106 @@
+"""A process that follows a run on a cluster: it holds the lock of the folder here and copies what is new until the end.
+
+python -m engine.cluster.follower FOLDER LOCK
+
+It may be killed at any time, and the connection may be lost: the run goes on, and the next one goes on with the copy.
+"""
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from engine.cluster.hosts import UnreachableHostError
+from engine.cluster.jobs import remote_of, sync
+from engine.core.child_process import module_command, module_environment
+from engine.core.errors import RunError, UserError
+from engine.core.files import ROOT
+from engine.runs.events import ENDS
+from engine.runs.folder import RunFolder, open_run, restore_lock, take_lock, update_info
+from engine.runs.remote import write_remote
+
+POLL_S = 1.0
+POLL_BY_SSH_S = 3.0
+LONGEST_WAIT_S = 60.0
+# Referenced, so that Python does not warn of processes that are meant to outlive it.
+_started: list["subprocess.Popen[bytes]"] = []
+
+
+def is_open(folder: RunFolder) -> bool:
+    """Return whether there is more to come of a run on a cluster."""
+    remote = remote_of(folder)
+    return remote.job_state not in ("ended", "gone") and folder.read_info().state not in ENDS
+
+
+def ensure_follower(folder: RunFolder) -> bool:
+    """Start a follower for a run on a cluster unless there is one, or the run has ended. Returns whether one was
+    started."""
+    if not is_open(folder):
+        return False
+    try:
+        lock = take_lock(folder)
+    except RunError:
+        return False
+    log = os.open(folder.path / "follower.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        _started.append(
+            subprocess.Popen(
+                module_command("engine.cluster.follower", str(folder.path.absolute()), str(lock)),
+                cwd=ROOT,
+                env=module_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(lock,),
+                start_new_session=True,
+            )
+        )
+    finally:
+        os.close(log)
+        os.close(lock)
+    return True
+
+
+def follow_to_end(folder: RunFolder, lock: int, wait: Callable[[float], None] = time.sleep) -> None:
+    """Copy what is new of a run until it has ended or its job is gone. `wait` waits so many seconds."""
+    with contextlib.suppress(OSError, UserError):
+        update_info(folder, coordinator=os.getpid())
+    wait_s = usual = POLL_BY_SSH_S if remote_of(folder).host else POLL_S
+    while is_open(folder):
+        restore_lock(folder, lock)
+        try:
+            sync(folder)
+            wait_s = usual
+        except UnreachableHostError as error:
+            _note_lost(folder, error)
+            wait_s = min(LONGEST_WAIT_S, 2 * wait_s)
+        if is_open(folder):
+            wait(wait_s)
+
+
+def _note_lost(folder: RunFolder, error: UserError) -> None:
+    remote = remote_of(folder)
+    if not remote.lost:
+        since = time.strftime("%H:%M:%S", time.localtime(remote.seen)) if remote.seen else "its start"
+        write_remote(folder.path, replace(remote, lost=f"no connection since {since}, tries again. {error}"))
+
+
+def main(arguments: list[str]) -> int:
+    """Follow the run given by the arguments."""
+    folder, lock = open_run(Path(arguments[0])), int(arguments[1])
+    os.set_inheritable(lock, False)
+    os.nice(5)
+    try:
+        follow_to_end(folder, lock)
+    except (UserError, OSError) as error:
+        print(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

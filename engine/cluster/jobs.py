@@ -1,0 +1,328 @@
+"""Runs on a cluster: submit one, bring what is new of it into its folder here, pass requests on, fetch its weights.
+
+The folder here has the files of any run and is followed like any run. `events.jsonl` and `engine.log` are copies of
+those on the cluster up to some byte, so that the next copy goes on at that byte, whatever happened in between.
+"""
+
+import base64
+import contextlib
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from engine.cluster.bundle import bundle, job_script
+from engine.cluster.hosts import Host, hosts_of
+from engine.cluster.profiles import ClusterProfile
+from engine.core.errors import RunError, UserError
+from engine.core.files import remove, without_checksum, write_atomically, write_checked_json, write_json
+from engine.core.folders import state_folder
+from engine.project import user_code
+from engine.project.file import dumps
+from engine.project.project import Project
+from engine.runs.create import create, new_folder
+from engine.runs.events import ENDS, Ended, Failed
+from engine.runs.folder import RunFolder, origin, update_info, write_info
+from engine.runs.history import ProjectKey, next_number, numbering, register
+from engine.runs.info import RunInfo
+from engine.runs.log import EventLog
+from engine.runs.remote import FILE, RemoteRun, read_remote, write_remote
+from engine.user_code import registry
+
+LOGS = ("events.jsonl", "engine.log")
+TAIL_BYTES = 64
+CHUNK_BYTES = 2**20
+DEFAULT_STORAGE = "~/netwright-jobs"
+SUBMIT_S = 120.0
+_REQUEST = re.compile(r"[0-9]+_[0-9a-f]+_\w+\.json")
+
+
+def submit(project: Project, project_path: Path, run_dir: Path | None, profile: ClusterProfile) -> RunFolder:
+    """Copy a run to the cluster of a profile, start its job, and return its folder here.
+
+    The project was checked; its code was read and is trusted. Raises `UserError` for the project, `RunError` for the
+    cluster.
+    """
+    if profile.kind == "ray":
+        raise UserError(
+            f"The profile '{profile.name}' is of Ray, which takes no runs to leave behind.",
+            hint="Train without --detach, or use a profile of Slurm or ssh.",
+        )
+    source = origin(project_path)
+    code = user_code.contents(project)
+    packed = bundle(project, source.base, code, profile)
+    host = hosts_of(profile)[0]
+    job_name = f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{secrets.token_hex(3)}"
+    wanted = f"{(profile.storage or DEFAULT_STORAGE).rstrip('/')}/{job_name}"
+    folder_there = str(host.ask("prepare", folder=wanted)["folder"])
+    try:
+        script = job_script(profile, folder_there, has_code=bool(code))
+        host.put({**packed.files, "job.sh": script}, folder_there)
+        folder = _folder_here(project, project_path, run_dir, code)
+    except BaseException:
+        with contextlib.suppress(UserError):
+            host.ask("delete", folder=folder_there)
+        raise
+    kind: Literal["slurm", "ssh"] = "slurm" if profile.kind == "slurm" else "ssh"
+    remote = RemoteRun(
+        profile=profile.name, kind=kind, host=host.name, folder=folder_there, job="", submitted=time.time()
+    )
+    try:
+        started(folder, remote)
+    except UserError as error:
+        _end_here(folder, "failed", str(error), error.code)
+        raise
+    _note_job(folder)
+    return folder
+
+
+def started(folder: RunFolder, remote: RemoteRun) -> RemoteRun:
+    """Start the job of a run, also again, and return its new record. Raises `RunError`."""
+    number = Host(remote.host).ask("start", SUBMIT_S, folder=remote.folder, kind=remote.kind)["job"]
+    remote = replace(remote, job=str(number), job_state="waiting", reason="", lost="", seen=time.time())
+    write_remote(folder.path, remote)
+    return remote
+
+
+def resume(folder: RunFolder) -> None:
+    """Start the job of a run again, which goes on from its last checkpoint there. Raises `RunError`."""
+    remote = remote_of(folder)
+    if folder.is_alive() or (remote.job_state not in ("ended", "gone") and folder.read_info().state not in ENDS):
+        raise RunError(f"The run in {folder.path} is at work on its cluster.", hint="`follow` shows it.")
+    started(folder, remote)
+    update_info(folder, state="starting", exit_code=None, resumed="resumed on request")
+    folder.result.unlink(missing_ok=True)
+
+
+def _folder_here(project: Project, project_path: Path, run_dir: Path | None, code: Mapping[str, bytes]) -> RunFolder:
+    """Create the folder of the run on this machine."""
+    source = origin(project_path)
+    text = dumps(project)
+    info = RunInfo(
+        project_path=str(project_path),
+        project_id=project.identity,
+        base=str(source.base),
+        name=source.name,
+        project_sha256=hashlib.sha256(text.encode()).hexdigest(),
+        code={file: registry.hash_of_bytes(data) for file, data in code.items()},
+        strategy=project.environment.strategy,
+        seed=project.training.seed,
+    )
+    path = run_dir.absolute() if run_dir else new_folder(source.runs_beside, source.name)
+    with numbering():
+        number = next_number(ProjectKey(project_path, project.identity))
+        info = replace(info, number=number, created=round(time.time(), 3))
+        folder = create(path, text, info, code.values())
+        register(folder, project.identity)
+    return folder
+
+
+# ---- the list of jobs ----
+
+
+def _list_folder() -> Path:
+    try:
+        return state_folder() / "jobs"
+    except RuntimeError as error:
+        raise UserError(f"Jobs have no place: {error}", hint="Set XDG_STATE_HOME to a folder.") from error
+
+
+def _note_job(folder: RunFolder) -> None:
+    path = str(folder.path.absolute())
+    name = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:24]
+    try:
+        _list_folder().mkdir(0o700, parents=True, exist_ok=True)
+        write_json(_list_folder() / f"{name}.json", {"run_dir": path})
+    except OSError as error:
+        raise RunError(f"The job cannot be noted in {_list_folder()}: {error.strerror}.") from error
+
+
+def jobs() -> list[tuple[RunFolder, RemoteRun]]:
+    """Return the runs of this user on clusters, the newest first. Those whose folder here is gone are forgotten."""
+    found = []
+    for file in sorted(_list_folder().glob("*.json")):
+        with contextlib.suppress(UserError, OSError, ValueError, KeyError, TypeError):
+            folder = RunFolder(Path(json.loads(file.read_text(encoding="utf-8"))["run_dir"]))
+            remote = read_remote(folder.path)
+            if remote is not None:
+                found.append((folder, remote))
+            elif not folder.path.exists():
+                file.unlink()
+    return sorted(found, key=lambda pair: -pair[1].submitted)
+
+
+def remote_of(folder: RunFolder) -> RemoteRun:
+    """Return the record of a run on a cluster. Raises `UserError` for a run of this machine."""
+    remote = read_remote(folder.path)
+    if remote is None:
+        raise UserError(
+            f"The run in {folder.path} is one of this machine.", hint="`netwright-engine jobs` lists others."
+        )
+    return remote
+
+
+def delete(folder: RunFolder) -> None:
+    """End the job of a run and delete its folder on the cluster; the folder here stays. Raises `RunError`."""
+    remote = remote_of(folder)
+    host = Host(remote.host)
+    if remote.job and remote.job_state not in ("ended", "gone"):
+        host.ask("cancel", job=remote.job, kind=remote.kind, now=True)
+    host.ask("delete", folder=remote.folder)
+    if folder.read_info().state not in ENDS:
+        _end_here(folder, "stopped", "its job was deleted", "")
+    with contextlib.suppress(OSError):
+        (folder.path / FILE).unlink()
+
+
+# ---- copying ----
+
+
+def sync(folder: RunFolder) -> RemoteRun:
+    """Pass requests on, copy what is new, and return what is known then. Fetches the weights of a run that has ended.
+
+    Only one process calls it at a time: the one that holds the lock. Raises `UnreachableHostError` where the host does
+    not answer; nothing is lost then.
+    """
+    remote = remote_of(folder)
+    host = Host(remote.host)
+    if _pass_requests(folder, host, remote):
+        _end_here(folder, "stopped", "stopped on request, before its job began", "")
+        remote = replace(remote, job_state="ended", seen=time.time(), lost="")
+        write_remote(folder.path, remote)
+        return remote
+    while True:
+        answer = host.ask("poll", folder=remote.folder, kind=remote.kind, job=remote.job, logs=_ends_of_logs(folder))
+        sizes = [_take(folder.path / name, answer[name]) for name in LOGS]
+        if max(sizes) < CHUNK_BYTES // 2:
+            break
+    remote = replace(
+        remote, seen=time.time(), lost="", reason=str(answer["job_reason"])[:200], job_state=answer["job_state"]
+    )
+    info = answer["run.json"]
+    state = str(info.get("state", "")) if isinstance(info, dict) else ""
+    if remote.job_state == "gone" and state in ENDS:
+        fetch(folder, remote)
+        remote = replace(remote, job_state="ended")
+    elif remote.job_state == "gone" and not answer["is_locked"]:
+        remote = _gone(folder, remote, answer)
+    elif isinstance(info, dict) and state not in ENDS:  # an end of before it was resumed, or one that is being written
+        _take_info(folder, info)
+    if remote != remote_of(folder):
+        write_remote(folder.path, remote)
+    return remote
+
+
+def _gone(folder: RunFolder, remote: RemoteRun, answer: Mapping[str, Any]) -> RemoteRun:
+    """Record that a job has ended without an end of its run."""
+    if answer["run.json"] is not None:
+        return replace(remote, reason="its job has ended before the run has; `resume` goes on with it")
+    message, code = _said(str(answer.get("output", "")))
+    _end_here(folder, "failed", message or "The job has ended before its run began.", code)
+    return replace(remote, job_state="ended")
+
+
+def _said(output: str) -> tuple[str, str]:
+    """Return the message and the code of the error in the output of a job."""
+    for line in reversed(output.splitlines()):
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            error = json.loads(line)["error"]
+            return str(error["message"]), str(error["code"])
+    return output.strip()[-1000:], ""
+
+
+def _end_here(folder: RunFolder, state: Any, reason: str, code: str) -> None:
+    """Write the end of a run that has none on its cluster."""
+    log = EventLog(folder)
+    try:
+        if state == "failed":
+            log.append(Failed(cause=reason, code=code))
+        log.append(Ended(state=state, reason=reason, result={}))
+    finally:
+        log.close()
+    write_info(folder, replace(folder.read_info(), state=state, exit_code=3 if state == "failed" else 130))
+
+
+def _ends_of_logs(folder: RunFolder) -> dict[str, dict[str, Any]]:
+    """Return how far the logs here go, and their last bytes, by which a log that was replaced is noticed."""
+    ends = {}
+    for name in LOGS:
+        size, last = 0, b""
+        with contextlib.suppress(OSError), open(folder.path / name, "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - TAIL_BYTES))
+            last = file.read()
+        ends[name] = {"offset": size, "last": base64.b64encode(last).decode()}
+    return ends
+
+
+def _take(path: Path, new: Mapping[str, Any]) -> int:
+    """Append new bytes to a log, or begin a log that was replaced anew. Returns their number."""
+    data = base64.b64decode(new["data"])
+    if new["is_new"]:
+        write_atomically(path, data, mode=0o600, follow_link=False)
+    elif data:
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with open(descriptor, "ab") as file:
+            file.write(data)
+    return len(data)
+
+
+OURS = ("project_path", "project_id", "number", "trial", "base", "name", "project_sha256", "code", "created")
+"""Keys of `run.json` that stay as they are here."""
+
+
+def _take_info(folder: RunFolder, data: Mapping[str, Any]) -> None:
+    """Take the record of the run on the cluster, with the paths and numbers of this machine. Raises `ValueError` for a
+    damaged one."""
+    before = folder.read_info()
+    kept = {name: getattr(before, name) for name in OURS}
+    info = replace(RunInfo.read(without_checksum(data)), **kept, coordinator=before.coordinator, workers=())
+    if info != before:
+        write_info(folder, info)
+
+
+def fetch(folder: RunFolder, remote: RemoteRun, *, checkpoints: bool = False) -> None:
+    """Copy the weights and results of a run, and its checkpoints, from the cluster. Raises `RunError`."""
+    target = folder.path / f".{secrets.token_hex(8)}.tmp"
+    try:
+        target.mkdir(0o700)
+        Host(remote.host).get(remote.folder, target, checkpoints=checkpoints)
+        info = json.loads((target / "run.json").read_text(encoding="utf-8"))
+        for name in ("best", "last", "checkpoints", "result.json", "data.json", "metrics.json"):
+            if (target / name).exists():
+                remove(folder.path / name)
+                (target / name).rename(folder.path / name)
+        if (result := folder.read_result()) is not None and "run_dir" in result:
+            write_checked_json(folder.result, {**result, "run_dir": str(folder.path.absolute())}, follow_link=False)
+        _take_info(folder, info)
+    except (OSError, ValueError) as error:
+        raise RunError(f"The run in {folder.path} could not be fetched: {error}.") from error
+    finally:
+        shutil.rmtree(target, ignore_errors=True)
+
+
+def _pass_requests(folder: RunFolder, host: Host, remote: RemoteRun) -> bool:
+    """Pass the requests in the folder here on to the run. Returns whether one has ended its job before it began."""
+    files = sorted(file for file in folder.control.glob("*.json") if _REQUEST.fullmatch(file.name))
+    requests = {}
+    for file in files:
+        with contextlib.suppress(OSError, ValueError):
+            requests[file.name] = json.loads(file.read_text(encoding="utf-8"))
+    if not requests:
+        return False
+    is_delivered = bool(host.ask("request", folder=remote.folder, requests=requests)["delivered"])
+    is_stop = any(request.get("do") in ("stop", "stop_after_epoch") for request in requests.values())
+    if not (is_delivered or is_stop):
+        return False
+    if not is_delivered:
+        host.ask("cancel", job=remote.job, kind=remote.kind)
+    for file in files:
+        file.unlink(missing_ok=True)
+    return not is_delivered

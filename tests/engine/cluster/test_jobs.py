@@ -1,0 +1,281 @@
+"""Runs on a cluster, with an `ssh` and a Slurm that are scripts of the test, and a job that waits until it may end."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from engine.cluster import follower
+from engine.cluster.hosts import Host, UnreachableHostError
+from engine.cluster.jobs import delete, fetch, jobs, remote_of, resume, submit, sync
+from engine.cluster.profiles import ClusterProfile
+from engine.core.errors import RunError, UserError
+from engine.core.files import write_checked_json
+from engine.project.data import DataOptions
+from engine.project.file import save
+from engine.project.project import Project
+from engine.runs.events import Ended, Points
+from engine.runs.folder import RunFolder, take_lock
+from engine.runs.lines import line_of
+from engine.runs.log import read_all
+from tests.builders import classifier
+
+SSH = """#!/bin/sh
+[ -e {folder}/down ] && {{ echo "no route to host" >&2; exit 255; }}
+while [ "$1" != -- ]; do shift; done
+echo "Welcome to $2"
+exec sh -c "$3"
+"""
+# The job ends when the test opens the pipe. An engine would write the run folder meanwhile; here the test does.
+ENGINE = """#!/bin/sh
+read end < {folder}/pipe
+[ "$end" = fail ] && echo '{{"error": {{"code": "invalid_data", "message": "No such column."}}}}'
+exit 0
+"""
+SLURM = {
+    "sbatch": 'echo "Submitted" >&2; echo "17;cluster"',
+    "squeue": "cat {folder}/queue 2>/dev/null || {{ echo 'error: Invalid job id specified' >&2; exit 1; }}",
+    "scancel": "rm {folder}/queue",
+}
+
+
+@dataclass
+class Cluster:
+    """A cluster of scripts: `folder` has them, the jobs and the project."""
+
+    folder: Path
+
+    @property
+    def there(self) -> RunFolder:
+        """The run on the cluster of the only job."""
+        return RunFolder(next(iter((self.folder / "jobs").iterdir())) / "run")
+
+    def profile(self, kind: str = "ssh") -> ClusterProfile:
+        """A profile whose engine is the script."""
+        address = "anna@node1" if kind == "ssh" else ""
+        return ClusterProfile(
+            name="lab", kind=kind, address=address, storage=f"{self.folder}/jobs", python=f"{self.folder}/engine"
+        )
+
+    def submit(self, kind: str = "ssh") -> RunFolder:
+        """Submit a run of a small project."""
+        path = self.folder / "net.netwright"
+        project = Project(classifier(), data=DataOptions(source="table", path="a.csv"))
+        save(project, path)
+        (self.folder / "a.csv").write_text("x,y\n1,2\n", encoding="utf-8")
+        return submit(project, path, self.folder / "runs" / "first", self.profile(kind))
+
+    def end(self, word: str = "") -> None:
+        """Let the job end."""
+        with open(self.folder / "pipe", "w", encoding="utf-8") as pipe:
+            pipe.write(f"{word}\n")
+
+    def write(self, state: str, *events: bytes) -> None:
+        """Write what an engine on the cluster does."""
+        self.there.control.mkdir(parents=True, exist_ok=True)
+        write_checked_json(self.there.info, {"state": state, "host": "node1", "base": "/there", "coordinator": 7})
+        with open(self.there.events, "ab") as log:
+            log.write(b"".join(events))
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("PATH", f"{tmp_path}:{Path(sys.executable).parent}:{os.environ['PATH']}")
+    os.mkfifo(tmp_path / "pipe")
+    scripts = {"ssh": SSH, "engine": ENGINE} | {name: f"#!/bin/sh\n{text}\n" for name, text in SLURM.items()}
+    for name, text in scripts.items():
+        (tmp_path / name).write_text(text.format(folder=tmp_path), encoding="utf-8")
+        (tmp_path / name).chmod(0o700)
+    # Opened for both, so that neither side waits for the other one.
+    descriptor = os.open(tmp_path / "pipe", os.O_RDWR)
+    yield Cluster(tmp_path)
+    os.write(descriptor, b"\n" * 8)  # jobs that a failed test has left
+    os.close(descriptor)
+
+
+def points(step: int, loss: float) -> bytes:
+    return line_of(Points(n=step, split="training", first_step=step, steps_apart=1, values={"loss": [loss]}))
+
+
+def until_over(folder: RunFolder) -> str:
+    """Copy until the job is over. The process of a job that was let go ends by itself."""
+    while (state := sync(folder).job_state) in ("waiting", "running"):
+        pass
+    return state
+
+
+def losses(folder: RunFolder) -> list[float]:
+    return [value for event in read_all(folder) if isinstance(event, Points) for value in event.values["loss"]]
+
+
+def test_a_run_is_followed_without_a_gap_and_fetched_when_it_ends(cluster: Cluster) -> None:
+    folder = cluster.submit()
+    assert [found.path for found, _ in jobs()] == [folder.path]
+    assert (cluster.there.path.parent / "project" / "a.csv").read_text(encoding="utf-8") == "x,y\n1,2\n"
+    assert sync(folder).job_state == "running"
+    assert folder.state() == "starting"
+
+    cluster.write("running", points(1, 3.0), points(2, 2.0), points(3, 1.0)[:20])
+    sync(folder)
+    assert losses(folder) == [3.0, 2.0]
+    assert folder.state() == "running", "without a process here"
+
+    (cluster.folder / "down").touch()
+    with pytest.raises(UnreachableHostError, match=r"anna@node1 cannot be reached: no route to host\. Try it: ssh"):
+        sync(folder)
+    (cluster.folder / "down").unlink()
+    folder.request("stop")
+    cluster.write("running", points(3, 1.0)[20:], points(4, 0.5))
+    sync(folder)
+    assert losses(folder) == [3.0, 2.0, 1.0, 0.5]
+    assert [request["do"] for request in cluster.there.take_requests()] == ["stop"]
+    assert list(folder.control.iterdir()) == []
+
+    (cluster.there.path / "best").mkdir()
+    (cluster.there.path / "best" / "weights.safetensors").write_bytes(b"weights")
+    write_checked_json(cluster.there.result, {"state": "stopped", "run_dir": "/there"})
+    cluster.write("stopped", line_of(Ended(n=5, state="stopped", reason="on request", result={})))
+    assert sync(folder).job_state == "running", "its process has not ended: it may still write"
+    assert folder.state() == "running"
+    cluster.end()
+    assert until_over(folder) == "ended"
+    info = folder.read_info()
+    assert (info.state, info.base, info.name) == ("stopped", str(cluster.folder), "net")
+    assert folder.read_result() == {"state": "stopped", "run_dir": str(folder.path)}
+    assert (folder.best / "weights.safetensors").read_bytes() == b"weights"
+    assert folder.events.read_bytes() == cluster.there.events.read_bytes()
+
+
+def test_a_log_that_was_replaced_is_copied_anew(cluster: Cluster) -> None:
+    folder = cluster.submit()
+    cluster.write("running", *(points(step, 1.0) for step in range(1, 9)))
+    sync(folder)
+    cluster.there.events.write_bytes(points(8, 1.0) + points(9, 0.5))
+    sync(folder)
+    assert losses(folder) == [1.0, 0.5]
+    cluster.end()
+
+
+def test_a_job_that_ends_before_its_run_begins_says_why(cluster: Cluster) -> None:
+    folder = cluster.submit()
+    cluster.end("fail")
+    assert until_over(folder) == "ended"
+    assert folder.state() == "failed"
+    ended = read_all(folder)[-1]
+    assert isinstance(ended, Ended)
+    assert ended.reason == "No such column."
+
+
+def test_a_job_that_dies_leaves_a_lost_run_that_goes_on(cluster: Cluster) -> None:
+    folder = cluster.submit()
+    cluster.write("running", points(1, 3.0))
+    with pytest.raises(RunError, match="is at work on its cluster"):
+        resume(folder)
+    cluster.end()
+    assert until_over(folder) == "gone"
+    assert folder.state() == "lost"
+    resume(folder)
+    assert folder.state() == "starting"
+    assert sync(folder).job_state == "running"
+    cluster.write("running", points(2, 2.0))
+    sync(folder)
+    assert losses(folder) == [3.0, 2.0]
+    cluster.end()
+
+
+def test_a_job_that_waits_says_why_and_is_stopped_in_its_queue(cluster: Cluster) -> None:
+    queue = cluster.folder / "queue"
+    queue.write_text("PENDING|Resources\n", encoding="utf-8")
+    folder = cluster.submit("slurm")
+    remote = sync(folder)
+    assert (remote.job, remote.job_state, remote.reason) == ("17", "waiting", "Resources")
+    queue.write_text("RUNNING|None\n", encoding="utf-8")
+    assert sync(folder).job_state == "running"
+    folder.request("stop")
+    assert sync(folder).job_state == "ended"
+    assert folder.state() == "stopped"
+    assert not queue.exists(), "scancel has ended it"
+
+
+def test_a_follower_notes_a_lost_connection_and_goes_on(cluster: Cluster) -> None:
+    folder = cluster.submit()
+    (cluster.folder / "down").touch()
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) <= 3:
+            assert "no connection since" in remote_of(folder).lost
+            assert folder.why_silent() == remote_of(folder).lost
+        if len(waits) == 3:
+            (cluster.folder / "down").unlink()
+            cluster.end("fail")
+
+    lock = take_lock(folder)
+    try:
+        follower.follow_to_end(folder, lock, wait)
+    finally:
+        os.close(lock)
+    assert waits[:3] == [6.0, 12.0, 24.0], "it asks less and less often"
+    assert (folder.state(), remote_of(folder).lost) == ("failed", "")
+    assert not follower.ensure_follower(folder)
+
+
+def test_a_job_is_deleted_with_its_files_there(cluster: Cluster) -> None:
+    folder = cluster.submit()
+    cluster.write("running", points(1, 3.0))
+    sync(folder)
+    there = cluster.there.path.parent
+    delete(folder)
+    assert not there.exists()
+    assert (folder.state(), losses(folder)) == ("stopped", [3.0])
+    assert jobs() == []
+    with pytest.raises(UserError, match="is one of this machine"):
+        remote_of(folder)
+
+
+@pytest.mark.parametrize("name", ["best", "checkpoints"])
+def test_a_run_is_fetched_while_it_trains(cluster: Cluster, name: str) -> None:
+    folder = cluster.submit()
+    cluster.write("running", points(1, 3.0))
+    (cluster.there.path / name).mkdir()
+    (cluster.there.path / name / "a").write_bytes(b"1" * 100_000)
+    fetch(folder, remote_of(folder), checkpoints=True)
+    assert (folder.path / name / "a").stat().st_size == 100_000
+    assert folder.state() == "running"
+    assert [path.name for path in folder.path.glob(".*")] == []
+    cluster.end()
+
+
+@pytest.mark.parametrize(
+    ("break_it", "message"),
+    [
+        (lambda folder: (folder / "ssh").write_text("#!/bin/sh\nexit 127\n"), "node1 has no python3"),
+        (lambda folder: (folder / "ssh").write_text("#!/bin/sh\necho login only\n"), "has given no answer: login only"),
+        (lambda folder: (folder / "jobs").write_text(""), "anna@node1: File exists"),
+        (lambda folder: (folder / "ssh").write_text("#!/bin/sh\nsleep 60\n"), "has not answered within 0.2 s"),
+    ],
+)
+def test_a_host_that_cannot_be_used_says_why(
+    cluster: Cluster, break_it: Callable[[Path], object], message: str
+) -> None:
+    break_it(cluster.folder)
+    with pytest.raises(RunError, match=message):
+        Host("anna@node1").ask("prepare", 0.2 if "within" in message else 30.0, folder=f"{cluster.folder}/jobs/7")
+    assert not (cluster.folder / "runs").exists()
+
+
+def test_what_a_host_says_is_not_taken_for_paths_of_this_machine(cluster: Cluster) -> None:
+    folder = cluster.submit()
+    cluster.write("running", points(1, 3.0))
+    (cluster.there.path / "best").symlink_to("/etc")
+    with pytest.raises(RunError, match="has not arrived whole"):
+        fetch(folder, remote_of(folder))
+    assert not folder.best.exists()
+    assert json.loads(folder.info.read_text(encoding="utf-8"))["name"] == "net"
+    cluster.end()
