@@ -64,12 +64,40 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o666, follow_li
                 os.fchmod(descriptor, stat.S_IMODE(path.stat(follow_symlinks=follow_link).st_mode))
             file.write(content)
             file.flush()
-            os.fsync(descriptor)
+            flush(descriptor)
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
+
+
+_is_flushing = True
+
+
+def flush(descriptor: int) -> None:
+    """Wait until a file is on disk, but in a process that leaves that to another one. Raises `OSError`."""
+    if _is_flushing:
+        os.fsync(descriptor)
+
+
+def leave_flushing() -> None:
+    """Write files without waiting for the disk, in this process and in those forked from it: for short runs, which wait
+    longer for that than they train. Their parent calls `flush_folder` once they have ended."""
+    global _is_flushing
+    _is_flushing = False
+
+
+def flush_folder(path: Path) -> None:
+    """Wait until all files in a folder, and in those inside it, are on disk; those that cannot be read are left out."""
+    for folder, _, names in os.walk(path):
+        for file in (*(os.path.join(folder, name) for name in names), folder):
+            with contextlib.suppress(OSError):  # some file systems flush no folders
+                descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
 
 
 def make_private_folder(path: Path) -> None:

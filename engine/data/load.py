@@ -151,7 +151,7 @@ class _Kept:
         return made
 
 
-_OUTLINES, _FITTED, _SAMPLES = _Kept(), _Kept(), _Kept()
+_OUTLINES, _DIVISIONS, _FITTED, _SAMPLES = _Kept(), _Kept(), _Kept(), _Kept()
 
 
 def facts(options: DataOptions, base: Path) -> DatasetInfo:
@@ -300,7 +300,8 @@ def open_source(options: DataOptions, base: Path) -> Opened:
     source = parts[0].source if len(parts) == 1 else Joined(parts, resizes=declared.resizes)
     key: Hashable = (type(parts[0].source), options.reading, str(path), source.stamp(path))
     outline = _OUTLINES.get(key, lambda: source.outline(options, path), lambda outline: outline.bytes)
-    division = _divide(options, outline)
+    rule = _rule_of(options)
+    division = _DIVISIONS.get((key, rule), lambda: _divide(rule, outline), lambda _: 8 * len(outline))
     training = division.numbers["training"]
     fitted_key = (key, hashlib.sha256(np.ascontiguousarray(training).data).hexdigest())
 
@@ -313,11 +314,14 @@ def open_source(options: DataOptions, base: Path) -> Opened:
     return Opened(declared, options, source, path, key if is_same else fitted_key, fitted, division)
 
 
-def _divide(options: DataOptions, outline: Outline) -> Division:
-    """Divide the samples into splits by the options."""
+def _rule_of(options: DataOptions) -> Rule:
     kind = "random" if options.division == "folders" else options.division
     shares = options.validation_share, options.test_share
-    rule = Rule(kind, *shares, options.split_seed, options.folds, options.fold, options.split_gap)
+    return Rule(kind, *shares, options.split_seed, options.folds, options.fold, options.split_gap)
+
+
+def _divide(rule: Rule, outline: Outline) -> Division:
+    """Divide the samples into splits by a rule."""
     first = outline.wanted[0]
     if outline.in_time is not None:
         return Division(rule, outline.groups, in_time=outline.in_time)

@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.core.child_process import fork
 from engine.core.errors import EXIT_DEFECT
+from engine.core.files import leave_flushing
 from engine.experiments.definition import Slot
 from engine.launch.forked_coordinator import coordinate_forked
 from engine.launch.prepare import prepare
@@ -82,6 +83,7 @@ def start_run(plan: RunPlan, slot: Slot, private: Iterable[int]) -> ActiveRun:
         for descriptor in (*private, reading):
             os.close(descriptor)
         os.setsid()
+        leave_flushing()
         os.chdir(plan.base if plan.base.is_dir() else folder.path.parent)
         return coordinate_forked(prepared, writing)
 

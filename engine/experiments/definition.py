@@ -46,12 +46,12 @@ def read_facts(project: Project, base: Path) -> DatasetInfo | None:
 
 
 def read_data(project: Project, base: Path) -> None:
-    """Read the samples that all trials use into memory, which forked processes share. Raises `UserError`."""
-    if read_facts(project, base) is None or project.experiment.folds:
-        return
+    """Read the samples of the project into memory, which forked processes share, and its splits or the first fold.
+    Raises `UserError`."""
     from engine.data.load import load as load_data
 
-    load_data(project.data, base)
+    folds = project.experiment.folds
+    load_data(project.data.replace(split="k-fold", folds=folds, fold=1) if folds else project.data, base)
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,14 @@ from typing import Any
 import psutil
 
 from engine.core.errors import EXIT_DONE, UserError
+from engine.core.files import flush_folder
 from engine.experiments.active_run import ActiveRun, RunPlan, ended_run, set_aside, start_run
 from engine.experiments.definition import Slot, change_options, placed, read_data, runs_of, slots_for
 from engine.experiments.pruning import CurveReader, Decision, Pruner
 from engine.experiments.strategies import Strategy, strategy_for
 from engine.hardware import devices
 from engine.launch.local_launcher import preload
+from engine.launch.prepare import versions
 from engine.project.experiment import Objective, Target
 from engine.project.file import load
 from engine.project.project import Project
@@ -81,6 +83,7 @@ class Runner:
         self._at_work: dict[int, _TrialAtWork] = {}
         self._trials: dict[int, Trial] = {}
         self._slots: list[Slot] = []
+        self._unflushed: list[Path] = []
         self._restarts: dict[str, int] = {}
         """Restarts of runs whose coordinator was killed, by name."""
         self._is_stopping = self._is_finishing = False
@@ -140,6 +143,7 @@ class Runner:
         self._inventory = devices.probe()
         self._slots = slots_for(self._project, self._inventory)
         preload()  # so that each run starts at once in its forked process
+        versions()
         with contextlib.suppress(UserError):  # each trial says what is wrong with its data
             read_data(self._project, self._base)
         self._trials = trials_from(self._folder.lines())
@@ -204,6 +208,8 @@ class Runner:
                 self._is_finishing, self._reason = True, "the time of the experiment is over"
             while not self._is_stopping and (slot := self._free_slot()) is not None and self._start_next(slot):
                 pass
+            while self._unflushed:  # while the next runs train
+                flush_folder(self._unflushed.pop())
             if not self._active and (self._is_stopping or not self._has_work()):
                 return
             self._wait()
@@ -310,6 +316,7 @@ class Runner:
                 continue
             del self._active[run.name]
             self._ended(run)
+            self._unflushed.append(run.folder.path)
             run.close()
 
     def _ended(self, run: ActiveRun) -> None:

@@ -6,7 +6,9 @@ import importlib.metadata
 import os
 import platform
 import time
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +112,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
         strategy=project.environment.strategy,
         seed=project.training.seed,
         deterministic=project.training.deterministic,
-        versions=_versions(),
+        versions=dict(versions()),
         host=platform.node(),
         coordinator=os.getpid(),
     )
@@ -188,12 +190,13 @@ def _started_from(project: Project, base: Path) -> dict[str, Any]:
     return run_in_child_process(record, patience_s=WEIGHTS_PATIENCE_S)
 
 
-def _versions() -> dict[str, str]:
+@cache
+def versions() -> Mapping[str, str]:
     """Return the versions of Python and of the packages that affect the numerical results of a run."""
-    versions = {"python": platform.python_version()}
+    found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
-            versions[package] = importlib.metadata.version(package)
+            found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
-            versions[package] = "unknown"
-    return versions
+            found[package] = "unknown"
+    return found

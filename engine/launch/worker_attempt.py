@@ -14,6 +14,8 @@ from engine.runs.events import Event, Message, read_event
 from engine.runs.folder import RunFolder, update_info, write_info
 
 POLL_S = 0.1
+END_POLL_S = 0.002
+"""The same once all workers have closed their pipes, which they do as they end."""
 GRACE_S = 10.0
 """Seconds that a failed run waits for workers that have not reported yet: the first one may be saving."""
 DEATH_GRACE_S = 1.5
@@ -103,7 +105,7 @@ class WorkerAttempt:
         failed_at: float | None = None
         while True:
             self._monitor.tick()
-            for key, _ in selector.select(POLL_S):
+            for key, _ in selector.select(POLL_S if selector.get_map() else END_POLL_S):
                 self._read_reports(key.data)
                 if not self._lines[key.data].is_open:
                     selector.unregister(key.fileobj)

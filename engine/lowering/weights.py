@@ -32,6 +32,7 @@ from engine.core.files import (
     write_atomically,
     write_checked_json,
 )
+from engine.core.files import flush as wait_for_disk
 
 WEIGHTS = "weights.safetensors"
 MANIFEST = "manifest.json"
@@ -79,7 +80,7 @@ def flush(path: Path) -> None:
     """Wait until the file is on disk. Raises `OSError`."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        wait_for_disk(descriptor)
     finally:
         os.close(descriptor)
 

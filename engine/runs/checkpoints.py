@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import UserError
-from engine.core.files import CHECKSUM, open_file, read_file, remove, without_checksum, write_checked_json
+from engine.core.files import CHECKSUM, flush, open_file, read_file, remove, without_checksum, write_checked_json
 from engine.runs.folder import RunFolder
 
 STATE, TENSORS, MANIFEST = "state.json", "tensors.safetensors", "manifest.json"
@@ -117,7 +117,7 @@ def _flush(path: Path) -> None:
     with contextlib.suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY)
         try:
-            os.fsync(descriptor)
+            flush(descriptor)
         finally:
             os.close(descriptor)
 

@@ -21,7 +21,7 @@ from safetensors.torch import load_file, save_file
 
 from engine.core.errors import RunError, UserError
 from engine.core.fields import path_part, printable
-from engine.core.files import remove
+from engine.core.files import flush, remove
 from engine.parallel.process_group import ProcessGroup
 from engine.project.training import TrainingOptions
 from engine.runs.checkpoints import STATE, TENSORS, Checkpoint, write_manifest
@@ -220,7 +220,7 @@ def _flush(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         with contextlib.suppress(OSError):  # some file systems flush no folders
-            os.fsync(descriptor)
+            flush(descriptor)
     finally:
         os.close(descriptor)
 

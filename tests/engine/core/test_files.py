@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.core import files
 from engine.core.files import open_file, read_file, write_atomically, write_json
 
 
@@ -98,3 +99,22 @@ def test_only_files_are_opened_and_no_more_of_them_than_allowed(tmp_path: Path) 
     assert read_file(tmp_path / "a", 5) == b"12345"
     with pytest.raises(OSError, match="more than 4 bytes"):
         read_file(tmp_path / "a", 4)
+
+
+def test_many_short_runs_leave_waiting_for_the_disk_to_their_parent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed: list[str] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: flushed.append(os.readlink(f"/proc/self/fd/{descriptor}")))
+    monkeypatch.setattr(files, "_is_flushing", True)
+    write_atomically(tmp_path / "before", b"1")
+    assert len(flushed) == 1
+    files.leave_flushing()
+    (tmp_path / "inside").mkdir()
+    write_atomically(tmp_path / "inside" / "after", b"2")
+    assert len(flushed) == 1
+    (tmp_path / "link").symlink_to(tmp_path / "before")
+    files.flush_folder(tmp_path)
+    assert sorted(flushed[1:]) == sorted(
+        map(str, (tmp_path, *(tmp_path / n for n in ("before", "inside", "inside/after"))))
+    )

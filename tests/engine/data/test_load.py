@@ -68,6 +68,13 @@ def test_the_same_split_each_time_and_another_with_another_seed(tmp_path):
     assert parts[0] == parts[1] != parts[2]
 
 
+def test_the_same_split_is_made_once(tmp_path):
+    one, other = (load(DataOptions(source="digits", split_seed=seed), tmp_path) for seed in (5, 6))
+    again = load(DataOptions(source="digits", split_seed=5), tmp_path)
+    assert again.numbers["training"] is one.numbers["training"]
+    assert other.numbers["training"] is not one.numbers["training"]
+
+
 def test_changing_a_part_changes_nothing_that_is_kept(tmp_path):
     part = load(DIGITS, tmp_path).split("test")
     part.inputs[0][:] = -1
