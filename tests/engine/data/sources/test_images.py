@@ -1,6 +1,8 @@
 """Folders of images: every kind of picture that people have, and every way in which a folder can be wrong."""
 
+import io
 import os
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +14,7 @@ from PIL import Image
 
 from engine.core.errors import UserError
 from engine.data.load import facts, load, preview
+from engine.data.sources import image_file
 from engine.data.sources.image_file import read
 from engine.data.sources.images import Images
 from engine.project.data import DataOptions
@@ -131,6 +134,39 @@ def test_the_orientation_of_the_camera_is_applied(tmp_path):
     image = one(tmp_path, picture, exif=exif)
     assert image.shape == (1, 3, 2)
     assert image[0].tolist() == [[10, 10], [20, 20], [30, 30]]
+
+
+@pytest.mark.parametrize("subsampling", [0, 2])
+@pytest.mark.parametrize("mode", ["RGB", "L"])
+def test_plain_jpegs_have_the_pixels_that_pillow_gives(mode: str, subsampling: int) -> None:
+    drawn = np.random.default_rng(1).integers(0, 256, (9, 12, 3), dtype=np.uint8)
+    picture = Image.fromarray(drawn).resize((37, 26)).convert(mode)
+    for is_progressive, channels, (height, width) in product((False, True), ("grey", "rgb"), ((26, 37), (64, 20))):
+        file = io.BytesIO()
+        picture.save(file, "jpeg", quality=85, subsampling=subsampling, progressive=is_progressive)
+        assert image_file._plain_jpeg(file, (128, 128)) is not None
+        found = image_file.read(file, channels, height, width)
+        with Image.open(file) as opened:
+            wanted = image_file._numbers(opened, channels, height, width)
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_other_files_are_left_to_pillow(tmp_path: Path) -> None:
+    picture = Image.fromarray(np.zeros((16, 16, 3), np.uint8))
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    given = {"turned": ("jpeg", {"exif": turned}), "png": ("png", {}), "large": ("jpeg", {})}
+    for name, (kind, options) in given.items():
+        file = io.BytesIO()
+        picture.save(file, kind, **options)
+        assert image_file._plain_jpeg(file, (4, 4) if name == "large" else (32, 32)) is None, name
+    whole = io.BytesIO()
+    picture.save(whole, "jpeg")
+    (tmp_path / "half.jpg").write_bytes(whole.getvalue()[:-40])
+    assert image_file._plain_jpeg(tmp_path / "half.jpg", (32, 32)) is None
+    with pytest.raises(image_file.BadPictureError, match="damaged"):
+        image_file.read(tmp_path / "half.jpg", "rgb", 16, 16)
+    assert image_file._plain_jpeg(tmp_path, (32, 32)) is None
 
 
 @pytest.mark.parametrize("is_turned", [False, True])
