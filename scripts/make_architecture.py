@@ -24,8 +24,9 @@ def rooms() -> list[str]:
 
 
 def purpose(package: str) -> str:
-    """The first line of a package's docstring."""
-    text = (ROOT.joinpath(*package.split(".")) / "__init__.py").read_text(encoding="utf-8")
+    """The first line of the docstring of a package or module."""
+    folder = ROOT.joinpath(*package.split("."))
+    text = (folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")).read_text(encoding="utf-8")
     return text.strip().strip('"').replace("`", "").splitlines()[0]
 
 

@@ -40,6 +40,12 @@ def add_trust(command: argparse.ArgumentParser) -> None:
     command.add_argument("--trust", action="store_true", help=description)
 
 
+def add_device(command: argparse.ArgumentParser) -> None:
+    """Add `--device` to a command that computes a trained network."""
+    help = "where to compute: auto (a GPU where there is one), cpu, gpu, or such as cuda:1; default auto"
+    command.add_argument("--device", default="auto", metavar="NAME", help=help)
+
+
 def look_at_code(project: Project, base: Path, frozen: Mapping[str, Path] | None = None, *, trusted: bool) -> None:
     """Read the user code of a project. If `trusted`, it may run in this process and its child processes."""
     from engine.project import user_code

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, add_trust, print_json
+from engine.cli.common import add_device, add_json, add_trust, print_json
 from engine.cli.data import options_for
 from engine.cli.export import WEIGHTS
 from engine.cli.report import checked_destination
@@ -66,6 +66,7 @@ def register(commands: Commands) -> None:
     command.add_argument("--by", default="", metavar="COLUMN", help=help)
     help = "compare with another run on the same samples, and tell whether the difference is more than chance"
     command.add_argument("--against", type=Path, metavar="RUN", help=help)
+    add_device(command)
     add_trust(command)
     add_json(command)
     command.set_defaults(run=run)
@@ -93,6 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
             weights_kept=arguments.weights,
             trusted=arguments.trust,
             fresh=arguments.fresh,
+            device=arguments.device,
             deciding=Deciding(arguments.threshold, arguments.calibrate, arguments.store, arguments.reset),
             by=arguments.by,
         )
@@ -125,6 +127,7 @@ def _compare(arguments: argparse.Namespace, other: "EvaluationData | None") -> i
             weights_kept=arguments.weights,
             trusted=arguments.trust,
             fresh=arguments.fresh,
+            device=arguments.device,
         )
     if arguments.json:
         print_json(arguments, {"path": str(arguments.run_dir.absolute()), **found})

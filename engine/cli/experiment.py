@@ -17,9 +17,9 @@ from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, EXIT_RUN_FAILED, EXIT_STOPPED, UserError
 from engine.core.files import write_atomically
 from engine.project.file import load, save
-from engine.project.parameters import Parameter, value_text
-from engine.project.project import Project, set_option
-from engine.project.trials import READY, ready, with_values
+from engine.project.parameters import value_text
+from engine.project.project import Project
+from engine.project.trials import READY, defined, with_values
 from engine.runs.experiments import (
     OVER,
     ExperimentFolder,
@@ -144,29 +144,14 @@ def _begun(arguments: argparse.Namespace) -> ExperimentFolder:
     project, notices = read_project(arguments.project, arguments.settings)
     for notice in notices:
         print(f"note: {notice}", file=sys.stderr)
-    project = _defined(project, arguments)
+    changed = {name: getattr(arguments, name) for name in ("strategy", "trials", "at_once")}
+    project = defined(project, arguments.vary, arguments.ready or "", changed)
     source = origin(arguments.project)
     look_at_code(project, source.code_base, source.code, trusted=arguments.trust)
     print("starting: reads the data ...", file=sys.stderr)
     from engine.experiments.definition import begin
 
     return begin(project, arguments.project.resolve())
-
-
-def _defined(project: Project, arguments: argparse.Namespace) -> Project:
-    """Return the project with the definition that the arguments change."""
-    options = ready(arguments.ready, project) if arguments.ready else project.experiment
-    if arguments.vary:
-        varied = [Parameter.read(text) for text in arguments.vary]
-        paths = {parameter.path for parameter in varied}
-        options = options.replace(parameters=[*(p for p in options.parameters if p.path not in paths), *varied])
-    project = project.with_section("experiment", options)
-    if arguments.strategy is not None:
-        project = set_option(project, f"experiment.strategy={arguments.strategy}")
-    for name in ("trials", "at_once"):
-        if getattr(arguments, name) is not None:
-            project = set_option(project, f"experiment.{name}={getattr(arguments, name)}")
-    return project
 
 
 def _continued(arguments: argparse.Namespace) -> ExperimentFolder:

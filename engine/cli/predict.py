@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_trust, failure
+from engine.cli.common import add_device, add_trust, failure
 from engine.cli.export import WEIGHTS
 from engine.cli.terminal import showing
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError
@@ -51,6 +51,7 @@ def register(commands: Commands) -> None:
     forms = command.add_mutually_exclusive_group()
     forms.add_argument("--json", action="store_true", help="print one JSON object")
     forms.add_argument("--csv", action="store_true", help="print one line per sample, with a header")
+    add_device(command)
     add_trust(command)
     command.set_defaults(run=run)
 
@@ -68,7 +69,13 @@ def run(arguments: argparse.Namespace) -> int:
     from engine.evaluation.predictors import open_predictor
 
     given = Assumptions(arguments.pixels, _class_names(arguments.classes))
-    predictor = open_predictor(arguments.network, weights_kept=arguments.weights, trusted=arguments.trust, given=given)
+    predictor = open_predictor(
+        arguments.network,
+        weights_kept=arguments.weights,
+        trusted=arguments.trust,
+        given=given,
+        device=arguments.device,
+    )
     answers = predict(predictor, _sources(arguments.files), arguments.top, size=arguments.batch)
     first = next(answers)  # what cannot be predicted at all is said before anything is printed
     if predictor.assumed:

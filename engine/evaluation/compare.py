@@ -37,10 +37,13 @@ def compare(
     weights_kept: str = "",
     trusted: bool = False,
     fresh: bool = False,
+    device: str = "cpu",
 ) -> dict[str, Any]:
     """Return the comparison of two runs as JSON; arguments as for `evaluate`. Raises `UserError` where they cannot be
     compared: other data, other classes, no samples in common."""
-    networks = [TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted) for path in (first, second)]
+    networks = [
+        TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted, device=device) for path in (first, second)
+    ]
     notes: list[str] = []
     if other is None:
         _refuse_other_data(*networks)

@@ -89,14 +89,15 @@ def evaluate(
     fresh: bool = False,
     deciding: Deciding | None = None,
     by: str = "",
+    device: str = "cpu",
 ) -> dict[str, Any]:
     """Evaluate the network of a run; return the result as JSON.
 
     split: of the run's own data; empty: test, else validation, else training. other: evaluate on this data instead.
     fresh: compute even where the result is known. by: also tell the metrics of groups of samples, by a column, or
-    `class`, `folder`, `file type`, `group`. Raises `UserError`.
+    `class`, `folder`, `file type`, `group`. device: a word of `DEVICE_WORDS`. Raises `UserError`.
     """
-    trained = TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted)
+    trained = TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted, device=device)
     evaluation = Evaluation(trained, split, other)
     found = evaluation.decided(deciding or Deciding(), fresh=fresh)
     return {**found, **({"groups": evaluation.grouped(by)} if by else {})}

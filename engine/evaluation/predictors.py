@@ -41,17 +41,24 @@ class Predictor(Protocol):
 
 
 def open_predictor(
-    path: Path, *, weights_kept: str = "", trusted: bool = False, given: Assumptions | None = None
+    path: Path,
+    *,
+    weights_kept: str = "",
+    trusted: bool = False,
+    given: Assumptions | None = None,
+    device: str = "cpu",
 ) -> Predictor:
     """Return the predictor of a run folder or an ONNX file. `given` is what the user says of an ONNX file from
-    elsewhere. Raises `UserError`."""
+    elsewhere, `device` a word of `DEVICE_WORDS`; an ONNX file is computed on the CPU. Raises `UserError`."""
     if path.suffix.lower() == ONNX and not path.is_dir():
         if weights_kept:
             raise UserError(f"{path} is an ONNX file, which has no {weights_kept} weights. Name the folder of a run.")
+        if device not in ("auto", "cpu"):
+            raise UserError(f"{path} is an ONNX file, which is computed on the CPU.", hint="Leave out the device.")
         return OnnxPredictor(path, given)
     from engine.evaluation.trained import TrainedNetwork
 
-    return RunPredictor(TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted))
+    return RunPredictor(TrainedNetwork.open(path, weights_kept=weights_kept, trusted=trusted, device=device))
 
 
 _kept: dict[Hashable, Predictor] = {}
@@ -73,7 +80,7 @@ def kept_predictor(path: Path, weights_kept: str = "", given: Assumptions | None
 
 
 class RunPredictor:
-    """The network of a run, computed by torch on the CPU."""
+    """The network of a run, computed by torch."""
 
     assumed: tuple[str, ...] = ()
 

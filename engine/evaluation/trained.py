@@ -12,6 +12,7 @@ from engine.core.errors import UserError
 from engine.data.batches import Tensors, as_tuple
 from engine.data.datasets import has_varying_lengths
 from engine.exchange.export import Source, read_source
+from engine.hardware.devices import device_named
 from engine.lowering.fitted import trained_preparation
 from engine.lowering.module import build, prefixes
 from engine.lowering.weights import fill, sha256
@@ -38,10 +39,15 @@ class TrainedNetwork:
     hash: str
     kept: str
     """`best` or `last`: which weights these are."""
+    device: torch.device = DEVICE
+    """Where the network computes; what it takes and gives is on the CPU."""
 
     @classmethod
-    def open(cls, path: Path, *, weights_kept: str = "", trusted: bool = False) -> "TrainedNetwork":
-        """Read a run. `trusted`: its user code may run this time. Raises `UserError`, also for what is no run."""
+    def open(
+        cls, path: Path, *, weights_kept: str = "", trusted: bool = False, device: str = "cpu"
+    ) -> "TrainedNetwork":
+        """Read a run. `trusted`: its user code may run this time. `device`: a word of `DEVICE_WORDS`. Raises
+        `UserError`, also for what is no run."""
         if not path.is_dir():
             what = "is a file" if path.exists() else "does not exist"
             raise UserError(f"{path} {what}. Expected the folder of a run that has trained.", code="not_found")
@@ -53,11 +59,11 @@ class TrainedNetwork:
         user_code.ready(network, source.code_base, source.code)
         if source.dataset is None:
             raise UserError(f"The run in {path} did not store what its data is like. Train again to have it.")
-        folder = RunFolder(path)
+        folder, chosen = RunFolder(path), torch.device(device_named(device))
         kept = path / weights_kept if weights_kept else folder.kept()
         assert kept is not None  # else read_source has refused
         record = source.record or trained_preparation(source.project, source.dataset, source.weights or {})
-        return cls(source, folder, source.dataset, record, sha256(kept / "weights.safetensors"), kept.name)
+        return cls(source, folder, source.dataset, record, sha256(kept / "weights.safetensors"), kept.name, chosen)
 
     @cached_property
     def analysis(self) -> Analysis:
@@ -86,7 +92,7 @@ class TrainedNetwork:
         """Precision that the network was trained in: double where its weights are, else single."""
         kinds = {value.dtype for value in (self.source.weights or {}).values() if value.is_floating_point()}
         is_double = kinds == {torch.float64} and self.source.project.training.precision == "fp64"
-        return Precision("fp64" if is_double else "fp32", DEVICE, SingleProcess())
+        return Precision("fp64" if is_double else "fp32", self.device, SingleProcess())
 
     @cached_property
     def scoring(self) -> nn.Module:
@@ -104,9 +110,10 @@ class TrainedNetwork:
         """Return a module of the network with its weights, as it is evaluated."""
         module = self.precision.network(module)
         fill(module, self.source.weights or {})
-        return module.eval()
+        return module.eval().to(self.device)
 
     @torch.inference_mode()
     def outputs(self, module: nn.Module, inputs: Tensors) -> Tensors:
         """Return the outputs of a module for inputs in the order of the network."""
-        return as_tuple(self.precision.call(module, *inputs))
+        placed = (x.to(self.device, non_blocking=True) for x in inputs)
+        return tuple(x.to(DEVICE) for x in as_tuple(self.precision.call(module, *placed)))

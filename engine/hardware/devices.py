@@ -20,12 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.child_process import module_command
-from engine.core.errors import RunError
+from engine.core.errors import RunError, UnavailableError, UserError, listed
 from engine.core.files import ROOT
 from engine.hardware.accelerators import TorchAccelerators, find
 from engine.placement.inventory import DeviceInventory, has_loopback
 
 PATIENCE_S = 120
+CPU = "cpu"
 _BEGINS = "CUDA initialization: "
 """Beginning of torch's warning where the driver reports no devices."""
 _TOO_OLD = re.compile(r"too old \(found version (\d+)\)")
@@ -57,6 +58,29 @@ def _probe() -> DeviceInventory:
         **(_without_devices() or run_here("engine.hardware.devices", PATIENCE_S)),
     }
     return DeviceInventory.read(machine)
+
+
+DEVICE_WORDS = "auto (a GPU where there is one), cpu, gpu, or a name of `netwright-engine devices`, such as cuda:1"
+
+
+def device_named(word: str) -> str:
+    """Return torch's name of the device that a word means, see `DEVICE_WORDS`. For `auto` torch is initialised in this
+    process. Raises `UnavailableError` for a device that is not there or cannot be used."""
+    if word == "auto":
+        return next((device.name for device in find(TorchAccelerators()) if not device.refusal), CPU)
+    if word == CPU:
+        return CPU
+    inventory = probe()
+    for device in inventory.devices:
+        if word in ("gpu", device.name) and not device.refusal:
+            return device.name
+    if word != "gpu" and word not in {device.name for device in inventory.devices}:
+        if word.partition(":")[0] not in ("cuda", "xpu", "mps"):
+            raise UserError(f"There is no device '{word}'.", hint=f"Expected {DEVICE_WORDS}.", code="invalid_option")
+        names = listed([CPU, *(device.name for device in inventory.devices)])
+        raise UnavailableError(f"There is no device {word} on this machine.", hint=f"There are: {names}.")
+    refusals = [f"{d.name}: {d.refusal}" for d in inventory.devices if word in ("gpu", d.name)]
+    raise UnavailableError(f"No GPU can be used: {'; '.join(refusals) or inventory.no_devices_because}.")
 
 
 def run_here(module: str, patience_s: float, *arguments: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Put the values of a trial into a project, and check the definition of an experiment against its project."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -86,12 +86,17 @@ def with_values(project: Project, values: Mapping[str, Any], base: Path) -> Proj
 
     Project files of `network` lie relative to the folder `base`. Raises `UserError` for a value that does not fit.
     """
+    return replace(with_options(project, values, base), experiment=ExperimentOptions())
+
+
+def with_options(project: Project, values: Mapping[str, Any], base: Path) -> Project:
+    """Return the project with other values by path, see `with_values`."""
     if NETWORK in values:  # first: the other values may be of its layers
         project = _with_network(project, str(values[NETWORK]), base)
     for path, value in values.items():
         if path != NETWORK:
             project = _with_value(project, path, value)
-    return replace(project, experiment=ExperimentOptions())
+    return project
 
 
 def _with_network(project: Project, file: str, base: Path) -> Project:
@@ -210,6 +215,21 @@ def ready(name: str, project: Project) -> ExperimentOptions:
             return ExperimentOptions(parameters=[solvers, {**rates, "log": True, "steps": 3}])
     batches = {"path": "training.mini_batch_size", "values": sorted({max(1, batch // 4), batch, batch * 4})}
     return ExperimentOptions(parameters=[batches, {**rates, "log": True, "steps": 5}])
+
+
+def defined(project: Project, vary: Iterable[object], name: str, options: Mapping[str, Any]) -> Project:
+    """Return the project with another definition of its experiment: the ready one with this `name`, if any, parameters
+    as `Parameter.read` takes them instead of those with the same path, and options that are neither None nor empty.
+    Raises `UserError`."""
+    changed = ready(name, project) if name else project.experiment
+    if varied := [Parameter.read(one) for one in vary]:
+        paths = {parameter.path for parameter in varied}
+        changed = changed.replace(parameters=[*(p for p in changed.parameters if p.path not in paths), *varied])
+    given = {option: value for option, value in options.items() if value not in (None, "")}
+    try:
+        return project.with_section("experiment", changed.replace(**given))
+    except FieldErrors as refused:
+        raise FieldErrors(error.at(f"experiment.{error.path}") for error in refused.errors) from None
 
 
 def objectives_of(project: Project, facts: DatasetInfo | None) -> tuple[Objective, ...]:

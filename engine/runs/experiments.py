@@ -15,6 +15,7 @@ import math
 import os
 import secrets
 import statistics
+import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -415,11 +416,11 @@ def hold(folder: ExperimentFolder) -> int:
         raise RunError(f"The experiment in {folder.path} cannot be locked: {error.strerror}.") from None
 
 
-def start_runner(folder: ExperimentFolder) -> None:
-    """Start a runner of the experiment that outlives this process. Its output goes to `runner.log`. Raises
-    `UserError`."""
+def start_runner(folder: ExperimentFolder) -> "subprocess.Popen[bytes]":
+    """Start a runner of the experiment that outlives this process, and return it. Its output goes to `runner.log`.
+    Raises `UserError`."""
     try:
-        start_detached_module(folder.log, "engine.experiments.runner", str(folder.path.absolute()))
+        return start_detached_module(folder.log, "engine.experiments.runner", str(folder.path.absolute()))
     except OSError as error:
         raise UserError(f"The experiment in {folder.path} cannot be started: {error.strerror}.") from None
 

@@ -1,6 +1,7 @@
 """What only a GPU shows, by real runs beside the same ones on the CPU: `make gpu` where there is one. Of two or more
 GPUs the second half asks."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -164,3 +165,13 @@ def test_weights_without_a_gradient_do_not_stop_several_gpus(compression: str, t
     own = {**GPUS, "gradient_compression": compression}
     done = train(digits(partly_still(), own, **SHORT, **EXACT), tmp_path / "run")
     assert done.losses[-2] < done.losses[0]
+
+
+def test_evaluating_on_a_gpu_says_what_the_cpu_says(tmp_path: Path) -> None:
+    done = train(digits(convolution(), GPU, **SHORT, **EXACT), tmp_path / "run")
+    one, other = (
+        json.loads(engine("evaluate", done.folder.path, "--device", device, "--fresh", "--json"))
+        for device in ("cpu", "gpu")
+    )
+    assert other["loss"] == pytest.approx(one["loss"], abs=1e-4)
+    assert other["metrics"] == pytest.approx(one["metrics"], abs=1e-4)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import RunError
+from engine.core.errors import RunError, UnavailableError, UserError
 from engine.hardware import devices
 from engine.hardware.accelerators import refusal_of
 from engine.placement.batch_arithmetic import hardware_text
@@ -100,3 +100,28 @@ def test_hardware_in_words() -> None:
 )
 def test_refusals_in_our_words(words: str, ours: str) -> None:
     assert refusal_of(words) == ours
+
+
+def test_a_word_means_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "_remembered", [])
+    busy, free = Device("cuda:0", "H200", 2**37, "it is taken by another program"), Device("cuda:1", "H200", 2**37)
+    devices.remember(DeviceInventory(8, devices=(busy, free)).write())
+    monkeypatch.setattr(devices, "TorchAccelerators", lambda: None)
+    monkeypatch.setattr(devices, "find", lambda _: [busy, free])
+    assert [devices.device_named(word) for word in ("auto", "cpu", "gpu", "cuda:1")] == [
+        "cuda:1",
+        "cpu",
+        "cuda:1",
+        "cuda:1",
+    ]
+    with pytest.raises(UnavailableError, match="cuda:0: it is taken by another program"):
+        devices.device_named("cuda:0")
+    with pytest.raises(UnavailableError, match=r"no device cuda:7 .*cpu, cuda:0 and cuda:1"):
+        devices.device_named("cuda:7")
+    with pytest.raises(UserError, match=r"There is no device 'gpus'. Expected auto"):
+        devices.device_named("gpus")
+    devices.remember(DeviceInventory(8, no_devices_because="no GPU was found").write())
+    monkeypatch.setattr(devices, "find", lambda _: [])
+    assert devices.device_named("auto") == "cpu"
+    with pytest.raises(UnavailableError, match="No GPU can be used: no GPU was found"):
+        devices.device_named("gpu")

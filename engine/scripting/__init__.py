@@ -1,0 +1,1 @@
+"""Results and followed trainings of the Python API."""

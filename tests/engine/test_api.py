@@ -1,0 +1,129 @@
+"""The API for scripts: the example of its page on shipped data, stopping, errors, what it loads."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from engine import api
+from engine.core.errors import UserError
+from tests import warm
+from tests.architecture.test_repository import ROOT
+
+PAGE = ROOT / "docs" / "api.md"
+FORKED = """
+import os
+import torch
+from engine.scripting import following
+from engine.core.child_process import fork
+from engine.experiments.runner import Runner
+from engine.launch import detached_coordinator
+from engine.launch.coordinator import coordinate
+
+
+torch.set_num_threads(1)  # threads of a pool are not in a fork, which would wait for them
+
+
+class Forked:
+    def __init__(self, work):
+        def become():
+            os.setsid()
+            work()
+            return 0
+        self.pid = fork(become, 1)
+
+    def poll(self):
+        return 0 if os.waitpid(self.pid, os.WNOHANG)[0] else None
+
+    def wait(self):
+        os.waitpid(self.pid, 0)
+
+
+detached_coordinator.start_detached = lambda folder: Forked(lambda: coordinate(folder))
+following.start_runner = lambda folder: Forked(lambda: Runner(folder).run())
+"""
+"""Runs and experiments in forks of this process, which has torch: a fresh one each would import it again."""
+FURTHER = """
+import json, math
+
+assert run.state == "finished" and run.epochs == 3 and run.run.parent.name == "runs" and "test loss" in repr(run)
+assert run.curves["training.loss"].steps == list(range(1, run.iterations + 1)), "a value per step"
+json.dumps([run.to_dict(), project.to_dict(), found.to_dict(), answer.to_dict(), scores.to_dict()], allow_nan=False)
+assert project.to_dict()["training"]["max_epochs"] == 3
+assert abs(scores.metrics["accuracy"] - run.test["accuracy"]) < 1e-9 and scores.confusion.sum() == scores.samples
+assert len(answer.top) == 3 and answer.label == max(answer.top, key=answer.top.get) and not answer.error
+assert [trial.state for trial in found.trials] == ["finished"] * 2 and found.best.number in (1, 2)
+assert stopped.state == "stopped" and 2 <= api.load_run(training.run).epochs < 1000
+assert api.load_experiment(found.folder).to_dict() == found.to_dict()
+
+endless = project.with_options({"training.max_epochs": 100_000})
+
+def interrupt(progress):
+    assert progress.iterations > 100_000 and math.isfinite(progress.metrics["training.loss"])
+    raise KeyboardInterrupt
+
+assert api.train(endless, interrupt).state == "stopped"
+"""
+FAILING = """
+def fail(progress):
+    raise ZeroDivisionError
+try:
+    api.train(endless, fail, run_dir="failed")
+except ZeroDivisionError:
+    assert api.load_run("failed").state == "stopped"
+else:
+    raise AssertionError("the error of a callback goes on")
+bad = {"training.initial_learn_rate": 1000, "training.solver": "sgdm", "training.l2_regularization": 1}
+try:
+    api.train(project.with_options(bad))
+except api.RunError as error:
+    assert error.hint and "finite" in str(error), error
+else:
+    raise AssertionError("a run that fails raises")
+"""
+
+
+def page_code() -> str:
+    return "\n".join(re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL))
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from engine.cli.main import main
+
+    folder = tmp_path_factory.mktemp("api")
+    assert main(["new", "digits", str(folder)]) == 0
+    return folder / "digits.netwright"
+
+
+@pytest.mark.parametrize("launch", [FORKED, pytest.param("", marks=pytest.mark.parity)], ids=["forked", "fresh"])
+def test_the_example_of_the_page(launch: str, digits: Path) -> None:
+    code = "\n".join([launch, page_code(), FURTHER, "" if launch else FAILING, 'print("done")'])
+    done = warm.run([], code=code, cwd=digits.parent, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("done\n")
+
+
+def test_options_are_values_by_path(digits: Path) -> None:
+    project = api.load(digits, {"training.max_epochs": 3, "network.conv_1.filters": 5})
+    assert (project.value.training.max_epochs, project.value.network.by_name["conv_1"].type.write()["filters"]) == (
+        3,
+        5,
+    )
+    assert api.load(digits).value.training.max_epochs == 12
+    assert repr(project).startswith(f"Project('{digits}', 15 layers")
+
+
+def test_errors_say_the_way_out(digits: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="Did you mean 'max_epochs'"):
+        api.load(digits, {"training.max_epoch": 3})
+    with pytest.raises(UserError, match=r'training.max_epochs: .*"many"'):
+        api.load(digits, {"training.max_epochs": "many"})
+    with pytest.raises(UserError, match=r"does not exist|no file"):
+        api.load(tmp_path / "none.netwright")
+    with pytest.raises(UserError, match="Give one of them"):
+        api.evaluate(tmp_path, "test", data="other.csv")
+    with pytest.raises(UserError, match="definition stays"):
+        api.experiment(tmp_path, {"training.momentum": [0.8]})
+    with pytest.raises(UserError, match=r"experiment.strategy: .*gird"):
+        api.experiment(digits, {"training.momentum": [0.8, 0.9]}, strategy="gird")
