@@ -6,8 +6,8 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.evaluation.figure_card import FigureCard
 from app.evaluation.plots import ReliabilityPlot
+from app.plots.figure_card import FigureCard
 from designer import theme
 
 

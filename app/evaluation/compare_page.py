@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.evaluation.cards import text_table
-from app.evaluation.figure_card import FigureCard
 from app.evaluation.page import TestPage
+from app.plots.figure_card import FigureCard
 from app.shell import Shell
 from designer import theme
 from engine.core.errors import plural

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QSlider, QVBoxLayout, QWidget
 
-from app.evaluation.figure_card import FigureCard
 from app.plots.axes import Unit, linear_axis, tick_labels
+from app.plots.figure_card import FigureCard
 from app.plots.items import Line, Markers
 from app.plots.plot import Plot
 from app.widgets import ValueTable

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from app.evaluation.figure_card import FigureCard
+from app.plots.figure_card import FigureCard
 from designer import theme
 from engine.project.options.metrics import in_a_line
 

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 
 from app.data.preview import lanes_of
 from app.evaluation.cards import text_table
-from app.evaluation.figure_card import FigureCard
 from app.evaluation.sample_tiles import tiles_of
+from app.plots.figure_card import FigureCard
 from designer import theme
 from engine.core.errors import plural
 from engine.core.text import format_percent

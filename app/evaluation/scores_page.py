@@ -23,13 +23,13 @@ from PySide6.QtWidgets import (
 from app.evaluation.calibration_card import CalibrationCard
 from app.evaluation.cards import stacked
 from app.evaluation.curves_card import CurvesCard
-from app.evaluation.figure_card import FigureCard
 from app.evaluation.groups_card import GroupsCard
 from app.evaluation.page import TestPage
 from app.evaluation.plots import PredictionPlot, StepsPlot
 from app.evaluation.samples_card import SamplesCard
 from app.evaluation.score_tables import class_rows, class_table, point_rows, scores_of, step_rows
 from app.plots.confusion_chart import ConfusionCard
+from app.plots.figure_card import FigureCard
 from app.plots.histogram_plot import HistogramPlot
 from app.processes import OnError, OnResult
 from app.shell import Shell

@@ -1,6 +1,6 @@
 """Search: the definition of an experiment, its trials while they train, and what they have reached."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.experiments.plots.chart import Findings
+from app.experiments.plots.panel import PlotsPanel
 from app.experiments.trial_plot import TrialPlot
 from app.experiments.trials_panel import TrialsPanel
 from app.experiments.trials_table import score_name
@@ -61,6 +63,8 @@ class SearchPage(QWidget):
         self._shell = shell
         self._folder: ExperimentFolder | None = None
         self._trials: list[Trial] = []
+        self._options: ExperimentOptions | None = None
+        """The definition of the experiment that is shown, once it was read."""
         self.form = Form(shell.editor.project.experiment, folded=(LIMITS,))
         self.form.changed.connect(self._on_edited)
         self.experiments, self.run_button = QComboBox(), QPushButton("Run experiment")
@@ -147,8 +151,11 @@ class SearchPage(QWidget):
         self.along.activated.connect(lambda: self.plot.plot_along(self.along.currentData()))
         self.plot_card.head.addStretch(1)
         self.plot_card.head.addWidget(self.along)
-        column.addWidget(self.plot_card)
-        self.plot.picked.connect(self.table.select)
+        self.plots = PlotsPanel(self.plot_card, "Progress")
+        column.addWidget(self.plots, 1)
+        for plot in (self.plot, self.plots):
+            plot.picked.connect(self.table.select)
+        self.table.chosen.connect(lambda: self.plots.select(self.table.number))
         self.table.opened.connect(self._open_run)
         self.table.chosen.connect(self._show_use)
         column.addWidget(self.trials, 1)
@@ -265,6 +272,7 @@ class SearchPage(QWidget):
             self.experiments.setCurrentIndex(self.experiments.findData(str(path)))
         if self._folder is None or path != self._folder.path:
             self._folder = ExperimentFolder(path) if path is not None else None
+            self._options = None
             self.trials.follow(self._folder)
         self.trials.watcher.look()
         self._look()
@@ -301,8 +309,16 @@ class SearchPage(QWidget):
             self.trials.show_trials(objectives, frozenset(marked))
             self.plot.show_trials(trials, objectives[0], marked)
             self._fill_along()
+            self._show_plots(objectives, marked)
             self.plot_card.title = sentence(in_a_line(score_name(objectives[0])))
         self._show_use()
+
+    def _show_plots(self, objectives: Sequence[str], marked: Iterable[int]) -> None:
+        """Give the plots the trials as they are now."""
+        if self._folder is not None:
+            self._options = self._options or load(self._folder.project).project.experiment
+            shown = Findings(self._folder, self._options, tuple(self._trials), tuple(objectives), frozenset(marked))
+            self.plots.show_findings(shown)
 
     def _fill_along(self) -> None:
         """Offer the values that the plot can be drawn along."""

@@ -17,7 +17,7 @@ from engine.project.options.metrics import is_share
 from engine.project.parameters import texts_of
 from engine.runs.experiments import COUNTED, Trial
 
-HEIGHT = 240
+MINIMUM_HEIGHT = 160
 NUMBER = ""
 """The trials in their order, as the x axis."""
 
@@ -33,7 +33,7 @@ class TrialPlot(Plot):
         self._marked: set[int] = set()
         self._places = self._values = np.empty(0)
         super().__init__()
-        self.setFixedHeight(HEIGHT)
+        self.setMinimumHeight(MINIMUM_HEIGHT)
         self._best, self._points, self._stars = Line(), Markers(size=7), Markers(size=12, symbol="star")
         for item in (self._best, self._points, self._stars):
             self.addItem(item, ignoreBounds=True)

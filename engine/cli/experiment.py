@@ -11,6 +11,7 @@ from typing import Any
 
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, add_trust, failure, iso_time, look_at_code, print_json, read_project
+from engine.cli.experiment_findings import importance, importances_in, print_shares
 from engine.cli.experiment_text import experiment_json, print_trials, result_of, scores_text, trials_csv, why_none
 from engine.cli.require import Requirement, parse
 from engine.cli.terminal import print_table
@@ -51,6 +52,7 @@ def register(commands: Commands) -> None:
         ("best", _best, "show the best trial, or the Pareto front, and write its project"),
         ("again", _again, "train the trials that have failed again"),
         ("stop", _stop, "stop an experiment; it can go on later"),
+        ("importance", importance, "say how much of the differences between trials each parameter explains (fANOVA)"),
         ("export", _export, "write the trials as CSV or JSON, or as a study of optuna"),
     ):
         subcommand = subcommands.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
@@ -65,6 +67,9 @@ def register(commands: Commands) -> None:
         if name == "stop":
             what = "let trials that have begun end, and start no more"
             subcommand.add_argument("--after-trials", action="store_true", help=what)
+        if name == "importance":
+            what = "what is explained, such as validation.loss; default: the first objective"
+            subcommand.add_argument("--objective", metavar="NAME", help=what)
         if name == "export":
             subcommand.add_argument("--format", choices=FORMATS, default="csv", help="default csv")
             what = "the file; default: standard output. Of optuna: a journal that its tools open"
@@ -223,17 +228,12 @@ def _total(project: Project) -> int:
 def _status(arguments: argparse.Namespace) -> int:
     folder = open_experiment(arguments.experiment)
     trials = folder.read_trials()
-    importance = None
-    if arguments.importance:
-        from engine.experiments.strategies import importances
-
-        importance = dict(importances(load(folder.project).project, trials, folder.read_info().objectives[0]))
+    shares = importances_in(folder, trials, folder.read_info().objectives[0]) if arguments.importance else {}
     if arguments.json:
-        print_json(arguments, experiment_json(folder, trials) | ({"importance": importance} if importance else {}))
+        print_json(arguments, experiment_json(folder, trials) | ({"importance": shares} if shares else {}))
         return EXIT_DONE
     print_trials(folder, trials)
-    for path, share in (importance or {}).items():
-        print(f"{share:6.1%}  {path}")
+    print_shares(shares)
     return EXIT_DONE
 
 

@@ -54,6 +54,17 @@ class Experiment(TypedDict):
     """Share of the differences that each parameter explains, with --importance."""
 
 
+class Importance(TypedDict):
+    """How much of the differences between trials each parameter explains, by functional ANOVA."""
+
+    experiment_dir: str
+    objective: str
+    trials: int
+    """Number of finished trials that it is computed from."""
+    importance: Mapping[str, float]
+    """Shares by the path of the parameter, the largest first; they add up to 1."""
+
+
 class StartedExperiment(TypedDict):
     """An experiment that runs in the background."""
 

@@ -8,7 +8,14 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 from engine.cli.cluster_outputs import ExportedProfile, Fetched, ImportedProfiles, Jobs, ProfileList
 from engine.cli.cluster_outputs import Profile as ClusterProfile
-from engine.cli.experiment_outputs import AskedExperiment, BestTrial, Experiment, Experiments, StartedExperiment
+from engine.cli.experiment_outputs import (
+    AskedExperiment,
+    BestTrial,
+    Experiment,
+    Experiments,
+    Importance,
+    StartedExperiment,
+)
 from engine.cli.run_outputs import (
     Deleted,
     Detached,
@@ -440,6 +447,7 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "experiment again": (AskedExperiment,),
     "experiment stop": (AskedExperiment,),
     "experiment export": (Files,),
+    "experiment importance": (Importance,),
     "queue add": (QueueEntry,),
     "queue list": (QueueList,),
     "queue run": (QueueEntries,),

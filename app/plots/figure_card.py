@@ -1,4 +1,4 @@
-"""A card of the Test tab that can be copied, and saved as PNG, SVG, or its values as CSV."""
+"""A card with a figure that can be copied, and saved as PNG, SVG, or its values as CSV."""
 
 import contextlib
 import csv
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QMenu, Q
 
 from app import messages
 from app.plots.card import FINENESS
+from app.plots.drawn import DrawnChart
 from app.plots.plot import Plot
 from designer import theme
 from engine.core.text import spreadsheet_cell
@@ -21,9 +22,18 @@ Rows = Iterable[Sequence[object]]
 
 
 class FigureCard(QFrame):
-    """A heading with a muted note, a button to export, and the content below. `values` returns a head and rows."""
+    """A heading with a muted note, a button to export, and the content below. `values` returns a head and rows. With
+    `fills` the content takes all of the height."""
 
-    def __init__(self, content: QWidget, title: str, note: str = "", values: Callable[[], Rows] | None = None) -> None:
+    def __init__(
+        self,
+        content: QWidget,
+        title: str,
+        note: str = "",
+        values: Callable[[], Rows] | None = None,
+        *,
+        fills: bool = False,
+    ) -> None:
         super().__init__()
         self.title, self.content, self._values = title, content, values
         theme.mark(self, "role", "card")
@@ -38,11 +48,20 @@ class FigureCard(QFrame):
         self.head.addWidget(heading)
         self.head.addWidget(self.note)
         self.head.addStretch(1)
+        self.controls: list[QWidget] = []
         self.button = self._make_button()
         self.head.addWidget(self.button)
         column.addLayout(self.head)
-        column.addWidget(content, 0, Qt.AlignmentFlag.AlignTop)
+        if fills:
+            column.addWidget(content, 1)
+        else:
+            column.addWidget(content, 0, Qt.AlignmentFlag.AlignTop)
         content.setAccessibleName(title)
+
+    def add_control(self, widget: QWidget) -> None:
+        """Put a widget into the heading, which pictures of the card leave out."""
+        self.controls.append(widget)
+        self.head.insertWidget(self.head.count() - 1, widget)
 
     def _make_button(self) -> QToolButton:
         button = QToolButton()
@@ -71,12 +90,16 @@ class FigureCard(QFrame):
         return pixmap
 
     def _as_picture(self, scale: float) -> contextlib.ExitStack:
-        """Hide the button, and draw plots from their shapes, until the stack is closed."""
+        """Hide what is for the pointer, and draw plots from their shapes, until the stack is closed."""
         stack = contextlib.ExitStack()
-        self.button.hide()
-        stack.callback(self.button.show)
+        for widget in (self.button, *self.controls):
+            if not widget.isHidden():
+                widget.hide()
+                stack.callback(widget.show)
         for plot in self.findChildren(Plot):
             stack.enter_context(plot.as_picture(scale))
+        for chart in self.findChildren(DrawnChart):
+            stack.enter_context(chart.as_picture())
         return stack
 
     def copy(self) -> None:

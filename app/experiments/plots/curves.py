@@ -1,0 +1,244 @@
+"""Learning curves of all trials: one line per trial, with a band over its repeats or folds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt, QTimer
+from PySide6.QtGui import QColor, QHideEvent, QPainter, QPen, QPolygonF, QShowEvent
+from PySide6.QtWidgets import QComboBox, QPushButton, QWidget
+
+from app.experiments.plots.chart import Findings, Frame, TrialChart, level_colour
+from app.experiments.plots.scatter import BELOW, LEFT, RIGHT, TOP
+from app.plots.drawn import NEAR_PIXELS
+from app.plots.figure_card import Rows
+from app.plots.series import Floats
+from app.plots.traces import Trace, Traces
+from designer import theme
+from engine.core.errors import plural
+from engine.runs.folder import RunFolder
+from engine.runs.trial_axes import TrialAxis
+
+MOST_CURVES = 200
+"""Trials whose curves are read and drawn, the best first."""
+MOST_POINTS = 400
+REDRAW_MS = 200
+BAND_ALPHA = 40
+CUT = 0.98
+"""Share of the values of a loss that has room; one that explodes is cut off."""
+
+
+@dataclass(frozen=True)
+class TrialCurve:
+    """The curve of a trial: the mean over its runs, and their standard deviation where there are several."""
+
+    number: int
+    x: Floats
+    y: Floats
+    spread: Floats | None = None
+
+
+def joined(number: int, curves: Sequence[tuple[Floats, Floats]]) -> TrialCurve:
+    """Return the mean and the standard deviation of the curves of a trial's runs, at the places of the longest one, as
+    far as all of them reach."""
+    x, y = max(curves, key=lambda curve: len(curve[0]))
+    if len(curves) == 1:
+        return TrialCurve(number, x, y)
+    x = x[x <= min(float(places[-1]) for places, _ in curves) + 1e-9]
+    values = np.array([np.interp(x, *curve) for curve in curves])
+    return TrialCurve(number, x, values.mean(axis=0), values.std(axis=0, ddof=1))
+
+
+class LearningCurves(TrialChart):
+    """A loss or metric of all trials over the epochs. Curves are read a little at a time, and followed."""
+
+    key, name, title = "curves", "Curves", "Learning curves"
+    help = "A line per trial; with repeats or folds their mean, and a band one standard deviation wide on each side."
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self.traces = Traces()
+        self.quantity, self.log = QComboBox(), QPushButton("log")
+        self.curves: list[TrialCurve] = []
+        self._owners: list[int] = []
+        self._runs: list[RunFolder] = []
+        self._pixels: dict[int, tuple[Floats, Floats]] = {}
+        self._redraw = QTimer(singleShot=True, interval=REDRAW_MS)
+        super().__init__(parent)
+        self.quantity.setAccessibleName("Curve")
+        self.quantity.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.quantity.activated.connect(self._collect)
+        theme.mark(self.log, "role", "chip")
+        self.log.setCheckable(True)
+        self.log.setToolTip("Logarithmic vertical axis")
+        self.log.toggled.connect(self.refresh)
+        self.traces.changed.connect(lambda: self._redraw.isActive() or self._redraw.start())
+        self._redraw.timeout.connect(self._collect)
+
+    def controls(self) -> Sequence[QWidget]:
+        """Return the choice of the curve and of the vertical axis."""
+        return self.quantity, self.log
+
+    def why_empty(self) -> str:
+        """It needs points of any trial."""
+        return "" if self.curves else "Curves of trials are shown here as they train."
+
+    @property
+    def note(self) -> str:
+        """How many trials have a curve."""
+        count = len(self.findings.trials)
+        return f"the best {MOST_CURVES} of {plural(count, 'trial')}" if count > MOST_CURVES else ""
+
+    def show_findings(self, findings: Findings) -> None:
+        """Read the curves of the trials; those that are read already stay."""
+        levels = findings.levels
+        trials = sorted(findings.trials, key=lambda t: (-levels.get(t.number, -1), -t.number))[:MOST_CURVES]
+        runs = [
+            (trial.number, RunFolder(findings.folder.run_path(name)))
+            for trial in trials
+            if findings.folder is not None
+            for name in ([run.name for run in trial.runs] or [str(trial.number)])
+        ]
+        known = [folder for _, folder in runs]
+        self._owners = [number for number, _ in runs]
+        if {folder.path for folder in known} != {folder.path for folder in self._runs}:
+            read = {trace.folder.path: trace for trace in self.traces.traces}
+            self.traces.show_runs(known)
+            self.traces.traces = [read.get(trace.folder.path, trace) for trace in self.traces.traces]
+            self._runs = known
+        else:  # the same runs in another order
+            numbers = {folder.path: number for number, folder in runs}
+            self._owners = [numbers[trace.folder.path] for trace in self.traces.traces]
+        super().show_findings(findings)
+        self._collect()
+
+    def _collect(self) -> None:
+        """Take the curves from what was read so far."""
+        self._fill_metric()
+        split, _, name = (self.quantity.currentData() or "").partition(".")
+        found: dict[int, list[tuple[Floats, Floats]]] = {}
+        for number, trace in zip(self._owners, self.traces.traces, strict=True):
+            curve = _points(trace, name, split)
+            if curve is not None:
+                found.setdefault(number, []).append(curve)
+        self.curves = [joined(number, curves) for number, curves in found.items()]
+        self.empty = self.why_empty()
+        self.log.setVisible(name == "loss")
+        self.refresh()
+        self.changed.emit()
+
+    def _fill_metric(self) -> None:
+        offered = [f"{split}.{name}" for split in ("validation", "training") for name in self.traces.names()]
+        if offered == [self.quantity.itemData(at) for at in range(self.quantity.count())]:
+            return
+        chosen = self.quantity.currentData() or next(iter(self.findings.objectives), "")
+        self.quantity.clear()
+        for one in offered:
+            self.quantity.addItem(one.replace(".", " "), one)
+        self.quantity.setCurrentIndex(offered.index(chosen) if chosen in offered else 0)
+
+    # ---- drawing ----
+
+    def frame(self) -> Frame:
+        """Return the axes around all curves; a loss that explodes is cut off."""
+        name = self.quantity.currentData() or ""
+        values = np.concatenate([curve.y[np.isfinite(curve.y)] for curve in self.curves] or [np.zeros(1)])
+        is_log = self.log.isChecked() and name.endswith(".loss") and bool((values > 0).any())
+        values = values[values > 0] if is_log else values
+        high = float(np.quantile(values, CUT) * 1.1) if name.endswith(".loss") and not is_log else float(values.max())
+        y = TrialAxis(name, {0: float(values.min()), 1: min(high, float(values.max()))}, is_log=is_log, is_score=True)
+        last = max((float(curve.x[-1]) for curve in self.curves), default=1.0)
+        x = TrialAxis("epoch", {0: 0.0, 1: last}, is_whole=last >= 1)
+        area = QRectF(LEFT, TOP, self.width() - LEFT - RIGHT, self.height() - TOP - BELOW)
+        return Frame(area, x, y)
+
+    def lay(self) -> None:
+        """Lines in pixels."""
+        self._pixels = {}
+        frame = self.frame()
+        for curve in self.curves:
+            good = np.isfinite(curve.y) & ((curve.y > 0) | (not frame.y.is_log))
+            self._pixels[curve.number] = (
+                np.array([frame.across(x) for x in curve.x[good]]),
+                np.array([frame.down(y) for y in curve.y[good]]),
+            )
+
+    def paint(self, painter: QPainter) -> None:
+        """Bands, then lines, the weak ones first."""
+        frame, levels, marked = self.frame(), self.findings.levels, self.findings.marked
+        frame.paint(painter)
+        painter.setClipRect(frame.area.adjusted(0, -TOP, RIGHT, 4))
+        order = sorted(self.curves, key=lambda curve: (curve.number in marked, levels.get(curve.number, 0)))
+        for curve in order:
+            colour = theme.current().good if curve.number in marked else level_colour(levels.get(curve.number, 0))
+            if curve.spread is not None:
+                self._paint_band(painter, frame, curve, colour)
+            x, y = self._pixels[curve.number]
+            painter.setPen(QPen(colour, 2 if curve.number in marked else 1.2))
+            painter.drawPolyline(QPolygonF([QPointF(*point) for point in zip(x.tolist(), y.tolist(), strict=True)]))
+        painter.setClipping(False)
+
+    def _paint_band(self, painter: QPainter, frame: Frame, curve: TrialCurve, colour: QColor) -> None:
+        assert curve.spread is not None
+        upper = [QPointF(frame.across(x), frame.down(y)) for x, y in zip(curve.x, curve.y + curve.spread, strict=True)]
+        lower = [QPointF(frame.across(x), frame.down(y)) for x, y in zip(curve.x, curve.y - curve.spread, strict=True)]
+        light = QColor(colour)
+        light.setAlpha(BAND_ALPHA)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(light)
+        painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def highlight(self, painter: QPainter) -> None:
+        """The picked line and the one under the pointer, on top of the others."""
+        palette = theme.current()
+        for number, colour in ((self.number, palette.text), (self.hovered, palette.accent)):
+            if number in self._pixels:
+                x, y = self._pixels[number]
+                painter.setPen(QPen(colour, 2.4))
+                painter.drawPolyline(QPolygonF([QPointF(*point) for point in zip(x.tolist(), y.tolist(), strict=True)]))
+
+    def mark_at(self, at: QPointF) -> int | None:
+        """Return the trial whose line is nearest to the pointer."""
+        best, found = NEAR_PIXELS, None
+        for number, (x, y) in self._pixels.items():
+            if len(x) and x[0] - 6 <= at.x() <= x[-1] + 6:
+                apart = abs(float(np.interp(at.x(), x, y)) - at.y())
+                if apart < best:
+                    best, found = apart, number
+        return found
+
+    def rows(self) -> Rows:
+        """Return every point of every curve."""
+        yield ["trial", "curve", "epoch", "value", "deviation"]
+        for curve in self.curves:
+            for place, (x, y) in enumerate(zip(curve.x.tolist(), curve.y.tolist(), strict=True)):
+                spread = "" if curve.spread is None else float(curve.spread[place])
+                yield [curve.number, self.quantity.currentData(), x, y, spread]
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Read on."""
+        super().showEvent(event)
+        self.traces.resume()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nobody looks."""
+        super().hideEvent(event)
+        self.traces.rest()
+
+
+def _points(trace: Trace, name: str, split: str) -> tuple[Floats, Floats] | None:
+    """Return places in epochs and values of a curve of a run; None where it has none."""
+    curve = trace.curves.get(name)
+    if curve is None:
+        return None
+    if split == "training":
+        if not len(curve.training):
+            return None
+        steps, values = curve.training.window(0, curve.training.last_step, MOST_POINTS)
+    else:
+        steps, values = curve.validation.between(0, curve.validation.last_step)
+        stride = max(1, len(steps) // MOST_POINTS)
+        steps, values = steps[::stride], values[::stride]
+    if not len(steps):
+        return None
+    return trace.places(np.asarray(steps, float), "epochs"), np.asarray(values, float)

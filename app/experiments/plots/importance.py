@@ -1,0 +1,145 @@
+"""Importance of the parameters: how much of the differences between trials each explains."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QHideEvent, QPainter, QShowEvent
+from PySide6.QtWidgets import QComboBox, QWidget
+
+from app.experiments.plots.chart import TrialChart
+from app.experiments.plots.scatter import axis_choice, fill_choice
+from app.plots.figure_card import Rows
+from app.processes import EngineCommand
+from designer import theme
+from engine.core.text import format_percent
+
+NAME_WIDTH, VALUE_WIDTH = 190.0, 64.0
+BAR, APART = 18.0, 30.0
+COMPUTING = "Computing how much each parameter matters…"
+LEAST_TRIALS = 4
+GROWTH = 1.25
+"""While trials train, it is computed anew once there are so many times as many."""
+
+
+class ImportancePlot(TrialChart):
+    """A bar per parameter: its share of the variance of the objective, by functional ANOVA in a process of the engine.
+    It needs the extra `experiments` of the installation; without it says so."""
+
+    key, name, title = "importance", "Importance", "Importance"
+    help = (
+        "Share of the differences between trials that each parameter explains: functional ANOVA over a random forest "
+        "(Hutter et al., 2014)."
+    )
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self.objective: QComboBox = axis_choice("Objective")
+        self.importance: dict[str, float] = {}
+        self._reason = ""
+        self._asked: tuple[str, str, int] | None = None
+        self._command: EngineCommand | None = None
+        super().__init__(parent)
+        self.objective.activated.connect(self._ask)
+
+    def controls(self) -> Sequence[QWidget]:
+        """Return the choice of the objective."""
+        return (self.objective,)
+
+    def prepare(self) -> None:
+        """Offer the objectives, and compute."""
+        fill_choice(self.objective, self.findings.scores)
+        self.objective.setVisible(len(self.findings.scores) > 1)
+        self._ask()
+
+    def why_empty(self) -> str:
+        """It needs trials with different values."""
+        ended = len(self.findings.levels)
+        if len(self.findings.values) < 2:
+            return "Importances compare parameters: at least two have to differ between the trials."
+        if ended < LEAST_TRIALS:
+            return f"Importances need at least {LEAST_TRIALS} finished trials; there are {ended}."
+        return self._reason or ("" if self.importance else COMPUTING)
+
+    def _ask(self) -> None:
+        """Ask the engine, once for each number of trials that have ended."""
+        folder, name = self.findings.folder, self.objective.currentData()
+        if folder is None or name is None or not self.isVisible() or self._command is not None:
+            return
+        asked = (str(folder.path), str(name), len(self.findings.levels))
+        if self._is_known(asked) or len(self.findings.levels) < LEAST_TRIALS or len(self.findings.values) < 2:
+            return
+        if self._asked is None or asked[:2] != self._asked[:2]:
+            self.importance = {}
+        self._asked, self._reason = asked, ""
+        command = ["experiment", "importance", str(folder.path), "--objective", str(name), "--json"]
+        try:
+            self._command = EngineCommand(command, self)
+        except OSError as error:
+            self._on_failed(f"The engine cannot be started: {error.strerror}.")
+            return
+        self._command.finished.connect(self._on_finished)
+        self._command.failed.connect(self._on_failed)
+        self.empty = self.why_empty()
+        self.refresh()
+
+    def _is_known(self, asked: tuple[str, str, int]) -> bool:
+        """Return whether the answer would be much the same: while trials train, a few more do not change it, and the
+        computation would take their processors."""
+        if self._asked is None or asked[:2] != self._asked[:2]:
+            return False
+        is_over = all(trial.is_over for trial in self.findings.trials)
+        return asked[2] == self._asked[2] or (not is_over and asked[2] < GROWTH * self._asked[2])
+
+    def _on_finished(self, answer: Mapping[str, Any]) -> None:
+        self._command = None
+        self.importance = {str(path): float(share) for path, share in answer["importance"].items()}
+        self.empty = self.why_empty()
+        self.refresh()
+        self._ask()  # trials may have ended meanwhile
+
+    def _on_failed(self, reason: str) -> None:
+        self._command, self.importance, self._reason = None, {}, reason
+        self.empty = self.why_empty()
+        self.refresh()
+
+    def paint(self, painter: QPainter) -> None:
+        """A bar per parameter, the most important first."""
+        palette = theme.current()
+        labels = {axis.name: axis.label for axis in self.findings.values}
+        wide = max(10.0, self.width() - NAME_WIDTH - VALUE_WIDTH)
+        largest = max(self.importance.values(), default=0.0) or 1.0
+        apart = min(APART, (self.height() - 8) / max(1, len(self.importance)))
+        painter.setFont(self.font())
+        for place, (path, share) in enumerate(sorted(self.importance.items(), key=lambda item: -item[1])):
+            top, bar = 4 + place * apart, min(BAR, apart - 4)
+            name = QRectF(0, top, NAME_WIDTH - 12, bar)
+            text = painter.fontMetrics().elidedText(
+                labels.get(path, path), Qt.TextElideMode.ElideMiddle, int(name.width())
+            )
+            painter.setPen(palette.text)
+            painter.drawText(name, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(palette.accent)
+            length = max(2.0, wide * share / largest)
+            painter.drawRoundedRect(QRectF(NAME_WIDTH, top, length, bar), 3, 3)
+            painter.setPen(palette.muted)
+            value = QRectF(NAME_WIDTH + length + 6, top, VALUE_WIDTH, bar)
+            painter.drawText(value, Qt.AlignmentFlag.AlignVCenter, format_percent(share, 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def rows(self) -> Rows:
+        """Return the shares."""
+        yield ["parameter", "importance"]
+        yield from sorted(self.importance.items(), key=lambda item: -item[1])
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Compute once it is seen."""
+        super().showEvent(event)
+        self._ask()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Compute no more than is seen."""
+        super().hideEvent(event)
+        if self._command is not None:
+            self._command.cancel()
+            self._command, self._asked = None, None

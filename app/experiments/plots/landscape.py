@@ -1,0 +1,139 @@
+"""Contour: the objective over two values, between the trials estimated from those around."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPen
+from PySide6.QtWidgets import QComboBox, QWidget
+
+from app.experiments.plots.chart import INSET, WAITING, Frame, TrialChart, level_colour, paint_points, ticks_of
+from app.experiments.plots.scatter import BELOW, LEFT, TOP, axis_choice, fill_choice
+from app.plots.series import Floats
+from designer import theme
+from engine.runs.trial_axes import TrialAxis
+
+CELLS = 200
+BANDS = 10
+WIDTH = 0.09
+"""Standard deviation of the kernel, as a share of an axis."""
+LEAST_WEIGHT = 1e-3
+"""Cells that no trial reaches with such a weight are left empty."""
+SCALE_WIDTH, RIGHT = 12.0, 86.0
+
+
+def estimated(places: Floats, scores: Floats, cells: int = CELLS) -> Floats:
+    """Return estimates over the unit square, `(cells, cells)` with rows from the bottom up: the mean of the scores at
+    `places`, `(N, 2)`, weighted by a Gaussian kernel (Nadaraya, 1964; Watson, 1964); NaN far from all of them."""
+    middles = (np.arange(cells) + 0.5) / cells
+    across, down = (
+        np.exp(-0.5 * ((middles[:, None] - places[None, :, side]) / WIDTH) ** 2) for side in (0, 1)
+    )  # (cells, N)
+    weights = down @ across.T
+    sums = (down * scores[None, :]) @ across.T
+    return np.where(weights > LEAST_WEIGHT, sums / np.maximum(weights, 1e-300), np.nan)
+
+
+class ContourPlot(TrialChart):
+    """The objective over two values as bands of colour, with the trials as points."""
+
+    key, name, title = "contour", "Contour", "Contour"
+    help = "The objective over two values; between the trials it is estimated from those around."
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self.x_choice, self.y_choice = axis_choice("Value to the right"), axis_choice("Value upwards")
+        self.objective = axis_choice("Objective")
+        super().__init__(parent)
+        for choice in self._choices:
+            choice.activated.connect(self.refresh)
+
+    @property
+    def _choices(self) -> tuple[QComboBox, ...]:
+        return self.x_choice, self.y_choice, self.objective
+
+    def controls(self) -> Sequence[QWidget]:
+        """Return the choices of both values and of the objective."""
+        return self._choices
+
+    def prepare(self) -> None:
+        """Offer the values and the objectives."""
+        values = self.findings.values
+        numbers = [place for place, axis in enumerate(values) if not axis.categories] + list(range(len(values)))
+        fill_choice(self.x_choice, values, numbers[0] if numbers else 0)
+        others = [place for place in numbers if place != numbers[0]]
+        fill_choice(self.y_choice, values, others[0] if others else 0)
+        fill_choice(self.objective, self.findings.scores)
+        self.objective.setVisible(len(self.findings.scores) > 1)
+        for choice in (self.x_choice, self.y_choice):
+            choice.setVisible(not self.empty)
+
+    def why_empty(self) -> str:
+        """It needs two values that differ."""
+        if super().why_empty():
+            return WAITING
+        return "" if len(self.findings.values) > 1 else "A contour needs two values that differ between the trials."
+
+    @property
+    def score(self) -> TrialAxis:
+        """The objective that is shown."""
+        return self.findings.scores[max(0, self.objective.currentIndex())]
+
+    def frame(self) -> Frame:
+        """Return the axes."""
+        values = self.findings.values
+        area = QRectF(LEFT, TOP, self.width() - LEFT - RIGHT, self.height() - TOP - BELOW)
+        return Frame(area, values[max(0, self.x_choice.currentIndex())], values[max(0, self.y_choice.currentIndex())])
+
+    def lay(self) -> None:
+        """Each trial is a point."""
+        self.set_spots(self.frame().points(self.findings.levels).items())
+
+    def paint(self, painter: QPainter) -> None:
+        """Bands, the grid above them, the trials, and the scale of the colours."""
+        frame, score = self.frame(), self.score
+        numbers = [n for n in score.places if n in frame.x.places and n in frame.y.places]
+        if not numbers:
+            return
+        places = np.array([[frame.x.share(frame.x.places[n]), frame.y.share(frame.y.places[n])] for n in numbers])
+        values = np.array([score.share(score.places[n]) for n in numbers])
+        found = estimated(INSET + (1 - 2 * INSET) * places, 1 - values if score.is_low_better else values)
+        painter.drawImage(frame.area, _image(found))
+        frame.paint(painter)
+        points = frame.points(numbers)
+        painter.setPen(QPen(theme.current().panel, 8, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+        painter.drawPoints(list(points.values()))
+        paint_points(painter, points, self.findings, 5.5)
+        painter.setPen(theme.current().text)
+        name = QRectF(0, TOP, LEFT - 8, 16)
+        text = painter.fontMetrics().elidedText(frame.y.label, Qt.TextElideMode.ElideMiddle, int(name.width()))
+        painter.drawText(name, Qt.AlignmentFlag.AlignRight, text)
+        self._paint_scale(painter, frame.area)
+
+    def _paint_scale(self, painter: QPainter, area: QRectF) -> None:
+        """Paint the bands with the scores that they stand for, the best at the top."""
+        score, left, high = self.score, area.right() + 12, area.height() / BANDS
+        for band in range(BANDS):
+            box = QRectF(left, area.bottom() - (band + 1) * high, SCALE_WIDTH, high + 0.5)
+            painter.fillRect(box, _band_colour(band))
+        painter.setPen(theme.current().muted)
+        for place, text in ticks_of(score, max(2, int(area.height() / 48))):
+            share = score.share(place)
+            if 0 <= share <= 1:
+                y = area.bottom() - (1 - share if score.is_low_better else share) * area.height()
+                painter.drawText(
+                    QRectF(left + SCALE_WIDTH + 5, y - 8, RIGHT - 34, 16), Qt.AlignmentFlag.AlignVCenter, text
+                )
+
+
+def _band_colour(band: int) -> QColor:
+    return theme.current().mixed(level_colour(7), theme.current().panel, 0.08 + 0.62 * band / (BANDS - 1))
+
+
+def _image(found: Floats) -> QImage:
+    """Return a picture of the estimates, in bands of colour; clear where there are none."""
+    bands = np.clip(np.nan_to_num(found * BANDS, nan=0.0), 0, BANDS - 1).astype(np.uint8)
+    bands[np.isnan(found)] = BANDS
+    content = np.ascontiguousarray(bands[::-1]).tobytes()
+    image = QImage(content, CELLS, CELLS, CELLS, QImage.Format.Format_Indexed8)
+    image.setColorTable([*(_band_colour(band).rgb() for band in range(BANDS)), 0])
+    return image.convertToFormat(QImage.Format.Format_ARGB32)

@@ -1,0 +1,155 @@
+"""Scatter plots of trials: a matrix of all pairs of values, and the objective over each value."""
+
+import math
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter, QPen
+from PySide6.QtWidgets import QComboBox, QWidget
+
+from app.experiments.plots.chart import Frame, TrialChart, paint_points
+from designer import theme
+from engine.runs.trial_axes import TrialAxis
+
+LEFT, BELOW, TOP, RIGHT = 62.0, 40.0, 6.0, 8.0
+BETWEEN = 10.0
+MOST_AXES = 6
+MOST_SLICES = 12
+LEAST_SLICE = 190.0
+
+
+def axis_choice(name: str) -> QComboBox:
+    """Return an empty list of axes to choose from."""
+    choice = QComboBox()
+    choice.setAccessibleName(name)
+    choice.setToolTip(name)
+    choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+    return choice
+
+
+def fill_choice(choice: QComboBox, axes: Sequence[TrialAxis], first: int = 0) -> None:
+    """Offer axes; what is chosen stays where it is still there."""
+    offered = [axis.name for axis in axes]
+    if offered == [choice.itemData(at) for at in range(choice.count())]:
+        return
+    chosen = choice.currentData()
+    choice.clear()
+    for axis in axes:
+        choice.addItem(axis.label, axis.name)
+    choice.setCurrentIndex(offered.index(chosen) if chosen in offered else min(first, len(offered) - 1))
+
+
+class ScatterMatrix(TrialChart):
+    """A scatter plot per pair of values and objectives; below the diagonal, where each pair stands once."""
+
+    key, name, title = "matrix", "Matrix", "Scatter matrix"
+    help = "Every pair of values and objectives. The better a trial, the stronger its point."
+
+    def why_empty(self) -> str:
+        """It needs two axes."""
+        return super().why_empty() or ("" if self.findings.values else "No value differs between these trials.")
+
+    @property
+    def note(self) -> str:
+        """Which axes have no room."""
+        count = len(self.findings.axes)
+        return f"{MOST_AXES} of {count} axes" if count > MOST_AXES else ""
+
+    @property
+    def shown(self) -> list[TrialAxis]:
+        """The objectives and the first values, as many as have room."""
+        scores = self.findings.scores
+        return [*self.findings.values[: max(1, MOST_AXES - len(scores))], *scores]
+
+    def frames(self) -> list[Frame]:
+        """Return the cells: row by row, columns to the left of the diagonal."""
+        axes = self.shown
+        count = len(axes) - 1
+        wide = (self.width() - LEFT - RIGHT - BETWEEN * (count - 1)) / max(1, count)
+        high = (self.height() - TOP - BELOW - BETWEEN * (count - 1)) / max(1, count)
+        return [
+            Frame(QRectF(LEFT + x * (wide + BETWEEN), TOP + y * (high + BETWEEN), wide, high), axes[x], axes[y + 1])
+            for y in range(count)
+            for x in range(y + 1)
+        ]
+
+    def lay(self) -> None:
+        """Each trial stands in every cell."""
+        numbers = self.findings.levels
+        self.set_spots(spot for frame in self.frames() for spot in frame.points(numbers).items())
+
+    def paint(self, painter: QPainter) -> None:
+        """The cells, with labels at the left and below."""
+        frames = self.frames()
+        lowest = frames[-1].area.bottom()
+        for frame in frames:
+            is_left = frame.area.left() == LEFT
+            frame.paint(painter, has_x=frame.area.bottom() > lowest - 1, has_y=is_left)
+            painter.setPen(QPen(theme.current().line, 1))
+            painter.drawRect(frame.area)
+            if is_left:
+                _paint_name(painter, frame)
+            paint_points(painter, frame.points(self.findings.levels), self.findings, 5.0)
+
+
+def _paint_name(painter: QPainter, frame: Frame) -> None:
+    """Paint the name of the left axis, turned, at the edge."""
+    painter.save()
+    painter.translate(10, frame.area.center().y())
+    painter.rotate(-90)
+    painter.setPen(theme.current().text)
+    box = QRectF(-frame.area.height() / 2, -9, frame.area.height(), 16)
+    name = painter.fontMetrics().elidedText(frame.y.label, Qt.TextElideMode.ElideMiddle, int(box.width()))
+    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, name)
+    painter.restore()
+
+
+class SlicePlot(TrialChart):
+    """The objective over each value, one plot beside the other."""
+
+    key, name, title = "slice", "Slice", "Slice"
+    help = "The objective over each value. The better a trial, the stronger its point."
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self.objective = axis_choice("Objective")
+        super().__init__(parent)
+        self.objective.activated.connect(self.refresh)
+
+    def controls(self) -> Sequence[QWidget]:
+        """Return the choice of the objective."""
+        return (self.objective,)
+
+    def prepare(self) -> None:
+        """Offer the objectives."""
+        fill_choice(self.objective, self.findings.scores)
+        self.objective.setVisible(len(self.findings.scores) > 1)
+
+    def why_empty(self) -> str:
+        """It needs a value that differs."""
+        return super().why_empty() or ("" if self.findings.values else "No value differs between these trials.")
+
+    def frames(self) -> list[Frame]:
+        """Return a cell per value, in rows as wide as there is room."""
+        axes = self.findings.values[:MOST_SLICES]
+        score = self.findings.scores[max(0, self.objective.currentIndex())]
+        columns = max(1, min(len(axes), int((self.width() - LEFT) / LEAST_SLICE)))
+        rows = math.ceil(len(axes) / columns)
+        wide = (self.width() - LEFT - RIGHT - BETWEEN * (columns - 1)) / columns
+        high = (self.height() - rows * (BELOW + TOP)) / rows
+        found = []
+        for place, axis in enumerate(axes):
+            row, column = divmod(place, columns)
+            area = QRectF(LEFT + column * (wide + BETWEEN), TOP + row * (high + BELOW + TOP), wide, max(20.0, high))
+            found.append(Frame(area, axis, score))
+        return found
+
+    def lay(self) -> None:
+        """Each trial stands in every cell."""
+        numbers = self.findings.levels
+        self.set_spots(spot for frame in self.frames() for spot in frame.points(numbers).items())
+
+    def paint(self, painter: QPainter) -> None:
+        """The cells of a row share the axis of the objective."""
+        for frame in self.frames():
+            frame.paint(painter, has_y=frame.area.left() == LEFT)
+            paint_points(painter, frame.points(self.findings.levels), self.findings)

@@ -1,0 +1,42 @@
+"""Commands `experiment importance | report`: what the trials of an experiment have shown."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+
+from engine.cli.common import print_json
+from engine.core.errors import EXIT_DONE, UserError, did_you_mean
+from engine.project.file import load
+from engine.runs.experiments import ExperimentFolder, Trial, open_experiment
+
+
+def importance(arguments: argparse.Namespace) -> int:
+    """Print the importance of each parameter for an objective."""
+    folder = open_experiment(arguments.experiment)
+    trials = folder.read_trials()
+    objective = arguments.objective or folder.read_info().objectives[0]
+    finished = [trial for trial in trials if trial.state == "finished"]
+    known = dict.fromkeys(name for trial in finished for name in trial.scores)
+    if finished and objective not in known:
+        hint = did_you_mean(objective, known) or f"There are: {', '.join(sorted(known))}."
+        raise UserError(f"No trial of {folder.path} has {objective}.", hint=hint)
+    shares = importances_in(folder, trials, objective)
+    if arguments.json:
+        count = sum(objective in trial.scores for trial in finished)
+        path = str(folder.path.absolute())
+        print_json(arguments, {"experiment_dir": path, "objective": objective, "trials": count, "importance": shares})
+    else:
+        print_shares(shares)
+    return EXIT_DONE
+
+
+def importances_in(folder: ExperimentFolder, trials: Sequence[Trial], objective: str) -> dict[str, float]:
+    """Return the importance of each parameter of an experiment, the largest first. Raises `UserError`."""
+    from engine.experiments.strategies import importances
+
+    return dict(importances(load(folder.project).project, trials, objective))
+
+
+def print_shares(shares: Mapping[str, float]) -> None:
+    """Print the importance of each parameter on a line."""
+    for path, share in shares.items():
+        print(f"{share:6.1%}  {path}")

@@ -1,0 +1,112 @@
+"""Values and scores of trials as numbers along axes, for plots of an experiment."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from engine.project.experiment import MEASURED, ExperimentOptions, Objective
+from engine.project.options.metrics import is_share
+from engine.project.parameters import value_text
+from engine.runs.experiments import COUNTED, Trial
+
+WIDE = 20.0
+"""Ratio of the largest number to the smallest from which the axis of a list of numbers is logarithmic."""
+LARGE = 1000.0
+"""Numbers from this one on are told without a fraction."""
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class TrialAxis:
+    """One value of the trials, by its path, or one score. `places` are numbers by the number of the trial: values, or
+    for texts their place in `categories`; trials without one are left out."""
+
+    name: str
+    places: Mapping[int, float]
+    categories: tuple[str, ...] = ()
+    is_log: bool = False
+    is_score: bool = False
+    is_whole: bool = False
+    """Whether it has no fractions."""
+
+    @property
+    def label(self) -> str:
+        """Its name for a person: the last part of the path, after the layer's name."""
+        if self.is_score:
+            split, _, metric = self.name.partition(".")
+            return metric if metric and split == "validation" else self.name.replace(".", " ")
+        section, _, rest = self.name.partition(".")
+        return rest if section == "network" and rest else self.name.rpartition(".")[2]
+
+    @property
+    def is_percent(self) -> bool:
+        """Whether its values are told in per cent."""
+        return self.is_score and self.name not in MEASURED and is_share(self.name.rpartition(".")[2])
+
+    @property
+    def is_low_better(self) -> bool:
+        """Whether a lower value is a better one; False for values that are chosen."""
+        return self.is_score and Objective(self.name).is_low_better
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest number, apart from each other."""
+        if self.categories:
+            return -0.5, len(self.categories) - 0.5
+        found = self.places.values()
+        low, high = (min(found), max(found)) if found else (0.0, 1.0)
+        if low < high:
+            return low, high
+        return (low / 2, low * 2) if self.is_log else (low - abs(low) / 10 - 1e-9, low + abs(low) / 10 + 1e-9)
+
+    def share(self, place: float) -> float:
+        """Return where a number is between the ends, from 0 to 1."""
+        low, high = self._scale
+        return ((math.log(max(place, TINY)) if self.is_log else place) - low) / (high - low)
+
+    @cached_property
+    def _scale(self) -> tuple[float, float]:
+        low, high = self.ends
+        return (math.log(low), math.log(high)) if self.is_log else (low, high)
+
+    def said(self, place: float) -> str:
+        """Return a number, or the text that it stands for, as a person reads it."""
+        if self.categories:
+            return self.categories[min(max(round(place), 0), len(self.categories) - 1)]
+        if self.is_percent:
+            return f"{100 * place:.4g} %"
+        return f"{place:,.0f}" if self.is_whole or LARGE <= abs(place) < 1e9 else f"{place:.4g}"
+
+
+def axes_of(trials: Sequence[Trial], options: ExperimentOptions, objectives: Sequence[str]) -> list[TrialAxis]:
+    """Return the axes of the values that differ between trials, in the order of the definition, and of the
+    objectives."""
+    known = {parameter.path: parameter for parameter in options.parameters}
+    paths = dict.fromkeys([*known, *(path for trial in trials for path in trial.values)])
+    found = []
+    for path in paths:
+        values = {trial.number: trial.values[path] for trial in trials if path in trial.values}
+        parameter = known.get(path)
+        listed = parameter.values if parameter is not None else ()
+        if values:
+            found.append(_value_axis(path, values, listed, is_log=parameter is not None and parameter.is_log))
+    for name in objectives:
+        scores = {t.number: t.scores[name] for t in trials if t.state in COUNTED and name in t.scores}
+        found.append(TrialAxis(name, {n: s for n, s in scores.items() if math.isfinite(s)}, is_score=True))
+    return found
+
+
+def _value_axis(path: str, values: Mapping[int, Any], listed: Sequence[Any], *, is_log: bool) -> TrialAxis:
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values.values()):
+        numbers = {number: float(value) for number, value in values.items()}
+        least, most = min(numbers.values()), max(numbers.values())
+        is_whole = all(number.is_integer() for number in numbers.values())
+        return TrialAxis(path, numbers, is_log=least > 0 and (is_log or most >= WIDE * least), is_whole=is_whole)
+    texts = {number: value_text(value) for number, value in values.items()}
+    seen = set(texts.values())
+    order = [text for text in dict.fromkeys(map(value_text, listed)) if text in seen]
+    order += sorted(seen.difference(order))
+    places = {number: float(order.index(text)) for number, text in texts.items()}
+    return TrialAxis(path, places, tuple(order))

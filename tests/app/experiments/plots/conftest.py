@@ -1,0 +1,22 @@
+import pytest
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from app.experiments.plots.chart import Findings
+from app.experiments.plots.panel import PlotsPanel
+from tests.trials import ACCURACY, OPTIONS, sample_trials
+
+
+@pytest.fixture
+def findings() -> Findings:
+    return Findings(None, OPTIONS, sample_trials(), (ACCURACY,), frozenset({5}))
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, findings: Findings) -> PlotsPanel:
+    panel = PlotsPanel(QWidget(), "Progress")
+    qtbot.addWidget(panel)
+    panel.resize(900, 420)
+    panel.show()
+    panel.show_findings(findings)
+    return panel

@@ -1,0 +1,198 @@
+"""The panel of plots: each is made when it is chosen, says what it lacks, picks trials and leaves as a file."""
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from pytestqt.qtbot import QtBot
+
+from app.experiments.plots import importance as importance_module
+from app.experiments.plots.chart import Findings, TrialChart
+from app.experiments.plots.coordinates import ParallelCoordinates
+from app.experiments.plots.curves import LearningCurves, joined
+from app.experiments.plots.front import ParetoPlot
+from app.experiments.plots.importance import COMPUTING, ImportancePlot
+from app.experiments.plots.landscape import ContourPlot, estimated
+from app.experiments.plots.panel import PLOTS, PlotsPanel
+from app.experiments.plots.scatter import ScatterMatrix, SlicePlot
+from engine.runs.experiments import Trial, TrialRun
+from tests.app.experiments.runs import log_curves, made
+from tests.trials import ACCURACY, OPTIONS, SOLVER, sample_trials, written
+
+PAINTED = {"coordinates", "slice", "contour", "matrix"}
+"""Plots that need nothing but the trials."""
+
+
+def shown(panel: PlotsPanel, kind: type[TrialChart]) -> Any:
+    panel.choose(kind.key)
+    chart = panel.current
+    assert isinstance(chart, kind)
+    panel.grab()
+    return chart
+
+
+def place_of(chart: TrialChart, number: int) -> QPointF:
+    return next(iter(chart.spots_of(number)))
+
+
+@pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.key)
+def test_each_plot_is_painted_or_says_what_it_lacks(panel: PlotsPanel, plot: type[TrialChart]) -> None:
+    chart = shown(panel, plot)
+    assert bool(chart.empty) == (plot.key not in PAINTED)
+    panel.show_findings(Findings())
+    panel.grab()
+    assert chart.empty
+    assert plot.name
+    assert plot.help
+
+
+@pytest.mark.parametrize("plot", [SlicePlot, ScatterMatrix, ContourPlot])
+def test_a_click_on_a_point_picks_its_trial_and_the_pointer_tells_it(
+    qtbot: QtBot, panel: PlotsPanel, plot: type[TrialChart]
+) -> None:
+    chart = shown(panel, plot)
+    at = place_of(chart, 3)
+    with qtbot.waitSignal(panel.picked) as picked:
+        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=at.toPoint())
+    assert picked.args == [3]
+    chart._point(at)
+    assert "Trial 3" in chart._box.text()
+    assert "accuracy" in chart._box.text()
+    assert chart.mark_at(QPointF(-50, -50)) is None
+
+
+def test_a_brush_keeps_the_trials_that_pass_there(qtbot: QtBot, panel: PlotsPanel) -> None:
+    chart = shown(panel, ParallelCoordinates)
+    kept: list[Any] = []
+    panel.filtered.connect(kept.append)
+    axis = chart.findings.scores[0]
+    x, top = round(chart.across(axis)), round(chart._rect.top())
+    qtbot.mousePress(chart, Qt.MouseButton.LeftButton, pos=QPointF(x, top).toPoint())
+    qtbot.mouseMove(chart, QPointF(x, top + chart._rect.height() / 4).toPoint())
+    chart.brush(axis.name, 1.0, 0.75)  # as the drag does, where no pointer is moved
+    qtbot.mouseRelease(chart, Qt.MouseButton.LeftButton, pos=QPointF(x, top + chart._rect.height() / 4).toPoint())
+    assert kept[-1] == {3, 4, 5, 6, 7}
+    assert panel._cards["coordinates"].note.text() == "5 of 8 trials"
+    chart.brush(SOLVER, 0.0, 0.5)
+    assert kept[-1] == {4, 6}, "both brushes hold"
+    chart.clear()
+    assert kept[-1] is None
+
+
+def test_a_click_on_a_line_picks_its_trial(qtbot: QtBot, panel: PlotsPanel) -> None:
+    chart = shown(panel, ParallelCoordinates)
+    first, second = chart._lines[5][:2]
+    with qtbot.waitSignal(panel.picked) as picked:
+        qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=((first + second) / 2).toPoint())
+    assert picked.args == [5]
+
+
+def test_estimates_pass_near_the_trials_and_are_empty_far_from_them() -> None:
+    import numpy as np
+
+    found = estimated(np.array([[0.1, 0.1], [0.5, 0.1]]), np.array([0.0, 1.0]), cells=20)
+    assert found[2, 2] == pytest.approx(0.0, abs=0.05)
+    assert found[2, 10] == pytest.approx(1.0, abs=0.05)
+    assert np.isnan(found[19, 19])
+    assert 0.1 < found[2, 5] < 0.5 < found[2, 6] < 0.9
+
+
+def test_the_front_has_the_trials_that_none_beats(panel: PlotsPanel, findings: Findings) -> None:
+    chart = shown(panel, ParetoPlot)
+    assert "several objectives" in chart.empty
+    panel.show_findings(replace(findings, objectives=(ACCURACY, "parameters")))
+    assert chart.front == [1, 2, 3, 4, 5]
+    assert panel._cards["front"].note.text() == "5 on the front"
+
+
+def test_curves_of_repeats_have_a_mean_and_a_band(qtbot: QtBot, panel: PlotsPanel, tmp_path: Path) -> None:
+    repeated = Trial(2, {SOLVER: "sgdm"}, "finished", tuple(TrialRun(name, "finished", {}) for name in ("2_1", "2_2")))
+    folder = written(tmp_path, ())
+    for name, metric in (("1", "accuracy"), ("2_1", "accuracy"), ("2_2", "accuracy")):
+        log_curves(made(folder.path, name, 1), epochs=3, steps_per_epoch=4, seconds=2, metric=metric)
+    single = Trial(1, {SOLVER: "adam"}, "finished", (TrialRun("1", "finished", {ACCURACY: 0.9}),))
+    panel.show_findings(Findings(folder, OPTIONS, (single, repeated), (ACCURACY,)))
+    chart = shown(panel, LearningCurves)
+    qtbot.waitUntil(lambda: len(chart.curves) == 2)
+    one, two = chart.curves
+    assert (one.number, one.spread) == (1, None)
+    assert two.x.tolist() == [1, 2, 3]
+    assert two.spread.max() == 0, "both runs have the same curve"
+    assert chart.quantity.currentData() == ACCURACY
+    panel.grab()
+    assert chart.empty == ""
+    assert [row[0] for row in chart.rows()][1:] == [1, 1, 1, 2, 2, 2]
+    chart.traces.rest()
+
+
+def test_a_band_reaches_as_far_as_all_runs() -> None:
+    import numpy as np
+
+    long, short = np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0])
+    curve = joined(7, [(long, np.array([1.0, 2.0, 3.0])), (short, np.array([3.0, 4.0]))])
+    assert curve.x.tolist() == [1.0, 2.0]
+    assert curve.y.tolist() == [2.0, 3.0]
+    assert curve.spread is not None
+    assert curve.spread.tolist() == pytest.approx([2**0.5, 2**0.5])
+
+
+class Command:
+    """An `EngineCommand` that answers when the test says so."""
+
+    made: list["Command"] = []
+
+    class _Signal:
+        def connect(self, slot: Any) -> None:
+            self.emit = slot
+
+    def __init__(self, arguments: list[str], parent: object) -> None:
+        self.arguments, self.finished, self.failed = arguments, self._Signal(), self._Signal()
+        self.made.append(self)
+
+    def cancel(self) -> None:
+        pass
+
+
+def test_importance_is_asked_once_and_a_missing_extra_is_said(
+    panel: PlotsPanel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Command, "made", [])
+    monkeypatch.setattr(importance_module, "EngineCommand", Command)
+    folder = written(tmp_path, sample_trials())
+    trials = tuple(folder.read_trials())
+    panel.show_findings(Findings(folder, OPTIONS, trials, (ACCURACY,)))
+    chart = shown(panel, ImportancePlot)
+    assert chart.empty == COMPUTING
+    (command,) = Command.made
+    assert command.arguments == ["experiment", "importance", str(folder.path), "--objective", ACCURACY, "--json"]
+    command.finished.emit({"importance": {SOLVER: 0.25, "training.initial_learn_rate": 0.75}})
+    assert chart.empty == ""
+    panel.show_findings(Findings(folder, OPTIONS, trials, (ACCURACY,)))
+    panel.grab()
+    assert len(Command.made) == 1, "no trial has ended meanwhile"
+    assert list(chart.rows())[1] == ("training.initial_learn_rate", 0.75)
+    chart._on_failed('A study needs optuna: pip install "netwright[experiments]".')
+    assert "netwright[experiments]" in chart.empty
+
+
+def test_a_card_leaves_as_a_picture_a_drawing_and_a_table(panel: PlotsPanel, tmp_path: Path) -> None:
+    shown(panel, SlicePlot)
+    card = panel._cards["slice"]
+    for suffix in ("png", "svg", "csv"):
+        card.write(tmp_path / f"slice.{suffix}")
+    head, *rows = csv.reader((tmp_path / "slice.csv").read_text().splitlines())
+    assert head == ["trial", "state", "training.initial_learn_rate", SOLVER, "network.fc_1.outputs", ACCURACY]
+    assert rows[0][:4] == ["1", "finished", "0.001", "adam"]
+    assert len(rows) == 10
+    drawing = (tmp_path / "slice.svg").read_text()
+    assert "<image" not in drawing, "shapes, not a picture of the screen"
+    assert "initial_learn_rate" in drawing
+
+
+def test_the_picked_trial_is_ringed_in_every_plot(panel: PlotsPanel) -> None:
+    panel.select(4)
+    assert shown(panel, SlicePlot).number == 4
+    assert shown(panel, ScatterMatrix).number == 4
