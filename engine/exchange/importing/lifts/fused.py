@@ -20,6 +20,7 @@ from engine.layers.linear import FullyConnected
 HIDDEN = -1e9
 """A number for what a mask of yes and no hides."""
 SEQUENCE = (BATCH, "T", "C")
+WINDOWS = ("left_window_size", "right_window_size")
 ACTIVATIONS = {"alpha": ("Elu", "LeakyRelu", "HardSigmoid", "ThresholdedRelu"), "beta": ("HardSigmoid",)}
 
 
@@ -32,6 +33,8 @@ def attention(ctx: Context, node: Node) -> Values | Headed:
         raise NotLiftable("takes earlier keys and values, or lengths")
     if any(map(ctx.is_used, node.outputs[1:])) or ctx.attribute(node, "softcap", 0.0):
         raise NotLiftable("gives its scores or keys as well, or bounds its scores")
+    if any(ctx.attribute(node, name, -1) >= 0 for name in WINDOWS):
+        raise NotLiftable("sees a window of the steps")
     mask = _mask(ctx, node, 3)
     is_causal = bool(ctx.attribute(node, "is_causal", 0))
     if is_causal and mask is not None:
@@ -43,12 +46,12 @@ def attention(ctx: Context, node: Node) -> Values | Headed:
             raise NotLiftable("has other heads for keys and values")
         kind = "causal" if is_causal else mask_kind(mask)
         return _over_sequences(ctx, node, [ctx.tensor(node, at) for at in range(3)], heads.pop(), kind)
-    each = query.factors["C"][-1].size
+    each = query.sizes[-1]
     if not isinstance(each, int):
         raise NotLiftable("has channels that are known only when the network runs")
     if is_causal:
-        steps = query.sizes[-2]
-        mask = np.triu(np.full((steps, steps), HIDDEN, np.float32), 1) if isinstance(steps, int) else None
+        steps = [size for size in (query.sizes[-2], key.sizes[-2]) if isinstance(size, int)]
+        mask = np.triu(np.full(steps, HIDDEN, np.float32), 1) if len(steps) == 2 else None
     turned = replace(key, dims=(*key.dims[:-2], key.dims[-1], key.dims[-2]))
     scale = float(ctx.attribute(node, "scale", each**-0.5))
     return attended(ctx, node, (query, turned, value), mask, scale, is_causal=is_causal)

@@ -47,9 +47,9 @@ EACH_NUMBER = {
     *("Clip", "Max", "Min", "Mean", "Sum", "Mish", "Swish", "Pow", "Round", "Shrink", "Sign", "Mod", "BitShift"),
     *("Asin", "Acos", "Acosh", "Atanh", "QuantizeLinear", "DequantizeLinear"),
 }
-BEYOND = ("_empty_set", "test_mod_float_edge_cases_fmod_0_", "test_training_dropout")
-"""Parts of the names of cases with what layers do not take: no numbers at all, the remainder of infinity, and what is
-dropped at random in training."""
+BEYOND = ("_empty_set", "test_mod_float_edge_cases_fmod_0_", "test_training_dropout", "_bf16")
+"""Parts of the names of cases with what layers do not take: no numbers at all, the remainder of infinity, what is
+dropped at random in training, and results that are rounded to 8 bits."""
 LEAST = 520
 """Number of cases that are lifted; others have one dimension, or none that could be the batch."""
 ELSEWHERE = {"Cast", "CastLike", "GlobalLpPool", "MeanVarianceNormalization", "OneHot", "Tile"}
