@@ -6,6 +6,7 @@
     keras/         the reader of Keras models, which gives layers and no graph
     source/        the reader of PyTorch source that Netwright printed, also with edits by hand
     folding.py     computes what is known before the network runs: sizes.py and numpy_operators.py have the rules
+    branches.py    puts the branch that is taken in the place of an If whose condition is known
     rewrites.py    makes one node of several operators that are one layer; the patterns are in patterns.py
     lifts/         one function per operator: how to write one is in its docstring
     context.py     what a lift works with: values, layers, layouts

@@ -41,7 +41,7 @@ class Context:
     layers: list[Placed] = field(default_factory=list)
     connections: list[Connection] = field(default_factory=list)
     inputs: list[tuple[Value, Tensor]] = field(default_factory=list)
-    users: Mapping[str, Sequence[Node]] = field(default_factory=dict)
+    users: dict[str, list[Node]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     constants: dict[str, np.ndarray] = field(default_factory=dict)
     """Constants of the operators that are kept as they are, by the names that their layers give them."""

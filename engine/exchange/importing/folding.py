@@ -45,6 +45,7 @@ FOLDED: Mapping[str, str] = {
     "HammingWindow": "",
     "BlackmanWindow": "",
     "MelWeightMatrix": "",
+    "If": "with a condition that is known, or follows from sizes: the branch that is taken comes in",
 }
 """Operators that are always computed at the import, with limits in words, for the table in docs/onnx.md."""
 

@@ -123,16 +123,23 @@ class Graph:
     compute: Callable[[Mapping[str, np.ndarray], Sequence[str]], list[np.ndarray]] | None = None
     """Compute values of the graph by name with the program that the file is for (ONNX Runtime), from its inputs by
     name. None where no such program is here."""
+    read_branch: Callable[["onnx.GraphProto"], tuple[list[Node], dict[str, Constant]]] | None = None
+    """Read the nodes and the constants of a subgraph. None where a reader has none."""
+
+    def names(self) -> set[str]:
+        """Return the names of all values."""
+        given = {*self.constants, *(one.name for one in self.inputs)}
+        return given.union(*(node.outputs for node in self.nodes))
 
     def makers(self) -> dict[str, Node]:
         """Return the node that computes each value."""
         return {name: node for node in self.nodes for name in node.outputs if name}
 
     def users(self) -> dict[str, list[Node]]:
-        """Return the nodes that take each value, in order, once per node."""
+        """Return the nodes that take each value, also in their subgraphs, in order, once per node."""
         found: dict[str, list[Node]] = {}
         for node in self.nodes:
-            for name in dict.fromkeys(node.inputs):
+            for name in dict.fromkeys((*node.inputs, *node.outer_names())):
                 if name:
                     found.setdefault(name, []).append(node)
         return found

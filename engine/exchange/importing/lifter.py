@@ -2,7 +2,7 @@
 
 import copy
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
@@ -11,6 +11,7 @@ import numpy as np
 
 from engine.core import progress
 from engine.core.errors import UserError
+from engine.exchange.importing.branches import inline_branches, is_branching, taken_branch
 from engine.exchange.importing.context import Context
 from engine.exchange.importing.folding import fold
 from engine.exchange.importing.graph import Constant, Graph, Node
@@ -59,6 +60,10 @@ def lift_graph(graph: Graph, sizes: dict[str, int] | None = None) -> Lifted:
     fates: dict[str, Fate] = {}
     _prune(graph, fates)
     _fold_constants(graph, fates)
+    while count := inline_branches(graph):
+        fates.setdefault("If", Fate()).folded += count
+        _prune(graph, fates)
+        _fold_constants(graph, fates)
     rewritten(graph)
     _prune(graph, None)
     known = copy.deepcopy(fates)
@@ -82,11 +87,28 @@ def _lift_nodes(graph: Graph, sizes: dict[str, int], fates: dict[str, Fate]) -> 
     ctx = Context(graph, users=graph.users())
     add_inputs(ctx, sizes)
     reasons: list[str] = []
+    names = graph.names() if any(map(is_branching, graph.nodes)) else set()
     for number, node in enumerate(graph.nodes):
         if number % 64 == 0:
             progress.report(number, len(graph.nodes), "operators")
-        _lift_node(ctx, node, fates, reasons)
+        for one in _unbranched(ctx, node, fates, names):
+            _lift_node(ctx, one, fates, reasons)
     return ctx, reasons
+
+
+def _unbranched(ctx: Context, node: Node, fates: dict[str, Fate], names: set[str]) -> Iterator[Node]:
+    """Yield the node; for an If whose condition follows from sizes, the nodes of the branch that is taken."""
+    known = ctx.values.get(node.inputs[0]) if is_branching(node) and node.inputs else None
+    inner = taken_branch(ctx.graph, node, known, names) if isinstance(known, np.ndarray) else None
+    if inner is None:
+        yield node
+        return
+    fates.setdefault("If", Fate()).folded += 1
+    for one in inner:
+        for name in one.inputs:
+            ctx.users.setdefault(name, []).append(one)
+    for one in inner:
+        yield from _unbranched(ctx, one, fates, names)
 
 
 def _without_labels(graph: Graph, ctx: Context, reasons: list[str]) -> list[str]:

@@ -6,6 +6,7 @@ Functions that the file defines are inlined. `onnx_tensors.py` reads its numbers
 import ast
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,7 @@ def read(path: Path) -> Graph:
     graph = _graph(model, path, opset or NEWEST, opsets)
     graph.notes += notes
     graph.compute = Runner(path).compute
+    graph.read_branch = partial(_branch, path=path)
     return graph
 
 
@@ -155,6 +157,12 @@ def _value(proto: "onnx.ValueInfoProto", path: Path) -> Value:
         else:
             sizes.append(text(dim.dim_param) or None)
     return Value(text(proto.name), tuple(sizes), dtype)
+
+
+def _branch(proto: "onnx.GraphProto", path: Path) -> tuple[list[Node], dict[str, Constant]]:
+    """Return nodes and constants of a subgraph."""
+    constants = {text(tensor.name): constant(tensor, path) for tensor in proto.initializer}
+    return [_node(node, path, constants) for node in proto.node], constants
 
 
 # ---- nodes ----

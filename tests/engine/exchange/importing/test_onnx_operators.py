@@ -52,8 +52,8 @@ BEYOND = ("_empty_set", "test_mod_float_edge_cases_fmod_0_", "test_training_drop
 dropped at random in training, and results that are rounded to 8 bits."""
 LEAST = 520
 """Number of cases that are lifted; others have one dimension, or none that could be the batch."""
-ELSEWHERE = {"Cast", "CastLike", "GlobalLpPool", "MeanVarianceNormalization", "OneHot", "Tile"}
-"""Operators of which no case of ONNX's keeps the samples apart; `test_lifts.py` compares them."""
+ELSEWHERE = {"Cast", "CastLike", "GlobalLpPool", "If", "MeanVarianceNormalization", "OneHot", "Tile"}
+"""Operators of which no case of ONNX's keeps the samples apart; `test_lifts.py` and `test_branches.py` compare them."""
 
 
 def cases(files: Sequence[str] = ()) -> list[Any]:
