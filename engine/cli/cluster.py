@@ -1,19 +1,21 @@
-"""Command `cluster list | add | edit | default | remove | import | export`: profiles of clusters."""
+"""Command `cluster list | add | edit | default | validate | remove | import | export`: profiles of clusters."""
 
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, print_json
+from engine.cli.common import add_json, failure, print_json
 from engine.cli.terminal import print_table
 from engine.cluster.profiles import (
     ClusterProfile,
     Profiles,
     exported,
+    find_profile,
     imported,
     profiles_file,
     read_profiles,
@@ -23,11 +25,13 @@ from engine.cluster.profiles import (
     set_default,
     unknown_profile,
 )
-from engine.core.errors import EXIT_DONE, FieldErrors, UserError, did_you_mean, plural
+from engine.cluster.validation import STAGES, validate
+from engine.core.errors import EXIT_DONE, EXIT_UNAVAILABLE, FieldErrors, UserError, did_you_mean, plural
 from engine.core.files import read_file, write_atomically
 from engine.core.records import set_by_text
 
 FILE_LIMIT_BYTES = 2**20
+WIDTH = max(len(stage.title) for stage in STAGES.values())
 
 
 def register(commands: Commands) -> None:
@@ -44,6 +48,7 @@ def register(commands: Commands) -> None:
         ("add", _add, "add a profile"),
         ("edit", _edit, "change a profile"),
         ("default", _default, "choose the profile of projects that name none"),
+        ("validate", _validate, "try a profile in stages, each with a time limit and the way out"),
         ("remove", _remove, "remove a profile; what runs there goes on"),
         ("import", _import, "take the profiles of a file that export wrote"),
         ("export", _export, "write a profile for others, without paths of secrets"),
@@ -213,3 +218,25 @@ def _export(arguments: argparse.Namespace) -> int:
     else:
         print(path)
     return EXIT_DONE
+
+
+def _validate(arguments: argparse.Namespace) -> int:
+    """Print each stage as soon as it has ended, with --json as an object, and one with all of them at the end."""
+    profile = find_profile(arguments.name)
+    results = []
+    for result in validate(profile):
+        results.append(result)
+        if arguments.json:
+            print_json(arguments, {"result": asdict(result)})
+            sys.stdout.flush()
+            continue
+        time = f" ({result.seconds:.1f} s)" if result.state != "skipped" else ""
+        print(f"{result.title:{WIDTH}}  {result.state}{time}: {result.detail}", flush=True)
+        if result.hint:
+            print(f"{'':{WIDTH}}  {result.hint}", flush=True)
+    failed = [result for result in results if result.state == "failed"]
+    if arguments.json:
+        why = failure("unavailable", failed[0].detail, failed[0].hint) if failed else {}
+        stages = [asdict(result) for result in results]
+        print_json(arguments, {"profile": profile.name, "passed": not failed, "stages": stages, **why})
+    return EXIT_UNAVAILABLE if failed else EXIT_DONE

@@ -50,6 +50,12 @@ class Stage(TypedDict):
     seconds: float
 
 
+class ValidatedStage(TypedDict):
+    """A stage that has ended."""
+
+    result: Stage
+
+
 class Validation(TypedDict):
     """Whether a cluster can be used."""
 

@@ -140,6 +140,7 @@ EXAMPLES = {
     "cluster": (
         "cluster add lab --set kind=slurm --set workers=4",
         "cluster list",
+        "cluster validate lab",
         "cluster export lab -o lab.toml",
     ),
     "jobs": ("jobs",),

@@ -6,7 +6,15 @@ The JSON Schema and the tables of the documentation are generated from here (`en
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 
-from engine.cli.cluster_outputs import ExportedProfile, Fetched, ImportedProfiles, Jobs, ProfileList
+from engine.cli.cluster_outputs import (
+    ExportedProfile,
+    Fetched,
+    ImportedProfiles,
+    Jobs,
+    ProfileList,
+    ValidatedStage,
+    Validation,
+)
 from engine.cli.cluster_outputs import Profile as ClusterProfile
 from engine.cli.experiment_outputs import (
     AskedExperiment,
@@ -458,6 +466,7 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "cluster add": (ClusterProfile,),
     "cluster edit": (ClusterProfile,),
     "cluster default": (ProfileList,),
+    "cluster validate": (ValidatedStage, Validation),
     "cluster remove": (ProfileList,),
     "cluster import": (ImportedProfiles,),
     "cluster export": (ExportedProfile,),

@@ -71,7 +71,7 @@ def versions(asked: dict[str, Any]) -> dict[str, Any]:
         "'torch': of('torch'), 'ray': of('ray')}))"
     )
     command = [os.path.expanduser(word) for word in asked["python"]]
-    status, output, errors = _run([*command, "-c", code], asked.get("timeout_s", 60.0))
+    status, output, errors = _run([*command, "-c", code], asked.get("limit_s", 60.0))
     if status:
         raise Refused(f"{' '.join(command)} does not start: {(errors or output).strip()[-SAID:]}")
     found: dict[str, Any] = json.loads(output.strip().splitlines()[-1])
@@ -200,11 +200,7 @@ def poll(asked: dict[str, Any]) -> dict[str, Any]:
             data = data[: data.rfind(b"\n") + 1]  # a line that is being written, or that a new coordinator cuts off
         answer[name] = {"data": base64.b64encode(data).decode("ascii"), "is_new": is_new}
     if answer["run.json"] is None:
-        output = b""
-        for path in sorted(glob.glob(os.path.join(glob.escape(folder), "output*.txt"))):
-            with open(path, "rb") as file:
-                output += file.read()[-SAID:]
-        answer["output"] = output.decode("utf-8", "replace")[-SAID:]
+        answer["output"] = _output(folder)
     return answer
 
 
@@ -222,6 +218,34 @@ def _is_locked(path: str) -> bool:
         return False
     finally:
         os.close(descriptor)
+
+
+def answers(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the answers of the workers that try the cluster, the state of their job, and its output."""
+    folder = _path(asked["folder"])
+    state, reason = _job_state(asked)
+    found = []
+    for path in sorted(glob.glob(os.path.join(glob.escape(folder), "answer-*.json"))):
+        with open(path, encoding="utf-8") as file:
+            found.append(json.load(file))
+    return {"answers": found, "job_state": state, "job_reason": reason, "output": _output(folder)}
+
+
+def _output(folder: str) -> str:
+    """Return the end of what a job has printed."""
+    output = b""
+    for path in sorted(glob.glob(os.path.join(glob.escape(folder), "output*.txt"))):
+        with open(path, "rb") as file:
+            output += file.read()[-SAID:]
+    return output.decode("utf-8", "replace")[-SAID:]
+
+
+def scheduler(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the partitions of Slurm with their states and numbers of nodes."""
+    status, output, errors = _run(["sinfo", "-h", "-o", "%P %a %D %t"], 20.0)
+    if status:
+        raise Refused(f"sinfo: {(errors or output).strip()[-SAID:]}")
+    return {"partitions": [line.split() for line in output.splitlines()]}
 
 
 def request(asked: dict[str, Any]) -> dict[str, Any]:
@@ -270,7 +294,8 @@ def pack(asked: dict[str, Any]) -> None:
 
 
 ACTIONS = {
-    action.__name__: action for action in (reach, versions, storage, prepare, start, poll, request, cancel, delete)
+    action.__name__: action
+    for action in (*(reach, versions, scheduler, storage, prepare, start), *(answers, poll, request, cancel, delete))
 }
 
 
