@@ -1,11 +1,15 @@
-"""Desktop notifications: tells that a run has ended while the user looks elsewhere."""
+"""Desktop notifications: tells that a run or an experiment has ended while the user looks elsewhere."""
 
 from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QMainWindow, QSystemTrayIcon
 
 from designer import markup, theme
+from engine.core.errors import UserError, plural
+from engine.runs.events import ENDS
+from engine.runs.experiments import ExperimentFolder
 
 SHOWN_MS = 10_000
+WATCH_MS = 1000
 MESSAGE, BEEP = "runs/message_at_end", "runs/beep_at_end"
 
 
@@ -21,6 +25,9 @@ class Notifier(QObject):
         self._icon: QSystemTrayIcon | None = None
         self._timer = QTimer(self, singleShot=True, interval=2 * SHOWN_MS)
         self._timer.timeout.connect(self._hide)
+        self._watched: list[_Watched] = []
+        self._watching = QTimer(self, interval=WATCH_MS)
+        self._watching.timeout.connect(self._look)
 
     @property
     def has_message(self) -> bool:
@@ -43,6 +50,19 @@ class Notifier(QObject):
         if self.has_beep:
             QApplication.beep()
         self.changed.emit()
+
+    def watch(self, folder: ExperimentFolder) -> None:
+        """Tell the end of an experiment that was started by this window, whichever page is shown by then."""
+        self._watched.append(_Watched(folder))
+        self._watching.start()
+
+    def _look(self) -> None:
+        for watched in self._watched[:]:
+            if (state := watched.look()) is not None:
+                self._watched.remove(watched)
+                self.notify(*_told(watched.folder, state), is_bad=state in ("failed", "lost"))
+        if not self._watched:
+            self._watching.stop()
 
     def notify(self, name: str, sentence: str, *, is_bad: bool = False) -> None:
         """Tell that a run has ended. There is no message while the window is active: it is seen there."""
@@ -77,3 +97,30 @@ class Notifier(QObject):
         self._timer.stop()
         if self._icon is not None:
             self._icon.hide()
+
+
+class _Watched:
+    """An experiment that is looked at until it ends. Its runner takes a moment to begin."""
+
+    def __init__(self, folder: ExperimentFolder) -> None:
+        self.folder = folder
+        self._has_lived = False
+
+    def look(self) -> str | None:
+        """Return the state of an experiment that has ended, or whose runner is gone; else None."""
+        try:
+            state = self.folder.state()
+        except UserError:  # the folder was deleted
+            return "lost"
+        self._has_lived |= state != "lost"
+        return state if state in ENDS and self._has_lived else None
+
+
+def _told(folder: ExperimentFolder, state: str) -> tuple[str, str]:
+    """Return the name of an experiment, and the sentence about its end."""
+    try:
+        trials, info = folder.read_trials(), folder.read_info()
+    except (OSError, UserError):
+        return folder.path.name, f"Experiment {state}."
+    ended = f"{sum(trial.is_over for trial in trials):,} of {plural(len(trials), 'trial')} ended"
+    return info.name or folder.path.name, f"Experiment {state}: {ended}. {info.reason}".strip()

@@ -101,7 +101,15 @@ class MainWindow(QMainWindow):
         )
         self.menus = Menus(self, self, self.documents)
         self.made = Pages(
-            self, self.dataset, self.guesser, self.dialogs, self.training, self.files, self.weights, self.sweeps
+            self,
+            self.dataset,
+            self.guesser,
+            self.dialogs,
+            self.training,
+            self.files,
+            self.weights,
+            self.sweeps,
+            self.notifier,
         )
         self._make_central()
         self.status = StatusLine(self.statusBar(), self.editor)

@@ -57,6 +57,8 @@ class SearchPage(QWidget):
     back_requested = Signal()
     run_requested = Signal(object)
     """The folder of a run of a trial whose curves are to be shown."""
+    begun = Signal(object)
+    """The `ExperimentFolder` of an experiment that was started here."""
 
     def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -231,6 +233,7 @@ class SearchPage(QWidget):
             return
         self._list_experiments()
         self.show_experiment(folder.path)
+        self.begun.emit(folder)
 
     def _on_refused(self, reason: str) -> None:
         self.run_button.setEnabled(True)

@@ -64,6 +64,12 @@ class DialogCommands:
         self._dataset, self._user_code = dataset, user_code
         self._environment, self._training = environment, training
 
+    def edit_webhook(self) -> None:
+        """Set the address that is told when a run ends."""
+        from app.dialogs.webhook import WebhookDialog
+
+        WebhookDialog(self._shell.dialog_parent).exec()
+
     def edit_training_options(self, page: str = "") -> bool:
         """Open the Training Options, perhaps with one of their pages. Return whether they were confirmed."""
         from app.dialogs.training_options import TrainingOptionsDialog

@@ -10,6 +10,7 @@ from app.data.guess import DataGuesser
 from app.frame.commands import DialogCommands, SweepCommands
 from app.frame.document_commands import DocumentCommands
 from app.frame.weights_commands import WeightsCommands
+from app.notifier import Notifier
 from app.shell import Shell
 from app.training import Training
 from engine.runs.folder import RunFolder
@@ -34,11 +35,12 @@ class Pages:
         files: DocumentCommands,
         weights: WeightsCommands,
         sweeps: SweepCommands,
+        notifier: Notifier,
     ) -> None:
         self._shell = shell
         self._dataset, self._guesser = dataset, guesser
         self._dialogs, self._training, self._files, self._weights = dialogs, training, files, weights
-        self._sweeps = sweeps
+        self._sweeps, self._notifier = sweeps, notifier
         self._experiments: tuple[ExperimentsTab, SearchPage] | None = None
 
     def data(self) -> QWidget:
@@ -77,6 +79,7 @@ class Pages:
         tab.add_page(search)
         search.run_requested.connect(self._show_trial)
         search.back_requested.connect(tab.show_list)
+        search.begun.connect(self._notifier.watch)
         self._experiments = tab, search
         return tab
 

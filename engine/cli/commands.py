@@ -68,6 +68,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "robustness": ("robustness", "measure answers under noise, blur and attacks"),
     },
     "this program": {
+        "notify": ("notify", "set the webhook that is told when something ends"),
         "help": ("program", "show this list, or the help of a command"),
         "schema": ("schema", "print the JSON Schema of an output or a file"),
         "completion": ("program", "print a script that completes commands in bash or zsh"),
@@ -85,6 +86,7 @@ EXIT_CODES = """exit codes:
   2  the input is wrong                5  the execution environment is not available here
                                      130  stopped on request"""
 EXAMPLES = {
+    "notify": ("notify", "notify --webhook https://example.org/hooks/1234", "notify --off"),
     "new": ("new digits", "new resnet18 networks"),
     "templates": ("templates",),
     "help": ("help", "help queue add"),

@@ -34,6 +34,7 @@ from engine.cli.run_outputs import (
     Exported,
     Files,
     Note,
+    Notified,
     Predicted,
     QueueEntries,
     QueueEntry,
@@ -494,6 +495,7 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "report": (Reported,),
     "predict": (Predicted,),
     "explain": (Explained,),
+    "notify": (Notified,),
     "prune": (PruneResult,),
     "robustness": (RobustnessResult,),
 }

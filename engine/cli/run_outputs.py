@@ -471,3 +471,12 @@ class Predicted(TypedDict):
     path: str
     """The run's folder, or the ONNX file."""
     predictions: list[Prediction]
+
+
+class Notified(TypedDict):
+    """Who is told when something ends."""
+
+    webhook_host: str
+    """Host of the user's webhook; empty where none is set."""
+    is_tested: bool
+    """Whether it has taken a test message now."""

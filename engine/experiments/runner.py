@@ -28,6 +28,7 @@ from engine.experiments.pruning import CurveReader, Decision, Pruner
 from engine.experiments.strategies import Strategy, strategy_for
 from engine.hardware import devices
 from engine.launch.local_launcher import preload
+from engine.launch.notify import announce
 from engine.launch.prepare import versions
 from engine.project.experiment import Objective, Target
 from engine.project.file import load
@@ -117,6 +118,7 @@ class Runner:
             return self._folder.read_info()
         finally:
             os.close(self._lock)
+            announce(self._folder.log, "experiment", str(self._folder.path.absolute()))
 
     def stop(self, reason: str = "stopped on request") -> None:
         """Start no more runs and ask those under way to stop; `run` then returns. What has begun goes on when the

@@ -19,6 +19,7 @@ from engine.launch import outcome
 from engine.launch.channel import SILENCE_S
 from engine.launch.launcher import Launcher, StartPoint
 from engine.launch.local_launcher import LocalLauncher, preload_for
+from engine.launch.notify import announce
 from engine.launch.offload import OffloadedRun, OffloadHandshake, encode_requests, wait_for_resume
 from engine.launch.outcome import AttemptOutcome, ResultTally
 from engine.launch.prepare import lock_of
@@ -80,9 +81,12 @@ def coordinate(
             with contextlib.suppress(OSError, UserError):
                 update_info(folder, state="failed", exit_code=EXIT_RUN_FAILED)
             raise RunError(_not_written(folder, error)) from None
-        return coordinator.run()
+        result = coordinator.run()
     finally:
         os.close(lock)
+    if not coordinator.is_of_trial:
+        announce(folder.log, "run", str(folder.path.absolute()))
+    return result
 
 
 def exit_code(folder: RunFolder) -> int:
@@ -143,6 +147,11 @@ class _Coordinator:
         self._is_leaving = False
         self._stop_requests = 0
         self._signals = 0
+
+    @property
+    def is_of_trial(self) -> bool:
+        """Whether the run belongs to a trial of an experiment, which tells of its own end."""
+        return bool(self._info.trial)
 
     def run(self) -> dict[str, Any]:
         """Train, record the end of the run, and return the content of `result.json`."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from engine.core.errors import EXIT_DONE, RunError, UserError
+from engine.launch.notify import announce
 from engine.placement.inventory import DeviceInventory, Room, room_for
 from engine.project.environment import EnvironmentOptions
 from engine.project.file import loads
@@ -58,6 +59,9 @@ class Worker:
             # Checked again without the lock: otherwise an entry added just before its release would not be started.
             is_left = self._is_stopped or self._queue.is_to_be_left()
             if is_left or not any(entry.is_waiting for entry in self._queue.entries()):
+                if ended:
+                    num_finished = sum(entry.state == "finished" for entry in ended)
+                    announce(self._queue.folder / "work.log", "queue", str(len(ended)), str(num_finished))
                 return ended
 
     def stop(self) -> None:

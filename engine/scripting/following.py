@@ -91,7 +91,7 @@ class Training:
 
     def __iter__(self) -> Iterator[Progress]:
         while True:
-            is_over = self._folder.state() in (*ENDS, "lost")  # before reading, so that the last events are read
+            is_over = self._folder.state() in ENDS  # before reading, so that the last events are read
             found = self._reader.read()
             for event in found:
                 if isinstance(event, events.Started):

@@ -1,5 +1,7 @@
 """What is said at the end of a run, to whom, and what can be switched off."""
 
+import json
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QSystemTrayIcon
 
 from app import notifier as module
 from app.notifier import Notifier
+from engine.runs.experiments import ExperimentFolder, hold
 
 
 class Tray(QSystemTrayIcon):
@@ -79,3 +82,37 @@ def test_a_desktop_without_a_tray_is_no_trouble(notifier: Notifier, monkeypatch:
     monkeypatch.setattr(Tray, "isSystemTrayAvailable", staticmethod(lambda: False))
     notifier.notify("digits", "Training finished.")
     assert Tray.said == []
+
+
+def test_the_end_of_an_experiment_is_told_once(notifier: Notifier, tmp_path) -> None:
+    folder = ExperimentFolder(tmp_path / "experiment")
+    folder.path.mkdir()
+    folder.lock.touch()
+    folder.info.write_text(json.dumps({"name": "digits", "state": "running"}))
+    notifier.watch(folder)
+    notifier._look()
+    assert Tray.said == [], "its runner has not begun yet"
+    lock = hold(folder)
+    notifier._look()
+    folder.update_info(state="finished")
+    folder.trials.write_bytes(b'{"trial":1,"values":{}}\n{"trial":1,"state":"finished"}\n')
+    os.close(lock)
+    notifier._look()
+    notifier._look()
+    ((name, text, _),) = Tray.said
+    assert (name, text) == ("digits", "Experiment finished: 1 of 1 trial ended.")
+    assert not notifier._watching.isActive()
+
+
+def test_a_runner_that_was_killed_is_told(notifier: Notifier, tmp_path) -> None:
+    folder = ExperimentFolder(tmp_path)
+    folder.lock.touch()
+    folder.info.write_text(json.dumps({"name": "digits", "state": "running"}))
+    lock = hold(folder)
+    notifier.watch(folder)
+    notifier._look()
+    os.close(lock)
+    notifier._look()
+    ((name, text, kind),) = Tray.said
+    assert (name, text) == ("digits", "Experiment lost: 0 of 0 trials ended.")
+    assert kind == QSystemTrayIcon.MessageIcon.Critical

@@ -16,8 +16,9 @@ import os
 import torch
 from engine.scripting import following
 from engine.core.child_process import fork
+from engine.experiments import runner
 from engine.experiments.runner import Runner
-from engine.launch import detached_coordinator
+from engine.launch import coordinator, detached_coordinator
 from engine.launch.coordinator import coordinate
 
 
@@ -25,18 +26,29 @@ torch.set_num_threads(1)  # threads of a pool are not in a fork, which would wai
 
 
 class Forked:
+    all = []
+
     def __init__(self, work):
         def become():
             os.setsid()
             work()
             return 0
         self.pid = fork(become, 1)
+        Forked.all.append(self)
 
     def poll(self):
         return 0 if os.waitpid(self.pid, os.WNOHANG)[0] else None
 
     def wait(self):
         os.waitpid(self.pid, 0)
+
+
+def announce(log, kind, path):
+    with open("announced", "a") as file:
+        print(kind, path, file=file)
+
+
+coordinator.announce = runner.announce = announce
 
 
 detached_coordinator.start_detached = lambda folder: Forked(lambda: coordinate(folder))
@@ -64,6 +76,15 @@ def interrupt(progress):
 
 assert api.train(endless, interrupt).state == "stopped"
 """
+ANNOUNCED = """
+import contextlib
+for process in Forked.all:
+    with contextlib.suppress(ChildProcessError):
+        process.wait()
+ended = [f"run {run.run}", f"experiment {found.folder}", f"run {stopped.run}"]
+assert open("announced").read().splitlines()[:3] == ended, "trials tell nobody: their experiment does"
+"""
+"""Who is told of ends: each run and the experiment."""
 FAILING = """
 def fail(progress):
     raise ZeroDivisionError
@@ -98,7 +119,7 @@ def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("launch", [FORKED, pytest.param("", marks=pytest.mark.parity)], ids=["forked", "fresh"])
 def test_the_example_of_the_page(launch: str, digits: Path) -> None:
-    code = "\n".join([launch, page_code(), FURTHER, "" if launch else FAILING, 'print("done")'])
+    code = "\n".join([launch, page_code(), FURTHER, ANNOUNCED if launch else FAILING, 'print("done")'])
     done = warm.run([], code=code, cwd=digits.parent, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("done\n")

@@ -1,0 +1,105 @@
+"""Set the webhook that is told when a run, an experiment or the queue has ended."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from app.processes import EngineCommand
+from designer import theme
+from engine.core import webhook
+from engine.core.errors import UserError
+
+WIDTH = 480
+ABOUT = (
+    "An address that gets a small JSON message when a run, an experiment or the queue has ended: name, state and "
+    "metrics, nothing of the data. It is kept in your settings, not in the project. Empty: nobody is told."
+)
+
+
+class WebhookDialog(QDialog):
+    """Edits the address, which is shown as dots: it is a secret. A test message is sent in a process of its own."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Webhook when a run ends")
+        self._command: EngineCommand | None = None
+        self.address, self.state = QLineEdit(webhook.read()), QLabel()
+        self.address.setEchoMode(QLineEdit.EchoMode.Password)
+        self.address.setPlaceholderText("https://example.org/hooks/1234")
+        self.address.setAccessibleName("Address of the webhook")
+        self.address.setMaxLength(webhook.LONGEST)
+        self.address.textChanged.connect(self._show_address)
+        about = QLabel(ABOUT)
+        about.setWordWrap(True)
+        theme.mark(about, "role", "muted")
+        self.state.setWordWrap(True)
+        self.state.setMinimumHeight(2 * self.state.fontMetrics().lineSpacing())
+        self.test_button = QPushButton("Send a test message")
+        self.test_button.setAutoDefault(False)
+        self.test_button.clicked.connect(self._send_test)
+        kinds = QDialogButtonBox.StandardButton
+        self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
+        self.buttons.addButton(self.test_button, QDialogButtonBox.ButtonRole.ActionRole)
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 20, 20, 16)
+        column.setSpacing(12)
+        for part in (about, self.address, self.state, self.buttons):
+            column.addWidget(part)
+        self.setFixedWidth(WIDTH)
+        self._show_address()
+
+    def accept(self) -> None:
+        """Store the address and close; a message says why it cannot be."""
+        if self._is_stored():
+            super().accept()
+
+    def done(self, result: int) -> None:
+        """Close; a test message that is on its way is not waited for."""
+        if self._command is not None:
+            self._command.cancel()
+        super().done(result)
+
+    def _is_stored(self) -> bool:
+        try:
+            webhook.store(self.address.text().strip())
+        except UserError as error:
+            self._say(str(error), is_bad=True)
+            return False
+        return True
+
+    def _show_address(self) -> None:
+        """Show the host of the address, which is no secret."""
+        text = self.address.text().strip()
+        host = webhook.host_of(text) if text else ""
+        self._say(f"Tells {host}." if host and host != "?" else "")
+        self.test_button.setEnabled(bool(text) and self._command is None)
+
+    def _send_test(self) -> None:
+        if not self._is_stored():
+            return
+        self._say("Sending…")
+        self.test_button.setEnabled(False)
+        try:
+            self._command = EngineCommand(["notify", "--test", "--json"], self)
+        except OSError as error:
+            self._say(f"The engine cannot be started: {error.strerror}.", is_bad=True)
+            return
+        self._command.finished.connect(self._on_sent)
+        self._command.failed.connect(self._on_failed)
+
+    def _on_sent(self, answer: Mapping[str, Any]) -> None:
+        self._command = None
+        self._show_address()
+        self._say(f"{answer['webhook_host']} took the test message.")
+
+    def _on_failed(self, reason: str) -> None:
+        self._command = None
+        self._show_address()
+        self._say(reason, is_bad=True)
+
+    def _say(self, text: str, *, is_bad: bool = False) -> None:
+        self.state.setText(text)
+        theme.mark(self.state, "role", "error" if is_bad else "muted")
