@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QGridLayout, QLabel, QSizePolicy,
 
 from designer import markup, theme
 from designer.markup import Markup
+from engine.cluster.environment import with_cluster
 from engine.core.errors import UserError
 from engine.network.analysis import Analysis, analyse
 from engine.network.network import Network
@@ -43,10 +44,14 @@ def card_texts(
         texts = {target: CardText(str(notes[target])) for target in TARGETS}
         cluster = CardText(refusal("parallel", DeviceInventory(1)) or "", True)
         return {**texts, "auto": looking, "gpu": looking, "multi-gpu": looking, "parallel": cluster}
-    texts = {}
+    texts, no_cluster = {}, ""
+    try:
+        inventory = with_cluster(inventory, options)
+    except UserError as refused:
+        no_cluster = str(refused)
     for target in TARGETS:
-        why = refusal(target, inventory)
-        if why is not None:
+        why = (no_cluster if target == "parallel" else "") or refusal(target, inventory)
+        if why:
             texts[target] = CardText(why, True)
             continue
         try:
@@ -261,6 +266,8 @@ class PlacementText(QWidget):
             training = project.training
             batch = batch_size(training, samples)
             try:
+                if project.environment.target == "parallel":
+                    inventory = with_cluster(inventory, project.environment)
                 placement = resolve(project.environment, inventory, batch, training.gradient_accumulation)
                 self._say(markup.filled("Will use {}", self._strong(placement.sentence)))
                 numbers = placement_text(placement, project, samples, self._analysis(project.network))

@@ -65,6 +65,12 @@ def profile_of(project: Project, name: str | None) -> ClusterProfile | None:
     return find_profile(name or project.environment.cluster)
 
 
+def is_job(profile: ClusterProfile) -> bool:
+    """Return whether a run on this cluster is a job of its own there: Ray, and several hosts that ssh reaches, take
+    the workers of a run whose coordinator is here."""
+    return profile.kind == "slurm" or (profile.kind == "ssh" and len(profile.hosts) == 1)
+
+
 def submit_run(
     project: Project, path: Path, run_dir: Path | None, profile: ClusterProfile, printer: ProgressPrinter
 ) -> RunFolder:

@@ -8,7 +8,7 @@ from typing import Any
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, print_json, table
 from engine.cli.terminal import is_terminal, print_table
-from engine.core.errors import EXIT_DONE
+from engine.core.errors import EXIT_DONE, UserError
 from engine.placement.inventory import DeviceInventory
 
 _SIGNS = {"ok": "ok", "failed": "FAILED", "none": "-"}
@@ -29,11 +29,16 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Probe in processes of their own, and print."""
+    from engine.cluster.environment import with_cluster
     from engine.hardware.devices import lines_of, probe
     from engine.placement.choose import available
+    from engine.project.environment import EnvironmentOptions
 
     inventory = probe()
-    environments = available(inventory)
+    try:
+        environments = available(with_cluster(inventory, EnvironmentOptions()))
+    except UserError as refused:
+        environments = {**available(inventory), "parallel": str(refused)}
     reports: Iterator[dict[str, Any]] = lines_of("engine.launch.machine_test") if arguments.test else iter(())
     if arguments.json:
         lists: dict[str, list[Any]] = {"device": [], "check": [], "figure": []}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.cli.cluster_jobs import follow_job, profile_of, submit_run, wait_for_end
+from engine.cli.cluster_jobs import follow_job, is_job, profile_of, submit_run, wait_for_end
 from engine.cli.commands import Commands
 from engine.cli.common import (
     add_json,
@@ -178,7 +178,7 @@ def register_train(commands: Commands) -> None:
     add_project(command)
     add_trust(command)
     command.add_argument("--environment", choices=TARGETS, help="where to train, instead of what the project says")
-    command.add_argument("--workers", type=int, metavar="N", help="the number of workers, with multi-cpu")
+    command.add_argument("--workers", type=int, metavar="N", help="the number of workers, with multi-cpu or parallel")
     what = "the cluster profile, with parallel; default: the one that the project names, else your default"
     command.add_argument("--profile", metavar="NAME", help=what)
     where = "folder of the run: absent or empty; default: runs/<time>_<name> beside the project"
@@ -196,7 +196,7 @@ def run_train(arguments: argparse.Namespace) -> int:
     project_origin = origin(arguments.project)
     look_at_code(project, project_origin.code_base, project_origin.code, trusted=arguments.trust)
     profile = profile_of(project, arguments.profile)
-    if profile is not None and profile.kind != "ray":
+    if profile is not None and is_job(profile):
         return _train_as_job(project, profile, notices, requirements, arguments)
     with ProgressPrinter() as printer:
         printer.wait("starting: looks for devices and reads the data ...")
@@ -257,21 +257,23 @@ def _follow_job(
 
 
 def settings_of(arguments: argparse.Namespace) -> list[str]:
-    """Return the `--set` assignments, including those from `--environment` and `--workers`."""
+    """Return the `--set` assignments, including those from `--environment`, `--workers` and `--profile`."""
     settings = [*arguments.settings]
     if arguments.environment:
         settings.append(f"environment.target={arguments.environment}")
     if arguments.workers is not None:
         settings.append(f"environment.num_workers={arguments.workers}")
+    if getattr(arguments, "profile", None):
+        settings.append(f"environment.cluster={arguments.profile}")
     return settings
 
 
 def refuse_workers(num_workers: int | None, project: Project) -> None:
-    """Raise `UserError` if a number of workers is given for an environment other than multi-cpu."""
+    """Raise `UserError` if a number of workers is given for an environment that has none."""
     target = project.environment.target
-    if num_workers is not None and target != "multi-cpu":
+    if num_workers is not None and target not in ("multi-cpu", "parallel"):
         raise UserError(
-            f"--workers {num_workers}: the number of workers goes with multi-cpu, "
+            f"--workers {num_workers}: the number of workers goes with multi-cpu or parallel, "
             f"and the execution environment is {target}.",
             hint="Add --environment multi-cpu.",
         )
@@ -290,7 +292,7 @@ def register_resume(commands: Commands) -> None:
         "--set", dest="settings", action="append", default=[], metavar="SECTION.OPTION=VALUE", help=what
     )
     command.add_argument("--environment", choices=TARGETS, help="where to train from now on")
-    command.add_argument("--workers", type=int, metavar="N", help="the number of workers, with multi-cpu")
+    command.add_argument("--workers", type=int, metavar="N", help="the number of workers, with multi-cpu or parallel")
     what = "resume although files of the data have changed since; without it they are named, and the run is refused"
     command.add_argument("--allow-changed-data", action="store_true", help=what)
     add_trust(command)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
+from engine.cluster.environment import profile_of
 from engine.core.errors import EXIT_RUN_FAILED, RunError, UserError, code_of
 from engine.core.files import remove, write_checked_json
 from engine.launch import outcome
@@ -24,6 +25,7 @@ from engine.launch.offload import OffloadedRun, OffloadHandshake, encode_request
 from engine.launch.outcome import AttemptOutcome, ResultTally
 from engine.launch.prepare import lock_of
 from engine.launch.worker_attempt import WorkerAttempt
+from engine.project.file import load as load_project
 from engine.runs.checkpoints import all_checkpoints, newest_whole, put_in_place
 from engine.runs.events import (
     Checkpointed,
@@ -221,8 +223,22 @@ class _Coordinator:
 
     def _make_launcher(self) -> Launcher:
         """Return what starts the workers of this run, closed at its end. Raises `UserError`."""
-        self._launcher = LocalLauncher(self._folder, self._lock, preload_for(self._folder), self._strategy)
+        if self._info.placement.resolved == "parallel":
+            self._launcher = self._make_cluster_launcher()
+        else:
+            self._launcher = LocalLauncher(self._folder, self._lock, preload_for(self._folder), self._strategy)
         return self._launcher
+
+    def _make_cluster_launcher(self) -> Launcher:
+        from engine.launch.remote.cluster_launcher import ClusterLauncher  # few runs need it
+
+        environment = load_project(self._folder.project).project.environment
+
+        def say(text: str) -> None:
+            self._write(Message(severity="warning", text=text))
+
+        least = environment.min_workers
+        return ClusterLauncher(self._folder, profile_of(environment), say, strategy=self._strategy, least=least)
 
     def _may_try_again(self, ending: AttemptOutcome) -> bool:
         """Return whether a restart may succeed and is allowed, and no stop was requested."""

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from engine.cluster.environment import with_cluster
 from engine.core.child_process import run_in_child_process
 from engine.core.errors import UserError
 from engine.hardware.devices import probe
@@ -43,6 +44,8 @@ def place(
     for a device that does not answer.
     """
     inventory = probe()
+    if environment.target == "parallel":
+        inventory = with_cluster(inventory, environment)
     batch = batch_size(training, samples)
     placement = resolve(environment, inventory, batch, training.gradient_accumulation)
     if environment.worker_load == "measured" and environment.target in SEVERAL:

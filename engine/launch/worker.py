@@ -120,8 +120,9 @@ def main(arguments: list[str]) -> int:
     """Run a worker in an interpreter of its own."""
     spec = WorkerSpec.read(arguments[0])
     begin(spec)
-    for descriptor in (spec.reports, spec.requests):
-        os.set_inheritable(descriptor, False)
+    for descriptor in (spec.reports, spec.requests, spec.listener):
+        if descriptor >= 0:
+            os.set_inheritable(descriptor, False)
     return work(spec)
 
 

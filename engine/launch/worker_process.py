@@ -172,7 +172,7 @@ def _spawn(spec: WorkerSpec, printing: int) -> "subprocess.Popen[bytes]":
         stdin=subprocess.DEVNULL,
         stdout=printing,
         stderr=printing,
-        pass_fds=(spec.reports, spec.requests),
+        pass_fds=[d for d in (spec.reports, spec.requests, spec.listener) if d >= 0],
     )
 
 

@@ -19,6 +19,7 @@ import torch
 import torch.distributed
 
 from engine.core.errors import RunError, UnavailableError, plural
+from engine.parallel.rendezvous import NetworkRendezvous, open_store
 from engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMemoryReducer
 from engine.placement.inventory import LOOPBACK, NO_LOOPBACK, can_share, has_loopback
 
@@ -86,7 +87,8 @@ class SingleProcess:
 
 
 class TorchProcessGroup:
-    """Workers of one machine in torch's process group, which find each other by a file in a private folder.
+    """Workers in torch's process group. Those of one machine find each other by a file in a private folder, those of a
+    cluster by a port on one network interface.
 
     Over gloo, tensors on the CPU are summed through shared memory where that works (`engine.parallel.shared_memory`);
     `shared_memory_refusal` says why not, where it should have. `num_foreign_connections` counts the connections of
@@ -98,16 +100,17 @@ class TorchProcessGroup:
         rank: int,
         size: int,
         backend: str,
-        rendezvous: Path,
+        rendezvous: Path | NetworkRendezvous,
         *,
         timeout: timedelta = TIMEOUT,
         share_memory: bool = True,
     ) -> None:
-        """`rendezvous` is the file where the workers find each other. A collective.
+        """`rendezvous` is where the workers find each other. A collective.
 
         Raises `PeerFailureError`, and `UnavailableError` where there is no loopback network interface.
         """
-        if not has_loopback():
+        interface = LOOPBACK if isinstance(rendezvous, Path) else rendezvous.interface
+        if interface == LOOPBACK and not has_loopback():
             words = f"{NO_LOOPBACK[0].upper()}{NO_LOOPBACK[1:]}"
             raise UnavailableError(f"{words}.", hint="Or train in one process (environment.target=cpu).")
         self.rank = rank
@@ -116,16 +119,18 @@ class TorchProcessGroup:
         self.shared_memory_refusal = ""
         self.num_foreign_connections = 0
         for variable in ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"):
-            os.environ[variable] = LOOPBACK  # nothing may listen to other machines
+            os.environ[variable] = interface  # nothing may listen to other networks
         os.environ["TORCH_GLOO_LAZY_INIT"] = "0"  # all workers connect here, while the ports are open
-        self._store = torch.distributed.FileStore(str(rendezvous), size)  # type: ignore[attr-defined]  # public, not listed
         try:
+            self._store = open_store(rendezvous, rank, size, timeout)
             self._gather("here", "", timeout)  # the ports are open for as long as the slowest worker takes to come
             with closed_ports() as opened:
                 torch.distributed.init_process_group(
                     _backends(backend), store=self._store, rank=rank, world_size=size, timeout=timeout
                 )
             self.num_foreign_connections = self._close_foreign(opened, timeout)
+            if not isinstance(rendezvous, Path) and rank == 0 and backend == "gloo":  # nccl connects again later
+                _drop_all(rendezvous.listener)
             self._reducer = self._share_memory(timeout) if share_memory and backend == "gloo" else None
         except RuntimeError as error:
             raise _peer_failure(rank, error) from error

@@ -6,7 +6,10 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True)
 class WorkerSpec:
-    """Start specification of a worker: run folder, rank, rendezvous file, descriptors of its pipes, its parent's id."""
+    """Start specification of a worker: run folder, rank, rendezvous, descriptors of its pipes, its parent's id.
+
+    The rendezvous is a file, or host:port where the workers are on a cluster, which have an `interface` then.
+    """
 
     folder: str
     rank: int
@@ -21,6 +24,12 @@ class WorkerSpec:
     """Multiplies the learn rates of the checkpoint."""
     pending_requests: str = ""
     """Requests, one per line, that are handled before the first step after a checkpoint."""
+    interface: str = ""
+    """Network interface of the workers of a cluster; empty on one machine, where they use loopback."""
+    listener: int = -1
+    """Descriptor of the open port of the rendezvous, for the first worker of a cluster."""
+    base: str = ""
+    """Folder that relative paths of data start from, where it is not the one of `run.json`."""
 
     def write(self) -> str:
         """Return it as text, for the command line of a fresh interpreter."""

@@ -167,6 +167,10 @@ def better_alone(placement: Placement, work: Work, *, shares_memory: bool = True
 def hardware_text(placement: Placement, inventory: DeviceInventory) -> str:
     """Return the hardware that a run executes on, for its progress: `Some CPU, 2 workers with 1 thread each`."""
     count = len(placement.workers)
+    if placement.resolved == "parallel" and inventory.cluster is not None:
+        what = "GPU" if inventory.cluster.gpus_per_worker else "core"
+        each = plural(inventory.cluster.gpus_per_worker or inventory.cluster.cores_per_worker, what)
+        return f"cluster {inventory.cluster.name}, {plural(count, 'worker')} with {each} each"
     if placement.workers[0].device == "cpu":
         threads = placement.workers[0].threads
         each = "1 thread" if threads == 1 else f"up to {threads:,} threads"

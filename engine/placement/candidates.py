@@ -8,7 +8,7 @@ from engine.core.errors import plural
 from engine.layers.base import LayerType
 from engine.network.analysis import Analysis, analyse, type_at
 from engine.placement.batch_arithmetic import hardware_text, placement_text, step_s, work_of
-from engine.placement.choose import MOST_AUTOMATIC_WORKERS, Placement, WorkerPlace, refusal, resolve
+from engine.placement.choose import MOST_AUTOMATIC_WORKERS, Placement, WorkerPlace, refusal, resolve, with_devices
 from engine.placement.inventory import DeviceInventory, can_share
 from engine.project import user_code
 from engine.project.project import Project
@@ -118,6 +118,14 @@ class PlacementRecord:
             places=tuple(map(WorkerPlace.read, places)) if places and are_places else (),
             **{name: text for name, text in texts.items() if isinstance(text, str)},
         )
+
+
+def resized(record: PlacementRecord, devices: Sequence[str], *, whole: bool) -> PlacementRecord:
+    """Return the record of a placement on a cluster for these devices, one per worker. Raises `UserError`."""
+    places = with_devices(record.places, devices, whole=whole)
+    backend = record.backend if len(places) > 1 else ""
+    environment = {**record.environment, "workers": len(places), "devices": list(devices), "backend": backend}
+    return replace(record, environment=environment, places=places)
 
 
 def open_placements(

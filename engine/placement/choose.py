@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from engine.core.errors import UnavailableError, UserError, plural
 from engine.core.files import number_in
-from engine.placement.inventory import NO_LOOPBACK, Device, DeviceInventory
+from engine.placement.inventory import NO_LOOPBACK, ClusterSize, Device, DeviceInventory
 from engine.project.check_strategies import pieces_of_batch
 from engine.project.environment import TARGETS, EnvironmentOptions
 
@@ -90,7 +90,7 @@ def shares(total: int, parts: int, loads: Sequence[float] = ()) -> list[int]:
 def refusal(target: str, inventory: DeviceInventory) -> str | None:
     """Return the reason why this target cannot run on this machine, or None."""
     if target == "parallel":
-        return "needs a cluster profile, and there is none yet"
+        return None if inventory.cluster is not None else "needs a cluster profile, and there is none yet"
     usable = len(inventory.usable)
     refused = "; ".join(f"{device.name}: {device.refusal}" for device in inventory.devices if device.refusal)
     if target in ("gpu", "multi-gpu") and usable == 0:
@@ -159,6 +159,9 @@ def _resolve(options: EnvironmentOptions, inventory: DeviceInventory, mini_batch
         return _on_cpu(options, inventory, mini_batch_size)
     if resolved == "multi-cpu":
         return _on_many_cpus(options, inventory, mini_batch_size)
+    if resolved == "parallel":
+        assert inventory.cluster is not None
+        return _on_cluster(options, inventory.cluster, mini_batch_size)
     return _on_gpus(options, inventory, mini_batch_size, resolved)
 
 
@@ -261,6 +264,14 @@ def part_of(cores: Sequence[Any], number: int, count: int) -> Sequence[Any]:
     return cores[number * len(cores) // count : (number + 1) * len(cores) // count]
 
 
+def with_devices(places: Sequence[WorkerPlace], devices: Sequence[str], *, whole: bool) -> tuple[WorkerPlace, ...]:
+    """Return places for other devices, one for each worker, where the global batch stays the same. `whole`: each
+    worker computes all samples, as in a pipeline. Raises `UserError` where some worker would get no sample."""
+    batch = max((place.samples for place in places), default=0) if whole else sum(place.samples for place in places)
+    _refuse_small_batch(batch, len(devices), "workers", "cpu")
+    return _share_out(batch, [replace(places[0], device=device, load=1.0) for device in devices], whole=whole)
+
+
 def _share_out(batch: int, places: Sequence[WorkerPlace], *, whole: bool) -> tuple[WorkerPlace, ...]:
     """Return the places with their samples; `whole`: all samples for each. Raises `UserError` where a load is so small
     that a worker would get none."""
@@ -337,6 +348,31 @@ def _on_gpus(options: EnvironmentOptions, inventory: DeviceInventory, batch: int
         _chosen_because(options, f"each GPU gets at least {LEAST_AUTOMATIC_SAMPLES} samples of a mini-batch"),
     )
     return Placement(options.target, "multi-gpu", backend, places, _joined(sentences))
+
+
+def _on_cluster(options: EnvironmentOptions, cluster: ClusterSize, batch: int) -> Placement:
+    """Return workers of a cluster. With GPUs only workers with one of their own compute; one of several is used."""
+    count = options.num_workers or cluster.workers
+    _refuse_small_batch(batch, count, "workers", "cpu")
+    if options.min_workers > count:
+        raise UserError(
+            f"environment.min_workers: expected at most {count:,}, the number of workers, received "
+            f"{options.min_workers:,}."
+        )
+    has_gpus = cluster.gpus_per_worker > 0
+    place = WorkerPlace("cuda:0" if has_gpus else "cpu", cluster.cores_per_worker, 0)
+    places = _share_out(batch, [place] * count, whole=options.strategy == "pipeline" and count > 1)
+    backend = "nccl" if has_gpus else "gloo"
+    kinds = {"ray": "Ray", "slurm": "Slurm", "ssh": "ssh"}
+    over = f" over {backend}" if count > 1 else ""
+    each = "one GPU" if has_gpus else plural(cluster.cores_per_worker, "thread")
+    sentences = [
+        f"{plural(count, 'worker')} on the cluster {cluster.name} ({kinds[cluster.kind]}){over}, {_each(places)}; "
+        f"{each} per worker."
+    ]
+    if 0 < options.min_workers < count:
+        sentences.append(f"The run goes on with at least {options.min_workers:,} where others are lost.")
+    return Placement("parallel", "parallel", backend if count > 1 else "", places, _joined(sentences))
 
 
 def _one_gpu_because(inventory: DeviceInventory, batch: int) -> str:

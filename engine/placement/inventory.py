@@ -59,6 +59,17 @@ class Device:
 
 
 @dataclass(frozen=True)
+class ClusterSize:
+    """What the profile of a cluster gives: its name and kind, the workers, and cores and GPUs of each."""
+
+    name: str
+    kind: str
+    workers: int
+    cores_per_worker: int = 1
+    gpus_per_worker: int = 0
+
+
+@dataclass(frozen=True)
 class DeviceInventory:
     """The machine: cores this process may use, accelerators, and communication backends (`gloo`, `nccl`).
 
@@ -77,6 +88,8 @@ class DeviceInventory:
     cores: tuple[int, ...] = ()
     core_speeds: tuple[float, ...] = ()
     has_loopback: bool = True
+    cluster: ClusterSize | None = None
+    """The cluster that the project means; no part of this machine."""
 
     @property
     def usable(self) -> tuple[Device, ...]:
@@ -84,8 +97,8 @@ class DeviceInventory:
         return tuple(device for device in self.devices if not device.refusal)
 
     def write(self) -> dict[str, Any]:
-        """Return the inventory as JSON."""
-        return asdict(self)
+        """Return the inventory as JSON, without the cluster, which is no part of the machine."""
+        return {name: value for name, value in asdict(self).items() if name != "cluster"}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> "DeviceInventory":

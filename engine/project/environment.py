@@ -63,10 +63,24 @@ class EnvironmentOptions(Record):
         unit="workers",
         group="Environment",
         help="Processes that share each batch. Default auto: one per core, up to 8; a long run measures at its "
-        "start whether fewer with more threads are faster",
+        "start whether fewer with more threads are faster. On a cluster: as many as its profile says",
         matlab="the workers of a pool",
         torch="torchrun --nproc-per-node",
-        visible_when=_target("multi-cpu"),
+        visible_when=_target("multi-cpu", "parallel"),
+    )
+    min_workers = Int(
+        0,
+        low=0,
+        high=1024,
+        zero="auto",
+        label="Fewest workers",
+        unit="workers",
+        group="Environment",
+        help="Number of workers with which a run on a cluster starts or goes on where it has no room for all. Default "
+        "auto: all of them. The global batch stays the same",
+        matlab="SpmdEnabled",
+        torch="torchrun --nnodes=MIN:MAX",
+        visible_when=_target("parallel"),
     )
     devices = Ints(
         (),

@@ -29,6 +29,7 @@ from engine.lowering.start_weights import fill_from, loaded_layers
 from engine.network.analysis import Analysis, analyse, type_at
 from engine.network.network import Network, Port
 from engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup
+from engine.parallel.rendezvous import read_rendezvous
 from engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
 from engine.parallel.worker_spec import WorkerSpec
 from engine.placement.choose import WorkerPlace
@@ -191,7 +192,7 @@ def load_job(spec: WorkerSpec) -> TrainingJob:
     device = torch.device(place.device)
     if device.type != "cpu":
         torch.accelerator.set_device_index(device.index)
-    data = loaded(project, Path(info.base), info.loading, len(info.placement.places))
+    data = loaded(project, Path(spec.base or info.base), info.loading, len(info.placement.places))
     analysis = analyse(project.network)
     refuse_unknown_indices(project.network, analysis, data, project.training)
     refuse_long_transcripts(project.network, analysis, data)
@@ -213,12 +214,13 @@ def join_process_group(spec: WorkerSpec, job: TrainingJob) -> ProcessGroup:
     size = len(job.places)
     if size == 1:
         return SingleProcess()
+    rendezvous = read_rendezvous(spec.rendezvous, spec.interface, spec.listener)
     return TorchProcessGroup(
         spec.rank,
         size,
         job.info.placement.backend,
-        Path(spec.rendezvous),
-        share_memory=job.accelerations.uses("shared-memory"),
+        rendezvous,
+        share_memory=job.accelerations.uses("shared-memory") and isinstance(rendezvous, Path),
     )
 
 

@@ -1,0 +1,214 @@
+"""The launcher of a run on a cluster: a placer starts agents on its hosts, and those start the workers."""
+
+import contextlib
+import os
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import asdict, replace
+
+from engine.cluster.profiles import ClusterProfile
+from engine.core.errors import RunError
+from engine.launch.launcher import StartPoint
+from engine.launch.local_launcher import uses_compiler
+from engine.launch.remote.interfaces import address_of, address_towards
+from engine.launch.remote.nodes import Node, Nodes, RemoteWorker
+from engine.launch.remote.offer import Offer
+from engine.launch.remote.placers import Placer, placer_of
+from engine.launch.remote.ray_address import head_of
+from engine.launch.remote.stream import FrameKind, tls_of_run
+from engine.parallel.worker_spec import WorkerSpec
+from engine.placement.candidates import resized
+from engine.runs.folder import RunFolder, write_info
+
+TICK_S = 0.1
+FIRST_PATIENCE_S = 600.0
+"""Seconds that a run waits at its start for workers of a busy cluster."""
+PATIENCE_S = 20.0
+"""Seconds that a run waits for workers in place of lost ones, and, where fewer are enough, for all of them."""
+START_S = 60.0
+"""Seconds for a node to start a worker."""
+
+
+class ClusterLauncher:
+    """Starts the workers of a run on the nodes of a cluster, as many as `run.json` has places.
+
+    Agents live as long as the run, so that an attempt after a death starts at once. Lost ones are replaced; where the
+    cluster has no room for that, the run goes on with fewer workers, down to `least`.
+    """
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        profile: ClusterProfile,
+        say: Callable[[str], None],
+        *,
+        strategy: str = "",
+        least: int = 0,
+        placer: Placer | None = None,
+    ) -> None:
+        """`say` is called with what the user should know. Raises `UserError`."""
+        self._folder = folder
+        self._profile = profile
+        self._say = say
+        self._strategy = strategy
+        self._wanted = len(folder.read_info().placement.places)
+        self._least = least or self._wanted
+        tls, self._certificate = tls_of_run() if profile.encrypted else (None, "")
+        self._token = secrets.token_bytes(32)
+        self._address = _own_address(profile)
+        self._nodes = Nodes(self._address, self._token, tls, self._print)
+        self._placer = placer or placer_of(profile)
+        self._with_compiler = uses_compiler(folder)
+        self._ranks: list[tuple[Node, int]] = []
+        self._asked = 0
+        self._since_s = 0.0
+        self._patience_s = FIRST_PATIENCE_S
+        self._said = ""
+        self._is_binding = False
+
+    def begin(self) -> None:
+        """Begin an attempt with the nodes that are there, and ask for more where some were lost."""
+        self._is_binding, self._since_s = False, time.monotonic()
+        for node in self._nodes.live:
+            node.bound = None
+        self._ask_for_more()
+
+    def _ask_for_more(self) -> None:
+        self._asked = self._wanted
+        if (missing := self._wanted - self._num_slots()) > 0:
+            info = self._folder.read_info()
+            self._placer.place(
+                missing,
+                Offer(
+                    self._address,
+                    self._nodes.port,
+                    self._token.hex(),
+                    self._certificate,
+                    self._on_hosts(str(self._folder.path)),
+                    info.project_sha256,
+                    self._profile.interface,
+                    self._with_compiler,
+                ),
+            )
+
+    def is_ready(self) -> bool:
+        """Return whether there are enough nodes, and the first one has a port for the rendezvous.
+
+        Raises `RunError` where a node refuses, or the cluster has no room for the fewest workers in time.
+        """
+        waits_for = ""
+        try:
+            waits_for = self._placer.poll({node.label for node in self._nodes.all})
+        except RunError as error:
+            if self._num_slots() < self._least:
+                raise
+            self._say(str(error))
+        if refused := next((node.refused for node in self._nodes.all if node.refused), ""):
+            raise RunError(refused)
+        if self._is_binding:
+            return self._is_bound()
+        if self._num_slots() >= self._wanted or self._may_go_on(waits_for):
+            self._assign()
+            self._is_binding = True
+            if len(self._ranks) == 1:
+                return True
+            self._nodes.post(self._ranks[0][0], FrameKind.BIND)
+        self._nodes.wait_for(lambda: False, TICK_S)
+        return False
+
+    def _is_bound(self) -> bool:
+        first = self._ranks[0][0]
+        if any(node.lost for node, _ in self._ranks):
+            self._is_binding = False
+            self._ask_for_more()
+            return False
+        return len(self._ranks) == 1 or self._nodes.wait_for(lambda: first.bound, TICK_S)
+
+    def _may_go_on(self, waits_for: str) -> bool:
+        """Return whether the run starts with fewer workers than asked for. Raises `RunError` after a time."""
+        waited_s, slots = time.monotonic() - self._since_s, self._num_slots()
+        if waited_s > PATIENCE_S and slots >= self._least:
+            self._say(f"The cluster has room for {slots:,} of {self._wanted:,} workers; the run goes on with those.")
+            return True
+        if waited_s > self._patience_s and self._nodes.num_coming_slots + slots < self._wanted:
+            raise RunError(
+                f"The cluster {self._profile.name} has room for {slots:,} of {self._wanted:,} workers, and no more "
+                f"came within {self._patience_s:.0f} seconds{f' ({waits_for})' if waits_for else ''}.",
+                hint="Wait until others have finished, or train with fewer workers (environment.num_workers).",
+            )
+        if waits_for and waits_for != self._said and waited_s > 2.0:
+            self._said = waits_for
+            self._say(f"The run waits for the cluster {self._profile.name}: {waits_for}.")
+        return False
+
+    def _num_slots(self) -> int:
+        return sum(node.slots for node in self._nodes.live)
+
+    def _assign(self) -> None:
+        """Give each rank a node and its number there, and write the places of the workers."""
+        slots = [(node, number) for node in self._nodes.live for number in range(node.slots)]
+        self._ranks = slots[: self._wanted]
+        self._patience_s = PATIENCE_S
+        info = self._folder.read_info()
+        per_worker = self._profile.gpus_per_worker
+        devices = [f"cuda:{number * per_worker}" if per_worker else "cpu" for _, number in self._ranks]
+        placement = resized(info.placement, devices, whole=info.strategy == "pipeline")
+        write_info(self._folder, replace(info, placement=placement))
+
+    def start(self, rank: int, start: StartPoint) -> RemoteWorker:
+        """Start one worker. Raises `RunError`."""
+        node, _ = self._ranks[rank]
+        bound = self._ranks[0][0].bound
+        info = self._folder.read_info()
+        spec = WorkerSpec(
+            self._on_hosts(str(self._folder.path)),
+            rank,
+            f"{bound[0]}:{bound[1]}" if bound else "",
+            strategy=self._strategy,
+            checkpoint=start.checkpoint,
+            rate_factor=start.rate_factor,
+            pending_requests=start.pending_requests if rank == 0 else "",
+            base=self._on_hosts(info.base),
+        )
+        worker = self._nodes.start(node, rank, asdict(spec))
+        if not self._nodes.wait_for(lambda: worker.pid or worker.poll() is not None, START_S):
+            self._nodes.leave(node, "it does not start workers")
+        if worker.poll() is not None and worker.cause not in ("", "lost"):
+            cause = worker.cause
+            worker.close()
+            raise RunError(f"On {node.host}: {cause}")
+        return worker
+
+    def _on_hosts(self, path: str) -> str:
+        """Return what the hosts call a path of this machine."""
+        return self._profile.remote_path(path) or path
+
+    def end(self) -> None:
+        """End an attempt. The agents stay for the next one."""
+        self._ranks = []
+
+    def close(self) -> None:
+        """End the agents, and what has started them."""
+        self._nodes.close()
+        self._placer.close()
+
+    def _print(self, words: bytes) -> None:
+        """Append what workers print to the log of the run."""
+        with contextlib.suppress(OSError):
+            descriptor = os.open(self._folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                os.write(descriptor, words)
+            finally:
+                os.close(descriptor)
+
+
+def _own_address(profile: ClusterProfile) -> str:
+    """Return the address of this machine that the hosts connect to; nothing listens at another one."""
+    if profile.interface:
+        with contextlib.suppress(RunError):
+            return address_of(profile.interface)
+    if profile.kind == "ray":
+        return address_towards(head_of(profile.address))
+    hosts = [host.rpartition("@")[2].partition(":")[0] for host in profile.hosts]
+    return address_towards(hosts[0]) if hosts else address_towards("localhost")

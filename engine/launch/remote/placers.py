@@ -1,0 +1,199 @@
+"""Placers: what starts the agents of a run on the hosts of a cluster. What is told to an agent is in `Offer`."""
+
+import contextlib
+import json
+import os
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import IO, Any, Protocol
+
+from engine.cluster.profiles import ClusterProfile
+from engine.core.child_process import module_command, module_environment
+from engine.core.errors import RunError
+from engine.core.extras import import_extra
+from engine.launch.remote.offer import Offer
+from engine.launch.remote.ray_address import ray_environment
+
+AGENT = "engine.launch.remote.node_agent"
+CLOSE_S = 5.0
+MOST_CHARACTERS = 600
+
+
+class Placer(Protocol):
+    """Starts agents, and says why it cannot."""
+
+    def place(self, workers: int, offer: Offer) -> None:
+        """Begin to start agents for so many more workers; they connect to the coordinator by themselves."""
+
+    def poll(self, connected: Collection[str]) -> str:
+        """Return what it waits for, in words; empty for nothing. `connected`: labels of the agents that have connected.
+
+        Raises `RunError` where another one has ended, or none can be started.
+        """
+
+    def close(self) -> None:
+        """End what it has started."""
+
+
+def interpreter(profile: ClusterProfile) -> list[str]:
+    """Return the command line of Python on the hosts."""
+    match profile.environment:
+        case "conda":
+            where = "--prefix" if profile.conda.startswith("/") else "--name"
+            return ["conda", "run", "--no-capture-output", where, profile.conda, "python"]
+        case "container":
+            return ["apptainer", "exec", profile.container, "python3"]
+    return [profile.python]
+
+
+def placer_of(profile: ClusterProfile) -> Placer:
+    """Return what starts agents on the cluster of a profile. Raises `UserError` where its library is missing."""
+    if profile.kind == "ray":
+        import_extra("ray", "cluster", "Ray clusters")
+        return RayPlacer(profile)
+    return CommandPlacer(profile)
+
+
+class CommandPlacer:
+    """Starts agents by commands: ssh for each host, or srun for all. Each ends with the command that started it."""
+
+    def __init__(self, profile: ClusterProfile) -> None:
+        self._profile = profile
+        self._started: list[tuple[str, str, subprocess.Popen[bytes], IO[bytes]]] = []
+        self._count = 0
+
+    def place(self, workers: int, offer: Offer) -> None:
+        """Start agents: for ssh one per host, which share the workers evenly; for Slurm one per worker."""
+        for host, slots, command in self._commands(workers):
+            self._count += 1
+            label = f"{self._count}"
+            words = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the command
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=words, stderr=words)
+            assert process.stdin is not None
+            with contextlib.suppress(OSError):  # it has ended, and `poll` says why
+                process.stdin.write(replace(offer, slots=slots, label=label).write().encode())
+                process.stdin.flush()
+            self._started.append((host, label, process, words))
+
+    def _commands(self, workers: int) -> list[tuple[str, int, list[str]]]:
+        """Return for each command its host, the workers per agent, and its words."""
+        profile, agent = self._profile, [*interpreter(self._profile), "-m", AGENT]
+        if profile.kind == "slurm":
+            per_task = [f"--ntasks={workers}", f"--cpus-per-task={profile.cores_per_worker}", "--kill-on-bad-exit=0"]
+            if profile.gpus_per_worker:
+                per_task.append(f"--gpus-per-task={profile.gpus_per_worker}")
+            own = {"partition": profile.partition, "account": profile.account}
+            own = {} if "SLURM_JOB_ID" in os.environ else own  # those of the allocation that this runs in
+            return [("Slurm", 1, ["srun", *per_task, *(f"--{k}={v}" for k, v in own.items() if v), *agent])]
+        hosts = profile.hosts
+        taken = {host for host, _, process, _ in self._started if process.poll() is None}
+        free = [host for host in hosts if host not in taken] or list(hosts)
+        counts = [workers // len(free) + (number < workers % len(free)) for number in range(len(free))]
+        return [(h, count, [*ssh(h), shlex.join(agent)]) for h, count in zip(free, counts, strict=True) if count]
+
+    def poll(self, connected: Collection[str]) -> str:
+        """Return nothing to wait for. Raises `RunError` where an agent has ended before it connected."""
+        for started in [each for each in self._started if each[2].poll() is not None]:
+            self._started.remove(started)
+            host, label, process, words = started
+            words.seek(0)
+            said = words.read().decode(errors="replace").strip()[-MOST_CHARACTERS:]
+            words.close()
+            _close_input(process)
+            if label not in connected:
+                raise RunError(f"{host}: the agent ended with code {process.returncode}{f': {said}' if said else '.'}")
+        return ""
+
+    def close(self) -> None:
+        """Close the agents' input, which ends them, and wait for that."""
+        for _, _, process, _ in self._started:
+            _close_input(process)
+        for _, _, process, words in self._started:
+            try:
+                process.wait(CLOSE_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            words.close()
+        self._started = []
+
+
+def _close_input(process: "subprocess.Popen[bytes]") -> None:
+    if process.stdin is not None:
+        with contextlib.suppress(OSError):  # what it has not read is lost
+            process.stdin.close()
+
+
+def ssh(host: str) -> list[str]:
+    """Return the command line of ssh to a host, which asks nothing and does not wait for one that does not answer."""
+    name, _, port = host.partition(":") if not host.endswith("]") else (host, "", "")
+    options = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-T"]
+    return ["ssh", *options, *(["-p", port] if port else []), "--", name.strip("[]")]
+
+
+class RayPlacer:
+    """Starts agents as tasks of a Ray cluster, by a process of its own: Ray ends a process whose cluster it loses."""
+
+    def __init__(self, profile: ClusterProfile) -> None:
+        self._waits_for = "connects to Ray"
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
+        self._process = subprocess.Popen(
+            module_command("engine.launch.remote.ray_placer"),
+            env={**module_environment(), **ray_environment(profile)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+        )
+        assert self._process.stdout is not None
+        os.set_blocking(self._process.stdout.fileno(), False)
+        self._rest = b""
+        per_worker: dict[str, float] = {"CPU": profile.cores_per_worker, "GPU": profile.gpus_per_worker}
+        per_worker["memory"] = round(profile.memory * 1e9)
+        self._say(
+            address=profile.address,
+            python=interpreter(profile),
+            per_worker={name: amount for name, amount in per_worker.items() if amount},
+        )
+
+    def place(self, workers: int, offer: Offer) -> None:
+        """Begin to start agents: one per node of Ray that has room."""
+        self._say(workers=workers, offer=offer.write())
+
+    def poll(self, connected: Collection[str]) -> str:
+        """Return what Ray is waited for. Raises `RunError` where it refuses or is lost, or an agent has ended before it
+        connected."""
+        assert self._process.stdout is not None
+        with contextlib.suppress(BlockingIOError):
+            self._rest += os.read(self._process.stdout.fileno(), 2**16)
+        *lines, self._rest = self._rest.split(b"\n")
+        for line in lines:
+            message: Mapping[str, str] = json.loads(line)
+            self._waits_for = message.get("waits", self._waits_for)
+            if "failed" in message and message.get("label", "") not in connected:
+                raise RunError(message["failed"], hint=message.get("hint", ""))
+        if (code := self._process.poll()) is not None:
+            self._errors.seek(0)
+            said = self._errors.read().decode(errors="replace").strip().rpartition("\n")[2][-MOST_CHARACTERS:]
+            raise RunError(f"The connection to Ray was lost (code {code}){f': {said}' if said else '.'}")
+        return self._waits_for
+
+    def close(self) -> None:
+        """End the tasks."""
+        _close_input(self._process)
+        try:
+            self._process.wait(CLOSE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+        self._errors.close()
+
+    def _say(self, **values: Any) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):  # it has ended, and `poll` says why
+            self._process.stdin.write(json.dumps(values).encode() + b"\n")
+            self._process.stdin.flush()

@@ -1,0 +1,67 @@
+"""Address and token of a Ray cluster. Needs no ray."""
+
+import os
+from pathlib import Path
+
+from engine.cluster.profiles import ClusterProfile
+from engine.core.errors import UnavailableError
+
+_CURRENT = Path("/tmp/ray/ray_current_cluster")
+"""Ray's own record of the cluster that this machine belongs to."""
+_PORT = "6379"
+
+
+def address_of_head(address: str) -> str:
+    """Return host:port of the head; `auto` means the cluster of this machine. Raises `UnavailableError`."""
+    if address != "auto":
+        plain = address.removeprefix("ray://")
+        return plain if ":" in plain else f"{plain}:{_PORT}"
+    try:
+        return _CURRENT.read_text(encoding="utf-8").strip()
+    except OSError:
+        raise UnavailableError(
+            "No Ray cluster runs on this machine.",
+            hint="Start it with `ray start`, or name host:port of its head in the cluster profile.",
+        ) from None
+
+
+def head_of(address: str) -> str:
+    """Return the host of the head. Raises `UnavailableError`."""
+    return address_of_head(address).rpartition(":")[0].strip("[]")
+
+
+def token_file(profile: ClusterProfile) -> Path:
+    """Return the file with the token of the cluster, readable by its owner alone. Raises `UnavailableError`.
+
+    Ray itself writes it so that every user of the machine can read it.
+    """
+    given = profile.token_file or os.environ.get("RAY_AUTH_TOKEN_PATH", "")
+    file = Path(given).expanduser() if given else Path.home() / ".ray" / "auth_token"
+    way_out = "Make one with `ray get-auth-token --generate`, start Ray with RAY_AUTH_MODE=token, and name the file as "
+    way_out += f"token_file of the cluster profile {profile.name}."
+    try:
+        if file.stat().st_mode & 0o077:
+            file.chmod(0o600)
+        is_empty = not file.read_bytes().strip()
+    except OSError as error:
+        words = error.strerror or error
+        raise UnavailableError(
+            f"The Ray cluster {profile.name} is not used without a token, and {file} cannot be read: {words}.",
+            hint=way_out,
+        ) from None
+    if is_empty:
+        raise UnavailableError(
+            f"The Ray cluster {profile.name} is not used without a token, and {file} is empty.", hint=way_out
+        )
+    return file
+
+
+def ray_environment(profile: ClusterProfile) -> dict[str, str]:
+    """Return the environment variables of a process that uses the cluster. Raises `UnavailableError` without a
+    token."""
+    return {
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN_PATH": str(token_file(profile)),
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    }

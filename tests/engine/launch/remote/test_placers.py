@@ -1,0 +1,122 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from engine.cluster.profiles import ClusterProfile
+from engine.core.errors import RunError, UnavailableError
+from engine.launch.remote.interfaces import address_of, address_towards, interface_with
+from engine.launch.remote.offer import Offer, folder_problem
+from engine.launch.remote.placers import CommandPlacer, interpreter, ssh
+from engine.launch.remote.ray_address import address_of_head, head_of, ray_environment
+from engine.placement.inventory import LOOPBACK
+
+
+def offer(folder: Path) -> Offer:
+    return Offer("127.0.0.1", 9, "00", "", str(folder), "0" * 64)
+
+
+def stand_in(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a program of this name before all others."""
+    program = folder / name
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+
+def poll_for_ever(placer: CommandPlacer) -> None:
+    while True:
+        placer.poll(())
+
+
+def test_ssh_shares_the_workers_among_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, "ssh", f'read line; echo "$@ $line" >> {tmp_path}/told; cat > /dev/null', monkeypatch)
+    placer = CommandPlacer(ClusterProfile(name="lab", kind="ssh", address="anna@one:22; two", python="py"))
+    placer.place(3, offer(tmp_path))
+    assert placer.poll(()) == ""
+    placer.close()  # their input ends, and so do they
+    told = sorted((tmp_path / "told").read_text().splitlines())
+    assert [line.count("BatchMode=yes") for line in told] == [1, 1]
+    assert "-p 22 -- anna@one py -m engine.launch.remote.node_agent" in told[1]
+    assert '"slots": 2' in told[1]
+    assert "-- two py -m" in told[0]
+    assert '"slots": 1' in told[0]
+
+
+def test_an_agent_that_ends_at_once_is_reported_with_its_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, "ssh", "echo 'Host key verification failed.' >&2; exit 255", monkeypatch)
+    placer = CommandPlacer(ClusterProfile(name="lab", kind="ssh", address="one"))
+    placer.place(1, offer(tmp_path))
+    with pytest.raises(RunError, match=r"^one: the agent ended with code 255: Host key verification failed\.$"):
+        poll_for_ever(placer)
+    placer.close()
+
+
+def test_slurm_starts_one_agent_per_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, "srun", f'read line; echo "$@" > {tmp_path}/told', monkeypatch)
+    profile = ClusterProfile(
+        name="hpc",
+        kind="slurm",
+        partition="long",
+        cores_per_worker=3,
+        gpus_per_worker=1,
+        environment="conda",
+        conda="nw",
+    )
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    placer = CommandPlacer(profile)
+    placer.place(4, offer(tmp_path))
+    placer.close()
+    told = (tmp_path / "told").read_text().strip()
+    assert told == (
+        "--ntasks=4 --cpus-per-task=3 --kill-on-bad-exit=0 --gpus-per-task=1 --partition=long "
+        "conda run --no-capture-output --name nw python -m engine.launch.remote.node_agent"
+    )
+
+
+def test_python_on_the_hosts() -> None:
+    container = ClusterProfile(environment="container", container="/shared/nw.sif")
+    assert interpreter(container) == ["apptainer", "exec", "/shared/nw.sif", "python3"]
+    assert interpreter(ClusterProfile(environment="conda", conda="/envs/nw"))[3:] == ["--prefix", "/envs/nw", "python"]
+
+
+def test_an_address_of_ssh_is_no_option() -> None:
+    assert ssh("one")[-2:] == ["--", "one"]
+
+
+def test_a_ray_cluster_is_not_used_without_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RAY_AUTH_TOKEN_PATH", raising=False)
+    file = tmp_path / "token"
+    profile = ClusterProfile(name="lab", address="head:6379", token_file=str(file))
+    with pytest.raises(UnavailableError, match=r"not used without a token.*No such file.*get-auth-token"):
+        ray_environment(profile)
+    file.touch()
+    with pytest.raises(UnavailableError, match="is empty"):
+        ray_environment(profile)
+    file.write_text("secret")
+    file.chmod(0o644)  # as ray writes it
+    environment = ray_environment(profile)
+    assert environment["RAY_AUTH_MODE"] == "token"
+    assert environment["RAY_AUTH_TOKEN_PATH"] == str(file)
+    assert environment["RAY_USAGE_STATS_ENABLED"] == "0"
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_head_of_a_ray_cluster() -> None:
+    assert (address_of_head("head"), head_of("ray://10.0.0.1:10001")) == ("head:6379", "10.0.0.1")
+
+
+def test_the_folder_of_the_run_must_be_seen(tmp_path: Path) -> None:
+    assert "does not see the folder of the run" in folder_problem(offer(tmp_path))
+    (tmp_path / "project.netwright").write_text("{}")
+    assert "sees another folder of this name" in folder_problem(offer(tmp_path))
+
+
+def test_interfaces() -> None:
+    assert address_of(LOOPBACK) == "127.0.0.1"
+    assert interface_with("127.0.0.1") == LOOPBACK
+    assert address_towards("127.0.0.1") == "127.0.0.1"
+    with pytest.raises(UnavailableError, match=rf"has no network interface none7 .* {LOOPBACK}"):
+        address_of("none7")
+    with pytest.raises(UnavailableError, match=r"has the address 192\.0\.2\.1"):
+        interface_with("192.0.2.1")
