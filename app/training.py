@@ -42,6 +42,8 @@ class Training(QObject):
     problems_requested = Signal()
     """The problems that keep a run from starting are to be shown."""
     export_requested = Signal()
+    test_requested = Signal(object)
+    """The folder of a run, which the Test tab is to show."""
 
     def __init__(self, shell: Shell, dataset: DatasetTracker, user_code: UserCodeTracker, notifier: Notifier) -> None:
         super().__init__(shell.dialog_parent)
@@ -109,6 +111,9 @@ class Training(QObject):
                 self.start()
             case "export":
                 self.export_requested.emit()
+            case "test":
+                self._shell.show_tab("test")  # which makes the tab
+                self.test_requested.emit(self.run_folder)
             case "compare":
                 self._shell.show_tab("experiments")
 

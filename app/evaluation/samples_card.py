@@ -94,7 +94,7 @@ class SamplesCard(FigureCard):
                     column.addWidget(legend)
                 column.addWidget(tiles)
             head, *cells = self._rows()
-            column.addWidget(text_table([str(name).capitalize() for name in head], cells))
+            column.addWidget(text_table(head, cells))
         self._column.replaceWidget(self.body, body)
         self.body.deleteLater()
         self.body = body
@@ -104,7 +104,7 @@ class SamplesCard(FigureCard):
         columns = self.answer.get("columns", [])
         has = [name for name in ("label", "prediction", "confidence", "loss") if any(name in row for row in rows)]
         measure = {"loss": "loss" if "confidence" in has else "error"}
-        yield ["sample", *(measure.get(name, name) for name in has), *columns]
+        yield ["Sample", *(measure.get(name, name).capitalize() for name in has), *map(str, columns)]
         cells = self.answer.get("cells", [[] for _ in rows])
         for row, more in zip(rows, cells, strict=True):
             name = str(row.get("sample", f"{row['index']:,}"))

@@ -277,7 +277,7 @@ class ScoresPage(TestPage):
                 first.append(plot)
             else:
                 rows.append([plot])
-            errors = HistogramPlot(one["histogram"], "of error", "samples")
+            errors = HistogramPlot(one["histogram"], "error", "samples", is_whole=False)
             rows.append([FigureCard(errors, f"Errors: {one['name']}", "predicted minus true")])
         return rows
 

@@ -26,6 +26,7 @@ from app.evaluation.scores_page import ScoresPage
 from app.experiments.history import RunHistory
 from app.shell import Shell
 from designer import theme
+from engine.runs.folder import RunFolder
 from engine.runs.history import in_order
 
 PAGES: tuple[type[TestPage], ...] = (ScoresPage, PredictPage, InsidePage, RobustnessPage, ComparePage)
@@ -44,6 +45,7 @@ class TestTab(QWidget):
         self._shell = shell
         self.history = RunHistory(self)
         self.history.changed.connect(self._list_runs)
+        self._wanted: Path | None = None
         self.runs, self.stack, self.message = QComboBox(), QStackedWidget(), QLabel(NO_RUNS)
         self.train_button = QPushButton("Train")
         self.pages = [page(shell) for page in PAGES]
@@ -130,6 +132,11 @@ class TestTab(QWidget):
         if self.isVisible():
             self.history.watch(self._shell.documents.key)
 
+    def choose_run(self, folder: RunFolder) -> None:
+        """Choose a run, once the runs of the project are listed."""
+        self._wanted = folder.path
+        self._list_runs()
+
     def _list_runs(self) -> None:
         """List the runs that have ended, the newest first, and keep the one that is chosen."""
         chosen = self.run
@@ -139,6 +146,8 @@ class TestTab(QWidget):
         for run in ended:
             self.runs.addItem(run.title, run.path)
         paths = [run.path for run in ended]
+        if self._wanted in paths:
+            chosen, self._wanted = self._wanted, None
         if chosen in paths:
             self.runs.setCurrentIndex(paths.index(chosen))
         self.runs.setEnabled(bool(ended))

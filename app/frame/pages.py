@@ -64,6 +64,7 @@ class Pages:
 
         tab = TestTab(self._shell)
         tab.train_requested.connect(self._training.start)
+        self._training.test_requested.connect(tab.choose_run)
         return tab
 
     def experiments(self) -> QWidget:

@@ -71,7 +71,7 @@ class FigureCard(QFrame):
         button.setToolTip("Copy or save this figure")
         button.setAccessibleName(f"Export {self.title}")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        button.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        button.setStyleSheet("QToolButton { padding: 4px; } QToolButton::menu-indicator { image: none; }")
         menu = QMenu(button)
         menu.addAction("Copy picture", self.copy)
         menu.addAction("Save as PNG…", lambda: self._save("png"))

@@ -1,4 +1,4 @@
-"""A histogram with axes: how many samples have a length or a size."""
+"""A histogram with axes: how many samples have a length, a size or an error."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,11 +17,12 @@ HEIGHT = 168
 class HistogramPlot(Plot):
     """Counts over the values of `engine.data.histograms.of_numbers`: values to the right, counts upwards."""
 
-    def __init__(self, counted: Mapping[str, Any], unit: str, of: str) -> None:
-        """`unit` is what the values count, such as `steps`; `of` what is counted, such as `sequences`."""
+    def __init__(self, counted: Mapping[str, Any], unit: str, of: str, *, is_whole: bool = True) -> None:
+        """`unit` is what the values count, such as `steps`; `of` what is counted, such as `sequences`. With `is_whole`
+        the values are whole numbers."""
         self._counts = np.array(counted["counts"], dtype=float)
         self._edges = np.linspace(counted["low"], counted["high"], len(self._counts) + 1)
-        self._unit, self._of = unit, of
+        self._unit, self._of, self._is_whole = unit, of, is_whole
         super().__init__()
         self.setFixedHeight(HEIGHT)
         middles, width = (self._edges[:-1] + self._edges[1:]) / 2, self._edges[1] - self._edges[0]
@@ -36,17 +37,22 @@ class HistogramPlot(Plot):
     def draw(self) -> str:
         """Round numbers on both axes."""
         low, high = float(self._edges[0]), float(self._edges[-1])
-        step = max(1.0, nice_step(high - low, self.num_x_ticks))
-        inner = np.arange(np.ceil(low / step) * step, high - step / 3, step).tolist()
+        step = nice_step(high - low, self.num_x_ticks)
+        step = max(1.0, step) if self._is_whole else step
+        inner = (np.arange(np.ceil(low / step), (high - step / 3) / step) * step).tolist()
         y = linear_axis(0.0, float(self._counts.max()), 3)
-        x = Axis(low=low, high=high, ticks=(*inner, float(np.floor(high))))
-        self.show_axes(x, Unit(name=self._unit, is_whole=True), y, [f"{tick:,.0f}" for tick in y.ticks])
+        x = Axis(low=low, high=high, ticks=(*inner, float(np.floor(high)) if self._is_whole else high))
+        self.show_axes(x, Unit(name=self._unit, is_whole=self._is_whole), y, [f"{tick:,.0f}" for tick in y.ticks])
         return ""
 
     def readout(self, place: float) -> tuple[float, Markup]:
         """The bin under the pointer."""
         number = int(np.clip(np.searchsorted(self._edges, place) - 1, 0, len(self._counts) - 1))
-        first, last = np.ceil(self._edges[number]), np.ceil(self._edges[number + 1]) - 1
-        values = f"{first:,.0f}" if first == last else f"{first:,.0f} to {last:,.0f}"
+        first, last = self._edges[number], self._edges[number + 1]
+        if self._is_whole:
+            first, last = np.ceil(first), np.ceil(last) - 1
+            values = f"{first:,.0f}" if first == last else f"{first:,.0f} to {last:,.0f}"
+        else:
+            values = f"{first:.4g} to {last:.4g}"
         text = markup.filled("{} {}<br>{} {}", values, self._unit, f"{self._counts[number]:,.0f}", self._of)
         return float(self._edges[number] + self._edges[number + 1]) / 2, text

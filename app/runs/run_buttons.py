@@ -19,7 +19,8 @@ EXPORTABLE = ("finished", "stopped")
 
 class RunButtons(QWidget):
     """A row of controls for an active run, a list of next steps for one that has ended. `clicked` tells the name of a
-    button: `pause`, `resume`, `stop`, `stop_after_epoch`, `train`, `export`, `compare`, `confusion`."""
+    button: `pause`, `resume`, `stop`, `stop_after_epoch`, `train`, `test`, `export`, `compare`,
+    `confusion`."""
 
     clicked = Signal(str)
 
@@ -51,6 +52,7 @@ class RunButtons(QWidget):
 
     def _make_next(self) -> QWidget:
         self.export = self._button("Export network…", "export")
+        self.test = self._button("Test network", "test")
         self.confusion = self._button("Confusion matrix", "confusion")
         self.compare = self._button("Compare runs", "compare")
         self.extend = self._button("Resume", "resume")
@@ -67,6 +69,7 @@ class RunButtons(QWidget):
         self._helps: dict[QPushButton, QLabel] = {}
         for row, (button, text) in enumerate(
             (
+                (self.test, "Scores, predictions, a look inside"),
                 (self.export, "ONNX, PyTorch or source code"),
                 (self.confusion, "Which classes are confused"),
                 (self.extend, ""),
@@ -108,6 +111,7 @@ class RunButtons(QWidget):
         self.extend.setEnabled(True)
         self._helps[self.extend].setText("For more epochs" if state == "finished" else "From the last checkpoint")
         for button, is_shown in (
+            (self.test, state in EXPORTABLE),
             (self.export, state in EXPORTABLE),
             (self.confusion, is_run and self._has_confusion),
             (self.compare, is_run),

@@ -1,5 +1,6 @@
 """Histograms of columns, lengths and sizes for the Data tab, as JSON objects."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +17,8 @@ MOST_COUNTED = 1_000_000
 
 
 def of_numbers(values: Array) -> dict[str, Any]:
-    """Return the counts of numbers (N) in bins of equal width.
+    """Return the counts of numbers (N) in bins of equal width: twice the cube root of their number, as Rice's rule has
+    it, and at most `MOST_BINS`.
 
     `low`, `high`  ends of the bins, which hold equally many whole numbers each where all are whole
     `counts`       values per bin; empty where there is none
@@ -31,7 +33,7 @@ def of_numbers(values: Array) -> dict[str, Any]:
     if not len(known):
         return {"low": 0.0, "high": 0.0, "counts": [], **found}
     low, high = float(known.min()), float(known.max())
-    span, bins = high - low, MOST_BINS
+    span, bins = high - low, min(MOST_BINS, math.ceil(2 * len(known) ** (1 / 3)))
     largest = max(abs(low), abs(high))
     if largest < LARGEST_WHOLE and bool((known == np.round(known)).all()):
         width = -(-(int(span) + 1) // MOST_BINS)

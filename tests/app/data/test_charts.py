@@ -79,3 +79,13 @@ def test_lengths_are_drawn_with_their_numbers(qtbot, counts: list[int]) -> None:
     plot.grab()
     _, text = plot.readout(3.0)
     assert text == f"3 steps<br>{counts[0]} sequences"
+
+
+def test_the_axis_of_fractions_has_round_ticks_and_the_bin_its_ends(qtbot) -> None:
+    plot = HistogramPlot({"low": -0.36, "high": 0.36, "counts": [1, 5, 2]}, "error", "samples", is_whole=False)
+    qtbot.addWidget(plot)
+    plot.resize(600, 168)
+    plot.show()
+    labels = [text for _, text in plot.getAxis("bottom")._tickLevels[0]]
+    assert "-0.2" in [label.replace("−", "-") for label in labels]
+    assert "-0.12 to 0.12 error" in plot.readout(0.0)[1]

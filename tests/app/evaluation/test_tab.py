@@ -8,6 +8,7 @@ import pytest
 from app.evaluation.scores_page import NOT_YET, ScoresPage
 from app.evaluation.tab import NO_RUNS, TestTab
 from app.window import MainWindow
+from engine.runs.folder import RunFolder
 from engine.runs.summary import RunSummary
 
 
@@ -60,3 +61,15 @@ def test_another_run_is_told_to_the_pages_and_looking_for_runs_is_not(with_run: 
     with_run.runs.activated.emit(1)
     assert page.run == Path("/runs/1")
     assert page.message.text() == NOT_YET
+
+
+def test_the_run_of_the_train_tab_is_chosen_once_it_is_listed(window: MainWindow, with_run: TestTab) -> None:
+    late = Path("/runs/4")
+    window.training.test_requested.emit(RunFolder(late))
+    assert with_run.run == Path("/runs/2"), "it is not listed yet"
+    with_run.history.runs[late] = summary(late, 0, {"state": "finished"})
+    with_run.history.changed.emit()
+    assert with_run.run == with_run.page(ScoresPage).run == late
+    with_run.runs.setCurrentIndex(0)
+    with_run.history.changed.emit()
+    assert with_run.run == Path("/runs/2"), "what is chosen by hand stays"

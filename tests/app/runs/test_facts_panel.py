@@ -168,9 +168,9 @@ def test_the_buttons_say_what_they_are_for(qtbot, panel: FactsPanel) -> None:
     for button in (buttons.stop, buttons.after_epoch, buttons.pause):
         button.click()
     panel.show_outcome(Outcome("finished", ""))
-    for button in (buttons.train, buttons.export, buttons.compare, buttons.extend):
+    for button in (buttons.train, buttons.test, buttons.export, buttons.compare, buttons.extend):
         button.click()
-    assert clicked == ["stop", "stop_after_epoch", "pause", "train", "export", "compare", "resume"]
+    assert clicked == ["stop", "stop_after_epoch", "pause", "train", "test", "export", "compare", "resume"]
 
 
 @pytest.mark.parametrize(
