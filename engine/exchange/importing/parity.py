@@ -1,6 +1,7 @@
 """Compare an imported network with the program that the file is for, on random inputs of several scales."""
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +31,9 @@ STEPS = 12
 TOKENS = 1000
 MOST_BYTES_AT_ONCE = 2**21
 """Largest size of the inputs of all batches for them to be computed as one."""
+MOST_BYTES_ALONE = 2**18
+"""Largest size of the inputs that one thread computes with: several would wait for each other after each layer, for
+minutes in a network of 5,000 operators where other programs take a core."""
 
 
 @dataclass(frozen=True)
@@ -106,13 +110,27 @@ def _computed_apart(
     """Return the outputs of our module; where ONNX Runtime computes a part of it, from a child process. Raises
     `RunError`."""
     if not any(isinstance(part, OnnxOperator) for part in module.modules()):
-        return computed(module, inputs, outputs, feeds)
+        with _threads(
+            1 if sum(array.nbytes for array in feeds.values()) <= MOST_BYTES_ALONE else torch.get_num_threads()
+        ):
+            return computed(module, inputs, outputs, feeds)
 
     def work() -> list[np.ndarray]:
         torch.set_num_threads(1)  # the threads of OpenMP do not survive a fork
         return computed(module, inputs, outputs, feeds)
 
     return arrays_from_child(work, "it computed the operators that are kept as they are", PATIENCE_S)
+
+
+@contextlib.contextmanager
+def _threads(count: int) -> Iterator[None]:
+    """Let torch compute with a number of threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _are_small(batches: Sequence[dict[str, np.ndarray]]) -> bool:
