@@ -1,0 +1,148 @@
+"""Experiments whose runner, coordinators and workers are killed at random moments end as if nothing had happened."""
+
+import contextlib
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from engine.core.errors import UserError
+from engine.project.data import DataOptions
+from engine.project.environment import EnvironmentOptions
+from engine.project.experiment import ExperimentOptions
+from engine.project.file import save
+from engine.project.project import Project, RunOptions
+from engine.project.training import TrainingOptions
+from engine.runs.experiments import ExperimentFolder, open_experiment
+from engine.runs.folder import RunFolder
+from tests.builders import chain, layer
+from tests.runs import PATIENCE_S
+from tests.warm import Process
+
+MOST_KILLS = 4
+LONGEST_S = 3.0
+"""The kills lie in so many seconds, about what the experiment takes."""
+WAYS: dict[str, dict[str, Any]] = {
+    "tpe": {"strategy": "tpe", "trials": 4, "at_once": 1},
+    "pruned": {"strategy": "random", "trials": 9, "at_once": 2, "pruning": "median"},
+}
+"""With two trials at a time, those of tpe depend on which of them ends first."""
+
+
+def project_file(folder: Path, way: str) -> Path:
+    """A project whose trials take some tenths of a second each and save what they have reached."""
+    network = chain(layer("image_input", size=8), layer("fully_connected", outputs=10), layer("softmax"))
+    training = TrainingOptions(
+        max_epochs=8, mini_batch_size=256, validation_frequency=3, validation_patience=0, checkpoint_unit="epochs"
+    )
+    rate = {"path": "training.initial_learn_rate", "low": 1e-4, "high": 0.1, "log": True}
+    project = Project(
+        network,
+        data=DataOptions(source="digits"),
+        training=training,
+        environment=EnvironmentOptions(target="cpu", threads=1),
+        run=RunOptions(max_restarts=20),
+        experiment=ExperimentOptions(parameters=[rate], **WAYS[way]),
+    )
+    path = folder / "search.netwright"
+    save(project, path)
+    return path
+
+
+def experiment(what: Path) -> Process:
+    """`experiment run` of a project, or of the folder of an experiment."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    try:
+        return Process(["experiment", "run", what], stdout=null, stderr=null)
+    finally:
+        os.close(null)
+
+
+def outcome(folder: ExperimentFolder) -> list[Any]:
+    """What trials were made of and have reached. When a run was killed decides on nothing of it."""
+    found = [(trial.number, dict(trial.values), trial.state, trial.scores) for trial in folder.read_trials()]
+    assert sorted(path.name for path in (folder.path / "runs").iterdir()) == sorted(str(n) for n, *_ in found)
+    return found
+
+
+def wait_for(fact: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + PATIENCE_S
+    while not (found := fact()):
+        assert time.monotonic() < deadline
+        os.sched_yield()
+    return found
+
+
+def processes_of_runs(folder: ExperimentFolder) -> list[int]:
+    """The processes of the runs under way."""
+    found: list[int] = []
+    for path in (folder.path / "runs").iterdir():
+        with contextlib.suppress(UserError, OSError):
+            if (run := RunFolder(path)).is_alive():
+                info = run.read_info()
+                found += [info.coordinator, *info.workers]
+    return found
+
+
+def disturbed(path: Path, choice: random.Random) -> ExperimentFolder:
+    """Run an experiment to its end while its processes are killed."""
+    process = experiment(path)
+    folder = wait_for(lambda: _begun(path))
+    for _ in range(choice.randint(1, MOST_KILLS)):
+        deadline = time.monotonic() + choice.random() * LONGEST_S / MOST_KILLS
+        while time.monotonic() < deadline and psutil.pid_exists(process.pid):
+            os.sched_yield()
+        runs = processes_of_runs(folder)
+        if runs and choice.random() < 0.6:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(choice.choice(runs), signal.SIGKILL)
+        elif psutil.pid_exists(process.pid):
+            process.kill()  # it may have ended just now
+            process.wait(PATIENCE_S)
+            process.close()
+            process = experiment(folder.path)
+    assert process.wait(PATIENCE_S) == 0
+    process.close()
+    assert folder.state() == "finished"
+    return folder
+
+
+def _begun(path: Path) -> ExperimentFolder | None:
+    with contextlib.suppress(UserError):
+        return open_experiment(path)
+    return None
+
+
+def _undisturbed(folder: Path, way: str) -> list[Any]:
+    path = project_file(folder, way)
+    with experiment(path) as process:
+        assert process.wait(PATIENCE_S) == 0
+    return outcome(open_experiment(path))
+
+
+def check(folder: Path, way: str, seeds: range) -> None:
+    """Compare disturbed experiments with one that was not."""
+    (folder / "whole").mkdir()
+    expected = _undisturbed(folder / "whole", way)
+    assert len(expected) == WAYS[way]["trials"]
+    for seed in seeds:
+        (folder / str(seed)).mkdir()
+        assert outcome(disturbed(project_file(folder / str(seed), way), random.Random(seed))) == expected, seed
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_experiment_that_is_killed_ends_as_if_it_was_not(tmp_path: Path, way: str) -> None:
+    check(tmp_path, way, range(1))
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("first", range(0, 25, 5))
+def test_experiments_that_are_killed_end_as_if_they_were_not(tmp_path: Path, way: str, first: int) -> None:
+    check(tmp_path, way, range(first, first + 5))
