@@ -21,6 +21,7 @@ from engine.project.file import load, save
 from engine.project.parameters import value_text
 from engine.project.project import Project
 from engine.project.trials import READY, defined, with_values
+from engine.project.user_code import refuse_untrusted
 from engine.runs.experiments import (
     OVER,
     ExperimentFolder,
@@ -106,7 +107,7 @@ def _register_run(command: argparse.ArgumentParser) -> None:
     command.add_argument("--vary", action="append", default=[], metavar="PATH=VALUES", help=what)
     what = f"begin with a ready definition: {', '.join(READY)}"
     command.add_argument("--ready", choices=[*READY], metavar="NAME", help=what)
-    command.add_argument("--strategy", metavar="NAME", help="grid, random, sobol, tpe, gp, nsga2 or table")
+    command.add_argument("--strategy", metavar="NAME", help="grid, random, sobol, tpe, gp, nsga2, table or function")
     command.add_argument("--trials", type=int, metavar="N", help="the number of trials, but of grid and table")
     command.add_argument(
         "--at-once", type=int, metavar="N", help="trials at the same time; default: one per GPU or core"
@@ -153,6 +154,7 @@ def _begun(arguments: argparse.Namespace) -> ExperimentFolder:
     project = defined(project, arguments.vary, arguments.ready or "", changed)
     source = origin(arguments.project)
     look_at_code(project, source.code_base, source.code, trusted=arguments.trust)
+    refuse_untrusted(project, in_experiment=True)  # now, not when its runner starts
     print("starting: reads the data ...", file=sys.stderr)
     from engine.experiments.definition import begin
 
@@ -169,6 +171,7 @@ def _continued(arguments: argparse.Namespace) -> ExperimentFolder:
     project = load(folder.project).project
     info = folder.read_info()
     look_at_code(project, Path(info.base or folder.path), trusted=arguments.trust)
+    refuse_untrusted(project, in_experiment=True)
     return folder
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from engine.project.experiment import ExperimentOptions, Objective
 from engine.runs.events import EpochEnded, Points
+from engine.runs.experiments import Trial
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventReader
 
@@ -183,3 +184,47 @@ class Pruner:
                 return bracket
             at -= weight
         return last
+
+
+class Watch:
+    """Follows the curves of the trials that train, for a `Pruner`. Without pruning it does nothing."""
+
+    def __init__(self, options: ExperimentOptions, objective: Objective, max_epochs: int) -> None:
+        self._objective, self._max_epochs = objective, max_epochs
+        self._pruner = Pruner(options, objective, max_epochs) if options.pruning != "none" else None
+        self._curves: dict[int, CurveReader] = {}
+
+    @property
+    def is_on(self) -> bool:
+        """Whether trials are pruned."""
+        return self._pruner is not None
+
+    def begin(self, trial: Trial, run: RunFolder) -> None:
+        """Follow a trial by the curve of this run, its first one."""
+        if self._pruner is not None:
+            self._pruner.begin(trial.number, trial.values.get("training.max_epochs", self._max_epochs))
+            self._curves[trial.number] = CurveReader(run, self._objective)
+
+    def read(self, trial: int, *, is_over: bool = False) -> None:
+        """Read what a trial has reached since the last call. `is_over`: its first run has ended."""
+        if self._pruner is not None and trial in self._curves:
+            for epoch, scores in self._curves[trial].read(is_over=is_over):
+                self._pruner.add(trial, epoch, scores)
+            if is_over:
+                self._pruner.end(trial)
+
+    def end(self, trial: int) -> None:
+        """Take note that a trial has ended."""
+        if self._pruner is not None:
+            self._pruner.end(trial)
+            self._curves.pop(trial, None)
+
+    def judge(self) -> list[Decision]:
+        """Read what has been reached since the last call; return the trials that fall behind."""
+        for trial in self._curves:
+            self.read(trial)
+        return self._pruner.judge() if self._pruner is not None else []
+
+    def is_judged(self, trial: int) -> bool:
+        """Return whether all that is known of a trial is judged."""
+        return self._pruner is None or self._pruner.is_judged(trial)

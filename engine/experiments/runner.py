@@ -24,12 +24,14 @@ from engine.core.errors import EXIT_DONE, UserError
 from engine.core.files import flush_folder
 from engine.experiments.active_run import ActiveRun, RunPlan, ended_run, set_aside, start_run
 from engine.experiments.definition import Slot, change_options, placed, read_data, runs_of, slots_for
-from engine.experiments.pruning import CurveReader, Decision, Pruner
+from engine.experiments.functions import initialized
+from engine.experiments.pruning import Decision, Watch
 from engine.experiments.strategies import Strategy, strategy_for
 from engine.hardware import devices
 from engine.launch.local_launcher import preload
 from engine.launch.notify import announce
 from engine.launch.prepare import versions
+from engine.project import user_code
 from engine.project.experiment import Objective, Target
 from engine.project.file import load
 from engine.project.project import Project
@@ -60,11 +62,10 @@ Tell = Callable[[Trial], None]
 
 @dataclass
 class _TrialAtWork:
-    """A trial that has begun, and the projects of its runs that have not. Where trials are pruned, `curve` is that of
-    its first run, and `unjudged` the record of that run, which has ended before all of its epochs were judged."""
+    """A trial that has begun, and the projects of its runs that have not. Where trials are pruned, `unjudged` is the
+    record of its first run, which has ended before all of its epochs were judged."""
 
     trial: Trial
-    curve: CurveReader | None = None
     waiting: dict[str, Project] = field(default_factory=dict)
     unjudged: TrialRun | None = None
     decision: Decision | None = None
@@ -88,6 +89,7 @@ class Runner:
         self._restarts: dict[str, int] = {}
         """Restarts of runs whose coordinator was killed, by name."""
         self._is_stopping = self._is_finishing = False
+        self._failure: UserError | None = None
         self._reason = ""
         self._lock = -1
 
@@ -98,7 +100,11 @@ class Runner:
         try:
             info = self._folder.read_info()
             started = time.monotonic()
-            self._open(info)
+            try:
+                self._open(info)
+            except UserError as error:
+                self._folder.update_info(state="failed", reason=str(error))
+                raise
             self._folder.update_info(state="running", reason="")
             state = "failed"
             try:
@@ -107,6 +113,8 @@ class Runner:
                 except KeyboardInterrupt:
                     self.stop()
                     self._work(started, info.seconds)
+                if self._failure is not None:
+                    raise self._failure
                 state = "stopped" if self._is_stopping else "finished"
             except UserError as error:
                 self._reason = str(error)
@@ -136,11 +144,13 @@ class Runner:
         self._project = load(self._folder.project).project
         self._base = Path(info.base or self._folder.path)
         self._path = Path(info.project_path) if info.project_path else None
+        user_code.look(self._project, self._base)
+        user_code.refuse_untrusted(self._project, in_experiment=True)
         self._objectives = [Objective.read(name) for name in info.objectives]
         self._target = Target.read(self._project.experiment.target) if self._project.experiment.target else None
-        self._strategy: Strategy = strategy_for(self._project, self._objectives, self._folder.journal)
-        options, epochs = self._project.experiment, self._project.training.max_epochs
-        self._pruner = Pruner(options, self._objectives[0], epochs) if options.pruning != "none" else None
+        self._strategy: Strategy = strategy_for(self._project, self._objectives, self._folder.journal, self._base)
+        epochs = self._project.training.max_epochs
+        self._watch = Watch(self._project.experiment, self._objectives[0], epochs)
         self._log = TrialLog(self._folder)
         self._inventory = devices.probe()
         self._slots = slots_for(self._project, self._inventory)
@@ -152,7 +162,7 @@ class Runner:
         for trial in self._trials.values():
             at_work = self._begin(trial)
             if trial.is_over:
-                self._read_curve(at_work, is_over=True)
+                self._watch.read(trial.number, is_over=True)
                 self._forget(trial)
             else:
                 self._take_over(at_work)
@@ -160,11 +170,8 @@ class Runner:
     def _begin(self, trial: Trial) -> _TrialAtWork:
         """Take note of a trial that begins, or that an earlier runner has begun."""
         self._strategy.began(trial)
+        self._watch.begin(trial, self._folder_of(self._first_run(trial.number)))
         at_work = self._at_work[trial.number] = _TrialAtWork(trial)
-        if self._pruner is not None:
-            epochs = trial.values.get("training.max_epochs", self._project.training.max_epochs)
-            self._pruner.begin(trial.number, epochs)
-            at_work.curve = CurveReader(self._folder_of(self._first_run(trial.number)), self._objectives[0])
         return at_work
 
     def _first_run(self, number: int) -> str:
@@ -234,6 +241,7 @@ class Runner:
         with contextlib.suppress(UserError):
             change_options(self._folder, changes)
             self._project = load(self._folder.project).project
+            self._is_finishing, self._reason = False, ""  # what was asked for last counts
             self._slots = slots_for(self._project, self._inventory)
 
     def _begin_again(self) -> None:
@@ -271,15 +279,33 @@ class Runner:
                 name = next(iter(at_work.waiting))
                 self._start_run(at_work, name, slot)
                 return True
-        if self._is_finishing or (values := self._next_values()) is None:
+        if self._is_finishing or (values := self._values_of_next()) is None:
             return False
+        reason = ""
+        try:
+            values = initialized(self._project, self._base, values)
+        except UserError as error:
+            reason = str(error)
         trial = Trial(max(self._trials, default=0) + 1, values, started=time.time())
         self._log.append(trial.number, values=values)  # before the run: it belongs to a trial from its first moment
         self._trials[trial.number] = trial
         at_work = self._begin(trial)
         self._tell(trial)
-        at_work.waiting = self._projects_of(trial)
+        if reason:
+            self._end(trial, "refused", reason)
+        else:
+            at_work.waiting = self._projects_of(trial)
         return True
+
+    def _values_of_next(self) -> dict[str, Any] | None:
+        """Return the values of the next trial. Where there are none, no other trial begins."""
+        try:
+            values = self._next_values()
+        except UserError as error:  # raised once the runs under way have ended
+            self._failure, values = error, None
+        if self._failure or (values is None and self._project.experiment.strategy == "function"):
+            self._is_finishing = True
+        return values
 
     def _next_values(self, *, peek: bool = False) -> dict[str, Any] | None:
         """Return the values of the next trial, None where there is none. With `peek` optuna is not asked."""
@@ -292,8 +318,7 @@ class Runner:
     def _wait(self) -> None:
         """Wait until a run ends, at most until the next look."""
         ends = [run.pidfd for run in self._active.values() if run.pidfd >= 0]
-        by_curves = self._project.experiment.pruning != "none"
-        select.select(ends, [], [], CURVES_S if by_curves else LOOK_S)
+        select.select(ends, [], [], CURVES_S if self._watch.is_on else LOOK_S)
 
     # ---- runs ----
 
@@ -382,36 +407,25 @@ class Runner:
         """Take note of a trial that has ended."""
         del self._at_work[trial.number]
         self._strategy.ended(trial)
-        if self._pruner is not None:
-            self._pruner.end(trial.number)
+        self._watch.end(trial.number)
 
     # ---- pruning ----
 
-    def _read_curve(self, at_work: _TrialAtWork, *, is_over: bool = False) -> None:
-        if self._pruner is not None and at_work.curve is not None:
-            for epoch, scores in at_work.curve.read(is_over=is_over):
-                self._pruner.add(at_work.trial.number, epoch, scores)
-
     def _judge_or_record(self, at_work: _TrialAtWork, run: TrialRun) -> None:
         """Record a run that has ended; where its trial is judged by it, once all its epochs are judged."""
-        if self._pruner is None or run.name != self._first_run(at_work.trial.number):
+        if self._watch.is_on and run.name == self._first_run(at_work.trial.number):
+            self._watch.read(at_work.trial.number, is_over=True)
+            at_work.unjudged = run
+        else:
             self._record(at_work.trial.number, run)
-            return
-        self._read_curve(at_work, is_over=True)
-        self._pruner.end(at_work.trial.number)
-        at_work.unjudged = run
 
     def _look_at_curves(self) -> None:
         """End the trials that fall behind."""
-        if self._pruner is None:
-            return
-        for at_work in self._at_work.values():
-            self._read_curve(at_work)
-        for decision in self._pruner.judge():
+        for decision in self._watch.judge():
             if decision.trial in self._at_work:
                 self._prune(self._at_work[decision.trial], decision)
         for number, at_work in list(self._at_work.items()):
-            if at_work.unjudged is not None and self._pruner.is_judged(number):
+            if at_work.unjudged is not None and self._watch.is_judged(number):
                 self._record(number, at_work.unjudged)
                 at_work.unjudged = None
                 self._end_if_over(number)

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from engine.core.errors import UserError, plural
 from engine.core.extras import import_extra
+from engine.experiments.functions import ByFunction
 from engine.project.experiment import NEEDS_OPTUNA, ExperimentOptions, Objective, rows_in
 from engine.project.parameters import Parameter, lists_of
 from engine.project.project import Project
@@ -58,8 +59,11 @@ class Listed:
         """Take no note: trials do not depend on each other."""
 
 
-def strategy_for(project: Project, objectives: Sequence[Objective], journal: Path) -> Strategy:
-    """Return the strategy of an experiment. Raises `UserError` where it needs optuna, which is not installed."""
+def strategy_for(project: Project, objectives: Sequence[Objective], journal: Path, base: Path) -> Strategy:
+    """Return the strategy of an experiment; `base` is the folder that files of code lie relative to. Raises `UserError`
+    where it needs optuna, which is not installed."""
+    if project.experiment.strategy == "function":
+        return ByFunction(project, base)
     if project.experiment.strategy not in NEEDS_OPTUNA:
         return Listed(project)
     purpose = f"Trials by {project.experiment.strategy}"
@@ -201,11 +205,8 @@ class ByOptuna:
         if trial.number in self._asked:
             self._trials[trial.number] = self._asked.pop(trial.number)
             return
-        by_path = {parameter.path: parameter for parameter in self._project.experiment.parameters}
-        varied = {path: value for path, value in trial.values.items() if path in by_path}
-        shown = {path: _category(value) if by_path[path].values else value for path, value in varied.items()}
-        self._study.enqueue_trial(shown, user_attrs={"trial": trial.number})
-        distributions = {path: distribution_of(self._project, by_path[path]) for path in varied}
+        params, distributions = _params_of(self._project, trial)
+        self._study.enqueue_trial(params, user_attrs={"trial": trial.number})
         self._trials[trial.number] = self._study.ask(fixed_distributions=distributions)
 
     def ended(self, trial: Trial) -> None:
@@ -242,6 +243,22 @@ def distribution_of(project: Project, parameter: Parameter) -> Any:
     return distributions.FloatDistribution(float(parameter.low), float(parameter.high), log=parameter.is_log)
 
 
+def _params_of(project: Project, trial: Trial) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the values of a trial as optuna has them, and their distributions; without values that an initialization
+    function has put outside of what varies."""
+    found, distributions = {}, {}
+    for parameter in project.experiment.parameters:
+        value = trial.values.get(parameter.path)
+        if parameter.values:
+            fits = value in parameter.values
+        else:
+            fits = isinstance(value, (int, float)) and parameter.low <= value <= parameter.high
+        if fits:
+            found[parameter.path] = _category(value) if parameter.values else value
+            distributions[parameter.path] = distribution_of(project, parameter)
+    return found, distributions
+
+
 def _category(value: Any) -> str:
     return json.dumps(lists_of({"": value})[""])
 
@@ -255,15 +272,14 @@ def study_of(project: Project, trials: Sequence[Trial], objectives: Sequence[str
     optuna = _quiet_optuna("A study")
     directions = ["minimize" if Objective(name).is_low_better else "maximize" for name in objectives]
     study = optuna.create_study(directions=directions)
-    by_path = {parameter.path: parameter for parameter in project.experiment.parameters}
     for trial in trials:
         if trial.state != "finished" or any(name not in trial.scores for name in objectives):
             continue
-        varied = {path: value for path, value in trial.values.items() if path in by_path}
+        params, distributions = _params_of(project, trial)
         study.add_trial(
             optuna.trial.create_trial(
-                params={path: _category(v) if by_path[path].values else v for path, v in varied.items()},
-                distributions={path: distribution_of(project, by_path[path]) for path in varied},
+                params=params,
+                distributions=distributions,
                 values=[trial.scores[name] for name in objectives],
                 user_attrs={"trial": trial.number},
             )

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from engine.core.errors import FieldError, UserError
-from engine.core.fields import Choice, Float, Int, Text, quoted
+from engine.core.fields import Choice, FilePath, Float, Int, Text, quoted
 from engine.core.formula import Formula
 from engine.core.list_fields import Texts
 from engine.core.records import Record
+from engine.project.options.execution import PYTHON
 from engine.project.options.metrics import is_better_low
 from engine.project.parameters import MOST_TRIALS, Parameters, Rows
 
@@ -42,7 +43,7 @@ class ExperimentOptions(Record):
     )
     strategy = Choice(
         "grid",
-        options=("grid", "random", "sobol", *NEEDS_OPTUNA, "table"),
+        options=("grid", "random", "sobol", *NEEDS_OPTUNA, "table", "function"),
         notes={
             "grid": "Every combination; ranges at evenly spaced points. MATLAB: exhaustive sweep",
             "random": "Random values",
@@ -51,6 +52,7 @@ class ExperimentOptions(Record):
             "gp": "Bayesian: Gaussian process. Needs optuna",
             "nsga2": "Genetic, for several objectives. Needs optuna",
             "table": "The rows of a table, one per trial",
+            "function": "A function of your own, called with the trials so far",
         },
         group=GROUP,
         help="How the values of a trial are chosen. Default grid",
@@ -61,6 +63,22 @@ class ExperimentOptions(Record):
         group=GROUP,
         help="The trials of the strategy table: a value by path in each row",
         visible_when=_strategy("table"),
+    )
+    strategy_function = FilePath(
+        "",
+        pattern=PYTHON,
+        group=GROUP,
+        help="Python file with a function next_values(trials). Default none. It returns the values of the next trial "
+        "by path, or None to end; FILE.py:NAME for a function of another name",
+        visible_when=_strategy("function"),
+    )
+    initialization_function = FilePath(
+        "",
+        pattern=PYTHON,
+        group=GROUP,
+        help="Python file with a function initialize(values), called before each trial. Default none. It may return "
+        "other values by path; FILE.py:NAME for a function of another name",
+        matlab="initialization function",
     )
     trials = Int(
         20,
@@ -213,6 +231,8 @@ class ExperimentOptions(Record):
             found.append(FieldError("pruning", "trials with several objectives are not pruned. Use none."))
         if len(self.objectives) > 1 and self.strategy == "gp":
             found.append(FieldError("strategy", "gp has one objective. Use tpe or nsga2 for several."))
+        if self.strategy == "function" and not self.strategy_function:
+            found.append(FieldError("strategy_function", "choose the Python file with your function."))
         if self.strategy == "table" and not self.table:
             found.append(FieldError("table", "the strategy table needs rows, one per trial."))
         return found

@@ -13,6 +13,7 @@ from engine.core.records import Record
 from engine.network import edits
 from engine.network.blocks import network_in, path_of, with_network_in
 from engine.network.network import Layer
+from engine.project import user_code
 from engine.project.dataset_info import DatasetInfo
 from engine.project.experiment import ExperimentOptions, Objective, rows_in
 from engine.project.file import load
@@ -143,7 +144,9 @@ def definition_problems(project: Project, base: Path) -> Iterator[FieldError]:
     """Yield what is wrong with the definition of an experiment in its project."""
     options = project.experiment
     yield from (error.at(f"experiment.{error.path}") for error in options.problems())
-    if options.strategy != "table" and not options.parameters and options.runs_per_trial == 1:
+    for name, message in user_code.experiment_problems(project, user_code.look_in(base)):
+        yield FieldError(f"experiment.{name}", message)
+    if options.strategy not in ("table", "function") and not options.parameters and options.runs_per_trial == 1:
         yield FieldError(
             "experiment.parameters",
             "nothing varies. Add a parameter, such as training.momentum=0.8,0.9, or repeats.",

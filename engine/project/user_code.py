@@ -11,6 +11,7 @@ from engine.network.analysis import Analysis, analyse
 from engine.network.block import Block
 from engine.network.network import Network, Port
 from engine.network.problems import Fix, Problem, Severity
+from engine.project.experiment import ExperimentOptions
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 from engine.user_code import registry, trust
@@ -42,6 +43,11 @@ ROLES: dict[str, Role] = {
     "step_function": Role("training_step", ("network", "inputs", "targets", "loss")),
 }
 """The functions that a training option names, by the option."""
+EXPERIMENT_ROLES: dict[str, Role] = {
+    "strategy_function": Role("next_values", ("trials",)),
+    "initialization_function": Role("initialize", ("values",)),
+}
+"""The same for the options of an experiment."""
 FIELDS = ("hooks_file", *ROLES)
 """The options that name files of code."""
 
@@ -63,6 +69,31 @@ def files(options: TrainingOptions) -> tuple[str, ...]:
     found = [reference(options, name) for name in ROLES]
     named = [file for file, _ in filter(None, found)]
     return tuple(dict.fromkeys([*([options.hooks_file] if options.hooks_file else []), *named]))
+
+
+def experiment_reference(options: ExperimentOptions, name: str) -> tuple[str, str]:
+    """Return the file and function that an option of an experiment names."""
+    return split_reference(str(getattr(options, name)), EXPERIMENT_ROLES[name].usual)
+
+
+def experiment_files(of: Network | Project) -> tuple[str, ...]:
+    """Return the files of code that an experiment runs beside those of its trials; none for a network alone."""
+    if isinstance(of, Network):
+        return ()
+    options = of.experiment
+    named = (name for name in EXPERIMENT_ROLES if getattr(options, name) and options.is_visible(name))
+    return tuple(dict.fromkeys(experiment_reference(options, name)[0] for name in named))
+
+
+def experiment_problems(project: Project, look: Look) -> Iterator[tuple[str, str]]:
+    """Yield option and message of what is wrong with the functions of an experiment, without running them."""
+    options = project.experiment
+    for name, role in EXPERIMENT_ROLES.items():
+        if getattr(options, name) and options.is_visible(name):
+            file, function = experiment_reference(options, name)
+            code = look(file)
+            if code and (message := _signature_error(code, file, function, role.arguments)):
+                yield name, message
 
 
 def moved_options(options: TrainingOptions, move: Callable[[str], str]) -> TrainingOptions:
@@ -271,7 +302,7 @@ def with_code_fix(network: Network, problem: Problem) -> Problem:
 
 def look(of: Network | Project, base: Path, frozen: Mapping[str, Path] | None = None) -> bool:
     """Read the text of the files of code. Returns whether any of them changed."""
-    return registry.look(code_files(of), base, frozen)
+    return registry.look((*code_files(of), *experiment_files(of)), base, frozen)
 
 
 def untrusted(of: Network | Project) -> tuple[str, ...]:
@@ -284,8 +315,9 @@ def untrusted(of: Network | Project) -> tuple[str, ...]:
 def folders(of: Network | Project) -> tuple[Path, ...]:
     """Return the folders that must be trusted to run all of it: the project's, and those of files elsewhere."""
     base = registry.base()
-    found = {} if not has_code(of) else {Path(base).resolve(): None}
-    for name in code_files(of):
+    files = (*code_files(of), *experiment_files(of))
+    found = {} if not (has_code(of) or files) else {Path(base).resolve(): None}
+    for name in files:
         code = registry.file(name)
         if code is not None and not any(folder in code.path.parents for folder in found):
             found[code.path.parent] = None
@@ -298,9 +330,11 @@ def grant(of: Network | Project) -> None:
         trust.grant(folder)
 
 
-def refuse_untrusted(of: Network | Project) -> None:
-    """Raise `UserError` for untrusted code, with an explanation and the remedy."""
-    names = untrusted(of)
+def refuse_untrusted(of: Network | Project, *, in_experiment: bool = False) -> None:
+    """Raise `UserError` for untrusted code, with an explanation and the remedy; `in_experiment` also for the functions
+    of an experiment."""
+    more = experiment_files(of) if in_experiment else ()
+    names = (*untrusted(of), *(file for file in more if not registry.may_run(file)))
     known_files = (registry.file(name) for name in names)
     if unread := [code.error for code in known_files if code is not None and code.error]:
         raise UserError("\n".join(unread))  # there is nothing yet that could be trusted

@@ -1,10 +1,7 @@
-"""Experiments with real processes: trials side by side, deaths in between, trials added and tried again."""
+"""Experiments with real processes: trials side by side, added and tried again. Deaths in between: `tests/faults`."""
 
 import json
 import os
-import signal
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -24,8 +21,10 @@ from engine.runs.events import Points
 from engine.runs.experiments import ExperimentFolder, open_experiment
 from engine.runs.folder import RunFolder
 from engine.runs.log import read_all
+from engine.user_code import trust
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
+from tests.warm import Process
 
 PATIENCE_S = 60
 ROOT = Path(__file__).parents[2]
@@ -42,10 +41,13 @@ def project(tmp_path: Path) -> Path:
     return path
 
 
-def started(*arguments: str) -> "subprocess.Popen[bytes]":
+def started(*arguments: str) -> Process:
     """A process of `experiment run`, whose death does not concern the runs of its trials."""
-    command = [sys.executable, "-m", "engine", "experiment", "run", *arguments]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    null = os.open(os.devnull, os.O_WRONLY)
+    try:
+        return Process(["experiment", "run", *arguments], stdout=null, stderr=null)
+    finally:
+        os.close(null)
 
 
 def wait_until(is_so: Any, what: str) -> None:
@@ -87,29 +89,6 @@ def test_a_grid_is_trained_and_its_best_trial_becomes_a_project(
     assert rows[0].startswith("trial,state,training.initial_learn_rate,network.fc_1.bias,")
 
 
-def test_an_experiment_goes_on_after_deaths_as_if_undisturbed(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """The runner is killed while trials train, then the coordinator of one of their runs."""
-    search = ["--vary", "training.initial_learn_rate=log 0.001..0.1", "--strategy", "tpe", "--trials", "4"]
-    search += ["--at-once", "1", "--set", "training.max_epochs=12", "--set", "training.validation_patience=0"]
-    assert main(["experiment", "run", str(project), *search, "--json"]) == 0
-    undisturbed = open_experiment(project)
-    process = started(str(project), *search)
-    wait_until(lambda: open_experiment(project) != undisturbed, "no second experiment")
-    folder = open_experiment(project)
-    wait_until(lambda: len(folder.read_trials()) == 2, "no second trial")
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert folder.state() == "lost"
-    process = started(str(folder.path))
-    wait_until(lambda: len(folder.read_trials()) == 3, "no third trial")
-    run = RunFolder(folder.run_path("3"))
-    wait_until(lambda: run.info.is_file() and run.read_info().workers, "no worker of the third trial")
-    os.kill(run.read_info().coordinator, signal.SIGKILL)
-    assert process.wait(PATIENCE_S) == 0
-    assert folder.state() == "finished"
-    assert scores(folder) == scores(undisturbed)
-
-
 def test_repeats_and_folds_have_a_mean_and_a_spread(project: Path) -> None:
     settings = ["--set", "experiment.repeats=2", "--set", "experiment.folds=2", "--set", "training.max_epochs=1"]
     assert main(["experiment", "run", str(project), *settings]) == 0
@@ -147,11 +126,40 @@ def test_trials_are_added_and_an_experiment_is_stopped(project: Path, capfd: pyt
     wait_until(lambda: load(folder.project).project.experiment.trials == 5, "not added")
     assert main(["experiment", "stop", str(folder.path)]) == 0
     process.wait(PATIENCE_S)
+    process.close()
     assert folder.state() == "stopped"
     capfd.readouterr()
     assert main(["experiment", "stop", str(folder.path), "--json"]) == EXIT_INPUT
     assert "No process is at work" in json.loads(capfd.readouterr().out)["error"]["message"]
     assert folder.read_trials()[0].state == "running", "it goes on with the experiment"
+
+
+def test_functions_of_the_users_own_need_trust_before_anything_begins(
+    project: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(trust.GRANTS, "[]")
+    project.with_name("own.py").write_text(
+        "def next_values(trials):\n"
+        "    return {'training.momentum': len(trials) / 10} if len(trials) < 2 else None\n"
+        "def initialize(values):\n"
+        "    return {**values, 'training.max_epochs': 1}\n"
+    )
+    run = ["experiment", "run", str(project), "--strategy", "function", "--at-once", "1"]
+    run += ["--set", "experiment.strategy_function=own.py", "--set", "experiment.initialization_function=own.py"]
+    assert main([*run, "--detach"]) == EXIT_INPUT
+    assert "is not trusted" in capfd.readouterr().err
+    assert not (project.parent / "experiments").exists()
+    assert main([*run, "--trust"]) == 0
+    values = [dict(trial.values) for trial in open_experiment(project).read_trials()]
+    assert values == [{"training.momentum": m, "training.max_epochs": 1} for m in (0.0, 0.1)]
+
+
+def test_a_loss_that_is_not_finite_ends_its_trial_alone(project: Path) -> None:
+    rates = ["--vary", "training.initial_learn_rate=1000,0.01", "--set", "training.l2_regularization=100"]
+    assert main(["experiment", "run", str(project), *rates, "--set", "training.max_epochs=30"]) == 0
+    broken, whole = open_experiment(project).read_trials()
+    assert (broken.state, whole.state) == ("failed", "finished")
+    assert "The loss became" in broken.reason
 
 
 def test_trials_that_fall_behind_are_pruned_however_fast_they_are(

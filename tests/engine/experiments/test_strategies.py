@@ -25,7 +25,7 @@ def project(**options: Any) -> Project:
 
 
 def first(count: int, tmp_path: Path, **options: Any) -> list[dict[str, Any] | None]:
-    strategy = strategy_for(project(**options), [LOSS], tmp_path / "journal.log")
+    strategy = strategy_for(project(**options), [LOSS], tmp_path / "journal.log", tmp_path)
     return [strategy.values_of(number) for number in range(1, count + 1)]
 
 
@@ -94,10 +94,10 @@ def test_tpe_learns_and_goes_on_after_its_process_was_killed(tmp_path: Path) -> 
 
     def search(is_disturbed: bool) -> list[Trial]:
         trials: list[Trial] = []
-        strategy = strategy_for(defined, [LOSS], tmp_path / "journal.log")
+        strategy = strategy_for(defined, [LOSS], tmp_path / "journal.log", tmp_path)
         for number in range(1, 26):
             if is_disturbed and number % 8 == 0:
-                strategy = strategy_for(defined, [LOSS], tmp_path / "journal.log")
+                strategy = strategy_for(defined, [LOSS], tmp_path / "journal.log", tmp_path)
                 for known in trials:
                     strategy.began(replace(known, state="running", runs=()))
                     strategy.ended(known)
@@ -117,7 +117,7 @@ def test_tpe_learns_and_goes_on_after_its_process_was_killed(tmp_path: Path) -> 
 
 def test_a_pruned_trial_counts_in_the_study_as_far_as_it_was_trained(tmp_path: Path) -> None:
     defined = project(parameters=[f"{RATE}=0..1"], strategy="tpe")
-    strategy = strategy_for(defined, [LOSS], tmp_path / "journal.log")
+    strategy = strategy_for(defined, [LOSS], tmp_path / "journal.log", tmp_path)
     trial = Trial(1, {RATE: 0.9})
     strategy.began(trial)
     run = TrialRun("1", "pruned", {"validation.loss": 9.0}, epoch=3)
