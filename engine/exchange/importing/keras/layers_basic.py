@@ -91,6 +91,14 @@ def activation(site: Site) -> Value:
     return activated(site, site.x, site.config.get("activation"), "")
 
 
+@rule("Relu", "Sigmoid", "Tanh", "Selu", "Softplus", "Softsign", "Silu", keeps_order=True)
+def function(site: Site) -> Value:
+    """An activation as a function of a tensor, such as `keras.ops.relu(x)`."""
+    if not site.layer.is_operation or len(site.call.args) + len(site.call.kwargs) != 1:
+        raise Refused("the operation has no counterpart")
+    return activated(site, site.x, site.layer.class_name.lower(), "")
+
+
 @rule("ReLU", keeps_order=True)
 def relu(site: Site) -> Value:
     """With an upper limit a clipped ReLU, with a slope a leaky one."""

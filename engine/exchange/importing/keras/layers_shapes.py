@@ -171,6 +171,17 @@ def _floats(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: float(value) for name, value in fields.items()}
 
 
+@rule("Dot")
+def dot(site: Site) -> Value:
+    """The product of two vectors, or the cosine of their angle."""
+    axes = site.config.get("axes")
+    if any(len(one.order) != 1 for one in site.inputs) or axes not in (1, -1, [1, 1], [-1, -1]):
+        raise Refused("a product of more than two vectors has no counterpart; use MultiHeadAttention, or ONNX")
+    if site.config.get("normalize"):
+        return site.add("cosine_similarity", *site.inputs)
+    return site.add("dot_product", *site.inputs)
+
+
 @rule("Concatenate")
 def concatenate(site: Site) -> Value:
     """Along one axis, by its letter."""

@@ -107,6 +107,18 @@ def test_a_sequential_model_without_an_input_layer(tmp_path: Path) -> None:
     np.testing.assert_allclose(run(imported, x)[0], table[x], rtol=1e-6)
 
 
+@pytest.mark.parametrize("normalize", [False, True])
+def test_operations_and_products_of_two_vectors(normalize: bool, tmp_path: Path) -> None:
+    positive = {**layer("Relu", "r", ["x"]), "module": "keras.src.ops.nn"}
+    end = layer("Dot", "y", ["x", "r"], axes=1, normalize=normalize)
+    config = functional([layer("InputLayer", "x", batch_shape=[None, 4]), positive, end], ["y"])
+    x = np.array([[1.0, -2.0, 3.0, 0.5], [-0.5, 2.0, 0.1, -4.0]], np.float32)
+    scale = np.linalg.norm(x, axis=1) * np.linalg.norm(np.maximum(x, 0), axis=1) if normalize else 1.0
+    expected = (x * np.maximum(x, 0)).sum(1) / scale
+    (found,) = run(read_network(write(tmp_path / "a.keras", config)), x)
+    np.testing.assert_allclose(found[:, 0], expected, rtol=1e-5)
+
+
 def test_all_layers_without_counterpart_are_listed_and_no_code_runs(tmp_path: Path) -> None:
     lambda_ = layer("Lambda", "code", ["x"], function={"class_name": "__lambda__", "config": {"code": "4wEAAAA="}})
     own = {**layer("Mine", "own", ["code"]), "module": "mine", "registered_name": "mine>Mine"}
