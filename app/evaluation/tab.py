@@ -43,6 +43,8 @@ class TestTab(QWidget):
     def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._shell = shell
+        self._trial: tuple[str, Path] | None = None
+        """Title and folder of the run of a trial that was asked for."""
         self.history = RunHistory(self)
         self.history.changed.connect(self._list_runs)
         self._wanted: Path | None = None
@@ -129,6 +131,8 @@ class TestTab(QWidget):
         self.history.close()
 
     def _on_document(self) -> None:
+        if self._shell.documents.key != self.history.project:
+            self._trial = None
         if self.isVisible():
             self.history.watch(self._shell.documents.key)
 
@@ -141,20 +145,33 @@ class TestTab(QWidget):
         """List the runs that have ended, the newest first, and keep the one that is chosen."""
         chosen = self.run
         ended = [run for run in in_order(self.history.runs.values()) if run.result is not None]
-        ended = [run for run in ended if self.history.is_of_project(run)]
+        listed = [(run.title, run.path) for run in ended if self.history.is_of_project(run)]
+        if self._trial is not None:
+            listed.insert(0, self._trial)
         self.runs.clear()
-        for run in ended:
-            self.runs.addItem(run.title, run.path)
-        paths = [run.path for run in ended]
+        for title, path in listed:
+            self.runs.addItem(title, path)
+        paths = [path for _, path in listed]
         if self._wanted in paths:
             chosen, self._wanted = self._wanted, None
         if chosen in paths:
             self.runs.setCurrentIndex(paths.index(chosen))
-        self.runs.setEnabled(bool(ended))
+        self.runs.setEnabled(bool(listed))
         for page in self.pages:
-            page.set_runs([(run.title, run.path) for run in ended])
+            page.set_runs(listed)
         self._tell()
         self._show_page()
+
+    def show_trial(self, path: Path, title: str) -> None:
+        """Choose a run of a trial and evaluate it; it stays in the list beside the runs of the project."""
+        self._trial = title, path
+        self._list_runs()
+        self.runs.setCurrentIndex(0)
+        self._tell()
+        self.show_page(ScoresPage)
+        scores = self.page(ScoresPage)
+        assert isinstance(scores, ScoresPage)
+        scores.evaluate()
 
     @property
     def run(self) -> Path | None:

@@ -34,6 +34,8 @@ from engine.runs.summary import RunSummary
 
 REDRAW_MS = 33
 LABEL_WIDTH, RUN_WIDTH = 220, 240
+MOST_CURVES = 8
+"""More curves in one plot could not be told apart."""
 BEST = Qt.ItemDataRole.UserRole
 """Whether a cell holds the best value of its row."""
 ALONG = {"iterations": "By iteration", "epochs": "By epoch", "time": "By time"}
@@ -173,13 +175,14 @@ class ComparePage(QWidget):
     def show_runs(self, runs: Sequence[RunSummary]) -> None:
         """Compare these runs."""
         self.runs = list(runs)
-        self.title.setText(f"{len(self.runs)} runs compared")
+        curves = f", curves of the first {MOST_CURVES}" if len(runs) > MOST_CURVES else ""
+        self.title.setText(f"{len(self.runs):,} runs compared{curves}")
         is_two = len(self.runs) == 2
         self.networks.setEnabled(is_two)
         self.networks.setToolTip("Layer by layer, on the canvas" if is_two else "Compares two runs at a time")
         self.x_axis.part = None
         self.whole.hide()
-        self.traces.show_runs([RunFolder(run.path) for run in self.runs])
+        self.traces.show_runs([RunFolder(run.path) for run in self.runs[:MOST_CURVES]])
         self.metric_curves.traces = self.loss_curves.traces = self.traces.traces
         self._fill()
         self._on_traces()
@@ -231,7 +234,7 @@ class ComparePage(QWidget):
 
     def _draw(self) -> None:
         for card in self.cards:
-            card.plot.setAccessibleName(f"{card.title} of {len(self.runs)} runs")
+            card.plot.setAccessibleName(f"{card.title} of {len(self.traces.traces)} runs")
             card.plot.refresh()
 
     def _fill(self, _: object = None) -> None:
@@ -273,7 +276,7 @@ class ComparePage(QWidget):
         """Badges in the header, and muted labels, in the colours that hold."""
         self.back.setIcon(theme.icon("chevron-left"))
         self.whole.setIcon(theme.icon("fit"))
-        for number in range(len(self.runs)):
+        for number in range(min(len(self.runs), MOST_CURVES)):
             if (head := self.table.horizontalHeaderItem(number + 1)) is not None:
                 head.setIcon(QIcon(badge_pixmap(number, self.devicePixelRatioF())))
         for at in range(self.table.rowCount()):

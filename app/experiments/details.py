@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import (
     QGridLayout,
@@ -11,21 +11,20 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QMenu,
-    QPlainTextEdit,
     QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
+from app.experiments.notes_editor import NotesEditor
 from app.experiments.runs_model import figure_of, label_of, state_in_words, text_of, when
 from app.messages import breakable
 from app.widgets import ElidedLabel
 from designer import theme
-from engine.runs.notes import LONGEST_NAME, Notes, tags_in
+from engine.runs.notes import LONGEST_NAME
 from engine.runs.query import score_names
 from engine.runs.summary import RunSummary
 
-SAVE_MS = 800
 DATA_MS = 300
 """Time a run stays selected before its data is looked at: arrow keys through the list ask nothing."""
 FACTS = ("created", "seconds", "environment", "epochs")
@@ -113,29 +112,15 @@ class RunDetails(QWidget):
         self.data_changes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.data_changes.hide()
         theme.mark(self.data_changes, "role", "warning")
-        self.tags = QLineEdit()
-        self.tags.setPlaceholderText("Tags, separated by commas")
-        self.tags.setAccessibleName("Tags of the run")
-        self.note = QPlainTextEdit()
-        self.note.setPlaceholderText("Notes on this run")
-        self.note.setAccessibleName("Note on the run")
-        self.note.setTabChangesFocus(True)
-        self.note.setFixedHeight(84)
+        self.notes = NotesEditor("run")
+        self.notes.noted.connect(self.noted)
         self.changes = QLabel()
         self.changes.setWordWrap(True)
         self.changes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.facts = FigureList()
-        self._outdated: Notes | None = None
-        """The notes of the run before the last edit: a report with these is older than what was saved."""
-        self._save = QTimer(self, singleShot=True, interval=SAVE_MS)
-        self._save.timeout.connect(self.keep)
         self._look_at_data = QTimer(self, singleShot=True, interval=DATA_MS)
         self._look_at_data.timeout.connect(self._ask_for_data)
         self._arrange(actions, menu)
-        for widget in (self.tags, self.note):
-            widget.installEventFilter(self)
-        self.tags.textEdited.connect(self._save.start)
-        self.note.textChanged.connect(self._on_typed)
         self.show_runs([])
 
     def _arrange(self, actions: Mapping[str, QAction], menu: QMenu) -> None:
@@ -155,8 +140,6 @@ class RunDetails(QWidget):
         for title, widget in (
             ("Facts", self.facts),
             ("Changed since the previous run", self.changes),
-            ("Tags", self.tags),
-            ("Note", self.note),
         ):
             heading = QLabel(title.upper())
             theme.mark(heading, "role", "section")
@@ -164,6 +147,7 @@ class RunDetails(QWidget):
             below.addWidget(heading)
             below.addWidget(widget)
             below.addSpacing(4)
+        below.addWidget(self.notes)
         column.addWidget(self._about)
         column.addStretch(1)
 
@@ -198,11 +182,8 @@ class RunDetails(QWidget):
     def show_runs(self, runs: list[RunSummary]) -> None:
         """Show the selected run, or how many are selected."""
         run = runs[0] if len(runs) == 1 else None
-        if self._run is not None and (run is None or run.path != self._run.path):
-            self.keep()
         is_same = run is not None and self._run is not None and run.path == self._run.path
-        if run is None or not is_same or run.notes != self._outdated:
-            self._outdated = None
+        self.notes.show_notes(run.path, run.notes) if run is not None else self.notes.show_notes(None)
         self._run = run
         self._about.setVisible(run is not None)
         self._buttons.setVisible(bool(runs))
@@ -226,8 +207,6 @@ class RunDetails(QWidget):
         self.facts.show_facts(facts, tips={label_of("created"): when(run.created)})
         self.changes.setText("\n".join(map(str, run.changes)) or "Nothing")
         theme.mark(self.changes, "role", "" if run.changes else "muted")
-        if not (is_same and (self._is_edited or self._outdated is not None)):
-            self._fill(run)
 
     def _ask_for_data(self) -> None:
         if self._run is not None:
@@ -267,38 +246,6 @@ class RunDetails(QWidget):
         self.new_name.hide()
         self.name.show()
 
-    # ---- note and tags ----
-
-    @property
-    def _is_edited(self) -> bool:
-        return self._save.isActive() or self.tags.hasFocus() or self.note.hasFocus()
-
-    def _fill(self, run: RunSummary) -> None:
-        self.note.blockSignals(True)
-        if self.tags.text() != (tags := ", ".join(run.notes.tags)):
-            self.tags.setText(tags)
-        if self.note.toPlainText() != run.notes.note:
-            self.note.setPlainText(run.notes.note)
-        self.note.blockSignals(False)
-
-    def _on_typed(self) -> None:
-        if self._run is not None:
-            self._save.start()
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Save what was typed when its field loses the focus."""
-        if event.type() == QEvent.Type.FocusOut:
-            self.keep()
-        return super().eventFilter(watched, event)
-
     def keep(self) -> None:
         """Save the note and the tags, if they have changed."""
-        self._save.stop()
-        run = self._run
-        if run is None:
-            return
-        note, tags = self.note.toPlainText().strip(), tags_in(self.tags.text())
-        if (note, set(tags)) != (run.notes.note, set(run.notes.tags)):
-            path: Path = run.path
-            self._outdated = run.notes
-            self.noted.emit(path, note, tags)
+        self.notes.keep()

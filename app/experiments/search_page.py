@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSettings, Qt, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -17,8 +17,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.experiments.experiment_menu import ExperimentMenu
 from app.experiments.plots.chart import Findings
 from app.experiments.plots.panel import PlotsPanel
+from app.experiments.trial_commands import TrialCommands
+from app.experiments.trial_details import TrialDetails
 from app.experiments.trial_plot import TrialPlot
 from app.experiments.trials_panel import TrialsPanel
 from app.experiments.trials_table import score_name
@@ -44,7 +47,9 @@ from engine.runs.experiments import (
     start_runner,
 )
 
-SIDE_WIDTH = 400
+DEFINES = "experiments/definition"
+"""Setting: whether the definition is shown beside the trials."""
+SIDE_WIDTH, DETAILS_WIDTH = 400, 330
 FIRST = (
     "Choose what varies, such as training.momentum=0.8,0.9 or network.conv_1.filters=8..64, then Run experiment: "
     "each combination becomes a trial, and the best is shown here."
@@ -59,6 +64,10 @@ class SearchPage(QWidget):
     """The folder of a run of a trial whose curves are to be shown."""
     begun = Signal(object)
     """The `ExperimentFolder` of an experiment that was started here."""
+    test_requested = Signal(object, str)
+    """The folder of a run of a trial that is to be tested, and its title."""
+    compare_requested = Signal(object)
+    """Runs of trials."""
 
     def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,22 +76,42 @@ class SearchPage(QWidget):
         self._trials: list[Trial] = []
         self._options: ExperimentOptions | None = None
         """The definition of the experiment that is shown, once it was read."""
+        self._settings = QSettings("Netwright", "Netwright")
         self.form = Form(shell.editor.project.experiment, folded=(LIMITS,))
         self.form.changed.connect(self._on_edited)
         self.experiments, self.run_button = QComboBox(), QPushButton("Run experiment")
+        self.define_button = QPushButton("Definition")
         self.use_button = QPushButton("Use best values")
         self.state, self.message = ElidedLabel(), QLabel(FIRST)
         self.trials, self.plot, self.pages = TrialsPanel(), TrialPlot(), QStackedWidget()
         self.table = self.trials.table
         self.trials.changed.connect(self._look)
+        self.commands = TrialCommands(shell, self.trials)
+        self.more = ExperimentMenu(shell, self.trials, self.commands)
+        self.details = TrialDetails(self.trials.model, self.commands.actions, self.commands.menu)
+        self._connect_trials()
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        row.addWidget(self._make_side())
-        row.addWidget(Divider())
+        self.side, self._side_edge = self._make_side(), Divider()
+        self.details_side, self._details_edge = SidePanel(self.details, DETAILS_WIDTH), Divider()
+        for widget in (self.side, self._side_edge):
+            row.addWidget(widget)
         row.addWidget(self._make_results(), 1)
+        for widget in (self._details_edge, self.details_side):
+            row.addWidget(widget)
+        self._show_side(self.define_button.isChecked())
         shell.editor.project_changed.connect(self._on_project)
         shell.documents.changed.connect(self._list_experiments)
+
+    def _connect_trials(self) -> None:
+        self.commands.show_requested.connect(self.run_requested)
+        self.commands.test_requested.connect(self.test_requested)
+        self.commands.compare_requested.connect(self.compare_requested)
+        self.commands.use_requested.connect(self._use_values)
+        self.commands.marked.connect(self._show_details)
+        self.details.noted.connect(self.commands.save_notes)
+        self.details.test_requested.connect(self.commands.actions["test"].trigger)
 
     # ---- parts ----
 
@@ -123,16 +152,21 @@ class SearchPage(QWidget):
         bar = QHBoxLayout()
         bar.setSpacing(8)
         self.run_button.clicked.connect(self._on_run)
-        self.experiments.setMinimumWidth(240)
+        self.experiments.setMinimumWidth(160)
         self.experiments.setAccessibleName("Experiment")
         self.experiments.activated.connect(lambda: self.show_experiment(Path(self.experiments.currentData())))
         self.use_button.setToolTip("Put the values of the best or the selected trial into the project; can be undone")
         self.use_button.clicked.connect(self._use_values)
         theme.mark(self.state, "role", "muted")
-        for widget in (self.run_button, self.experiments, self.use_button):
+        self.define_button.setCheckable(True)
+        self.define_button.setChecked(self._settings.value(DEFINES, "true") != "false")
+        self.define_button.setToolTip("Show or hide what varies and how it is chosen")
+        self.define_button.toggled.connect(self._show_side)
+        for widget in (self.define_button, self.run_button, self.experiments, self.use_button, self.more):
             bar.addWidget(widget)
-        bar.addWidget(self.state, 1)
+        bar.addStretch(1)
         column.addLayout(bar)
+        column.addWidget(self.state)
         theme.mark(self.message, "role", "muted")
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.message.setWordWrap(True)
@@ -158,7 +192,7 @@ class SearchPage(QWidget):
         for plot in (self.plot, self.plots):
             plot.picked.connect(self.table.select)
         self.table.chosen.connect(lambda: self.plots.select(self.table.number))
-        self.table.opened.connect(self._open_run)
+        self.table.opened.connect(self.commands.actions["show"].trigger)
         self.table.chosen.connect(self._show_use)
         column.addWidget(self.trials, 1)
         return page
@@ -252,6 +286,7 @@ class SearchPage(QWidget):
     def hideEvent(self, event: QHideEvent) -> None:
         """Follow no more; the experiment goes on."""
         super().hideEvent(event)
+        self.details.keep()
         self.trials.rest()
 
     def _list_experiments(self) -> None:
@@ -267,6 +302,7 @@ class SearchPage(QWidget):
         paths = [folder.path for folder in found]
         self.experiments.setVisible(bool(paths))
         self.use_button.setVisible(bool(paths))
+        self.more.setVisible(bool(paths))
         self.show_experiment(chosen if chosen in paths else paths[0] if paths else None)
 
     def show_experiment(self, path: Path | None) -> None:
@@ -344,7 +380,23 @@ class SearchPage(QWidget):
             return selected
         return best_trial(self._trials, self._folder.read_info().objectives)
 
+    def _show_side(self, is_shown: bool) -> None:
+        self._settings.setValue(DEFINES, "true" if is_shown else "false")
+        self.side.setVisible(is_shown)
+        self._side_edge.setVisible(is_shown)
+
+    def _show_details(self) -> None:
+        """Show what is known of the selected trials; without any the table has the room."""
+        rows = self.table.selected
+        one = rows[0] if len(rows) == 1 else None
+        run = self.trials.run_of(one) if one is not None else None
+        self.details.show_rows(rows, run, self.commands.differences(one) if one is not None else ())
+        for part in (self.details_side, self._details_edge):
+            part.setVisible(bool(rows) and self.pages.currentIndex() == 1)
+
     def _show_use(self) -> None:
+        self.commands.update()
+        self._show_details()
         number = self.table.number
         self.use_button.setText("Use best values" if number is None else f"Use values of trial {number}")
         self.use_button.setEnabled(bool(self._trials))
@@ -365,13 +417,6 @@ class SearchPage(QWidget):
             self._shell.show_error("The values do not fit the project", str(error))
             return
         self._shell.hint(f"The project has the values of trial {trial.number}; undo takes them back.")
-
-    def _open_run(self) -> None:
-        trial, folder = self.chosen, self._folder
-        if folder is not None and trial is not None:
-            name = trial.runs[0].name if trial.runs else str(trial.number)
-            if (folder.run_path(name) / "run.json").is_file():
-                self.run_requested.emit(folder.run_path(name))
 
 
 def _named(folder: ExperimentFolder) -> str:

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from app.experiments.compare import ComparePage
 
 SIDE_WIDTH = 340
-MOST_COMPARED = 8
 STATES = ("running", "paused", "finished", "stopped", "failed", "lost")
 RESUMABLE = ("stopped", "failed", "lost", "finished")
 SEARCH_HELP = (
@@ -47,7 +46,7 @@ SEARCH_HELP = (
 )
 ROWS = (
     ("show", "Show curves", "In the Train tab (Return)"),
-    ("compare", "Compare", f"Plot the curves of 2 to {MOST_COMPARED} runs together, with their options side by side"),
+    ("compare", "Compare", "Plot the curves of several runs together, with their results and options side by side"),
     ("resume", "Resume", "Resume from the last checkpoint; a complete run gets more epochs"),
     ("rename", "Rename…", "Change the name of the run (F2)"),
     ("project", "Open project", "Open an unsaved copy of the project as it was when this run started"),
@@ -104,7 +103,7 @@ class ExperimentsTab(QWidget):
         self.only_project = QCheckBox("This project only")
         self.count = QLabel()
         self.pages = QStackedWidget()
-        self._list = self._make_list()
+        self._list = self._back = self._make_list()
         self.pages.addWidget(self._list)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -315,7 +314,7 @@ class ExperimentsTab(QWidget):
         resume = self.row_actions["resume"]
         resume.setText("Resume…" if len(runs) == 1 and runs[0].state == "finished" else "Resume")
         resume.setEnabled(len(runs) == 1 and runs[0].state in RESUMABLE)
-        self.row_actions["compare"].setEnabled(2 <= len(runs) <= MOST_COMPARED)
+        self.row_actions["compare"].setEnabled(len(runs) >= 2)
 
     # ---- what can be done ----
 
@@ -384,27 +383,36 @@ class ExperimentsTab(QWidget):
     # ---- comparing ----
 
     def _compare_selected(self) -> None:
-        if 2 <= len(self.table.selected) <= MOST_COMPARED:
+        if len(self.table.selected) >= 2:
             self.compare_runs(self.table.selected)
 
     def compare_runs(self, runs: list[RunSummary]) -> None:
-        """Show runs side by side, in place of the list."""
+        """Show runs side by side, in place of the page that is shown, to which its button leads back."""
+        if self.pages.currentWidget() is not self._compare:
+            self._back = self.pages.currentWidget()
         if self._compare is None:
             from app.experiments.compare import ComparePage
 
             self._compare = ComparePage()
-            self._compare.back_requested.connect(self.show_list)
+            self._compare.back_requested.connect(self._leave_comparison)
             self._compare.networks_requested.connect(self.networks_requested)
             self.pages.addWidget(self._compare)
+        self._compare.back.setText("All runs" if self._back is self._list else "Trials")
         self._compare.show_runs(runs)
         self.pages.setCurrentWidget(self._compare)
 
     def show_list(self) -> None:
         """Go back to all runs."""
+        self._back = self._list
+        self._leave_comparison()
+
+    def _leave_comparison(self) -> None:
+        """Go back to where the runs were chosen."""
         if self._compare is not None:
             self._compare.rest()
-        self.pages.setCurrentWidget(self._list)
-        self.table.setFocus()
+        self.pages.setCurrentWidget(self._back)
+        if self._back is self._list:
+            self.table.setFocus()
 
     def shutdown(self) -> None:
         """Release the process and the plots."""

@@ -8,10 +8,18 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, Qt
 from PySide6.QtGui import QColor, QFont
 
-from app.experiments.runs_model import Index, ago, figure_of, label_of, option_label, state_in_words, when
+from app.experiments.runs_model import Index, ago, state_in_words, when
+from app.experiments.trial_texts import (
+    COLOURS,
+    NO_CHANGE,
+    WORDS,
+    column_label,
+    difference_text,
+    score_text,
+    value_of_group,
+)
 from designer import theme
 from engine.core.text import format_duration, format_percent
-from engine.project.options.metrics import is_share
 from engine.project.parameters import value_text
 from engine.runs.experiments import OVER, Trial, TrialRun
 from engine.runs.options import Options, shown
@@ -35,51 +43,12 @@ from engine.runs.trial_rows import (
 CURVE, SHARE, IS_NOTED, TINT, INDENT = (Qt.ItemDataRole.UserRole + number for number in range(1, 6))
 """Roles: values of a curve; the share of a running trial that is done; whether a note stands in the cell; the colour
 that the user gave the row; the level of a group, or of what is in it."""
-LABELS = {"trial": "Trial", "curve": "Curve", "started": "Started", "reason": "Reason", "runs": "Runs"}
-COLOURS = {
-    "red": "#e5484d",
-    "orange": "#f2850f",
-    "yellow": "#d9b310",
-    "green": "#30a46c",
-    "blue": "#3e7bfa",
-    "purple": "#8e4ec6",
-    "grey": "#8b8d98",
-}
-WORDS = {"pruned": ("◗ Stopped early", "muted"), "refused": ("✕ Refused", "error")}
 INTERRUPTED = ("◌ Interrupted", "warning")
 BEST, BASELINE = "★", "◆"
-NO_CHANGE = 0.5e-12
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _ROOT = QModelIndex()
 Row = TrialRow | Group
-
-
-def column_label(column: str) -> str:
-    """Return the header of a column."""
-    if column in LABELS:
-        return LABELS[column]
-    if column.startswith(OPTION):
-        path = column.removeprefix(OPTION)
-        return path.removeprefix("network.").replace(".", " ") if path.startswith("network.") else option_label(path)
-    return label_of(column) if "." in column or column in FACTS else column.capitalize()
-
-
-def score_text(column: str, value: float | None) -> str:
-    """Return a score as a cell shows it: whole numbers as they are, else four digits or per cent."""
-    if value is not None and "." not in column and value == int(value):
-        return f"{value:,.0f}"
-    return figure_of(column, value)
-
-
-def difference_text(column: str, value: float) -> str:
-    """Return a difference with its sign, in points of per cent for shares."""
-    if abs(value) < NO_CHANGE:
-        return "±0"
-    if column == "seconds":
-        return f"{'+' if value > 0 else '−'}{format_duration(abs(value))}"
-    number = 100 * value if is_share(column.rpartition(".")[2]) else value
-    return f"{number:+.3g}".replace("-", "−")
 
 
 @dataclass
@@ -311,7 +280,7 @@ class TrialsModel(QAbstractTableModel):
     def _group_text(self, group: Group, column: str) -> str:
         if column == "trial":
             name = column_label(group.column)
-            return f"{name}: {_value_text(group)} ({len(group.rows):,})"
+            return f"{name}: {value_of_group(group)} ({len(group.rows):,})"
         if column == "seconds":
             return format_duration(sum(group.values(column))) if group.values(column) else ""
         if column in FACTS or not is_score(column):
@@ -418,7 +387,7 @@ class TrialsModel(QAbstractTableModel):
             return palette.muted if self._differs(row, column) is False else None
         baseline = self.baseline
         change = difference(row, baseline, column) if baseline is not None and row is not baseline else None
-        if change is None or abs(change) < NO_CHANGE:
+        if change is None or abs(change) < NO_CHANGE or column == "seconds":
             return None
         return palette.good if (change < 0) == is_low_better(column) else palette.error
 
@@ -441,16 +410,6 @@ class TrialsModel(QAbstractTableModel):
             case _:
                 parts.append(self.text_of(row, column))
         return "\n".join(filter(None, parts))
-
-
-def _value_text(group: Group) -> str:
-    """Return the value that the trials of a group have in common."""
-    if group.value is None:
-        return "none"
-    if group.column == "state":
-        return (WORDS.get(group.value) or state_in_words(group.value))[0]
-    is_number = is_score(group.column) and isinstance(group.value, int | float)
-    return score_text(group.column, group.value) if is_number else str(group.value)
 
 
 def _is_same(before: Row, after: Row) -> bool:

@@ -10,8 +10,9 @@ from PySide6.QtCore import QSettings, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from app.experiments.query_line import UnknownNameLine
+from app.experiments.trial_texts import column_label
 from app.experiments.trial_watcher import TrialWatcher
-from app.experiments.trials_model import Shown, TrialsModel, column_label
+from app.experiments.trials_model import Shown, TrialsModel
 from app.experiments.trials_table import TableLayout, TrialsTable
 from designer import markup, theme
 from designer.panels.parts import SearchField

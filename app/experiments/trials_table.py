@@ -9,7 +9,8 @@ from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QGuiApplication, QKey
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView
 
 from app.experiments.trial_cells import STEP, TrialDelegate
-from app.experiments.trials_model import TrialsModel, column_label
+from app.experiments.trial_texts import column_label
+from app.experiments.trials_model import TrialsModel
 from designer import markup, theme
 from engine.runs.query import OPTION
 from engine.runs.trial_rows import Group, TrialRow, rows_csv
@@ -330,10 +331,17 @@ class TrialsTable(QTableView):
         return [row for row in rows if isinstance(row, TrialRow)]
 
     def as_text(self) -> str:
-        """Return the selected trials, else all that are shown, as CSV with the columns that are shown."""
+        """Return the selected trials as CSV with the columns that are shown."""
+        return self._csv(self.selected)
+
+    def all_as_text(self) -> str:
+        """Return all trials that are shown, also those in folded groups, as CSV with the columns that are shown."""
+        return self._csv(self._model.trial_rows)
+
+    def _csv(self, rows: Sequence[TrialRow]) -> str:
         header = self.horizontalHeader()
         order = [self._model.columns[header.logicalIndex(place)] for place in range(header.count())]
-        return rows_csv(self.selected or self._model.trial_rows, [c for c in order if self.is_shown(c)])
+        return rows_csv(rows, [c for c in order if self.is_shown(c)])
 
     def _open(self, row: int) -> None:
         if isinstance(self._model.rows[row], Group):

@@ -17,6 +17,7 @@ from engine.runs.folder import RunFolder
 
 if TYPE_CHECKING:
     from app.data.tab import DataTab
+    from app.evaluation.tab import TestTab
     from app.experiments.search_page import SearchPage
     from app.experiments.tab import ExperimentsTab
     from app.start_page.running_program import RunningRun
@@ -41,6 +42,7 @@ class Pages:
         self._dataset, self._guesser = dataset, guesser
         self._dialogs, self._training, self._files, self._weights = dialogs, training, files, weights
         self._sweeps, self._notifier = sweeps, notifier
+        self._test: TestTab | None = None
         self._experiments: tuple[ExperimentsTab, SearchPage] | None = None
 
     def data(self) -> QWidget:
@@ -62,10 +64,16 @@ class Pages:
         """Make the Test tab."""
         from app.evaluation.tab import TestTab
 
-        tab = TestTab(self._shell)
+        tab = self._test = TestTab(self._shell)
         tab.train_requested.connect(self._training.start)
         self._training.test_requested.connect(tab.choose_run)
         return tab
+
+    def _test_trial(self, run: Path, title: str) -> None:
+        """Show the run of a trial on the Test tab."""
+        self._shell.show_tab("test")
+        if self._test is not None:
+            self._test.show_trial(run, title)
 
     def experiments(self) -> QWidget:
         """Make the Experiments tab, with the page that searches values."""
@@ -79,6 +87,8 @@ class Pages:
         tab.search_requested.connect(self.show_search)
         tab.add_page(search)
         search.run_requested.connect(self._show_trial)
+        search.test_requested.connect(self._test_trial)
+        search.compare_requested.connect(tab.compare_runs)
         search.back_requested.connect(tab.show_list)
         search.begun.connect(self._notifier.watch)
         self._experiments = tab, search

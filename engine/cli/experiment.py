@@ -23,7 +23,7 @@ from engine.project.project import Project
 from engine.project.trials import READY, defined, with_values
 from engine.project.user_code import refuse_untrusted
 from engine.runs.experiments import (
-    OVER,
+    FAILED,
     ExperimentFolder,
     Trial,
     best_trial,
@@ -68,6 +68,11 @@ def register(commands: Commands) -> None:
         if name == "stop":
             what = "let trials that have begun end, and start no more"
             subcommand.add_argument("--after-trials", action="store_true", help=what)
+            what = "stop this trial, and go on with the others"
+            subcommand.add_argument("--trial", type=int, metavar="N", help=what)
+        if name == "again":
+            what = "only this trial; may be given several times"
+            subcommand.add_argument("--trial", dest="trials", type=int, action="append", metavar="N", help=what)
         if name == "importance":
             what = "what is explained, such as validation.loss; default: the first objective"
             subcommand.add_argument("--objective", metavar="NAME", help=what)
@@ -321,16 +326,29 @@ def _append(arguments: argparse.Namespace) -> int:
 
 def _again(arguments: argparse.Namespace) -> int:
     folder = open_experiment(arguments.experiment)
-    if not any(trial.state in OVER and trial.state in ("failed", "refused", "lost") for trial in folder.read_trials()):
+    failed = [trial.number for trial in folder.read_trials() if trial.state in FAILED]
+    if not failed:
         raise UserError(f"No trial of {folder.path} has failed.")
-    return _ask(arguments, folder, "again")
+    for number in arguments.trials or ():
+        if number not in failed:
+            hint = f"Failed are: {', '.join(map(str, failed[:20]))}."
+            raise UserError(f"Trial {number} of {folder.path} has not failed.", hint=hint)
+    return _ask(arguments, folder, "again", **({"trials": arguments.trials} if arguments.trials else {}))
 
 
 def _stop(arguments: argparse.Namespace) -> int:
     folder = open_experiment(arguments.experiment)
     if not folder.is_alive():
         raise UserError(f"No process is at work on {folder.path}: it is {folder.state()}.")
-    return _ask(arguments, folder, "finish" if arguments.after_trials else "stop")
+    if arguments.trial is None:
+        return _ask(arguments, folder, "finish" if arguments.after_trials else "stop")
+    if arguments.after_trials:
+        raise UserError("--trial stops one trial, --after-trials the experiment.", hint="Give one of them.")
+    running = [trial.number for trial in folder.read_trials() if not trial.is_over]
+    if arguments.trial not in running:
+        hint = f"Under way are: {', '.join(map(str, running)) or 'none'}."
+        raise UserError(f"Trial {arguments.trial} of {folder.path} is not under way.", hint=hint)
+    return _ask(arguments, folder, "stop_trial", trial=arguments.trial)
 
 
 def _ask(arguments: argparse.Namespace, folder: ExperimentFolder, name: str, **values: Any) -> int:

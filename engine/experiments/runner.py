@@ -37,6 +37,7 @@ from engine.project.file import load
 from engine.project.project import Project
 from engine.runs.experiments import (
     COUNTED,
+    FAILED,
     PRUNED,
     ExperimentFolder,
     ExperimentInfo,
@@ -233,7 +234,9 @@ class Runner:
                 case "set":
                     self._change_options(request)
                 case "again":
-                    self._begin_again()
+                    self._begin_again(request.get("trials"))
+                case "stop_trial":
+                    self._stop_trial(request.get("trial"))
 
     def _change_options(self, request: Mapping[str, Any]) -> None:
         """Change budget and parallelism of the experiment: `trials`, `max_hours`, `at_once`."""
@@ -244,9 +247,25 @@ class Runner:
             self._is_finishing, self._reason = False, ""  # what was asked for last counts
             self._slots = slots_for(self._project, self._inventory)
 
-    def _begin_again(self) -> None:
-        """Train the trials that have failed again. The folders of their runs are kept beside, with another name."""
-        for trial in [trial for trial in self._trials.values() if trial.state in ("failed", "refused", "lost")]:
+    def _stop_trial(self, number: Any) -> None:
+        """Stop one trial: no more of its runs are started, and the experiment goes on with the others."""
+        if (at_work := self._at_work.get(number)) is None:
+            return
+        at_work.waiting.clear()
+        active = [run for run in self._active.values() if run.trial == number]
+        try:
+            for run in active:
+                run.folder.request("stop")
+        except UserError:  # its folder is being made: at the next look
+            self._folder.request("stop_trial", trial=number)
+        if not active:
+            self._end(at_work.trial, "stopped", "stopped on request")
+
+    def _begin_again(self, numbers: Any) -> None:
+        """Train the trials that have failed again, those with these numbers or all. The folders of their runs are kept
+        beside, with another name."""
+        failed = [trial for trial in self._trials.values() if trial.state in FAILED]
+        for trial in [trial for trial in failed if not numbers or trial.number in numbers]:
             for name in [run.name for run in trial.runs]:
                 set_aside(self._folder.run_path(name))
             self._log.append(trial.number, state="running", again=True)

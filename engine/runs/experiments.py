@@ -47,6 +47,8 @@ REQUEST_LIMIT_BYTES = 4096
 PRUNED = "pruned"
 OVER = (*ENDS, PRUNED, "refused")
 """States of trials that have ended; `pruned` is ended before its time, `refused` could not be started."""
+FAILED = ("failed", "refused", "lost")
+"""States of trials that can be tried again."""
 COUNTED = ("finished", PRUNED, "stopped")
 """States of trials whose scores are known as far as they were trained."""
 STUDENT = (
@@ -251,7 +253,8 @@ class ExperimentFolder:
             yield from (line for line in file.read(LOG_LIMIT_BYTES).split(b"\n")[:-1] if line)
 
     def request(self, name: str, **values: Any) -> None:
-        """Ask the runner for something: `stop`, `finish` (start no more), or `set` with options. Raises `UserError`."""
+        """Ask the runner for something: `stop`, `finish` (start no more), `set` with options, `again` (with the numbers
+        of `trials`), `stop_trial` (with the number of a `trial`). Raises `UserError`."""
         try:
             make_private_folder(self.control)
             write_json(self.control / f"{time.time_ns()}_{secrets.token_hex(2)}.json", {"do": name, **values})

@@ -115,7 +115,7 @@ def test_a_trial_that_fails_is_said_and_can_be_tried_again(project: Path, capfd:
     assert two.scores == one.scores
 
 
-def test_trials_are_added_and_an_experiment_is_stopped(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_trials_are_added_and_one_and_then_all_are_stopped(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     endless = ["--set", "training.max_epochs=100000", "--at-once", "1"]
     process = started(
         str(project), *endless, "--vary", "training.momentum=0..0.9", "--strategy", "random", "--trials", "2"
@@ -124,6 +124,11 @@ def test_trials_are_added_and_an_experiment_is_stopped(project: Path, capfd: pyt
     folder = open_experiment(project)
     assert main(["experiment", "append", str(folder.path), "--trials", "3"]) == 0
     wait_until(lambda: load(folder.project).project.experiment.trials == 5, "not added")
+    assert main(["experiment", "stop", str(folder.path), "--trial", "1"]) == 0
+    wait_until(lambda: list(folder.path.glob("runs/2/run.json")), "the second trial does not begin")
+    assert folder.read_trials()[0].state == "stopped"
+    assert main(["experiment", "stop", str(folder.path), "--trial", "1"]) == EXIT_INPUT
+    assert main(["experiment", "again", str(folder.path), "--trial", "1"]) == EXIT_INPUT
     assert main(["experiment", "stop", str(folder.path)]) == 0
     process.wait(PATIENCE_S)
     process.close()
@@ -131,7 +136,7 @@ def test_trials_are_added_and_an_experiment_is_stopped(project: Path, capfd: pyt
     capfd.readouterr()
     assert main(["experiment", "stop", str(folder.path), "--json"]) == EXIT_INPUT
     assert "No process is at work" in json.loads(capfd.readouterr().out)["error"]["message"]
-    assert folder.read_trials()[0].state == "running", "it goes on with the experiment"
+    assert folder.read_trials()[1].state == "running", "it goes on with the experiment"
 
 
 def test_functions_of_the_users_own_need_trust_before_anything_begins(

@@ -144,21 +144,21 @@ def test_columns_are_hidden_and_stay_so(tab: ExperimentsTab) -> None:
 
 def test_a_note_and_tags_are_kept(qtbot: QtBot, tab: ExperimentsTab, runs: list[RunFolder]) -> None:
     tab.table.selectRow(2)
-    tab.details.tags.setText("paper, again")
-    qtbot.keyClicks(tab.details.note, "the best so far")
+    tab.details.notes.tags.setText("paper, again")
+    qtbot.keyClicks(tab.details.notes.note, "the best so far")
     tab.table.selectRow(1)  # what was typed is kept without being asked to
     qtbot.waitUntil(lambda: read_notes(runs[0]).note == "the best so far")
     qtbot.waitUntil(lambda: column(tab, "tags") == ["", "", "again, paper"])
     tab.table.selectRow(2)
-    assert (tab.details.tags.text(), tab.details.note.toPlainText()) == ("again, paper", "the best so far")
+    assert (tab.details.notes.tags.text(), tab.details.notes.note.toPlainText()) == ("again, paper", "the best so far")
 
 
 def test_what_is_typed_outlives_news_of_the_run(qtbot: QtBot, tab: ExperimentsTab, runs: list[RunFolder]) -> None:
     tab.table.selectRow(2)
-    tab.details.note.setPlainText("half a sen")
+    tab.details.notes.note.setPlainText("half a sen")
     runs[0].result.write_text('{"state": "finished", "epochs": 5}')
     qtbot.waitUntil(lambda: column(tab, "epochs")[2] == "5")
-    assert tab.details.note.toPlainText() == "half a sen"
+    assert tab.details.notes.note.toPlainText() == "half a sen"
 
 
 def test_news_from_before_a_note_was_kept_do_not_take_it_away(tab: ExperimentsTab) -> None:
@@ -166,13 +166,13 @@ def test_news_from_before_a_note_was_kept_do_not_take_it_away(tab: ExperimentsTa
     details, before = tab.details, tab.model.rows[2]
     details.noted.disconnect()
     details.show_runs([before])
-    details.note.setPlainText("half a sen")
+    details.notes.note.setPlainText("half a sen")
     details.keep()
     details.show_runs([replace(before, state="lost")])
-    assert details.note.toPlainText() == "half a sen"
+    assert details.notes.note.toPlainText() == "half a sen"
     details.show_runs([replace(before, notes=Notes("half a sen"))])
     details.show_runs([replace(before, notes=Notes("another window's"))])
-    assert details.note.toPlainText() == "another window's"
+    assert details.notes.note.toPlainText() == "another window's"
 
 
 def test_options_of_a_run_are_used_as_one_step(window: MainWindow, tab: ExperimentsTab) -> None:

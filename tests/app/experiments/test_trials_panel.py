@@ -152,7 +152,7 @@ def test_differences_to_a_baseline_are_shown(panel: TrialsPanel, folder: Experim
     panel.marks = pin_baseline(folder, 1)
     panel.refresh()
     assert cells(panel, "trial")[:2] == ["1 ◆", "2 ★"]
-    assert cells(panel, ACCURACY) == ["70.00 %", "90.00 %  +20", "80.00 %  +10", ""]
+    assert cells(panel, ACCURACY) == ["70.00 %", "90.00 %  +20.00", "80.00 %  +10.00", ""]
     model, accuracy = panel.model, panel.model.columns.index(ACCURACY)
     colour = model.data(model.index(1, accuracy), Qt.ItemDataRole.ForegroundRole)
     assert colour is not None

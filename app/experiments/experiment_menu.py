@@ -1,0 +1,152 @@
+"""The menu of an experiment: let it go on or end, try failed trials again, change its budget, export its trials."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QAction, QDesktopServices
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFileDialog, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
+
+from app.experiments.trial_commands import TrialCommands
+from app.experiments.trials_panel import TrialsPanel
+from app.processes import EngineCommand
+from app.shell import Shell
+from designer import theme
+from designer.forms.form import Form
+from engine.core.errors import UserError, plural
+from engine.core.files import write_atomically
+from engine.project.experiment import ExperimentOptions
+from engine.project.file import load
+from engine.runs.experiments import FAILED
+
+BUDGET = ("trials", "max_hours", "at_once")
+DIALOG_WIDTH = 420
+FORMATS = {
+    ".csv": "The trials and columns that are shown (*.csv)",
+    ".json": "All trials as JSON (*.json)",
+    ".log": "Study of optuna (*.log)",
+}
+
+
+class BudgetDialog(QDialog):
+    """Number of trials, time limit and trials at once of an experiment that has begun."""
+
+    def __init__(self, options: ExperimentOptions, *, is_alive: bool, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._before = options
+        self.setWindowTitle("Budget of the experiment")
+        self.setMinimumWidth(DIALOG_WIDTH)
+        skip = [name for name in type(options).fields if name not in BUDGET]
+        self.form = Form(options, skip=skip, has_headings=False)
+        said = "It holds from the next trial on." if is_alive else "The experiment then goes on."
+        if options.strategy in ("grid", "table"):
+            said = f"The trials are those of its {options.strategy}; other values need another experiment. {said}"
+        note = QLabel(said)
+        note.setWordWrap(True)
+        theme.mark(note, "role", "help")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.ok = buttons.addButton("Change" if is_alive else "Go on", QDialogButtonBox.ButtonRole.AcceptRole)
+        theme.mark(self.ok, "primary", True)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        self.form.validity_changed.connect(self.ok.setEnabled)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 16, 20, 16)
+        column.setSpacing(12)
+        for widget in (self.form, note, buttons):
+            column.addWidget(widget)
+
+    def changes(self) -> Mapping[str, Any]:
+        """Return the options that were changed."""
+        values = {name: getattr(self.form.record, name) for name in BUDGET}
+        return {name: value for name, value in values.items() if value != getattr(self._before, name)}
+
+
+class ExperimentMenu(QPushButton):
+    """Carries out what concerns an experiment as a whole."""
+
+    def __init__(self, shell: Shell, panel: TrialsPanel, commands: TrialCommands) -> None:
+        super().__init__("More")
+        self.setToolTip("Go on, change the budget, export")
+        self._shell, self._panel, self._commands = shell, panel, commands
+        self._command: EngineCommand | None = None
+        menu = QMenu(self)
+        self.actions_by_key: dict[str, QAction] = {
+            "go_on": menu.addAction("Go on", commands.go_on),
+            "finish": menu.addAction("Stop after the trials under way", lambda: commands.ask("finish")),
+            "again": menu.addAction("Try failed trials again", self._try_again),
+            "budget": menu.addAction("Add trials, change the budget…", self._change_budget),
+        }
+        menu.addSeparator()
+        menu.addAction("Export trials…", self._ask_and_export)
+        menu.addAction("Open folder", self._open_folder)
+        menu.aboutToShow.connect(self.update_actions)
+        self.setMenu(menu)
+
+    def update_actions(self) -> None:
+        """Enable what can be done with the experiment now."""
+        watcher = self._panel.watcher
+        failed = sum(trial.state in FAILED for trial in watcher.trials)
+        actions = self.actions_by_key
+        actions["go_on"].setEnabled(watcher.folder is not None and not watcher.is_alive)
+        actions["finish"].setEnabled(watcher.is_alive)
+        actions["again"].setEnabled(bool(failed))
+        actions["again"].setText(f"Try {plural(failed, 'failed trial')} again" if failed else "Try failed trials again")
+
+    def _try_again(self) -> None:
+        self._commands.ask("again")
+        self._commands.go_on()
+
+    def _change_budget(self) -> None:
+        folder = self._panel.watcher.folder
+        if folder is None:
+            return
+        try:
+            options = load(folder.project).project.experiment
+        except UserError as error:
+            self._shell.show_error("The experiment cannot be read", str(error))
+            return
+        dialog = BudgetDialog(options, is_alive=folder.is_alive(), parent=self._shell.dialog_parent)
+        if dialog.exec() and (changes := dialog.changes()):
+            self._commands.ask("set", **changes)
+            self._commands.go_on()
+        dialog.deleteLater()
+
+    def _open_folder(self) -> None:
+        folder = self._panel.watcher.folder
+        if folder is not None and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder.path))):
+            self._shell.show_error("The folder cannot be opened", f"No program was found that shows {folder.path}.")
+
+    # ---- exporting ----
+
+    def _ask_and_export(self) -> None:
+        filters = ";;".join(FORMATS.values())
+        name, chosen = QFileDialog.getSaveFileName(self._shell.dialog_parent, "Export trials", "trials.csv", filters)
+        if name:
+            path = Path(name)
+            suffix = next((suffix for suffix, text in FORMATS.items() if text == chosen), ".csv")
+            self.export(path if path.suffix else path.with_suffix(suffix))
+
+    def export(self, path: Path) -> None:
+        """Write the trials: by the end of the name as JSON, as a study of optuna, else as CSV as they are shown."""
+        folder = self._panel.watcher.folder
+        if folder is None:
+            return
+        kind = {".json": "json", ".log": "optuna"}.get(path.suffix.lower(), "csv")
+        try:
+            if kind == "csv":
+                write_atomically(path, self._panel.table.all_as_text().encode("utf-8", "backslashreplace"))
+                self._tell(path)
+                return
+            words = ["experiment", "export", str(folder.path), "--format", kind, "-o", str(path), "--json"]
+            self._command = EngineCommand(words, self)
+        except OSError as error:
+            text = f"{path} cannot be written: {error.strerror}. Choose another folder."
+            self._shell.show_error("The trials cannot be exported", text)
+            return
+        self._command.finished.connect(lambda _: self._tell(path))
+        self._command.failed.connect(lambda text: self._shell.show_error("The trials cannot be exported", text))
+
+    def _tell(self, path: Path) -> None:
+        self._shell.hint(f"Wrote the trials to {path.name}.")

@@ -1,0 +1,92 @@
+"""Fields for the tags and the note of a run or a trial, which save what is typed."""
+
+from collections.abc import Hashable
+
+from PySide6.QtCore import QEvent, QObject, QTimer, Signal
+from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+
+from designer import theme
+from engine.runs.notes import Notes, tags_in
+
+SAVE_MS = 800
+NO_NOTES = Notes()
+
+
+class NotesEditor(QWidget):
+    """Shows tags and note of one thing. `noted` asks to save them: its key, note, tags. `keep` must be called before
+    the editor goes."""
+
+    noted = Signal(object, str, object)
+
+    def __init__(self, noun: str) -> None:
+        super().__init__()
+        self._key: Hashable = None
+        self._notes = NO_NOTES
+        self._outdated: Notes | None = None
+        """The notes before the last edit: a report with these is older than what was saved."""
+        self.tags, self.note = QLineEdit(), QPlainTextEdit()
+        self.tags.setPlaceholderText("Tags, separated by commas")
+        self.tags.setAccessibleName(f"Tags of the {noun}")
+        self.note.setPlaceholderText(f"Notes on this {noun}")
+        self.note.setAccessibleName(f"Note on the {noun}")
+        self.note.setTabChangesFocus(True)
+        self.note.setFixedHeight(84)
+        self._save = QTimer(self, singleShot=True, interval=SAVE_MS)
+        self._save.timeout.connect(self.keep)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        for title, widget in (("Tags", self.tags), ("Note", self.note)):
+            heading = QLabel(title.upper())
+            theme.mark(heading, "role", "section")
+            heading.setBuddy(widget)
+            column.addWidget(heading)
+            column.addWidget(widget)
+            column.addSpacing(4)
+            widget.installEventFilter(self)
+        self.tags.textEdited.connect(self._save.start)
+        self.note.textChanged.connect(self._on_typed)
+
+    def show_notes(self, key: Hashable, notes: Notes = NO_NOTES) -> None:
+        """Show the notes of another thing, or newer ones of the same; those that are being edited stay. A key of None
+        stands for nothing."""
+        is_same = key is not None and key == self._key
+        if self._key is not None and not is_same:
+            self.keep()
+        if not is_same or notes != self._outdated:
+            self._outdated = None
+        self._key, self._notes = key, notes
+        if key is not None and not (is_same and (self._is_edited or self._outdated is not None)):
+            self._fill(notes)
+
+    @property
+    def _is_edited(self) -> bool:
+        return self._save.isActive() or self.tags.hasFocus() or self.note.hasFocus()
+
+    def _fill(self, notes: Notes) -> None:
+        self.note.blockSignals(True)
+        if self.tags.text() != (tags := ", ".join(notes.tags)):
+            self.tags.setText(tags)
+        if self.note.toPlainText() != notes.note:
+            self.note.setPlainText(notes.note)
+        self.note.blockSignals(False)
+
+    def _on_typed(self) -> None:
+        if self._key is not None:
+            self._save.start()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Save what was typed when its field loses the focus."""
+        if event.type() == QEvent.Type.FocusOut:
+            self.keep()
+        return super().eventFilter(watched, event)
+
+    def keep(self) -> None:
+        """Save the note and the tags, if they have changed."""
+        self._save.stop()
+        if self._key is None:
+            return
+        note, tags = self.note.toPlainText().strip(), tags_in(self.tags.text())
+        if (note, set(tags)) != (self._notes.note, set(self._notes.tags)):
+            self._outdated, self._notes = self._notes, Notes(note, tags)
+            self.noted.emit(self._key, note, tags)

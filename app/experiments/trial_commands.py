@@ -1,0 +1,341 @@
+"""What can be done with trials of an experiment: marks, comparing, stopping and trying again, and their menu."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, QPoint, QUrl, Signal
+from PySide6.QtGui import QAction, QColor, QDesktopServices, QGuiApplication, QIcon, QPixmap
+from PySide6.QtWidgets import QColorDialog, QInputDialog, QMenu
+
+from app.experiments.trial_texts import COLOURS, column_label
+from app.experiments.trials_panel import TrialsPanel
+from app.shell import Shell
+from designer import markup
+from engine.core.errors import UserError, plural
+from engine.project.compare import compare
+from engine.project.file import load
+from engine.project.project import Project
+from engine.project.trials import with_values
+from engine.runs.experiments import FAILED, ExperimentFolder, start_runner
+from engine.runs.notes import LONGEST_NOTE, Notes, tags_in
+from engine.runs.summary import RunSummary, read_summary
+from engine.runs.trial_marks import Marks, mark_trials, pin_baseline
+from engine.runs.trial_rows import TrialRow
+
+ROWS = (
+    ("show", "Show curves", "In the Train tab (Return)"),
+    ("use", "Use values", "Put the values of the trial into the project; can be undone"),
+    ("compare", "Compare", "Curves, results and options of the selected trials side by side"),
+    ("networks", "Compare networks…", "Layer by layer: with the other trial, with the baseline, or with the project"),
+    ("test", "Confusion matrix and ROC…", "Open the run of the trial on the Test tab"),
+    ("", "", ""),
+    ("baseline", "Pin as baseline", "Show the differences of all trials to this one"),
+    ("hide", "Hide", "Leave these trials out of the table until they are asked for"),
+    ("tags", "Tags…", "Tags of the selected trials, separated by commas"),
+    ("note", "Note…", "A note on the selected trials"),
+    ("cell", "Note on this cell…", "A note on this value"),
+    ("", "", ""),
+    ("stop", "Stop trial", "Stop these trials and go on with the others"),
+    ("again", "Try again", "Train trials that have failed again; their files are kept"),
+    ("", "", ""),
+    ("copy", "Copy as CSV", "The columns that are shown (Ctrl+C)"),
+    ("folder", "Open folder", "Show the folder with the files of the run"),
+)
+
+
+class TrialCommands(QObject):
+    """The actions for the trials that are selected in the table, by their keys in `ROWS`."""
+
+    show_requested = Signal(object)
+    test_requested = Signal(object, str)
+    """The folder of a run, and its title."""
+    use_requested = Signal()
+    compare_requested = Signal(object)
+    marked = Signal()
+
+    def __init__(self, shell: Shell, panel: TrialsPanel) -> None:
+        super().__init__(panel)
+        self._shell, self._panel = shell, panel
+        self._column = ""
+        self._compared: tuple[object, list[str]] = None, []
+        """What was compared last, and its differences."""
+        self.actions: dict[str, QAction] = {}
+        self.menu = QMenu(panel)
+        done_by: dict[str, Callable[[], object]] = {
+            "show": self._show,
+            "use": self.use_requested.emit,
+            "compare": self._compare,
+            "networks": self._compare_networks,
+            "test": self._test,
+            "baseline": self._pin,
+            "hide": self._hide,
+            "tags": self._edit_tags,
+            "note": self._edit_note,
+            "cell": self._edit_cell,
+            "stop": self._stop,
+            "again": self._try_again,
+            "copy": lambda: QGuiApplication.clipboard().setText(panel.table.as_text()),
+            "folder": self._open_folder,
+        }
+        for key, text, tip in ROWS:
+            if not key:
+                self.menu.addSeparator()
+                continue
+            action = self.actions[key] = QAction(text, self)
+            action.setToolTip(tip)
+            action.triggered.connect(lambda _=False, act=done_by[key]: act())
+            self.menu.addAction(action)
+            if key == "cell":
+                self._add_colours()
+        panel.table.menu_requested.connect(self.show_menu)
+        panel.table.chosen.connect(self.update)
+        self.offer_note("")
+
+    def _add_colours(self) -> None:
+        colours = self.menu.addMenu("Colour")
+        for name, value in COLOURS.items():
+            pixmap = QPixmap(14, 14)
+            pixmap.fill(QColor(value))
+            colours.addAction(QIcon(pixmap), name.capitalize(), partial(self._mark, colour=name))
+        colours.addAction("Other…", self._choose_colour)
+        colours.addSeparator()
+        colours.addAction("None", partial(self._mark, colour=""))
+
+    # ---- what is possible ----
+
+    @property
+    def _rows(self) -> list[TrialRow]:
+        return self._panel.table.selected
+
+    @property
+    def _folder(self) -> ExperimentFolder | None:
+        return self._panel.watcher.folder
+
+    def update(self) -> None:
+        """Enable the actions that can be used with the selected trials."""
+        rows, one = self._rows, self._one()
+        run = self._panel.run_of(one) if one is not None else None
+        is_alive, baseline = self._panel.watcher.is_alive, self._panel.model.baseline
+        possible = {
+            "show": run is not None,
+            "use": one is not None,
+            "compare": len(rows) >= 2 and all(row.trial.runs for row in rows[:2]),
+            "networks": one is not None or len(rows) == 2,
+            "test": run is not None and (run / "result.json").is_file(),
+            "baseline": one is not None,
+            "stop": is_alive and any(not row.trial.is_over for row in rows),
+            "again": any(row.trial.state in FAILED for row in rows),
+            "folder": run is not None,
+            "cell": bool(self._column) and one is not None,
+        }
+        for key, action in self.actions.items():
+            action.setEnabled(possible.get(key, bool(rows)))
+        is_pinned = one is not None and one is baseline
+        self.actions["baseline"].setText("Unpin baseline" if is_pinned else "Pin as baseline")
+        is_hidden = bool(rows) and all(row.marks.is_hidden for row in rows)
+        self.actions["hide"].setText("Show again" if is_hidden else "Hide")
+        self.actions["stop"].setText("Stop trial" if len(rows) == 1 else "Stop trials")
+
+    def show_menu(self, place: QPoint, column: str) -> None:
+        """Show the menu of the selected trials; `column` is that of the cell under the pointer."""
+        self.offer_note(column if column != "curve" else "")
+        self.menu.exec(place)
+        self.offer_note("")
+
+    def offer_note(self, column: str) -> None:
+        """Offer a note on the cell of a column; none for an empty one."""
+        self._column = column
+        if column:
+            label = markup.without_mnemonic(column_label(column))
+            self.actions["cell"].setText(f"Note on this cell ({label})…")
+        self.actions["cell"].setVisible(bool(column))
+        self.update()
+
+    def _one(self) -> TrialRow | None:
+        rows = self._rows
+        return rows[0] if len(rows) == 1 else None
+
+    # ---- looking ----
+
+    def _show(self) -> None:
+        one = self._one()
+        if one is not None and (run := self._panel.run_of(one)) is not None:
+            self.show_requested.emit(run)
+
+    def _test(self) -> None:
+        one = self._one()
+        if one is not None and (run := self._panel.run_of(one)) is not None:
+            self.test_requested.emit(run, one.trial.title)
+
+    def _open_folder(self) -> None:
+        one = self._one()
+        run = self._panel.run_of(one) if one is not None else None
+        if run is not None and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(run))):
+            self._shell.show_error("The folder cannot be opened", f"No program was found that shows {run}.")
+
+    def _compare(self) -> None:
+        """Compare the first runs of the selected trials."""
+        runs: list[RunSummary] = []
+        for row in self._rows:
+            run = self._panel.run_of(row)
+            if run is not None:
+                try:
+                    runs.append(replace(read_summary(run), notes=Notes(run_name=row.trial.title[:80])))
+                except OSError as error:
+                    self._shell.show_error("The trials cannot be compared", f"{run}: {error.strerror}.")
+                    return
+        if len(runs) >= 2:
+            self.compare_requested.emit(runs)
+        else:
+            self._shell.hint("Fewer than two of these trials have a run to compare.")
+
+    def _compare_networks(self) -> None:
+        """Compare the networks of two trials, or of one with the baseline or the open project."""
+        from app.dialogs.compare_projects import CompareDialog
+
+        rows = self._rows[:2]
+        if len(rows) == 1 and (other := self._other(rows[0])) is not None:
+            rows = [other, *rows]
+        try:
+            projects = [self.project_of(row) for row in rows]
+        except UserError as error:
+            self._shell.show_error("The networks cannot be compared", str(error))
+            return
+        names = [row.trial.title for row in rows]
+        if len(projects) == 1:
+            projects, names = [self._shell.editor.project, *projects], ["The open project", *names]
+        dialog = CompareDialog(projects[0], projects[1], (names[0], names[1]), self._shell.dialog_parent)
+        dialog.exec()
+        dialog.deleteLater()
+
+    def _other(self, row: TrialRow) -> TrialRow | None:
+        """Return the baseline that a trial is compared with; None for the open project."""
+        baseline = self._panel.model.baseline
+        return baseline if baseline is not row else None
+
+    def project_of(self, row: TrialRow) -> Project:
+        """Return the project of a trial. Raises `UserError`."""
+        folder = self._folder
+        assert folder is not None
+        base = Path(folder.read_info().base or folder.path)
+        return with_values(load(folder.project).project, row.trial.values, base)
+
+    def differences(self, row: TrialRow) -> list[str]:
+        """Return in what a trial differs from the baseline, or without one from the open project, as texts."""
+        other, opened = self._other(row), self._shell.editor.project
+        asked = (self._folder, row.trial.number, other and other.trial.number, opened)
+        if asked != self._compared[0]:
+            self._compared = asked, self._differences(row, other)
+        return self._compared[1]
+
+    def _differences(self, row: TrialRow, other: TrialRow | None) -> list[str]:
+        try:
+            before = self.project_of(other) if other is not None else self._shell.editor.project
+            before = replace(before, experiment=type(before.experiment)(), identity="")
+            after = replace(self.project_of(row), identity="")
+            return [str(difference) for difference in compare(before, after).differences]
+        except UserError as error:
+            return [str(error)]
+
+    # ---- marks ----
+
+    def _mark(self, **changes: Any) -> None:
+        folder, rows = self._folder, self._rows
+        if folder is not None and rows:
+            self._change(lambda: mark_trials(folder, [row.trial.number for row in rows], **changes))
+
+    def _change(self, change: Callable[[], Marks]) -> None:
+        try:
+            self._panel.marks = change()
+        except UserError as error:
+            self._shell.show_error("The mark is not kept", str(error))
+            return
+        self._panel.refresh()
+        self.update()
+        self.marked.emit()
+
+    def save_notes(self, number: int, note: str, tags: Sequence[str]) -> None:
+        """Keep the note and the tags of a trial."""
+        folder = self._folder
+        if folder is not None:
+            self._change(lambda: mark_trials(folder, [number], note=note, tags=tuple(tags)))
+
+    def _pin(self) -> None:
+        folder, one = self._folder, self._one()
+        if folder is not None and one is not None:
+            number = 0 if one is self._panel.model.baseline else one.trial.number
+            self._change(lambda: pin_baseline(folder, number))
+
+    def _hide(self) -> None:
+        self._mark(is_hidden=not all(row.marks.is_hidden for row in self._rows))
+
+    def _choose_colour(self) -> None:
+        colour = QColorDialog.getColor(parent=self._shell.dialog_parent, title="Colour of the rows")
+        if colour.isValid():
+            self._mark(colour=colour.name())
+
+    def _edit_tags(self) -> None:
+        rows = self._rows
+        common = set(rows[0].notes.tags).intersection(*(row.notes.tags for row in rows))
+        title = f"Tags of {self._said(rows)}"
+        text, is_ok = QInputDialog.getText(
+            self._shell.dialog_parent, title, "Separated by commas:", text=", ".join(sorted(common))
+        )
+        if is_ok:
+            self._mark(tags=tags_in(text))
+
+    def _edit_note(self) -> None:
+        rows = self._rows
+        notes = {row.notes.note for row in rows}
+        text = self._asked(f"Note on {self._said(rows)}", notes.pop() if len(notes) == 1 else "")
+        if text is not None:
+            self._mark(note=text)
+
+    def _edit_cell(self) -> None:
+        one = self._one()
+        if one is None or not self._column:
+            return
+        title = f"Note on {column_label(self._column)} of trial {one.trial.number}"
+        text = self._asked(title, one.marks.cells.get(self._column, ""))
+        if text is not None:
+            self._mark(cell=(self._column, text))
+
+    def _asked(self, title: str, text: str) -> str | None:
+        parent = self._shell.dialog_parent
+        said, is_ok = QInputDialog.getMultiLineText(parent, title, f"Up to {LONGEST_NOTE:,} characters:", text)
+        return said if is_ok else None
+
+    @staticmethod
+    def _said(rows: Sequence[TrialRow]) -> str:
+        return f"trial {rows[0].trial.number}" if len(rows) == 1 else plural(len(rows), "trial")
+
+    # ---- the runner ----
+
+    def _stop(self) -> None:
+        for row in self._rows:
+            if not row.trial.is_over:
+                self.ask("stop_trial", trial=row.trial.number)
+        self._shell.hint(f"Stopping {self._said(self._rows)}. The experiment goes on with the others.")
+
+    def _try_again(self) -> None:
+        self.ask("again", trials=[row.trial.number for row in self._rows if row.trial.state in FAILED])
+        self.go_on()
+
+    def ask(self, name: str, **values: Any) -> None:
+        """Ask the runner of the experiment for something."""
+        try:
+            if self._folder is not None:
+                self._folder.request(name, **values)
+        except UserError as error:
+            self._shell.show_error("The experiment cannot be asked", str(error))
+
+    def go_on(self) -> None:
+        """Let a runner go on with the experiment, if none is at work."""
+        try:
+            if self._folder is not None and not self._folder.is_alive():
+                start_runner(self._folder)
+        except UserError as error:
+            self._shell.show_error("The experiment cannot go on", str(error))

@@ -1,0 +1,234 @@
+"""The panel beside the table of trials: what is known of the selected trial, its errors, confusion and notes."""
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
+
+from app.experiments.details import FigureList
+from app.experiments.notes_editor import NotesEditor
+from app.experiments.trial_texts import column_label
+from app.experiments.trials_model import TrialsModel
+from app.messages import breakable
+from app.widgets import ElidedLabel
+from designer import theme
+from engine.runs.confusion import FILE, Confusion, read_confusions
+from engine.runs.events import SPLIT_PRIORITY
+from engine.runs.experiments import FAILED
+from engine.runs.query import OPTION
+from engine.runs.trial_rows import TrialRow, is_score
+
+NOTHING = "Select a trial to see its results. Select several to compare them."
+CONFUSION_LIMIT_BYTES = 2**18
+"""Size of the results of a run up to which its confusion matrix is shown here; larger ones are on the Test tab."""
+MOST_DIFFERENCES = 12
+BUTTONS = ("show", "use", "compare")
+
+
+class ConfusionPicture(QWidget):
+    """A confusion matrix in a small square: rows are true classes, darker cells have a greater share of their row."""
+
+    SIDE = 168
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table: Confusion | None = None
+        self.setFixedSize(self.SIDE, self.SIDE)
+
+    def show_table(self, table: Confusion | None) -> None:
+        """Show another matrix."""
+        self.table = table
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the size of the square."""
+        return QSize(self.SIDE, self.SIDE)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint a square per cell: right ones in green, wrong ones in red."""
+        if self.table is None:
+            return
+        palette, painter = theme.current(), QPainter(self)
+        cell = self.SIDE / len(self.table.classes)
+        gap = 1.0 if cell >= 6 else 0.0
+        for row, (counts, total) in enumerate(zip(self.table.counts, self.table.of_class, strict=True)):
+            for column, count in enumerate(counts):
+                share = (count / total) ** 0.5 if total and count else 0.0
+                colour = palette.mixed(palette.good if row == column else palette.error, palette.raised, share)
+                painter.fillRect(QRectF(column * cell, row * cell, cell - gap, cell - gap), colour)
+        painter.end()
+
+
+def confusion_text(table: Confusion) -> str:
+    """Return what a matrix says in a few words: how many are right, and the most frequent error."""
+    total = sum(table.of_class)
+    right = sum(table.counts[number][number] for number in range(len(table.classes)))
+    wrong = [
+        (count, table.classes[row], table.classes[column])
+        for row, counts in enumerate(table.counts)
+        for column, count in enumerate(counts)
+        if row != column and count
+    ]
+    text = f"{right:,} of {total:,} right"
+    if not wrong:
+        return text
+    count, actual, predicted = max(wrong, key=lambda one: one[0])
+    return f"{text}. Most frequent error: {actual} taken for {predicted}, {count:,} times"
+
+
+class TrialDetails(QWidget):
+    """Shows the selected trial. `noted` asks to save a note and tags: number, note, tags. `test_requested` asks for
+    the confusion matrix and ROC of its run."""
+
+    noted = Signal(object, str, object)
+    test_requested = Signal()
+
+    def __init__(self, model: TrialsModel, actions: Mapping[str, QAction], menu: QMenu) -> None:
+        super().__init__()
+        self._model = model
+        self.name, self.state, self.reason = ElidedLabel(), QLabel(), QLabel()
+        theme.mark(self.name, "role", "title")
+        self.again = QPushButton("Try again")
+        self.again.setToolTip("Train this trial again; its files are kept")
+        self.again.clicked.connect(actions["again"].trigger)
+        self.facts, self.differences = FigureList(), QLabel()
+        for text in (self.reason, self.differences):
+            text.setWordWrap(True)
+            text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.picture, self.confusion_words = ConfusionPicture(), QLabel()
+        self.confusion_words.setWordWrap(True)
+        theme.mark(self.confusion_words, "role", "help")
+        self.networks = QPushButton("Compare networks…")
+        self.networks.clicked.connect(actions["networks"].trigger)
+        self.test = QPushButton("Confusion matrix and ROC…")
+        self.test.setToolTip("Open the run of the trial on the Test tab")
+        self.test.clicked.connect(self.test_requested)
+        for button in (self.networks, self.test):
+            theme.mark(button, "role", "link")
+            theme.mark(button, "flush", True)
+        self.notes = NotesEditor("trial")
+        self.notes.noted.connect(self.noted)
+        self._run: Path | None = None
+        self._arrange(actions, menu)
+        self.show_rows([])
+
+    def _arrange(self, actions: Mapping[str, QAction], menu: QMenu) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 16, 16)
+        column.setSpacing(12)
+        for label in (self.name, self.state, self.reason):
+            column.addWidget(label)
+        column.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self._make_buttons(actions, menu))
+        self._about = QWidget()
+        below = QVBoxLayout(self._about)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.setSpacing(8)
+        self._headings: dict[str, QLabel] = {}
+        self._confusion = QWidget()
+        inside = QVBoxLayout(self._confusion)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.addWidget(self.picture)
+        inside.addWidget(self.confusion_words)
+        parts: tuple[tuple[str, tuple[QWidget, ...]], ...] = (
+            ("Values and results", (self.facts,)),
+            ("Differs from the project", (self.differences, self.networks)),
+            ("Confusion", (self._confusion, self.test)),
+            ("", (self.notes,)),
+        )
+        for title, widgets in parts:
+            if title:
+                heading = self._headings[title] = QLabel(title.upper())
+                theme.mark(heading, "role", "section")
+                below.addWidget(heading)
+            for widget in widgets:
+                left = isinstance(widget, QPushButton)
+                below.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft if left else Qt.AlignmentFlag(0))
+            below.addSpacing(4)
+        column.addWidget(self._about)
+        column.addStretch(1)
+
+    def _make_buttons(self, actions: Mapping[str, QAction], menu: QMenu) -> QWidget:
+        self._buttons = QWidget()
+        row = QHBoxLayout(self._buttons)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        for key in BUTTONS:
+            button, action = QPushButton(action_text(actions[key])), actions[key]
+            button.setToolTip(action.toolTip())
+            button.clicked.connect(action.trigger)
+            action.changed.connect(lambda button=button, action=action: button.setVisible(action.isEnabled()))
+            button.setVisible(action.isEnabled())
+            row.addWidget(button)
+        more = QPushButton("More")
+        more.setMenu(menu)
+        row.addWidget(more)
+        row.addStretch(1)
+        return self._buttons
+
+    # ---- showing ----
+
+    def show_rows(self, rows: Sequence[TrialRow], run: Path | None = None, differences: Sequence[str] = ()) -> None:
+        """Show the selected trial, the folder of its run and in what it differs; or how many are selected."""
+        row = rows[0] if len(rows) == 1 else None
+        self._about.setVisible(row is not None)
+        self._buttons.setVisible(bool(rows))
+        self.state.setVisible(row is not None)
+        self.again.setVisible(row is not None and row.trial.state in FAILED)
+        if row is None:
+            self.notes.show_notes(None)
+            self._run = None
+            self.name.setText(f"{len(rows):,} trials selected" if rows else "No trial selected")
+            self._say("" if rows else NOTHING, "help")
+            return
+        trial = row.trial
+        self.name.setText(trial.title, note=f"{trial.title}\n{run}" if run is not None else "")
+        words, role = self._model.state_of(row)
+        self.state.setText(words)
+        theme.mark(self.state, "role", role)
+        reason = trial.reason[:1].upper() + trial.reason[1:]
+        self._say(breakable(reason), "error" if trial.state in FAILED else "help")
+        columns = [c for c in self._model.columns if c.startswith(OPTION) or c == "seconds" or is_score(c)]
+        self.facts.show_facts([(column_label(c), self._model.text_of(row, c)) for c in columns], {})
+        shown = list(differences[:MOST_DIFFERENCES])
+        if len(differences) > MOST_DIFFERENCES:
+            shown.append(f"and {len(differences) - MOST_DIFFERENCES:,} more")
+        self.differences.setText(breakable("\n".join(shown)) or "In nothing")
+        theme.mark(self.differences, "role", "" if shown else "muted")
+        baseline = self._model.baseline
+        other = "the project" if baseline is None or baseline is row else f"trial {baseline.trial.number}"
+        self._headings["Differs from the project"].setText(f"Differs from {other}".upper())
+        if run != self._run or trial.is_over:
+            self._run = run
+            self._show_confusion(run)
+        self.notes.show_notes(trial.number, row.notes)
+
+    def _show_confusion(self, run: Path | None) -> None:
+        table: Confusion | None = None
+        with contextlib.suppress(OSError):
+            if run is not None and (run / FILE).stat().st_size <= CONFUSION_LIMIT_BYTES:
+                tables = read_confusions(run)
+                table = next((tables[split] for split in reversed(SPLIT_PRIORITY) if split in tables), None)
+        self.picture.show_table(table)
+        self.confusion_words.setText(confusion_text(table) if table is not None else "")
+        self._confusion.setVisible(table is not None)
+        is_tested = run is not None and (run / "result.json").is_file()
+        self._headings["Confusion"].setVisible(is_tested)
+        self.test.setVisible(is_tested)
+
+    def _say(self, text: str, role: str) -> None:
+        self.reason.setText(text)
+        theme.mark(self.reason, "role", role)
+        self.reason.setVisible(bool(text))
+
+    def keep(self) -> None:
+        """Save the note and the tags, if they have changed."""
+        self.notes.keep()
+
+
+def action_text(action: QAction) -> str:
+    """Return the text of an action for a button."""
+    return action.text().rstrip("…")

@@ -1,0 +1,57 @@
+"""Names of columns, states and colours of the table of trials, and its values as texts."""
+
+from app.experiments.runs_model import figure_of, label_of, option_label, state_in_words
+from engine.core.text import format_duration
+from engine.project.options.metrics import is_share
+from engine.runs.query import OPTION
+from engine.runs.trial_rows import FACTS, Group, is_score
+
+LABELS = {"trial": "Trial", "curve": "Curve", "started": "Started", "reason": "Reason", "runs": "Runs"}
+COLOURS = {
+    "red": "#e5484d",
+    "orange": "#f2850f",
+    "yellow": "#d9b310",
+    "green": "#30a46c",
+    "blue": "#3e7bfa",
+    "purple": "#8e4ec6",
+    "grey": "#8b8d98",
+}
+WORDS = {"pruned": ("◗ Stopped early", "muted"), "refused": ("✕ Refused", "error")}
+NO_CHANGE = 0.5e-12
+
+
+def column_label(column: str) -> str:
+    """Return the header of a column."""
+    if column in LABELS:
+        return LABELS[column]
+    if column.startswith(OPTION):
+        path = column.removeprefix(OPTION)
+        return path.removeprefix("network.").replace(".", " ") if path.startswith("network.") else option_label(path)
+    return label_of(column) if "." in column or column in FACTS else column.capitalize()
+
+
+def score_text(column: str, value: float | None) -> str:
+    """Return a score as a cell shows it: whole numbers as they are, else four digits or per cent."""
+    if value is not None and "." not in column and value == int(value):
+        return f"{value:,.0f}"
+    return figure_of(column, value)
+
+
+def difference_text(column: str, value: float) -> str:
+    """Return a difference with its sign, in points of per cent for shares."""
+    if abs(value) < (0.05 if column == "seconds" else NO_CHANGE):
+        return "±0"
+    if column == "seconds":
+        return f"{'+' if value > 0 else '−'}{format_duration(abs(value))}"
+    text = f"{100 * value:+.2f}" if is_share(column.rpartition(".")[2]) else f"{value:+.3g}"
+    return text.replace("-", "−")
+
+
+def value_of_group(group: Group) -> str:
+    """Return the value that the trials of a group have in common."""
+    if group.value is None:
+        return "none"
+    if group.column == "state":
+        return (WORDS.get(group.value) or state_in_words(group.value))[0]
+    is_number = is_score(group.column) and isinstance(group.value, int | float)
+    return score_text(group.column, group.value) if is_number else str(group.value)
