@@ -1,5 +1,6 @@
 """Training from the window: starting a run, following it, asking it for things. The run itself lives in its folder."""
 
+import contextlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.data.dataset_tracker import DatasetTracker
 from app.notifier import Notifier
+from app.processes import EngineCommand
 from app.runs.phases import Lifecycle, Phase, Step
 from app.runs.queue_follower import QueueFollower
 from app.shell import Shell
@@ -240,6 +242,7 @@ class Training(QObject):
             self._ask_for_data_changes(folder, monitor.facts.show_data_changes)
         else:
             self._show_state_of(folder)
+            self._follow_cluster(folder)
         self.run_shown.emit()
         self._follower.received.connect(monitor.take)
         self._follower.received.connect(self.received)
@@ -250,6 +253,16 @@ class Training(QObject):
         self._follower.start()
         self.queue_follower.show_current()
         self.state_changed.emit()
+
+    def _follow_cluster(self, folder: "RunFolder") -> None:
+        """Let a process copy what is new of a run on a cluster, unless one does."""
+        from engine.runs.remote import FILE
+
+        if (folder.path / FILE).exists() and not folder.is_alive():
+            with contextlib.suppress(OSError):  # the run is shown as it is known
+                command = EngineCommand(["jobs", "--json"], self)
+                command.finished.connect(lambda _: command.deleteLater())
+                command.failed.connect(lambda _: command.deleteLater())
 
     def _drop_follower(self) -> None:
         if self._follower is not None:

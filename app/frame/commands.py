@@ -24,6 +24,7 @@ from engine.project.sweeps import with_parameter, without_parameter
 if TYPE_CHECKING:
     from designer.canvas.find_bar import FindBar
     from designer.canvas.legends import TintLegend
+    from engine.runs.folder import RunFolder
 
 SETTING = "theme"
 PICTURES = {".png": "PNG picture (*.png)", ".svg": "SVG drawing (*.svg)", ".pdf": "PDF document (*.pdf)"}
@@ -157,6 +158,26 @@ class DialogCommands:
         dialog = DevicesDialog(self._shell.dialog_parent, inventory=self._environment.inventory)
         self._environment.inventory_changed.connect(dialog.set_inventory)
         dialog.start()
+        dialog.exec()
+        dialog.deleteLater()
+
+    def show_clusters(self) -> None:
+        """Edit and try the cluster profiles."""
+        from app.dialogs.clusters import ClustersDialog
+
+        dialog = ClustersDialog(self._shell.dialog_parent)
+        dialog.exec()
+        dialog.deleteLater()
+
+    def show_cluster_jobs(self) -> None:
+        """Show the runs on clusters."""
+        from app.dialogs.cluster_jobs import ClusterJobsDialog
+
+        def show(folder: "RunFolder") -> None:
+            self._shell.show_tab("train")
+            self._training.follow(folder)
+
+        dialog = ClusterJobsDialog(self._shell, show)
         dialog.exec()
         dialog.deleteLater()
 

@@ -27,7 +27,7 @@ from designer.forms.line_editors import (
 from designer.forms.switch import Switch
 from engine.core.errors import FieldError
 from engine.core.fields import Bool, Choice, Choices, Field, FilePath, Float, Int, Text
-from engine.core.list_fields import Floats, Ints, Padding, Texts
+from engine.core.list_fields import Floats, Ints, Padding, Pairs, Texts
 from engine.core.records import Record
 from engine.project.options.schedule import Phases
 from engine.project.parameters import Parameters, Rows
@@ -247,6 +247,11 @@ def _(field: Ints, value: object, changed: Changed) -> QWidget:
 
 @editor_for.register
 def _(field: Floats, value: object, changed: Changed) -> QWidget:
+    return LineEditor(field, value, changed)
+
+
+@editor_for.register
+def _(field: Pairs, value: object, changed: Changed) -> QWidget:
     return LineEditor(field, value, changed)
 
 

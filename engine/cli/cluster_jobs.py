@@ -12,14 +12,12 @@ from engine.cli.follow import POLL_S, ProgressPrinter
 from engine.cli.terminal import print_table
 from engine.cluster.follower import ensure_follower, is_open
 from engine.cluster.hosts import Host
-from engine.cluster.jobs import delete, fetch, jobs, remote_of, submit
+from engine.cluster.jobs import delete, fetch, jobs, remote_of, resume, submit
 from engine.cluster.profiles import ClusterProfile, find_profile
 from engine.core.errors import EXIT_DONE, RunError, UserError
-from engine.project.check import check
 from engine.project.project import Project
-from engine.project.user_code import ready
 from engine.runs.events import ENDS
-from engine.runs.folder import RunFolder, open_run, origin
+from engine.runs.folder import RunFolder, open_run
 from engine.runs.log import EventReader
 from engine.runs.remote import RemoteRun, read_remote
 
@@ -75,13 +73,27 @@ def submit_run(
     project: Project, path: Path, run_dir: Path | None, profile: ClusterProfile, printer: ProgressPrinter
 ) -> RunFolder:
     """Check a project and start its run as a job. Returns its folder here."""
-    source = origin(path)
-    ready(project, source.code_base, source.code)
-    if project.data.source == "none":
-        raise UserError("The project has no data to learn from.", hint="Choose a data source first.")
-    check(project).refuse_errors()
     printer.wait(f"copies the project and its data to {profile.name} ...")
     return submit(project, path, run_dir, profile)
+
+
+def start_job(project: Project, path: Path | None, run_dir: Path | None) -> RunFolder | None:
+    """Start the run of a project as a job, for the window, and follow it. Returns None where its environment takes no
+    jobs."""
+    profile = profile_of(project, None)
+    if profile is None or profile.kind == "ray":
+        return None
+    folder = submit(project, path, run_dir, profile)
+    ensure_follower(folder)
+    return folder
+
+
+def resume_job(path: Path) -> RunFolder:
+    """Start the job of a run again, for the window, and follow it."""
+    folder = open_run(path)
+    resume(folder)
+    ensure_follower(folder)
+    return folder
 
 
 def follow_job(folder: RunFolder, printer: ProgressPrinter) -> None:

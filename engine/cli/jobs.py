@@ -17,6 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.cli.cluster_jobs import resume_job, start_job
 from engine.core import progress
 from engine.core.child_process import fork, run_in_child_process
 from engine.core.errors import EXIT_DONE, UserError
@@ -27,6 +28,7 @@ from engine.project.file import loads
 from engine.project.training import TrainingOptions
 from engine.runs.data_record import changes_since
 from engine.runs.folder import RunFolder, open_run
+from engine.runs.remote import read_remote
 
 if TYPE_CHECKING:
     from engine.evaluation.predictors import Predictor
@@ -380,17 +382,24 @@ def _train(values: dict[str, Any]) -> Answer:
         with contextlib.suppress(UserError):  # said by `prepare`, if the project has no other errors
             facts(DataOptions.read(values["data"], "data"), Path(values["base"]))
 
+    project = loads(values["project"]).project
+    project_path = Path(values["project_path"]) if values.get("project_path") else None
+    run_dir = Path(values["run_dir"]) if values.get("run_dir") else None
+    if (job := start_job(project, project_path, run_dir)) is not None:
+        return {"run_dir": str(job.path)}
+
     def prepared() -> RunFolder:
         from engine.launch.prepare import prepare
 
-        project = loads(values["project"]).project
-        project_path = Path(values["project_path"]) if values.get("project_path") else None
-        return prepare(project, project_path, Path(values["run_dir"]) if values.get("run_dir") else None)
+        return prepare(project, project_path, run_dir)
 
     return _start_run(prepared, values)
 
 
 def _resume(values: dict[str, Any]) -> Answer:
+    if read_remote(Path(values["run_dir"])) is not None:
+        return {"run_dir": str(resume_job(Path(values["run_dir"])).path)}
+
     def prepared() -> RunFolder:
         from engine.launch.resume import prepare_resume
 

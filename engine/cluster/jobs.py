@@ -25,11 +25,12 @@ from engine.core.errors import RunError, UserError
 from engine.core.files import remove, without_checksum, write_atomically, write_checked_json, write_json
 from engine.core.folders import state_folder
 from engine.project import user_code
+from engine.project.check import check
 from engine.project.file import dumps
 from engine.project.project import Project
 from engine.runs.create import create, new_folder
 from engine.runs.events import ENDS, Ended, Failed
-from engine.runs.folder import RunFolder, origin, update_info, write_info
+from engine.runs.folder import Origin, RunFolder, origin, update_info, write_info
 from engine.runs.history import ProjectKey, next_number, numbering, register
 from engine.runs.info import RunInfo
 from engine.runs.log import EventLog
@@ -44,18 +45,21 @@ SUBMIT_S = 120.0
 _REQUEST = re.compile(r"[0-9]+_[0-9a-f]+_\w+\.json")
 
 
-def submit(project: Project, project_path: Path, run_dir: Path | None, profile: ClusterProfile) -> RunFolder:
-    """Copy a run to the cluster of a profile, start its job, and return its folder here.
+def submit(project: Project, project_path: Path | None, run_dir: Path | None, profile: ClusterProfile) -> RunFolder:
+    """Check a project, copy a run of it to the cluster of a profile, start its job, and return its folder here.
 
-    The project was checked; its code was read and is trusted. Raises `UserError` for the project, `RunError` for the
-    cluster.
+    Its code is trusted. Raises `UserError` for the project, `RunError` for the cluster.
     """
     if profile.kind == "ray":
         raise UserError(
             f"The profile '{profile.name}' is of Ray, which takes no runs to leave behind.",
             hint="Train without --detach, or use a profile of Slurm or ssh.",
         )
-    source = origin(project_path)
+    source = _origin(project_path)
+    user_code.ready(project, source.code_base, source.code)
+    if project.data.source == "none":
+        raise UserError("The project has no data to learn from.", hint="Choose a data source first.")
+    check(project).refuse_errors()
     code = user_code.contents(project)
     packed = bundle(project, source.base, code, profile)
     host = hosts_of(profile)[0]
@@ -101,12 +105,19 @@ def resume(folder: RunFolder) -> None:
     folder.result.unlink(missing_ok=True)
 
 
-def _folder_here(project: Project, project_path: Path, run_dir: Path | None, code: Mapping[str, bytes]) -> RunFolder:
+def _origin(project_path: Path | None) -> Origin:
+    here = Path.cwd()
+    return origin(project_path) if project_path else Origin(here, here, here / "untitled", "untitled")
+
+
+def _folder_here(
+    project: Project, project_path: Path | None, run_dir: Path | None, code: Mapping[str, bytes]
+) -> RunFolder:
     """Create the folder of the run on this machine."""
-    source = origin(project_path)
+    source = _origin(project_path)
     text = dumps(project)
     info = RunInfo(
-        project_path=str(project_path),
+        project_path=str(project_path) if project_path else None,
         project_id=project.identity,
         base=str(source.base),
         name=source.name,
@@ -115,7 +126,7 @@ def _folder_here(project: Project, project_path: Path, run_dir: Path | None, cod
         strategy=project.environment.strategy,
         seed=project.training.seed,
     )
-    path = run_dir.absolute() if run_dir else new_folder(source.runs_beside, source.name)
+    path = run_dir.absolute() if run_dir else new_folder(source.runs_beside if project_path else None, source.name)
     with numbering():
         number = next_number(ProjectKey(project_path, project.identity))
         info = replace(info, number=number, created=round(time.time(), 3))

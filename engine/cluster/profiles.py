@@ -55,7 +55,7 @@ class ProfileName(Text):
 class ClusterProfile(Record):
     """Address of a cluster, its workers, and what they need."""
 
-    name = ProfileName("", help="Name of the profile, by which projects and commands refer to it", group="Cluster")
+    name = ProfileName("", help="By which projects refer to it", group="Cluster")
     kind = Choice(
         "ray",
         options=KINDS,
@@ -70,8 +70,9 @@ class ClusterProfile(Record):
     )
     address = Text(
         "",
-        help="Ray: host:port of its head, or auto for the one of this machine. Slurm: host to log in to, empty where "
-        "sbatch is on this machine. ssh: hosts separated by semicolons, such as anna@node1; node2",
+        help="Where it is reached. Ray: host:port of its head, or auto for the one of this machine. Slurm: host to "
+        "log in to, empty where sbatch is on this machine. ssh: hosts separated by semicolons, such as anna@node1; "
+        "node2",
         group="Cluster",
         matlab="Host",
     )
@@ -80,7 +81,7 @@ class ClusterProfile(Record):
         low=1,
         high=4096,
         unit="workers",
-        help="Processes that share each batch. Default 2",
+        help="They share each batch. Default 2",
         group="Workers",
         matlab="NumWorkers",
     )
@@ -91,6 +92,7 @@ class ClusterProfile(Record):
         0,
         low=0,
         high=16,
+        label="GPUs per worker",
         unit="GPUs",
         help="GPUs per worker. Default 0: workers compute on the CPU. With GPUs, only workers with one of their own "
         "compute",
@@ -101,7 +103,7 @@ class ClusterProfile(Record):
     )
     storage = Text(
         "",
-        help="Folder of the cluster for runs and their data, as its hosts name it; all of them must see it. Default "
+        help="Folder for runs and their data. As the hosts name it; all of them must see it. Default "
         "empty: netwright-jobs in the home folder there; with Ray the folder of the run itself",
         group="Files",
         matlab="JobStorageLocation",
@@ -109,8 +111,8 @@ class ClusterProfile(Record):
     path_map = Pairs(
         (),
         label="Paths",
-        help="Folders of this machine and what the hosts call them, such as /data/images=/shared/images. Files in "
-        "them are not copied",
+        help="Folders that hosts see. What the hosts call folders of this machine, such as "
+        "/data/images=/shared/images. Files in them are not copied",
         group="Files",
         matlab="AttachedFiles, AdditionalPaths",
     )
@@ -130,7 +132,7 @@ class ClusterProfile(Record):
     python = Text(
         "python3",
         label="Python",
-        help="Interpreter on the hosts, as a path or a command. Default python3",
+        help="Interpreter on the hosts. A path or a command. Default python3",
         group="Software",
         visible_when=_environment("python", "wheel"),
     )
@@ -151,39 +153,39 @@ class ClusterProfile(Record):
     interface = Text(
         "",
         label="Network interface",
-        help="Interface over which workers exchange gradients, such as ib0. Default empty: the one that leads to the "
+        help="For gradients, such as ib0. Default empty: the one that leads to the "
         "first worker. Nothing listens on another one",
         group="Network",
         torch="GLOO_SOCKET_IFNAME, NCCL_SOCKET_IFNAME",
     )
     encrypted = Bool(
         False,
-        help="Encrypts reports and requests between hosts by TLS. Default off: they are authenticated. Gradients are "
+        help="Reports and requests by TLS. Default off: they are authenticated. Gradients are "
         "never encrypted: use a network of your own",
         group="Network",
     )
     token_file = FilePath(
         "",
-        help="File with the token of the Ray cluster, which only you can read. Default empty: the one of ray itself",
+        help="Token of the Ray cluster. A file that only you can read. Default empty: the one of ray itself",
         group="Network",
         visible_when=_kind("ray"),
     )
-    partition = Text("", help="Partition of Slurm. Default empty: its own", group="Slurm", visible_when=_kind("slurm"))
-    account = Text("", help="Account of Slurm. Default empty: your own", group="Slurm", visible_when=_kind("slurm"))
+    partition = Text("", help="Default: that of Slurm", group="Slurm", visible_when=_kind("slurm"))
+    account = Text("", help="Default: your own", group="Slurm", visible_when=_kind("slurm"))
     time_limit = Int(
         0,
         low=0,
         high=525_600,
         zero="auto",
         unit="min",
-        help="Time after which Slurm ends a job. Default auto: as the partition says",
+        help="Slurm ends a job then. Default auto: as the partition says",
         group="Slurm",
         visible_when=_kind("slurm"),
     )
     sbatch_options = Texts(
         (),
         label="More options",
-        help="Further options of sbatch, such as --constraint=a100; --exclusive",
+        help="Further ones of sbatch. Such as --constraint=a100; --exclusive",
         group="Slurm",
         visible_when=_kind("slurm"),
     )

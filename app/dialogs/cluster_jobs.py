@@ -1,0 +1,204 @@
+"""The dialog of runs on clusters: their states, and the ways to show, stop, fetch and delete them."""
+
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+)
+
+from app.messages import ask
+from app.processes import EngineCommand
+from app.shell import Shell
+from app.widgets import within_screen
+from designer import theme
+from engine.cluster.jobs import jobs
+from engine.core.errors import UserError
+from engine.runs.events import ENDS
+from engine.runs.folder import RunFolder
+from engine.runs.remote import RemoteRun
+from engine.runs.summary import title_of
+
+COLUMNS = ("Run", "State", "Profile", "Job", "Host", "Submitted")
+POLL_MS = 2000
+NONE = "No run is on a cluster. Choose the execution environment parallel, and a profile, in the Training Options."
+
+
+class ClusterJobsDialog(QDialog):
+    """Lists the runs of the user on clusters, the newest first. `show_run` shows one on the Train tab."""
+
+    def __init__(self, shell: Shell, show_run: Callable[[RunFolder], object]) -> None:
+        super().__init__(shell.dialog_parent)
+        self._show_run = show_run
+        self._jobs: list[tuple[RunFolder, RemoteRun]] = []
+        self._commands: list[EngineCommand] = []
+        self.setWindowTitle("Jobs on clusters")
+        self.resize(within_screen(self, 900, 420))
+        self.table, self.state = QTableWidget(0, len(COLUMNS)), QLabel()
+        self.table.setHorizontalHeaderLabels(COLUMNS)
+        self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+        self.table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QTableWidget.SelectionMode.SingleSelection)
+        self.table.setShowGrid(False)
+        self.table.verticalHeader().hide()
+        self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.table.setAccessibleName("Jobs")
+        self.table.itemSelectionChanged.connect(self._on_selected)
+        self.table.itemDoubleClicked.connect(lambda _: self.show_selected())
+        self.state.setWordWrap(True)
+        theme.mark(self.state, "role", "muted")
+        self.show_button, self.stop_button = QPushButton("Show"), QPushButton("Stop")
+        self.fetch_button, self.delete_button, close = (
+            QPushButton("Fetch"),
+            QPushButton("Delete…"),
+            QPushButton("Close"),
+        )
+        self.show_button.setToolTip("Curves, log and results, on the Train tab")
+        self.stop_button.setToolTip("Ask the run to stop; what it has learned is kept")
+        self.fetch_button.setToolTip("Bring its weights and results here now, also while it trains")
+        self.delete_button.setToolTip("End the job and delete its files on the cluster")
+        column, bottom = QVBoxLayout(self), QHBoxLayout()
+        column.setContentsMargins(16, 16, 16, 14)
+        column.setSpacing(12)
+        bottom.addWidget(self.state, 1)
+        for button in (self.show_button, self.stop_button, self.fetch_button, self.delete_button, close):
+            button.setAutoDefault(False)
+            bottom.addWidget(button)
+        column.addWidget(self.table, 1)
+        column.addLayout(bottom)
+        self.show_button.clicked.connect(self.show_selected)
+        self.stop_button.clicked.connect(self.stop_selected)
+        self.fetch_button.clicked.connect(self.fetch_selected)
+        self.delete_button.clicked.connect(self.delete_selected)
+        close.clicked.connect(self.accept)
+        self._timer = QTimer(self)
+        self._timer.setInterval(POLL_MS)
+        self._timer.timeout.connect(self.refresh)
+        self._timer.start()
+        self.finished.connect(self._end)
+        self.refresh()
+        self._start(["jobs"], "")  # goes on following what nobody follows
+
+    @property
+    def selected(self) -> tuple[RunFolder, RemoteRun] | None:
+        """The selected run."""
+        row = self.table.currentRow()
+        return self._jobs[row] if self.table.selectedItems() and row < len(self._jobs) else None
+
+    def refresh(self) -> None:
+        """Read the states again; the selection stays."""
+        chosen = self.selected
+        self._jobs = jobs()
+        self.table.setRowCount(len(self._jobs))
+        for row, (folder, remote) in enumerate(self._jobs):
+            for column, text in enumerate(_cells(folder, remote)):
+                if (item := self.table.item(row, column)) is None:
+                    item = QTableWidgetItem()
+                    self.table.setItem(row, column, item)
+                item.setText(text)
+                item.setToolTip(str(folder.path) if column == 0 else remote.lost if column == 1 else text)
+        if chosen is not None:
+            paths = [folder.path for folder, _ in self._jobs]
+            self.table.setCurrentCell(paths.index(chosen[0].path) if chosen[0].path in paths else -1, 0)
+        elif self._jobs and not self.table.selectedItems():
+            self.table.setCurrentCell(0, 0)
+        if not self._jobs:
+            self._say(NONE)
+        self._on_selected()
+
+    def _on_selected(self) -> None:
+        chosen = self.selected
+        is_open = chosen is not None and _state(chosen[0]) not in ENDS
+        for button in (self.show_button, self.fetch_button, self.delete_button):
+            button.setEnabled(chosen is not None)
+        self.stop_button.setEnabled(is_open)
+
+    def show_selected(self) -> None:
+        """Show the run on the Train tab."""
+        if (chosen := self.selected) is not None:
+            self.accept()
+            self._show_run(chosen[0])
+
+    def stop_selected(self) -> None:
+        """Ask the run to stop."""
+        if (chosen := self.selected) is None:
+            return
+        try:
+            chosen[0].request("stop")
+        except UserError as error:
+            self._say(str(error), refused=True)
+            return
+        self._start(["jobs"], "The run is asked to stop.")
+
+    def fetch_selected(self) -> None:
+        """Bring the run here."""
+        if (chosen := self.selected) is not None:
+            self._say("Fetching…")
+            self._start(["fetch", str(chosen[0].path)], "Fetched.")
+
+    def delete_selected(self) -> None:
+        """Delete the files of the job, once that is confirmed."""
+        if (chosen := self.selected) is None:
+            return
+        text = f"End the job and delete its files in {chosen[1].folder}? The run here keeps what was fetched."
+        if ask(self, "Delete the job", text, "Delete"):
+            self._say("Deleting…")
+            self._start(["jobs", "--delete", str(chosen[0].path)], "Deleted.")
+
+    def _start(self, words: list[str], done: str) -> None:
+        """Start a command, and say when it is done, or why it is not."""
+        try:
+            command = EngineCommand([*words, "--json"], self)
+        except OSError as error:
+            self._say(f"The engine cannot be started: {error.strerror}.", refused=True)
+            return
+        self._commands.append(command)
+
+        def finish(text: str, *, refused: bool = False) -> None:
+            self._commands.remove(command)
+            command.deleteLater()
+            self.refresh()
+            if text:
+                self._say(text, refused=refused)
+
+        command.finished.connect(lambda _: finish(done))
+        command.failed.connect(lambda reason: finish(reason, refused=True))
+
+    def _say(self, text: str, *, refused: bool = False) -> None:
+        theme.mark(self.state, "role", "error" if refused else "muted")
+        self.state.setText(text)
+
+    def _end(self, _result: int = 0) -> None:
+        self._timer.stop()
+        for command in self._commands:
+            command.cancel()
+        self._commands.clear()
+
+
+def _state(folder: RunFolder) -> str:
+    try:
+        return folder.state()
+    except UserError:
+        return "damaged"
+
+
+def _cells(folder: RunFolder, remote: RemoteRun) -> tuple[str, ...]:
+    """Return the texts of a row."""
+    state = _state(folder)
+    if state not in ENDS and remote.job_state == "waiting":
+        state = f"waits: {remote.reason}" if remote.reason else "waits"
+    if state not in ENDS and remote.lost:
+        state = f"{state}, not connected"
+    submitted = time.strftime("%Y-%m-%d %H:%M", time.localtime(remote.submitted)) if remote.submitted else ""
+    job = remote.job.partition(":")[0]
+    return title_of(folder), state, remote.profile, job, remote.host or "this machine", submitted
