@@ -1,6 +1,6 @@
-"""Write the report of a run: ask for the file, write it in a process of its own, and show it in the browser."""
+"""Write a report: ask for the file, write it in a process of its own, and show it in the browser."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +13,21 @@ from app.shell import Shell
 from engine.runs.folder import RunFolder
 from engine.runs.summary import title_of
 
-SUFFIX = ".html"
+PAGES = (".html", ".htm")
 
 
 class ReportWriter(QProgressDialog):
-    """Shows that a report is written; cancelling ends the process, and no file is left."""
+    """Shows that a report is written by a command of the engine; cancelling ends the process, and no file is left.
+    `lacks` names what it may be without, such as `an evaluation`."""
 
-    def __init__(self, shell: Shell, run: RunFolder, to: Path) -> None:
-        super().__init__("Evaluating the network and writing the report…", "Cancel", 0, 0, shell.dialog_parent)
+    def __init__(self, shell: Shell, command: Sequence[str], to: Path, doing: str, lacks: str) -> None:
+        super().__init__(doing, "Cancel", 0, 0, shell.dialog_parent)
         self.setWindowTitle("Export report")
         self.setMinimumDuration(0)
         self.setMinimumWidth(420)
         self.setAutoClose(False)
-        self._shell, self._to = shell, to
-        self._command = EngineCommand(["report", str(run.path), "-o", str(to), "--json"], self)
+        self._shell, self._to, self._lacks = shell, to, lacks
+        self._command = EngineCommand([*command, "-o", str(to), "--json"], self)
         self._command.finished.connect(self._on_finished)
         self._command.failed.connect(self._on_failed)
         self.canceled.connect(self._on_canceled)
@@ -34,7 +35,7 @@ class ReportWriter(QProgressDialog):
 
     def _on_finished(self, written: Mapping[str, Any]) -> None:
         self._close()
-        missing = f", without an evaluation: {written['missing']}" if written["missing"] else ""
+        missing = f", without {self._lacks}: {written['missing']}" if written.get("missing") else ""
         self._shell.hint(f"Wrote {self._to.name}{missing}")
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._to)))
 
@@ -54,16 +55,25 @@ class ReportWriter(QProgressDialog):
 
 def save_report(shell: Shell, run: RunFolder) -> ReportWriter | None:
     """Ask for a file, and start writing the report of a run; None where none was named."""
-    folder = shell.documents.folder
-    title = title_of(run).replace("/", "-")
-    start = str(folder / f"{title}{SUFFIX}")
-    name, _ = QFileDialog.getSaveFileName(shell.dialog_parent, "Export report", start, f"HTML (*{SUFFIX})")
+    doing = "Evaluating the network and writing the report…"
+    return _save(shell, title_of(run).replace("/", "-"), ["report", str(run.path)], doing, "an evaluation")
+
+
+def save_experiment_report(shell: Shell, folder: Path) -> ReportWriter | None:
+    """Ask for a file, and start writing the report of an experiment; None where none was named."""
+    command = ["experiment", "report", str(folder)]
+    return _save(shell, folder.name, command, "Writing the report…", "importances of the parameters")
+
+
+def _save(shell: Shell, title: str, command: Sequence[str], doing: str, lacks: str) -> ReportWriter | None:
+    start = str(shell.documents.folder / f"{title}{PAGES[0]}")
+    name, _ = QFileDialog.getSaveFileName(shell.dialog_parent, "Export report", start, f"HTML (*{PAGES[0]})")
     if not name:
         return None
     to = Path(name)
-    to = to if to.suffix.lower() in (SUFFIX, ".htm") else to.with_name(to.name + SUFFIX)
+    to = to if to.suffix.lower() in PAGES else to.with_name(to.name + PAGES[0])
     try:
-        return ReportWriter(shell, run, to)
+        return ReportWriter(shell, command, to, doing, lacks)
     except OSError as error:
         shell.show_error("The report cannot be written", f"The engine cannot be started: {error.strerror}.")
         return None

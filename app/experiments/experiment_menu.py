@@ -8,6 +8,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFileDialog, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
 
+from app.dialogs.run_report import save_experiment_report
 from app.experiments.trial_commands import TrialCommands
 from app.experiments.trials_panel import TrialsPanel
 from app.processes import EngineCommand
@@ -25,7 +26,8 @@ DIALOG_WIDTH = 420
 FORMATS = {
     ".csv": "The trials and columns that are shown (*.csv)",
     ".json": "All trials as JSON (*.json)",
-    ".log": "Study of optuna (*.log)",
+    ".log": "Study of optuna, a journal (*.log)",
+    ".db": "Study of optuna, an SQLite database (*.db)",
 }
 
 
@@ -79,6 +81,7 @@ class ExperimentMenu(QPushButton):
             "budget": menu.addAction("Add trials, change the budget…", self._change_budget),
         }
         menu.addSeparator()
+        menu.addAction("Export report…", self._export_report)
         menu.addAction("Export trials…", self._ask_and_export)
         menu.addAction("Open folder", self._open_folder)
         menu.aboutToShow.connect(self.update_actions)
@@ -120,6 +123,11 @@ class ExperimentMenu(QPushButton):
 
     # ---- exporting ----
 
+    def _export_report(self) -> None:
+        folder = self._panel.watcher.folder
+        if folder is not None:
+            save_experiment_report(self._shell, folder.path)
+
     def _ask_and_export(self) -> None:
         filters = ";;".join(FORMATS.values())
         name, chosen = QFileDialog.getSaveFileName(self._shell.dialog_parent, "Export trials", "trials.csv", filters)
@@ -133,7 +141,7 @@ class ExperimentMenu(QPushButton):
         folder = self._panel.watcher.folder
         if folder is None:
             return
-        kind = {".json": "json", ".log": "optuna"}.get(path.suffix.lower(), "csv")
+        kind = {".json": "json", ".log": "optuna", ".db": "optuna"}.get(path.suffix.lower(), "csv")
         try:
             if kind == "csv":
                 write_atomically(path, self._panel.table.all_as_text().encode("utf-8", "backslashreplace"))

@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, add_trust, failure, iso_time, look_at_code, print_json, read_project
-from engine.cli.experiment_findings import importance, importances_in, print_shares
+from engine.cli.experiment_findings import importance, importances_in, print_shares, report
 from engine.cli.experiment_text import experiment_json, print_trials, result_of, scores_text, trials_csv, why_none
 from engine.cli.require import Requirement, parse
 from engine.cli.terminal import print_table
@@ -53,6 +53,7 @@ def register(commands: Commands) -> None:
         ("best", _best, "show the best trial, or the Pareto front, and write its project"),
         ("again", _again, "train the trials that have failed again"),
         ("stop", _stop, "stop an experiment; it can go on later"),
+        ("report", report, "write one HTML file about an experiment: what varied, the best trials, plots, all trials"),
         ("importance", importance, "say how much of the differences between trials each parameter explains (fANOVA)"),
         ("export", _export, "write the trials as CSV or JSON, or as a study of optuna"),
     ):
@@ -73,12 +74,15 @@ def register(commands: Commands) -> None:
         if name == "again":
             what = "only this trial; may be given several times"
             subcommand.add_argument("--trial", dest="trials", type=int, action="append", metavar="N", help=what)
+        if name == "report":
+            what = "where to write it; default: the name of the experiment's folder with .html"
+            subcommand.add_argument("-o", "--output", type=Path, metavar="FILE", help=what)
         if name == "importance":
             what = "what is explained, such as validation.loss; default: the first objective"
             subcommand.add_argument("--objective", metavar="NAME", help=what)
         if name == "export":
             subcommand.add_argument("--format", choices=FORMATS, default="csv", help="default csv")
-            what = "the file; default: standard output. Of optuna: a journal that its tools open"
+            what = "the file; default: standard output. Of optuna: a journal, or for .db or .sqlite a database"
             subcommand.add_argument("-o", "--output", type=Path, metavar="FILE", help=what)
         add_json(subcommand)
         subcommand.set_defaults(run=function)

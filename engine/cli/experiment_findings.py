@@ -2,8 +2,10 @@
 
 import argparse
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from engine.cli.common import print_json
+from engine.cli.report import checked_destination
 from engine.core.errors import EXIT_DONE, UserError, did_you_mean
 from engine.project.file import load
 from engine.runs.experiments import ExperimentFolder, Trial, open_experiment
@@ -26,6 +28,22 @@ def importance(arguments: argparse.Namespace) -> int:
         print_json(arguments, {"experiment_dir": path, "objective": objective, "trials": count, "importance": shares})
     else:
         print_shares(shares)
+    return EXIT_DONE
+
+
+def report(arguments: argparse.Namespace) -> int:
+    """Write the report, and say what it has."""
+    folder = open_experiment(arguments.experiment)
+    to = checked_destination(arguments.output or Path(f"{folder.path.resolve().name}.html"))
+    from engine.experiments.report import write_experiment_report
+
+    written = write_experiment_report(folder.path, to)
+    if arguments.json:
+        print_json(arguments, written)
+        return EXIT_DONE
+    print(f"wrote {to}: {written['bytes']:,} bytes")
+    if written["missing"]:
+        print(f"note: without importances: {written['missing']}")
     return EXIT_DONE
 
 

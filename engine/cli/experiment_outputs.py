@@ -65,6 +65,17 @@ class Importance(TypedDict):
     """Shares by the path of the parameter, the largest first; they add up to 1."""
 
 
+class ExperimentReport(TypedDict):
+    """The HTML file about an experiment that was written."""
+
+    path: str
+    experiment_dir: str
+    bytes: int
+    trials: int
+    missing: str
+    """Why it has no importances of the parameters; empty where it has them."""
+
+
 class StartedExperiment(TypedDict):
     """An experiment that runs in the background."""
 

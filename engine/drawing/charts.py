@@ -41,13 +41,15 @@ class Marks:
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: its name, its ends where they are fixed, whether it is logarithmic, and whether it shows percents."""
+    """An axis: its name, its ends where they are fixed, whether it is logarithmic, and whether it shows percents.
+    `texts` stand at 0, 1, 2 and so on in place of numbers."""
 
     name: str = ""
     low: float | None = None
     high: float | None = None
     is_log: bool = False
     is_percent: bool = False
+    texts: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -176,6 +178,10 @@ class _Scale:
 
     def __init__(self, axis: Axis, values: Numbers) -> None:
         self.axis = axis
+        if axis.texts:
+            self.ticks = [float(place) for place in range(len(axis.texts))]
+            self.low, self.high = -0.5, len(axis.texts) - 0.5
+            return
         known = [value for value in values if math.isfinite(value) and (value > 0 or not axis.is_log)]
         low = axis.low if axis.low is not None else min(known, default=1.0 if axis.is_log else 0.0)
         high = axis.high if axis.high is not None else max(known, default=10.0 if axis.is_log else 1.0)
@@ -196,6 +202,8 @@ class _Scale:
         self.high = high if axis.high is not None else self.ticks[-1]
 
     def label(self, tick: float) -> str:
+        if self.axis.texts:
+            return self.axis.texts[round(tick)]
         if self.axis.is_percent:
             return f"{100 * tick:.6g} %"
         return f"{tick:,.6g}" if abs(tick) < 1e6 else f"{tick:.3g}"

@@ -38,6 +38,8 @@ th, td { text-align: left; vertical-align: top; padding: 3px 16px 3px 0; border-
 th { font-weight: 600; border-bottom-color: #b9c0cd; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td { overflow-wrap: anywhere; }
+.whole { overflow-x: auto; }
+.whole td { overflow-wrap: normal; }
 code { font: 12px/1.4 "JetBrains Mono", "SF Mono", Consolas, "Liberation Mono", monospace; overflow-wrap: anywhere; }
 figure { margin: 8px 0 14px; break-inside: avoid; }
 figure svg { max-width: 100%; height: auto; display: block; }

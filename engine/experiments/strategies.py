@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from engine.core.errors import UserError, plural
 from engine.core.extras import import_extra
+from engine.exchange.export import refuse_destination
 from engine.experiments.functions import ByFunction
 from engine.project.experiment import NEEDS_OPTUNA, ExperimentOptions, Objective, rows_in
 from engine.project.parameters import Parameter, lists_of
@@ -20,6 +21,9 @@ from engine.runs.experiments import PRUNED, Trial
 MOST_TRIES = 1000
 """Values in a row that may violate the constraints, or repeat an earlier trial of a grid, before the search ends."""
 EXTRA = "experiments"
+SQLITE = (".db", ".sqlite", ".sqlite3")
+TREES, FEW_TRIALS = 64, 200
+"""Trees of the forest behind importances, and trials up to which it has so many: with 1,000 they take 20 s."""
 
 
 class Strategy(Protocol):
@@ -288,17 +292,24 @@ def study_of(project: Project, trials: Sequence[Trial], objectives: Sequence[str
 
 
 def write_study(project: Project, trials: Sequence[Trial], objectives: Sequence[str], path: Path) -> None:
-    """Write the trials that have finished as a study into a journal of optuna, a new file. Raises `UserError`."""
+    """Write the trials that have finished as a study of optuna into a new file: an SQLite database for the suffixes
+    `SQLITE`, else a journal. Raises `UserError`."""
     if path.exists():
         raise UserError(f"{path} exists already.", hint="Name another file.")
+    refuse_destination(path)
     study = study_of(project, trials, objectives)
     optuna = _quiet_optuna("A study")
+    directions = [direction.name.lower() for direction in study.directions]
     try:
-        backend = optuna.storages.journal.JournalFileBackend(str(path))
-        storage = optuna.storages.JournalStorage(backend)
-        optuna.create_study(
-            storage=storage, study_name=path.stem, directions=[direction.name.lower() for direction in study.directions]
-        ).add_trials(study.trials)
+        if path.suffix.lower() in SQLITE:
+            storage = optuna.storages.RDBStorage(f"sqlite:///{path.absolute()}")
+        else:
+            storage = optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(str(path)))
+        written = optuna.create_study(storage=storage, study_name=path.stem, directions=directions)
+        written.add_trials(study.trials)
+        if path.suffix.lower() in SQLITE:
+            storage.remove_session()
+            storage.engine.dispose()
     except OSError as error:
         raise UserError(f"{path} cannot be written: {error.strerror}.") from None
 
@@ -312,7 +323,8 @@ def importances(project: Project, trials: Sequence[Trial], objective: str) -> Ma
         raise UserError(f"Importances need at least 4 finished trials; there are {len(study.trials)}.")
     import optuna
 
-    evaluator = optuna.importance.FanovaImportanceEvaluator(seed=0)
+    trees = TREES if len(study.trials) <= FEW_TRIALS else TREES // 4
+    evaluator = optuna.importance.FanovaImportanceEvaluator(n_trees=trees, seed=0)
     try:
         found = optuna.importance.get_param_importances(study, evaluator=evaluator)
     except (ValueError, RuntimeError) as error:  # no parameter that all trials have, or no difference between them

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from engine.project.experiment import MEASURED, ExperimentOptions, Objective
-from engine.project.options.metrics import is_share
+from engine.project.options.metrics import in_a_line, is_share
 from engine.project.parameters import value_text
+from engine.project.project import SECTIONS
 from engine.runs.experiments import COUNTED, Trial
 
 WIDE = 20.0
@@ -33,12 +34,15 @@ class TrialAxis:
 
     @property
     def label(self) -> str:
-        """Its name for a person: the last part of the path, after the layer's name."""
-        if self.is_score:
-            split, _, metric = self.name.partition(".")
-            return metric if metric and split == "validation" else self.name.replace(".", " ")
+        """Its name for a person: that of the option, or the layer with its field; of a score of the validation the
+        metric alone."""
         section, _, rest = self.name.partition(".")
-        return rest if section == "network" and rest else self.name.rpartition(".")[2]
+        if self.is_score:
+            said = in_a_line(rest) if section == "validation" else f"{section} {in_a_line(rest)}" if rest else section
+            return said[:1].upper() + said[1:]
+        record = SECTIONS.get(section)
+        field = record.fields.get(rest) if record is not None else None
+        return field.label if field is not None else rest.replace(".", " ") or self.name
 
     @property
     def is_percent(self) -> bool:

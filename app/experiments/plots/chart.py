@@ -276,8 +276,9 @@ def trial_markup(findings: Findings, number: int) -> Markup:
     """Return a trial with its values and scores as rich text."""
     trial = findings.by_number[number]
     lines = [markup.filled("<b>Trial {}</b>", str(number))]
+    labels = {axis.name: axis.label for axis in findings.values}
     for path, value in list(trial.values.items())[:MOST_TOLD]:
-        lines.append(markup.filled("<br>{} {}", path.rpartition(".")[2], value_text(value)))
+        lines.append(markup.filled("<br>{} {}", labels.get(path, path), value_text(value)))
     for axis in findings.scores:
         if number in axis.places:
             lines.append(markup.filled("<br>{} <b>{}</b>", axis.label, axis.said(axis.places[number])))

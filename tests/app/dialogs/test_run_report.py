@@ -9,7 +9,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog
 
 from app.dialogs import run_report as module
-from app.dialogs.run_report import save_report
+from app.dialogs.run_report import save_experiment_report, save_report
 from app.window import MainWindow
 from engine.runs.folder import RunFolder
 
@@ -70,3 +70,17 @@ def test_a_failure_is_told_and_cancelling_ends_the_process(
     assert not opened
     window.dialogs.export_report()
     assert told[1][0] == "There is no run yet"
+
+
+def test_the_report_of_an_experiment_says_what_it_lacks(
+    window: MainWindow, tmp_path: Path, opened: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hints: list[str] = []
+    monkeypatch.setattr(window, "hint", hints.append)
+    assert save_experiment_report(window, tmp_path) is not None
+    (command,) = FakeCommand.made
+    to = str(tmp_path / "a.b.html")
+    assert command.arguments == ["experiment", "report", str(tmp_path), "-o", to, "--json"]
+    command.finished.emit({"missing": "optuna is not installed."})
+    assert hints == ["Wrote a.b.html, without importances of the parameters: optuna is not installed."]
+    assert opened == [to]

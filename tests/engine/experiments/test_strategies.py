@@ -144,7 +144,16 @@ def test_importances_and_a_study_for_optuna(tmp_path: Path) -> None:
     backend = optuna.storages.journal.JournalFileBackend(str(tmp_path / "study.log"))
     study = optuna.load_study(study_name="study", storage=optuna.storages.JournalStorage(backend))
     assert len(study.trials) == 24
-    assert study.best_value == pytest.approx(min(trial.scores["validation.loss"] for trial in trials))
+    best = pytest.approx(min(trial.scores["validation.loss"] for trial in trials))
+    assert study.best_value == best
+    database = tmp_path / "study.db"
+    write_study(defined, trials, ["validation.loss"], database)
+    storage = optuna.storages.RDBStorage(f"sqlite:///{database}")
+    assert optuna.load_study(study_name="study", storage=storage).best_value == best
+    storage.remove_session()
+    storage.engine.dispose()
+    with pytest.raises(UserError, match="exists already"):
+        write_study(defined, trials, ["validation.loss"], database)
 
 
 def test_without_optuna_the_command_that_installs_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

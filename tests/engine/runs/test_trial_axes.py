@@ -13,7 +13,8 @@ def axes(*objectives: str) -> dict[str, TrialAxis]:
 
 def test_values_come_in_the_order_of_the_definition_then_objectives() -> None:
     assert list(axes(ACCURACY, "parameters")) == [RATE, SOLVER, FILTERS, ACCURACY, "parameters"]
-    assert [axis.label for axis in axes().values()] == ["initial_learn_rate", "solver", "fc_1.outputs", "accuracy"]
+    labels = [axis.label for axis in axes(ACCURACY, "parameters", "test.loss").values()]
+    assert labels == ["Initial learn rate", "Solver", "fc_1 outputs", "Accuracy", "Parameters", "Test loss"]
 
 
 def test_a_rate_is_logarithmic_and_texts_are_categories_in_their_order() -> None:

@@ -60,7 +60,7 @@ def test_a_click_on_a_point_picks_its_trial_and_the_pointer_tells_it(
     assert picked.args == [3]
     chart._point(at)
     assert "Trial 3" in chart._box.text()
-    assert "accuracy" in chart._box.text()
+    assert "Accuracy" in chart._box.text()
     assert chart.mark_at(QPointF(-50, -50)) is None
 
 
@@ -189,7 +189,7 @@ def test_a_card_leaves_as_a_picture_a_drawing_and_a_table(panel: PlotsPanel, tmp
     assert len(rows) == 10
     drawing = (tmp_path / "slice.svg").read_text()
     assert "<image" not in drawing, "shapes, not a picture of the screen"
-    assert "initial_learn_rate" in drawing
+    assert "Initial learn rate" in drawing
 
 
 def test_the_picked_trial_is_ringed_in_every_plot(panel: PlotsPanel) -> None:
