@@ -27,6 +27,7 @@ from engine.project.file import save
 from engine.project.pipeline_stages import Stages
 from engine.project.project import Project
 from engine.project.stage_edits import asked_workers, has_stages, shown_stages, stage_bytes
+from engine.project.teacher import teacher_problem
 from engine.project.user_code import measure
 from engine.project.weights import weights_problem
 from engine.runs.folder import origin
@@ -116,6 +117,7 @@ def _checked(path: Path, arguments: argparse.Namespace) -> Checked:
         if len(arguments.project) == 1 and arguments.format in ("text", "json"):
             raise
         return Checked(path, [Problem("error", "", "", "", str(error))])
+    facts = None
     try:
         facts = _local_facts(project, known.base)
         if arguments.fit:
@@ -125,9 +127,9 @@ def _checked(path: Path, arguments: argparse.Namespace) -> Checked:
         if arguments.fit:
             raise
         result = check(project, refusal=str(error))
-    missing = weights_problem(project.weights, known.base)
+    missing = [weights_problem(project.weights, known.base), teacher_problem(project, facts, known.base)]
     notes = [Problem("note", "", "", "", notice) for notice in notices]
-    return Checked(path, [*filter(None, [missing]), *notes, *result.problems], project, result)
+    return Checked(path, [*filter(None, missing), *notes, *result.problems], project, result)
 
 
 def _fit(path: Path, project: Project, facts: DatasetInfo | None) -> Project:

@@ -27,6 +27,7 @@ from engine.project.dataset_info import DatasetInfo
 from engine.project.environment import SEVERAL, EnvironmentOptions
 from engine.project.file import dumps
 from engine.project.project import Project
+from engine.project.teacher import refuse_unfit_teacher
 from engine.project.training import TrainingOptions, batch_size
 from engine.runs.create import create, new_folder
 from engine.runs.folder import Origin, RunFolder, origin, take_lock
@@ -88,6 +89,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
     facts = _facts(project, base)
     result = check(project, facts)
     result.refuse_errors()
+    refuse_unfit_teacher(project, facts, base)
     weights = _started_from(project, base)
     samples = facts.samples.get("training")
     placement, inventory = place(project.environment, project.training, samples)

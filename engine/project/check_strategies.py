@@ -30,6 +30,8 @@ def strategy_problems(environment: EnvironmentOptions, training: TrainingOptions
         yield _problem(strategy, "acceleration by compiling", f"would compile past its {_PARTS[strategy]}")
     if in_parts and training.step_function:
         yield _problem(strategy, "a training step of your own", "may use weights while they are elsewhere")
+    if strategy == "pipeline" and training.distil_from:
+        yield _problem(strategy, "a teacher", "would have to lie on one worker whole")
     if strategy in ("local-sgd", "pipeline") and training.batch_normalization_statistics == "population":
         yield _problem(strategy, "population statistics", "looks at all samples with the same weights")
     if strategy == "pipeline":

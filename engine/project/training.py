@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from engine.core.errors import FieldError, plural
 from engine.project.options.augmentation import AugmentationOptions
 from engine.project.options.batches import BatchOptions
+from engine.project.options.distillation import DistillationOptions
 from engine.project.options.execution import (
     CheckpointOptions,
     CodeOptions,
@@ -34,6 +35,7 @@ class TrainingOptions(
     ValidationOptions,
     EndingOptions,
     RegularisationOptions,
+    DistillationOptions,
     PrecisionOptions,
     CheckpointOptions,
     ReproducibilityOptions,
@@ -56,6 +58,10 @@ class TrainingOptions(
         if self.solver == "lm" and self.step_function:
             message = "lm takes the error of each sample apart, and no training step. Choose another solver."
             found.append(FieldError("step_function", message))
+        if self.distil_from and (self.solver == "lm" or self.step_function):
+            what = "the solver lm" if self.solver == "lm" else "a custom training step"
+            message = f"{what} computes a loss of its own. Leave out the teacher, or choose another."
+            found.append(FieldError("distil_from", message))
         if self.solver == "lm" and self.normalize_targets:
             message = "lm minimises the errors of the responses as they are. Switch it off, or choose another solver."
             found.append(FieldError("normalize_targets", message))

@@ -9,6 +9,7 @@ from functools import cache, cached_property, partial
 import torch
 from torch import fx, nn
 
+from engine.core.text import format_percent
 from engine.data.augmentation import Augmentation, augmentation_for
 from engine.data.batches import Batch, BatchLoader, ResidentDataset, SampleOrder, as_tuple
 from engine.data.datasets import fed_inputs, make_dataset
@@ -29,6 +30,7 @@ from engine.runs.events import Message, Started
 from engine.training.best_model import BestModelTracker, FolderStore, ModelStore, NullStore
 from engine.training.checkpoints import HOOKS, CheckpointSaver, RandomStates, write_nowhere
 from engine.training.compilation import Step, accelerate, all_learn, choose_threads
+from engine.training.distillation import Distillation, distillation_for
 from engine.training.efficiency import Efficiency
 from engine.training.evaluation import EvaluationOptions, Evaluator, confusion_for, metrics_for, named
 from engine.training.gradient_checkpointing import CheckpointedNetwork
@@ -36,7 +38,7 @@ from engine.training.gradient_clipping import gradient_clip
 from engine.training.job import TrainingJob, double_inputs, initial_network, prepare_parameters, weights_note
 from engine.training.layer_statistics import LayerWatch, Watch
 from engine.training.levenberg_marquardt import LevenbergMarquardt
-from engine.training.losses import Loss, OutputAdapters, loss_for, normalised, scale_of
+from engine.training.losses import Loss, OutputAdapters, Scale, loss_for, normalised, scale_of
 from engine.training.metrics import Metric
 from engine.training.model import TrainedModel
 from engine.training.nan_check import nan_check_for
@@ -183,11 +185,26 @@ class TrainerBuilder:
         loss = loss_for(options, job.targets, self.training.targets)
         if not options.normalize_targets:
             return loss
-        scales = {
+        return normalised(loss, self._scales)
+
+    @cached_property
+    def _scales(self) -> Mapping[int, Scale]:
+        """Return what normalises the numbers of each output, by its index."""
+        job = self.job
+        return {
             output: scale_of(self.network.get_submodule(job.module_names[id][0]), job.device)
             for output, id in fitted_outputs(job.project.network).items()
         }
-        return normalised(loss, scales)
+
+    def _distillation(self) -> Distillation | None:
+        """Return what adds the answers of a teacher to the loss, and note it; None without one."""
+        options = self.options
+        scales = self._scales if options.normalize_targets else {}
+        found = distillation_for(self.job, self.precision, scales)
+        if found is not None:
+            weight = format_percent(options.distil_weight)
+            self.notes.append(f"Learns from {options.distil_from}: {weight} of the training loss are its answers.")
+        return found
 
     def batches(self, augmentation: Augmentation | None = None, shard_weights: Sequence[float] = ()) -> BatchLoader:
         """Create the batches of the training split."""
@@ -247,6 +264,7 @@ class TrainerBuilder:
             clip=gradient_clip(options, network.parameters(), job.group),
             user_step=user_code.target(options, "step_function"),
             nan_check=nan_check_for(options, network, job.group),
+            distillation=self._distillation(),
             watch=self._watch(network, called),
             adapters=OutputAdapters(job.targets, mixes=options.mixes),
             manual_backward=not options.hooks_file and job.accelerations.uses("manual-backward"),

@@ -10,6 +10,7 @@ from engine.core.errors import UserError
 from engine.data.batches import Batch, Tensors, as_tuple
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share
+from engine.training.distillation import Distillation
 from engine.training.fast.manual_backward import LossAndOutput, ManualBackward, manual_backward
 from engine.training.gradient_clipping import Clip
 from engine.training.layer_statistics import Watch
@@ -30,6 +31,8 @@ class StepOptions:
     user_step: str = ""
     """Name of a user's function that returns the loss of a batch."""
     nan_check: NanCheck | None = None
+    distillation: Distillation | None = None
+    """Adds the answers of a teacher to the loss."""
     watch: Watch | None = None
     """Records norms of gradients, and layers."""
     adapters: OutputAdapters | None = None
@@ -66,12 +69,14 @@ class TrainStep:
         """The batch of the last of them."""
         self._share = share or Share()
         self._clip = chosen.clip
+        self._distillation = chosen.distillation
         self._user_step: UserStep | None = None
         if chosen.user_step:
             self._user_step = UserStep(chosen.user_step, model.network, model.training_output, loss)
         self._manual_backward: ManualBackward | None = None
         is_plain = type(model.strategy) is Single and model.strategy.module is model.network
-        if chosen.manual_backward and is_plain and not chosen.user_step and model.precision.name in ("fp32", "fp64"):
+        is_plain = is_plain and not chosen.user_step and chosen.distillation is None
+        if chosen.manual_backward and is_plain and model.precision.name in ("fp32", "fp64"):
             self._manual_backward = manual_backward(model.network, loss)
 
     @property
@@ -147,7 +152,10 @@ class TrainStep:
             outputs, targets = as_tuple(self.model.training_output(*batch.inputs)), batch.targets
             if batch.count == 0:
                 outputs, targets = tuple(x[:0] for x in outputs), tuple(x[:0] for x in targets)
-            loss = self.loss(outputs, targets) / batch.total
+            loss = self.loss(outputs, targets)
+            if self._distillation is not None:
+                loss = self._distillation(loss, outputs, batch.inputs, targets)
+            loss = loss / batch.total
         refuse_without_gradient(loss)
         return loss, outputs, targets
 

@@ -182,7 +182,7 @@ def _refusals(job: TrainingJob) -> Iterator[str]:
         yield f"schedule=plateau with warmup_iterations={options.warmup_iterations}"
     if options.fitting_precision not in ("auto", "fp32", "tf32"):
         yield f"precision={options.precision}"
-    for name in ("hooks_file", "step_function"):
+    for name in ("hooks_file", "step_function", "distil_from"):
         if options.is_visible(name) and getattr(options, name):
             yield f"{name}={getattr(options, name)}"
     if options.augments:

@@ -42,6 +42,7 @@ def test_every_option_belongs_to_a_group() -> None:
         "Validation",
         "Stopping",
         "Regularisation",
+        "Distillation",
         "Precision and memory",
         "Checkpoints",
         "Reproducibility",
