@@ -1,4 +1,5 @@
-"""Runs of an experiment that are under way: starting each in a process forked from its runner, and how it ended."""
+"""Trials and runs of an experiment that are under way: starting each run in a process forked from the runner, and how
+it ended."""
 
 import contextlib
 import fcntl
@@ -6,22 +7,23 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from engine.core.child_process import fork
 from engine.core.errors import EXIT_DEFECT
 from engine.core.files import leave_flushing
-from engine.experiments.definition import Slot
+from engine.experiments.pruning import Decision
 from engine.launch.forked_coordinator import coordinate_forked
 from engine.launch.prepare import prepare
 from engine.launch.resume import prepare_resume
 from engine.network.analysis import analyse
+from engine.placement.shares import Slot
 from engine.project.experiment import MEASURED, Objective
 from engine.project.file import load
 from engine.project.project import Project
-from engine.runs.experiments import TrialRun
+from engine.runs.experiments import Trial, TrialRun
 from engine.runs.folder import RunFolder
 from engine.runs.summary import read_summary
 
@@ -33,7 +35,7 @@ class ActiveRun:
     trial: int
     name: str
     folder: RunFolder
-    slot: Slot | None
+    slot: Slot
     pid: int = 0
     pidfd: int = -1
     pipe: int = -1
@@ -50,6 +52,22 @@ class ActiveRun:
         for descriptor in (self.pidfd, self.pipe):
             if descriptor >= 0:
                 os.close(descriptor)
+
+
+@dataclass
+class TrialAtWork:
+    """A trial that has begun, and the projects of its runs that have not. Where trials are pruned, `unjudged` is the
+    record of its first run, which has ended before all of its epochs were judged."""
+
+    trial: Trial
+    waiting: dict[str, Project] = field(default_factory=dict)
+    unjudged: TrialRun | None = None
+    decision: Decision | None = None
+
+    @property
+    def is_left(self) -> bool:
+        """Whether runs wait to be started or judged."""
+        return bool(self.waiting or self.unjudged)
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,16 @@
 """From the definition of an experiment to what is run: its folder, the projects of its runs, and places for them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from engine.core.errors import FieldErrors, UserError
 from engine.core.files import write_atomically
 from engine.placement.inventory import DeviceInventory
+from engine.placement.shares import Share
 from engine.project.dataset_info import DatasetInfo
+from engine.project.environment import EnvironmentOptions
 from engine.project.file import dumps, load
 from engine.project.project import Project
 from engine.project.trials import definition_problems, objectives_of, with_values
@@ -54,43 +56,26 @@ def read_data(project: Project, base: Path) -> None:
     load_data(project.data.replace(split="k-fold", folds=folds, fold=1) if folds else project.data, base)
 
 
-@dataclass(frozen=True)
-class Slot:
-    """A place where one run executes at a time: accelerators by their torch names, or CPU threads."""
-
-    devices: tuple[str, ...] = ()
-    threads: int = 0
-
-
-def slots_for(project: Project, inventory: DeviceInventory) -> list[Slot]:
-    """Return the places for runs on this machine, as the experiment and the environment of the project want them."""
-    options, environment = project.experiment, project.environment
-    usable = [device.name for device in inventory.usable]
-    if environment.target in ("auto", "gpu", "multi-gpu") and usable:
-        each = options.gpus_per_trial if environment.target != "gpu" else 1
-        groups = [tuple(usable[at : at + each]) for at in range(0, len(usable) - each + 1, each)] or [tuple(usable)]
-        sharing = options.trials_per_gpu if each == 1 else 1
-        slots = [Slot(group) for _ in range(sharing) for group in groups]
-        return slots[: options.at_once] if options.at_once else slots
-    if environment.target not in ("auto", "cpu", "multi-cpu"):
-        return [Slot()] * max(1, options.at_once)
-    workers = max(1, environment.num_workers) if environment.target == "multi-cpu" else 1
-    count = options.at_once or max(1, inventory.num_cores // workers)
-    return [Slot(threads=max(1, inventory.num_cores // (count * workers)))] * count
+def share_of(project: Project, inventory: DeviceInventory) -> Share:
+    """Return the part of this machine that the runs of an experiment may use."""
+    options = project.experiment
+    return Share.of(
+        inventory,
+        project.environment,
+        gpus=options.gpus,
+        cores=options.cores,
+        at_once=options.at_once,
+        gpus_per_run=options.gpus_per_trial,
+        runs_per_gpu=options.trials_per_gpu,
+    )
 
 
-def placed(project: Project, slot: Slot) -> Project:
-    """Return the project of a trial with the environment of its slot."""
+def least_environment(project: Project, share: Share) -> EnvironmentOptions:
+    """Return the environment of the next trial, or where trials differ in theirs, one that needs as little as any."""
     environment = project.environment
-    if slot.devices:
-        target = "multi-gpu" if len(slot.devices) > 1 else "gpu"
-        numbers = [int(name.partition(":")[2] or 0) for name in slot.devices]
-        return replace(project, environment=environment.replace(target=target, devices=numbers))
-    if not slot.threads:
-        return project
-    target = "cpu" if environment.target == "auto" else environment.target
-    threads = environment.threads or slot.threads
-    return replace(project, environment=environment.replace(target=target, threads=threads))
+    if not any(parameter.path.startswith("environment.") for parameter in project.experiment.parameters):
+        return environment
+    return environment.replace(target="gpu" if share.devices else "cpu", num_workers=0)
 
 
 def runs_of(project: Project, trial: Trial, base: Path) -> dict[str, Project]:

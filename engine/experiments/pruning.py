@@ -10,11 +10,11 @@ import math
 import zlib
 from bisect import insort
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from engine.project.experiment import ExperimentOptions, Objective
 from engine.runs.events import EpochEnded, Points
-from engine.runs.experiments import Trial
+from engine.runs.experiments import PRUNED, Trial, TrialRun
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventReader
 
@@ -75,6 +75,13 @@ class Decision:
     trial: int
     epoch: int
     scores: Scores
+
+    def applied(self, run: TrialRun, *, is_first: bool) -> TrialRun:
+        """Return the record of a run of the trial: of the first one as it was after the epoch, of the others, which
+        have trained for longer or shorter, without scores."""
+        if is_first:
+            return replace(run, state=PRUNED, scores=self.scores, epoch=self.epoch)
+        return replace(run, state="stopped", scores={})
 
 
 @dataclass

@@ -14,7 +14,7 @@ import select
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +22,16 @@ import psutil
 
 from engine.core.errors import EXIT_DONE, UserError
 from engine.core.files import flush_folder
-from engine.experiments.active_run import ActiveRun, RunPlan, ended_run, set_aside, start_run
-from engine.experiments.definition import Slot, change_options, placed, read_data, runs_of, slots_for
+from engine.experiments.active_run import ActiveRun, RunPlan, TrialAtWork, ended_run, set_aside, start_run
+from engine.experiments.definition import change_options, least_environment, read_data, runs_of, share_of
 from engine.experiments.functions import initialized
 from engine.experiments.pruning import Decision, Watch
-from engine.experiments.strategies import Strategy, strategy_for
+from engine.experiments.strategies import Strategy, may_have_more, next_values, strategy_for
 from engine.hardware import devices
 from engine.launch.local_launcher import preload
 from engine.launch.notify import announce
 from engine.launch.prepare import versions
+from engine.placement.shares import Slot, in_slot, slot_of
 from engine.project import user_code
 from engine.project.experiment import Objective, Target
 from engine.project.file import load
@@ -61,38 +62,20 @@ GOES_ON = ("stopped", "lost")
 Tell = Callable[[Trial], None]
 
 
-@dataclass
-class _TrialAtWork:
-    """A trial that has begun, and the projects of its runs that have not. Where trials are pruned, `unjudged` is the
-    record of its first run, which has ended before all of its epochs were judged."""
-
-    trial: Trial
-    waiting: dict[str, Project] = field(default_factory=dict)
-    unjudged: TrialRun | None = None
-    decision: Decision | None = None
-
-    @property
-    def is_left(self) -> bool:
-        """Whether runs wait to be started or judged."""
-        return bool(self.waiting or self.unjudged)
-
-
 class Runner:
     """Runner of one experiment. `tell` is called with a trial whenever its state or its runs have changed."""
 
     def __init__(self, folder: ExperimentFolder, tell: Tell = lambda trial: None) -> None:
         self._folder, self._tell = folder, tell
         self._active: dict[str, ActiveRun] = {}
-        self._at_work: dict[int, _TrialAtWork] = {}
+        self._at_work: dict[int, TrialAtWork] = {}
         self._trials: dict[int, Trial] = {}
-        self._slots: list[Slot] = []
         self._unflushed: list[Path] = []
         self._restarts: dict[str, int] = {}
         """Restarts of runs whose coordinator was killed, by name."""
         self._is_stopping = self._is_finishing = False
         self._failure: UserError | None = None
-        self._reason = ""
-        self._lock = -1
+        self._reason, self._lock = "", -1
 
     def run(self) -> ExperimentInfo:
         """Run the experiment to its end and return its record. Ctrl-C stops it, as `stop` does; a second one leaves the
@@ -138,8 +121,6 @@ class Runner:
                 with contextlib.suppress(UserError):
                     run.folder.request("stop")
 
-    # ---- the beginning ----
-
     def _open(self, info: ExperimentInfo) -> None:
         """Read definition and trials, and what every trial needs into memory."""
         self._project = load(self._folder.project).project
@@ -150,11 +131,10 @@ class Runner:
         self._objectives = [Objective.read(name) for name in info.objectives]
         self._target = Target.read(self._project.experiment.target) if self._project.experiment.target else None
         self._strategy: Strategy = strategy_for(self._project, self._objectives, self._folder.journal, self._base)
-        epochs = self._project.training.max_epochs
-        self._watch = Watch(self._project.experiment, self._objectives[0], epochs)
+        self._watch = Watch(self._project.experiment, self._objectives[0], self._project.training.max_epochs)
         self._log = TrialLog(self._folder)
         self._inventory = devices.probe()
-        self._slots = slots_for(self._project, self._inventory)
+        self._share = share_of(self._project, self._inventory)
         preload()  # so that each run starts at once in its forked process
         versions()
         with contextlib.suppress(UserError):  # each trial says what is wrong with its data
@@ -168,18 +148,18 @@ class Runner:
             else:
                 self._take_over(at_work)
 
-    def _begin(self, trial: Trial) -> _TrialAtWork:
+    def _begin(self, trial: Trial) -> TrialAtWork:
         """Take note of a trial that begins, or that an earlier runner has begun."""
         self._strategy.began(trial)
         self._watch.begin(trial, self._folder_of(self._first_run(trial.number)))
-        at_work = self._at_work[trial.number] = _TrialAtWork(trial)
+        at_work = self._at_work[trial.number] = TrialAtWork(trial)
         return at_work
 
     def _first_run(self, number: int) -> str:
         """Return the name of the only or the first run of a trial."""
         return str(number) if self._project.experiment.runs_per_trial == 1 else f"{number}_1"
 
-    def _take_over(self, at_work: _TrialAtWork) -> None:
+    def _take_over(self, at_work: TrialAtWork) -> None:
         """Go on with a trial that an earlier runner has begun."""
         trial = at_work.trial
         projects = self._projects_of(trial)
@@ -189,10 +169,10 @@ class Runner:
             if name in ended:
                 continue
             if folder.info.is_file() and folder.is_alive():
-                self._active[name] = ActiveRun(trial.number, name, folder, None)
+                slot = slot_of(load(folder.project).project.environment, self._inventory)
+                self._active[name] = ActiveRun(trial.number, name, folder, slot)
             elif folder.info.is_file() and folder.state() not in GOES_ON:
-                run = ended_run(name, folder, self._objectives)
-                self._judge_or_record(at_work, run)
+                self._judge_or_record(at_work, ended_run(name, folder, self._objectives))
             else:
                 at_work.waiting[name] = project
         self._end_if_over(trial.number)
@@ -216,7 +196,7 @@ class Runner:
             limit_s = self._project.experiment.max_hours * 3600
             if limit_s and seconds_before + time.monotonic() - started > limit_s and not self._is_finishing:
                 self._is_finishing, self._reason = True, "the time of the experiment is over"
-            while not self._is_stopping and (slot := self._free_slot()) is not None and self._start_next(slot):
+            while not self._is_stopping and self._has_memory() and self._start_next():
                 pass
             while self._unflushed:  # while the next runs train
                 flush_folder(self._unflushed.pop())
@@ -245,7 +225,7 @@ class Runner:
             change_options(self._folder, changes)
             self._project = load(self._folder.project).project
             self._is_finishing, self._reason = False, ""  # what was asked for last counts
-            self._slots = slots_for(self._project, self._inventory)
+            self._share = share_of(self._project, self._inventory)
 
     def _stop_trial(self, number: Any) -> None:
         """Stop one trial: no more of its runs are started, and the experiment goes on with the others."""
@@ -274,38 +254,47 @@ class Runner:
 
     def _has_work(self) -> bool:
         return any(at_work.waiting for at_work in self._at_work.values()) or not (
-            self._is_finishing or self._next_values(peek=True) is None
+            self._is_finishing or not may_have_more(self._strategy, self._project.experiment, self._number_of_next)
         )
 
-    def _free_slot(self) -> Slot | None:
-        """Return a slot that no run uses, where memory allows another run."""
-        if len(self._active) >= len(self._slots):
-            return None
-        needed = self._project.experiment.memory_per_trial * 1e9 or MEMORY_BYTES
-        if self._active and psutil.virtual_memory().available < needed:
-            return None
-        used = [run.slot for run in self._active.values()]
-        for slot in self._slots:
-            if slot not in used:
-                return slot
-            used.remove(slot)
-        return self._slots[0]
+    @property
+    def _number_of_next(self) -> int:
+        return max(self._trials, default=0) + 1
 
-    def _start_next(self, slot: Slot) -> bool:
-        """Start the next run of a trial that has begun, else of a new trial. Return False where there is none."""
+    def _has_memory(self) -> bool:
+        """Return whether memory allows another run."""
+        needed = self._project.experiment.memory_per_trial * 1e9 or MEMORY_BYTES
+        return not self._active or psutil.virtual_memory().available >= needed
+
+    def _start_next(self) -> bool:
+        """Start the next run of a trial that has begun, else begin a trial where there is a place for one.
+
+        A run without a place waits, and so do those behind it: one over several devices is not passed by small ones.
+        Return False where nothing can be started.
+        """
+        used = [run.slot for run in self._active.values()]
         for at_work in self._at_work.values():
             if at_work.waiting:
-                name = next(iter(at_work.waiting))
-                self._start_run(at_work, name, slot)
+                name, project = next(iter(at_work.waiting.items()))
+                slot = self._share.slot(project.environment, used)
+                if slot is None:
+                    return False
+                del at_work.waiting[name]
+                self._start_run(at_work.trial, name, project, slot)
                 return True
-        if self._is_finishing or (values := self._values_of_next()) is None:
+        if self._is_finishing or self._share.slot(least_environment(self._project, self._share), used) is None:
             return False
+        values = self._values_of_next()
+        return values is not None and self._begin_next(values)
+
+    def _begin_next(self, values: Mapping[str, Any]) -> bool:
+        """Begin a trial, whose runs wait for a place; return True."""
         reason = ""
         try:
             values = initialized(self._project, self._base, values)
         except UserError as error:
             reason = str(error)
-        trial = Trial(max(self._trials, default=0) + 1, values, started=time.time())
+        trial = Trial(self._number_of_next, values, started=time.time())
         self._log.append(trial.number, values=values)  # before the run: it belongs to a trial from its first moment
         self._trials[trial.number] = trial
         at_work = self._begin(trial)
@@ -319,20 +308,12 @@ class Runner:
     def _values_of_next(self) -> dict[str, Any] | None:
         """Return the values of the next trial. Where there are none, no other trial begins."""
         try:
-            values = self._next_values()
+            values = next_values(self._strategy, self._project.experiment, self._number_of_next)
         except UserError as error:  # raised once the runs under way have ended
             self._failure, values = error, None
         if self._failure or (values is None and self._project.experiment.strategy == "function"):
             self._is_finishing = True
         return values
-
-    def _next_values(self, *, peek: bool = False) -> dict[str, Any] | None:
-        """Return the values of the next trial, None where there is none. With `peek` optuna is not asked."""
-        options, number = self._project.experiment, max(self._trials, default=0) + 1
-        is_listed = options.strategy in ("grid", "table")
-        if not is_listed and number > options.trials:
-            return None
-        return {} if peek and not is_listed else self._strategy.values_of(number)
 
     def _wait(self) -> None:
         """Wait until a run ends, at most until the next look."""
@@ -344,10 +325,10 @@ class Runner:
     def _folder_of(self, name: str) -> RunFolder:
         return RunFolder(self._folder.run_path(name))
 
-    def _start_run(self, at_work: _TrialAtWork, name: str, slot: Slot) -> None:
-        """Start a run of a trial that waits."""
-        project = placed(at_work.waiting.pop(name), slot)
-        plan = RunPlan(at_work.trial.number, name, self._folder_of(name), project, self._path, self._base)
+    def _start_run(self, trial: Trial, name: str, project: Project, slot: Slot) -> None:
+        """Start a run in its place."""
+        project = replace(project, environment=in_slot(project.environment, slot))
+        plan = RunPlan(trial.number, name, self._folder_of(name), project, self._path, self._base)
         private = [self._lock, self._log.descriptor]
         private += [d for run in self._active.values() for d in (run.pidfd, run.pipe) if d >= 0]
         self._active[name] = start_run(plan, slot, private)
@@ -430,7 +411,7 @@ class Runner:
 
     # ---- pruning ----
 
-    def _judge_or_record(self, at_work: _TrialAtWork, run: TrialRun) -> None:
+    def _judge_or_record(self, at_work: TrialAtWork, run: TrialRun) -> None:
         """Record a run that has ended; where its trial is judged by it, once all its epochs are judged."""
         if self._watch.is_on and run.name == self._first_run(at_work.trial.number):
             self._watch.read(at_work.trial.number, is_over=True)
@@ -449,7 +430,7 @@ class Runner:
                 at_work.unjudged = None
                 self._end_if_over(number)
 
-    def _prune(self, at_work: _TrialAtWork, decision: Decision) -> None:
+    def _prune(self, at_work: TrialAtWork, decision: Decision) -> None:
         """Ask the runs of a trial to stop; where there are none, the trial has ended."""
         at_work.decision, number = decision, at_work.trial.number
         at_work.waiting.clear()
@@ -462,16 +443,12 @@ class Runner:
             self._record_pruned(at_work, self._first_run(number))
             self._end_if_over(number)
 
-    def _record_pruned(self, at_work: _TrialAtWork, name: str) -> None:
-        """Record a run of a trial that was pruned: the first one as it was after the epoch of the decision, and of the
-        others, which have trained for longer or shorter, no scores."""
+    def _record_pruned(self, at_work: TrialAtWork, name: str) -> None:
+        """Record a run of a trial that was pruned, and again those that have ended before."""
         number, decision = at_work.trial.number, at_work.decision
         assert decision is not None
         for run in (ended_run(name, self._folder_of(name), ()), *at_work.trial.runs):
-            is_first = run.name == self._first_run(number)
-            if is_first:
-                run = replace(run, state=PRUNED, scores=decision.scores, epoch=decision.epoch)
-            self._record(number, run if is_first else replace(run, state="stopped", scores={}))
+            self._record(number, decision.applied(run, is_first=run.name == self._first_run(number)))
 
 
 # ---- a process of its own ----

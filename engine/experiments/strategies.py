@@ -75,6 +75,16 @@ def strategy_for(project: Project, objectives: Sequence[Objective], journal: Pat
     return ByOptuna(project, objectives, journal)
 
 
+def next_values(strategy: Strategy, options: ExperimentOptions, number: int) -> dict[str, Any] | None:
+    """Return the values of the trial of this number; None where the experiment has no more. Raises `UserError`."""
+    return strategy.values_of(number) if options.is_listed or number <= options.trials else None
+
+
+def may_have_more(strategy: Strategy, options: ExperimentOptions, number: int) -> bool:
+    """Return whether there may be a trial of this number, without asking optuna or a user's function for it."""
+    return strategy.values_of(number) is not None if options.is_listed else number <= options.trials
+
+
 # ---- without optuna ----
 
 

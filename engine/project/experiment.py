@@ -20,6 +20,7 @@ from engine.project.options.metrics import is_better_low
 from engine.project.parameters import MOST_TRIALS, Parameters, Rows
 
 GROUP, COMPARED, REPEATED, LIMITS = "Experiment", "What is compared", "Repeats", "Limits"
+LISTED = ("grid", "table")
 NEEDS_OPTUNA = ("tpe", "gp", "nsga2")
 SPLITS = ("training", "validation", "test")
 MEASURED = ("parameters", "seconds", "flops")
@@ -88,7 +89,7 @@ class ExperimentOptions(Record):
         group=GROUP,
         help="Number of trials. Default 20. Grid and table have at most as many as they have rows",
         matlab="Maximum number of trials",
-        visible_when=lambda options: options.strategy not in ("grid", "table"),
+        visible_when=lambda options: not options.is_listed,
     )
     constraints = Texts(
         (),
@@ -101,7 +102,7 @@ class ExperimentOptions(Record):
         low=0,
         group=GROUP,
         help="Seed of the values that are chosen. Default 0. It is not the seed of the training",
-        visible_when=lambda options: options.strategy not in ("grid", "table"),
+        visible_when=lambda options: not options.is_listed,
     )
     objectives = Texts(
         (),
@@ -196,6 +197,26 @@ class ExperimentOptions(Record):
         help="Trials that share a GPU. Default 1. Small networks leave most of a GPU unused",
         visible_when=lambda options: options.gpus_per_trial == 1,
     )
+    gpus = Int(
+        0,
+        low=0,
+        high=1024,
+        zero="all",
+        unit="GPUs",
+        label="GPUs in use",
+        group=LIMITS,
+        help="GPUs that the trials may use together. Default all, or those that the environment names",
+    )
+    cores = Int(
+        0,
+        low=0,
+        high=4096,
+        zero="all",
+        unit="cores",
+        label="Cores in use",
+        group=LIMITS,
+        help="CPU cores that trials on the CPU may use together. Default all",
+    )
     memory_per_trial = Float(
         0.0,
         low=0.0,
@@ -205,6 +226,11 @@ class ExperimentOptions(Record):
         group=LIMITS,
         help="Free memory needed to start a further trial. Default 0: 0.5 GB",
     )
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the definition lists all trials, so that their number is not limited."""
+        return self.strategy in LISTED
 
     @property
     def runs_per_trial(self) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engine.cli.main import main
-from engine.core.errors import EXIT_INPUT, EXIT_REQUIREMENT
+from engine.core.errors import EXIT_INPUT, EXIT_REQUIREMENT, EXIT_RUN_FAILED
 from engine.project.data import DataOptions
 from engine.project.environment import EnvironmentOptions
 from engine.project.experiment import ExperimentOptions
@@ -157,6 +157,19 @@ def test_functions_of_the_users_own_need_trust_before_anything_begins(
     assert main([*run, "--trust"]) == 0
     values = [dict(trial.values) for trial in open_experiment(project).read_trials()]
     assert values == [{"training.momentum": m, "training.max_epochs": 1} for m in (0.0, 0.1)]
+
+
+def test_the_budget_of_an_experiment_is_changed(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    run = ["experiment", "run", str(project), "--vary", "training.momentum=0,0.5"]
+    assert main([*run, "--set", "experiment.max_hours=1e-9"]) == EXIT_RUN_FAILED
+    folder = open_experiment(project)
+    assert (folder.state(), folder.read_info().reason) == ("finished", "the time of the experiment is over")
+    assert folder.read_trials() == []
+    assert main(["experiment", "append", str(folder.path), "--hours", "1", "--at-once", "1"]) == 0
+    assert main(["experiment", "run", str(folder.path)]) == 0
+    assert [trial.state for trial in folder.read_trials()] == ["finished"] * 2
+    assert folder.read_info().reason == ""
+    assert load(folder.project).project.experiment.at_once == 1
 
 
 def test_a_loss_that_is_not_finite_ends_its_trial_alone(project: Path) -> None:
