@@ -4,6 +4,8 @@ The exporter traces a symbolic operator of a domain of ours in place of each (`F
 `restore_operators` puts the operator with its attributes and constants there.
 """
 
+import logging
+
 import onnx
 import onnx_ir
 import torch
@@ -27,6 +29,11 @@ class ForeignOperator(nn.Module):
     def forward(self, *x: torch.Tensor) -> torch.Tensor | tuple[torch.Tensor, ...]:
         """Return results of the formats and sizes that the operator gives."""
         part = self.part
+        if part.one_by_one and x[0].shape[0] != 1:
+            raise UserError(
+                f"its operator {part.operator} came from a file for one sample, and would not take more.",
+                hint="Export it with a fixed batch of 1.",
+            )
         given = [
             as_operand(tensor, sizes).to(getattr(torch, dtype))
             for tensor, (dtype, sizes) in zip(x, part.inputs, strict=True)
@@ -79,6 +86,7 @@ def restore_operators(model: onnx_ir.Model, module: nn.Module, opset: int) -> No
     Raises `UserError` for an operator that changed between its version and `opset` in a way that cannot be converted.
     """
     versions: dict[str, int] = {}
+    logging.getLogger("onnx_ir.serde").setLevel(logging.ERROR)  # it misses the inputs of a node by itself
     for node in list(model.graph):
         if node.domain != DOMAIN:
             continue

@@ -4,7 +4,7 @@ import json
 import re
 
 from engine.core.errors import FieldError, ShapeError
-from engine.core.fields import Int, Text, quoted
+from engine.core.fields import Bool, Int, Text, quoted
 from engine.core.list_fields import Texts
 from engine.core.types import Kind, Size, Symbol, TensorType, clash
 from engine.layers.base import LayerType, Lowered, module
@@ -83,7 +83,9 @@ class OnnxOperator(LayerType):
 
     The layer has no weights and passes no gradient back: layers before it learn only along paths that do not lead
     through it, and a warning names those that do not learn at all. Sizes are those that were found when the file was
-    imported; other sizes of the input are refused. An export to ONNX writes the operator as it was.
+    imported; other sizes of the input are refused. An export to ONNX writes the operator as it was. Where the file is
+    for a batch of one sample, and the operator would not take several, samples are computed one after another; such a
+    network is exported for one sample.
     """
 
     key, label, family = "onnx_operator", "ONNX operator", "Custom"
@@ -100,6 +102,11 @@ class OnnxOperator(LayerType):
     )
     results = Words((), help=f"Number format and sizes of each result, or {OMITTED} for a result that nothing uses")
     constants = Words((), help="Constants in the file beside the project: name, number format and sizes")
+    one_by_one = Bool(
+        False,
+        label="One sample at a time",
+        help="Computes each sample by itself, for a file of one sample",
+    )
 
     def input_ports(self) -> tuple[str, ...]:
         return _ports("in", self.num_inputs)
@@ -179,6 +186,7 @@ class OnnxOperator(LayerType):
             operands=tuple(places.get(name, name) for name in self.operands or self.input_ports()),
             inputs=entering,
             results=results,
+            **({"one_by_one": True} if self.one_by_one else {}),
             **({"constants": tuple(map(read_constant, self.constants))} if self.constants else {}),
         )
 

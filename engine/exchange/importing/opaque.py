@@ -212,7 +212,12 @@ def _results(
         raise NotLiftable(reason)
     results = tuple(OMITTED if not kept else "float32" for kept in wanted)
     draft = draft.replace(results=results, num_outputs=sum(wanted))
-    draft, arrays = _tried_formats(node, reason, draft, tensors, constants)
+    try:
+        draft, arrays = _tried_formats(node, reason, draft, tensors, constants)
+    except NotLiftable:
+        if ctx.fixed_batch != 1:
+            raise
+        draft, arrays = _tried_formats(node, reason, draft.replace(one_by_one=True), tensors, constants)
     symbols = {str(size): size for x in tensors for size in x.type.sizes if isinstance(size, Symbol)}
     types, shown = [], []
     for several in zip(*arrays, strict=True):

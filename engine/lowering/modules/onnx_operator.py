@@ -59,7 +59,7 @@ class OnnxOperator(nn.Module):
     `operands` are those of the operator in order: the number of an input, the name of a constant, or None. `inputs` and
     `results` have number format and sizes without the batch (none: one number per sample; a name: any size); None
     stands for a result that is not needed. `constants` are (name, number format, sizes); their values are buffers that
-    `load_state_dict` sets.
+    `load_state_dict` sets. With `one_by_one` the operator gets one sample at a time.
 
     It passes no gradient: what leaves does not depend on its inputs for autograd.
     """
@@ -75,8 +75,10 @@ class OnnxOperator(nn.Module):
         inputs: tuple[tuple[str, tuple[int | str, ...]], ...],
         results: tuple[tuple[str, tuple[int | str, ...]] | None, ...],
         constants: tuple[tuple[str, str, tuple[int, ...]], ...] = (),
+        one_by_one: bool = False,
     ) -> None:
         super().__init__()
+        self.one_by_one = one_by_one
         self.operator, self.domain, self.opset, self.attributes = operator, domain, opset, attributes
         self.operands, self.inputs, self.results = operands, inputs, results
         self.names = tuple(name for name, _, _ in constants)
@@ -159,7 +161,15 @@ class OnnxOperator(nn.Module):
         for number, (tensor, (dtype, sizes)) in enumerate(zip(x, self.inputs, strict=True)):
             value = as_operand(tensor.detach(), sizes).to("cpu", getattr(torch, dtype))
             given[f"x{number}"] = value.contiguous().numpy()
-        return [as_matrix(value) for value in self.session.run(None, given)]
+        if not self.one_by_one:
+            return [as_matrix(value) for value in self.session.run(None, given)]
+        samples = [
+            [as_matrix(value) for value in self.session.run(None, {name: x[at : at + 1] for name, x in given.items()})]
+            for at in range(len(x[0]))
+        ]
+        if any(value.shape[:1] != (1,) for value in samples[0]):
+            raise RuntimeError(f"The operator {self.operator} gives no result for each sample.")
+        return [np.concatenate(several) for several in zip(*samples, strict=True)]
 
     def _tensor(self, value: np.ndarray, floats: torch.dtype, device: torch.device) -> torch.Tensor:
         """Return a result as a tensor of the network: real numbers as the inputs are, whole numbers as int64."""

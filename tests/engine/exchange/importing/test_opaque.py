@@ -11,11 +11,16 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+import torch
 from onnx import TensorProto, helper, numpy_helper
 
 from engine.core.errors import UserError
 from engine.core.files import ROOT
-from engine.exchange.importing.importer import import_file
+from engine.core.types import sequence
+from engine.exchange.foreign_operators import ForeignOperator
+from engine.exchange.importing.importer import import_file, network_of
+from engine.exchange.importing.onnx_file import read
+from engine.exchange.importing.parity import computed
 from engine.layers.onnx_operator import OnnxOperator
 from engine.lowering.modules.onnx_operator import OnnxOperator as OperatorModule
 from engine.project.file import load
@@ -174,6 +179,35 @@ def test_an_operator_that_crashes_later_is_a_warning(tmp_path: Path, monkeypatch
     monkeypatch.setattr(OperatorModule, "forward", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
     report = import_file(path, tmp_path / "a.netwright")
     assert report.parity.refusal == ("ONNX Runtime crashed while it computed the operators that are kept as they are.")
+
+
+def test_an_operator_of_a_file_for_one_sample_computes_each_by_itself(tmp_path: Path) -> None:
+    """Its places name the sample, so that it would change the first of several alone."""
+    node = helper.make_node("ScatterND", ["x", "places", "rows"], ["y"])
+    constants = {"places": np.array([[0, 1], [0, 3]]), "rows": numbers(2, 4)}
+    path = written(tmp_path / "a.onnx", [node], constants, [1, 5, 4])
+    report = import_file(path, tmp_path / "a.netwright")
+    assert report.parity.agrees, report.parity
+    (layer,) = operators(load(report.project).project)
+    assert layer.one_by_one
+    made = network_of(read(path), {})
+    x = numbers(3, 5, 4)
+    (found,) = computed(made.module(), *made.ends(), {"x": x})
+    expected = x.copy()
+    expected[:, [1, 3]] = constants["rows"]
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_an_operator_for_one_sample_leaves_in_a_file_for_one(tmp_path: Path) -> None:
+    node = helper.make_node("ScatterND", ["x", "places", "rows"], ["y"])
+    constants = {"places": np.array([[0, 1]]), "rows": numbers(1, 4)}
+    report = import_file(written(tmp_path / "a.onnx", [node], constants, [1, 5, 4]), tmp_path / "a.netwright")
+    (layer,) = operators(load(report.project).project)
+    call = layer.lower(sequence(5, 4))
+    assert not isinstance(call, tuple)
+    foreign = ForeignOperator(OperatorModule(**call.kwargs), "path")
+    with pytest.raises(UserError, match="came from a file for one sample"):
+        foreign(torch.zeros(2, 5, 4))
 
 
 def test_an_operator_with_a_subgraph_takes_its_constants_along(tmp_path: Path) -> None:
