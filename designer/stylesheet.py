@@ -141,10 +141,12 @@ QComboBox::drop-down { border: none; width: 22px; subcontrol-origin: border; sub
 QComboBox::down-arrow { image: url("@chevron_down_muted"); width: 14px; height: 14px; }
 QComboBox::down-arrow:disabled { image: url("@chevron_down_line"); }
 QComboBox QLineEdit { background: transparent; border: none; padding: 0; min-height: 0; }
-QComboBox QAbstractItemView {
+QComboBox QAbstractItemView, QListView[role="popup"] {
   background: @panel; color: @text; border: 1px solid @line; padding: 4px; outline: none;
   selection-background-color: @raised; selection-color: @text; }
-QComboBox QAbstractItemView::item { min-height: 24px; padding: 0 4px; border-radius: 4px; }
+QListView[role="popup"] { padding: 0; }
+QComboBox QAbstractItemView::item, QListView[role="popup"]::item {
+  min-height: 24px; padding: 0 4px; border-radius: 4px; }
 QCheckBox, QRadioButton { background: transparent; color: @text; spacing: 8px; min-height: 20px; }
 QCheckBox:disabled, QRadioButton:disabled { color: @faint; }
 QCheckBox::indicator, QRadioButton::indicator, QAbstractItemView::indicator, QGroupBox::indicator {

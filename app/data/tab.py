@@ -360,6 +360,7 @@ class DataTab(QWidget):
         self.first.stop()
         has_files = options.source_type is not None and options.source_type.has_image_files
         self.preview.show_answer(answer, info, has_files=has_files)
+        self.form.offer_columns([str(column["name"]) for column in answer.get("columns") or ()])
         self.pages.setCurrentWidget(self.preview)
         self.checks.show_data(options, base, info)
         if has_files:

@@ -17,6 +17,7 @@ from designer.forms.line_editors import (
     HEIGHT,
     SEVERAL,
     Changed,
+    ColumnLine,
     LineEditor,
     NumberEditor,
     PathLine,
@@ -26,7 +27,7 @@ from designer.forms.line_editors import (
 )
 from designer.forms.switch import Switch
 from engine.core.errors import FieldError
-from engine.core.fields import Bool, Choice, Choices, Field, FilePath, Float, Int, Text
+from engine.core.fields import Bool, Choice, Choices, ColumnNames, Field, FilePath, Float, Int, Text
 from engine.core.list_fields import Floats, Ints, Padding, Pairs, Texts
 from engine.core.records import Record
 from engine.project.options.schedule import Phases
@@ -233,6 +234,11 @@ def _(field: Choices, value: object, changed: Changed) -> QWidget:
 @editor_for.register
 def _(field: Text, value: object, changed: Changed) -> QWidget:
     return LineEditor(field, value, changed)
+
+
+@editor_for.register
+def _(field: ColumnNames, value: object, changed: Changed) -> QWidget:
+    return ColumnLine(field, value, changed)
 
 
 @editor_for.register

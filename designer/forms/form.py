@@ -1,6 +1,6 @@
 """Forms made from declared fields: a record in, changed records out. Every form of the program is one of these."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -204,6 +204,11 @@ class Form(QWidget):
         for name, row in self.rows.items():
             row.is_swept = name in names if names is not None and can_vary(row.field) else None
         self._refresh(keep_typing=True)
+
+    def offer_columns(self, names: Sequence[str]) -> None:
+        """Offer names of columns where a field takes some."""
+        for row in self.rows.values():
+            row.offer_columns(names)
 
     def set_resolved(self, texts: Mapping[str, str]) -> None:
         """Show what automatic values come to, by field: `auto (2)`."""

@@ -1,13 +1,13 @@
 """Lines of text and numbers that are read as a field's value."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QStringListModel, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QWidget
 
 from designer import theme
 from engine.core.errors import FieldError
@@ -169,6 +169,63 @@ class PathLine(LineEditor):
     def forget_typing(self) -> None:
         """Give up a text that was not taken."""
         self._is_typed = False
+
+
+class ColumnLine(PathLine):
+    """A line with names of columns, taken as a path is. It offers the columns of the data as a list: at the arrow, with
+    the down key, and those that match while a name is typed."""
+
+    def __init__(self, field: Field[Any], value: object, changed: Changed) -> None:
+        super().__init__(field, value, changed)
+        self._names = QStringListModel(self)
+        self._completer = _LastName(self)
+        self._completer.setModel(self._names)
+        self._completer.activated.connect(self.type_in)
+        self.setCompleter(self._completer)
+        if (popup := self._completer.popup()) is not None:
+            theme.mark(popup, "role", "popup")
+        self._arrow = self.addAction(theme.icon("chevron-down", "muted"), QLineEdit.ActionPosition.TrailingPosition)
+        self._arrow.setToolTip("Columns of the data")
+        self._arrow.triggered.connect(self.show_names)
+        self.offer(())
+
+    def offer(self, names: Sequence[str]) -> None:
+        """Set the names of the columns."""
+        self._names.setStringList(list(names))
+        self._arrow.setVisible(bool(names))
+
+    def show_names(self) -> None:
+        """Show all columns as a list."""
+        self.setFocus()
+        self._completer.setCompletionPrefix("")
+        self._completer.complete()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """The down key shows the list."""
+        if event.key() == Qt.Key.Key_Down and self._names.rowCount():
+            self.show_names()
+        else:
+            super().keyPressEvent(event)
+
+
+class _LastName(QCompleter):
+    """Completes the last of several names that are separated by commas."""
+
+    def __init__(self, line: ColumnLine) -> None:
+        super().__init__(line)
+        self._line = line
+        self.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.setFilterMode(Qt.MatchFlag.MatchContains)
+
+    def splitPath(self, path: str) -> list[str]:
+        """Match what is behind the last comma."""
+        return [path.rpartition(",")[2].strip()]
+
+    def pathFromIndex(self, index: QModelIndex | QPersistentModelIndex) -> str:
+        """Put the name that was chosen behind the others."""
+        before = self._line.text().rpartition(",")[0].strip()
+        name = str(super().pathFromIndex(index))
+        return f"{before}, {name}" if before else name
 
 
 class NumberEditor(LineEditor):

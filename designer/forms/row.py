@@ -1,6 +1,6 @@
 """One row of a form: label with a dot for a changed value, editor, help, and what is wrong in words."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from designer import theme
 from designer.forms.field_editors import FieldEditor, PathEditor, editor_for
 from designer.forms.labels import FieldLabel, HelpLine, add_field_actions
-from designer.forms.line_editors import HEIGHT, NumberEditor, as_typed, parsed
+from designer.forms.line_editors import HEIGHT, ColumnLine, NumberEditor, as_typed, parsed
 from engine.core.errors import FieldError
 from engine.core.fields import Bool, Choice, Choices, Field, first_clause
 from engine.core.records import Record
@@ -95,6 +95,7 @@ class Row:
         self._parts: _Parts | None = None
         self._error_label: QLabel | None = None
         self._resolved = ""
+        self._columns: Sequence[str] = ()
         self._offer: QWidget | None = None
         self.offer_button: QPushButton | None = None
 
@@ -134,6 +135,7 @@ class Row:
             parts.field_editor.show_record(self._record)
             self._place(parts)
             self.show_resolved(self._resolved)
+            self.offer_columns(self._columns)
             if not self.applies or self.is_folded:  # asked for although it is not seen
                 self.set_visible(False)
         return self._parts
@@ -258,6 +260,12 @@ class Row:
         self._resolved = resolved
         if self._parts is not None and isinstance(self._parts.editor, NumberEditor):
             self._parts.editor.show_resolved(resolved)
+
+    def offer_columns(self, names: Sequence[str]) -> None:
+        """Offer names of columns, where the field takes some."""
+        self._columns = names
+        if self._parts is not None and isinstance(self._parts.editor, ColumnLine):
+            self._parts.editor.offer(names)
 
     def offer(self, words: str, button: str, act: Callable[[], None]) -> None:
         """Offer something under the field, which one click on the button takes, until `withdraw`."""

@@ -423,6 +423,10 @@ class Text(Field[str]):
         return {"type": "string", "maxLength": 4096}
 
 
+class ColumnNames(Text):
+    """One or several names of columns of the data, separated by commas."""
+
+
 class FilePath(Text):
     """Path of a file or a folder. Relative paths are resolved against the folder of the project."""
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from engine.core.errors import FieldError
-from engine.core.fields import Choice, FilePath, Float, Int, Text
+from engine.core.fields import Choice, ColumnNames, FilePath, Float, Int, Text
 from engine.core.text import format_percent
 from engine.project.sources.catalog import SourceOptions
 
@@ -63,7 +63,7 @@ class DataOptions(SourceOptions):
         "divideind, divideblock, cvpartition",
         visible_when=_can_choose,
     )
-    split_column = Text(
+    split_column = ColumnNames(
         "",
         label="Column",
         group="Split",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from engine.core.errors import FieldError
-from engine.core.fields import Choice, Float, Int, Text
+from engine.core.fields import Choice, ColumnNames, Float, Int
 from engine.core.records import Record
 from engine.project.sources.base import Guess, Peek, SourceType
 
@@ -18,7 +18,7 @@ LEAST_RATE, MOST_RATE = 100, 768_000
 class AudioOptions(Record):
     """Options of audio files."""
 
-    sound_column = Text(
+    sound_column = ColumnNames(
         "",
         label="Column of sounds",
         group="Source",

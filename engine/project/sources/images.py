@@ -6,7 +6,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from engine.core.errors import FieldError, plural
-from engine.core.fields import Choice, FilePath, Int, Text
+from engine.core.fields import Choice, ColumnNames, FilePath, Int
 from engine.core.list_fields import Texts
 from engine.core.records import Record
 from engine.core.types import TensorType
@@ -49,7 +49,7 @@ class ImageOptions(Record):
         "the folder or in folders inside it. Empty: none",
         visible_when=lambda options: options.target_kind in ("", "labels"),
     )
-    label_column = Text(
+    label_column = ColumnNames(
         "",
         label="Column of classes",
         group="Source",

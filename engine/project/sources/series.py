@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from engine.core.errors import FieldError
-from engine.core.fields import Choice, Int, Text
+from engine.core.fields import Choice, ColumnNames, Int
 from engine.core.records import Record
 from engine.core.types import TensorType
 from engine.project.sources.base import Guess, Peek, SourceType
@@ -24,7 +24,7 @@ FILE_NAMES = frozenset({"file", "filename", "file_name", "path"})
 class StepOptions(Record):
     """Options of tables with one row per time step."""
 
-    time_column = Text(
+    time_column = ColumnNames(
         "",
         label="Time column",
         group="Source",
@@ -47,13 +47,13 @@ class StepOptions(Record):
 class SeriesOptions(Record):
     """Options of time series alone."""
 
-    group_column = Text(
+    group_column = ColumnNames(
         "",
         label="Group column",
         group="Source",
         help="Column that tells several series apart, such as the number of a sensor. Default none: one series",
     )
-    known_columns = Text(
+    known_columns = ColumnNames(
         "",
         label="Known in advance",
         group="Source",
@@ -99,14 +99,14 @@ class SeriesOptions(Record):
 class SequenceOptions(Record):
     """Options of sequences alone."""
 
-    id_column = Text(
+    id_column = ColumnNames(
         "",
         label="Sequence column",
         group="Source",
         help="Column that says which sequence a row of a long table belongs to. Default none: each sequence has a file "
         "of its own",
     )
-    file_column = Text(
+    file_column = ColumnNames(
         "",
         label="File column",
         group="Source",

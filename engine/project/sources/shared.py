@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from engine.core.fields import Choice, FilePath, Text
+from engine.core.fields import Choice, ColumnNames, FilePath
 from engine.core.records import Record
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class SharedOptions(Record):
         group="Source",
         help="File or folder; relative to the project's folder",
     )
-    response = Text(
+    response = ColumnNames(
         "",
         label="Response",
         group="Source",

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.fields import Choice, Text
+from engine.core.fields import Choice, ColumnNames
 from engine.core.records import Record
 from engine.project.sources.base import Guess, Peek, SourceType
 
@@ -74,7 +74,7 @@ class TableOptions(Record):
         group="Source",
         help="Numbers that columns of dates become, such as 2024-01-31, 31.01.2024 or 31-Jan-2024 23:59. Default texts",
     )
-    left_out = Text(
+    left_out = ColumnNames(
         "",
         label="Columns left out",
         group="Source",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from engine.core.errors import FieldError
-from engine.core.fields import Bool, Choice, FilePath, Int, Text
+from engine.core.fields import Bool, Choice, ColumnNames, FilePath, Int
 from engine.core.records import Record
 from engine.project.sources.base import Guess, Peek, SourceType
 
@@ -45,7 +45,7 @@ class TextOptions(Record):
         group="Source",
         help="What the network predicts of texts. Default auto",
     )
-    text_column = Text(
+    text_column = ColumnNames(
         "",
         label="Column of texts",
         group="Source",

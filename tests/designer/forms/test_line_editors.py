@@ -4,8 +4,9 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from designer.forms.form import Form
-from designer.forms.line_editors import stepped
+from designer.forms.line_editors import ColumnLine, stepped
 from engine.core.fields import Field, Float, Int
+from engine.project.data import DataOptions
 from engine.project.environment import EnvironmentOptions
 from engine.project.training import TrainingOptions
 from tests.designer.forms.sample import Sample, line_of, type_over
@@ -146,3 +147,29 @@ def test_zero_is_a_word_followed_by_what_it_comes_to(qtbot) -> None:
     assert line.text() == "auto (2)"
     type_over(qtbot, form, "num_workers", "many")
     assert form.reason == 'Workers: Expected auto, or a whole number from 1 to 1,024, received "many".'
+
+
+def test_columns_of_the_data_are_offered_and_the_last_of_several_is_completed(qtbot) -> None:
+    form = Form(DataOptions(source="table", path="flats.csv"))
+    before = form.record
+    qtbot.addWidget(form)
+    form.show()
+    form.offer_columns(["rooms", "floor", "price"])
+    line = form.rows["response"].widget
+    assert isinstance(line, ColumnLine)
+    line.setFocus()
+    qtbot.keyClicks(line, "rooms, PR")
+    assert form.record == before, "it is taken when it is complete"
+    completer = line.completer()
+    assert completer.completionCount() == 1
+    popup = completer.popup()
+    assert popup is not None
+    qtbot.keyClick(popup, Qt.Key.Key_Down)
+    qtbot.keyClick(popup, Qt.Key.Key_Return)
+    assert form.record == before.replace(response="rooms, price")
+    assert line.text() == "rooms, price"
+    line.clear()
+    qtbot.keyClick(line, Qt.Key.Key_Down)
+    assert popup.isVisible()
+    assert completer.completionCount() == 3
+    popup.hide()
