@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QMenu,
     QPushButton,
+    QSplitter,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -100,7 +101,7 @@ class SearchPage(QWidget):
         row.addWidget(self._make_results(), 1)
         for widget in (self._details_edge, self.details_side):
             row.addWidget(widget)
-        self._show_side(self.define_button.isChecked())
+        self._show_side()
         shell.editor.project_changed.connect(self._on_project)
         shell.documents.changed.connect(self._list_experiments)
 
@@ -121,10 +122,6 @@ class SearchPage(QWidget):
         column.setContentsMargins(16, 12, 16, 16)
         column.setSpacing(12)
         head = QHBoxLayout()
-        back = QPushButton("‹ Runs")
-        theme.mark(back, "role", "link")
-        back.setToolTip("Back to the list of runs")
-        back.clicked.connect(self.back_requested)
         begin_with, vary = QPushButton("Begin with"), QPushButton("Vary")
         menu = QMenu(begin_with)
         for name, text in READY.items():
@@ -135,7 +132,6 @@ class SearchPage(QWidget):
         self.vary_menu.aboutToShow.connect(self._fill_vary_menu)
         vary.setMenu(self.vary_menu)
         vary.setToolTip("Add an option or a field of a layer to what varies")
-        head.addWidget(back)
         head.addStretch(1)
         head.addWidget(begin_with)
         head.addWidget(vary)
@@ -158,11 +154,15 @@ class SearchPage(QWidget):
         self.use_button.setToolTip("Put the values of the best or the selected trial into the project; can be undone")
         self.use_button.clicked.connect(self._use_values)
         theme.mark(self.state, "role", "muted")
+        back = QPushButton("‹ Runs")
+        theme.mark(back, "role", "link")
+        back.setToolTip("Back to the list of runs")
+        back.clicked.connect(self.back_requested)
         self.define_button.setCheckable(True)
         self.define_button.setChecked(self._settings.value(DEFINES, "true") != "false")
         self.define_button.setToolTip("Show or hide what varies and how it is chosen")
-        self.define_button.toggled.connect(self._show_side)
-        for widget in (self.define_button, self.run_button, self.experiments, self.use_button, self.more):
+        self.define_button.toggled.connect(self._keep_side)
+        for widget in (back, self.define_button, self.run_button, self.experiments, self.use_button, self.more):
             bar.addWidget(widget)
         bar.addStretch(1)
         column.addLayout(bar)
@@ -176,10 +176,10 @@ class SearchPage(QWidget):
         return page
 
     def _make_trials(self) -> QWidget:
-        page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(12)
+        parts = QSplitter(Qt.Orientation.Vertical)
+        parts.setChildrenCollapsible(False)
+        parts.setHandleWidth(12)
+        parts.setStyleSheet("QSplitter::handle { background: transparent; }")
         self.plot_card = PlotCard(self.plot)
         self.along = QComboBox()
         self.along.setAccessibleName("Along")
@@ -188,14 +188,15 @@ class SearchPage(QWidget):
         self.plot_card.head.addStretch(1)
         self.plot_card.head.addWidget(self.along)
         self.plots = PlotsPanel(self.plot_card, "Progress")
-        column.addWidget(self.plots, 1)
+        parts.addWidget(self.plots)
         for plot in (self.plot, self.plots):
             plot.picked.connect(self.table.select)
         self.table.chosen.connect(lambda: self.plots.select(self.table.number))
         self.table.opened.connect(self.commands.actions["show"].trigger)
         self.table.chosen.connect(self._show_use)
-        column.addWidget(self.trials, 1)
-        return page
+        parts.addWidget(self.trials)
+        parts.setSizes([360, 420])
+        return parts
 
     # ---- definition ----
 
@@ -340,6 +341,7 @@ class SearchPage(QWidget):
         trials, is_alive = self._trials, self.trials.watcher.is_alive
         self.run_button.setText("Stop" if is_alive else "Run experiment")
         self.pages.setCurrentIndex(1 if trials else 0)
+        self._show_side()
         self.state.setText(self.state.text() if self._folder else "")
         if trials:
             front = {trial.number for trial in pareto_front(trials, objectives)} if len(objectives) > 1 else set()
@@ -380,10 +382,16 @@ class SearchPage(QWidget):
             return selected
         return best_trial(self._trials, self._folder.read_info().objectives)
 
-    def _show_side(self, is_shown: bool) -> None:
+    def _keep_side(self, is_shown: bool) -> None:
         self._settings.setValue(DEFINES, "true" if is_shown else "false")
-        self.side.setVisible(is_shown)
-        self._side_edge.setVisible(is_shown)
+        self._show_side()
+
+    def _show_side(self) -> None:
+        """Show the definition where the user wants it, and always as long as there are no trials."""
+        has_trials = self.pages.currentIndex() == 1
+        self.define_button.setVisible(has_trials)
+        for part in (self.side, self._side_edge):
+            part.setVisible(self.define_button.isChecked() or not has_trials)
 
     def _show_details(self) -> None:
         """Show what is known of the selected trials; without any the table has the room."""

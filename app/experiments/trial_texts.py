@@ -6,7 +6,14 @@ from engine.project.options.metrics import is_share
 from engine.runs.query import OPTION
 from engine.runs.trial_rows import FACTS, Group, is_score
 
-LABELS = {"trial": "Trial", "curve": "Curve", "started": "Started", "reason": "Reason", "runs": "Runs"}
+LABELS = {
+    "trial": "Trial",
+    "option:network": "Network",
+    "curve": "Curve",
+    "started": "Started",
+    "reason": "Reason",
+    "runs": "Runs",
+}
 COLOURS = {
     "red": "#e5484d",
     "orange": "#f2850f",

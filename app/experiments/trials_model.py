@@ -267,6 +267,8 @@ class TrialsModel(QAbstractTableModel):
         if column.startswith(OPTION):
             path = column.removeprefix(OPTION)
             return value_text(trial.values[path]) if path in trial.values else shown(row.options, path)
+        if (now := self._value_now(row, column)) is not None:
+            return score_text(column, now)
         spread = trial.spread(column)
         text = score_text(column, row.scores.get(column))
         return self._with_difference(row, column, f"{text} ± {spread[0]:.2g}" if spread else text)
@@ -290,6 +292,14 @@ class TrialsModel(QAbstractTableModel):
 
     def _is_running(self, row: TrialRow) -> bool:
         return row.trial.state not in OVER and self.shown.is_alive
+
+    def _value_now(self, row: TrialRow, column: str) -> float | None:
+        """Return the last value of the curve of a trial under way, in the column of its objective."""
+        is_followed = "." in column and column in self.shown.objectives[:1]
+        if not is_followed or column in row.scores or not self._is_running(row):
+            return None
+        curve = self.curves.get(row.trial.number)
+        return curve[-1] if curve else None
 
     def _seconds(self, row: TrialRow) -> float | None:
         trial = row.trial
@@ -381,7 +391,8 @@ class TrialsModel(QAbstractTableModel):
         if column == "state":
             found: QColor = getattr(palette, self.state_of(row)[1])
             return found
-        if row.marks.is_hidden or column in ("started", "runs") or (self._is_running(row) and column == "seconds"):
+        is_growing = self._is_running(row) and (column == "seconds" or is_score(column))
+        if row.marks.is_hidden or column in ("started", "runs") or is_growing:
             return palette.muted
         if column.startswith(OPTION):
             return palette.muted if self._differs(row, column) is False else None

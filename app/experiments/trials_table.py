@@ -19,6 +19,7 @@ LEAST_WIDTH, PADDING, CELLS_MEASURED, ROW_HEIGHT = 56, 22, 200, 30
 MOST_WIDTHS = {"reason": 320, "note": 240, "tags": 160, "trial": 260}
 MOST_WIDTH = 220
 FIXED_WIDTHS = {"curve": 108}
+LEAST_WIDTHS = {"state": 124}
 ARROW = 12
 """Room for the arrow of the sorted column."""
 UNASKED = ("started", "runs")
@@ -233,7 +234,11 @@ class TrialsTable(QTableView):
         if column == "trial" and self._model.group_columns:
             widest += STEP * (len(self._model.group_columns) + 1)
         header = letters.horizontalAdvance(column_label(column)) + ARROW + PADDING
-        return max(LEAST_WIDTH, min(header, MOST_WIDTH), min(MOST_WIDTHS.get(column, MOST_WIDTH), widest))
+        return max(
+            LEAST_WIDTHS.get(column, LEAST_WIDTH),
+            min(header, MOST_WIDTH),
+            min(MOST_WIDTHS.get(column, MOST_WIDTH), widest),
+        )
 
     def fit_columns(self) -> None:
         """Widen columns for what has come since, but those whose width the user has set; show those that say something

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.files import open_file
-from engine.runs.events import Points, Resumed, ThinnedPoints
+from engine.runs.events import Points, Resumed, Started, ThinnedPoints
 from engine.runs.experiments import ExperimentFolder, Trial, take_lines
 from engine.runs.lines import event_in
 from engine.runs.summary import last_events
@@ -15,6 +15,7 @@ from engine.runs.summary import last_events
 READ_BYTES = 2**17
 """Bytes of the log of trials that are read at a time, which takes some 10 ms."""
 CURVE_POINTS = 48
+HEAD_BYTES = 2**14
 CURVE_LIMIT_BYTES = 2**24
 
 
@@ -68,9 +69,19 @@ def read_live(run: Path) -> Live:
     started, progress = last_events(run)
     if progress is None:
         return Live()
+    if started is None:
+        started = _first_start(run)
     total = started.iterations if started is not None else 0
     share = min(1.0, progress.iteration / total) if total else 0.0
     return Live(share, progress.elapsed_s, progress.remaining_s)
+
+
+def _first_start(run: Path) -> Started | None:
+    """Return the first `started` event of a run whose log is long."""
+    with open_file(run / "events.jsonl") as file:
+        lines = file.read(HEAD_BYTES).split(b"\n")[:-1]
+    found = (event_in(line) for line in lines if b'"kind":"started"' in line)
+    return next((event for event in found if isinstance(event, Started)), None)
 
 
 @dataclass

@@ -73,3 +73,17 @@ def test_the_run_of_the_train_tab_is_chosen_once_it_is_listed(window: MainWindow
     with_run.runs.setCurrentIndex(0)
     with_run.history.changed.emit()
     assert with_run.run == Path("/runs/2"), "what is chosen by hand stays"
+
+
+def test_the_run_of_a_trial_is_evaluated_and_stays_beside_those_of_the_project(
+    with_run: TestTab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluated: list[Path | None] = []
+    monkeypatch.setattr(ScoresPage, "evaluate", lambda self: evaluated.append(self.run))
+    trial = Path("/experiments/1/runs/5")
+    with_run.show_trial(trial, "Trial 5 · adam")
+    assert evaluated == [trial]
+    with_run.history.changed.emit()
+    assert with_run.run == trial
+    assert with_run.runs.itemText(0) == "Trial 5 · adam"
+    assert with_run.runs.count() == 3

@@ -317,6 +317,12 @@ def test_compared_runs_differ_in_some_rows(compared: ComparePage) -> None:
     assert sorted(set(nameless(compared))) == []
 
 
+def test_any_number_of_runs_is_compared_with_curves_of_the_first(compared: ComparePage) -> None:
+    compared.show_runs([compared.runs[0]] * 11)
+    assert compared.title.text() == "11 runs compared, curves of the first 8"
+    assert (compared.table.columnCount(), len(compared.traces.traces)) == (12, 8)
+
+
 def test_compared_runs_show_the_quantity_and_the_axis_that_are_chosen(compared: ComparePage) -> None:
     page = compared
     page.traces.traces[0].curves |= {"recall": Curve(), "f-score": Curve()}

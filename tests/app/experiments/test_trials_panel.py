@@ -201,6 +201,7 @@ def test_curves_and_progress_are_asked_for_and_painted(
     assert len(model.data(model.index(1, curve), CURVE)) == 4  # type: ignore[arg-type]
     assert model.data(model.index(3, state), SHARE) == 0.25
     assert cells(panel, "state")[3] == "● Training 25 %"
+    assert cells(panel, ACCURACY)[3] == "20.00 %", "as far as it is trained"
     panel.marks = mark_trials(folder, [2], colour="green", cell=(ACCURACY, "odd"))
     panel.refresh()
     assert model.data(model.index(1, 0), TINT) is not None

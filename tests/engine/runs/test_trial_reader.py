@@ -63,7 +63,8 @@ def test_progress_of_a_run(tmp_path: Path) -> None:
     progress = Progress(
         epoch=1, iteration=50, elapsed_s=3.0, remaining_s=9.0, rate=0.1, samples_per_second=1.0, memory_bytes=1
     )
-    live = read_live(run_with(tmp_path, started, progress))
+    many = [Points(split="training", first_step=1, steps_apart=1, values={"loss": [0.1] * 100})] * 200
+    live = read_live(run_with(tmp_path, started, *many, progress))
     assert (live.share, live.elapsed_s, live.remaining_s) == (0.25, 3.0, 9.0)
 
 
