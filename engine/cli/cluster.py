@@ -1,4 +1,4 @@
-"""Command `cluster list | add | edit | default | validate | remove | import | export`: profiles of clusters."""
+"""Command `cluster`: profiles of clusters, whether one works, and Netwright on its hosts."""
 
 import argparse
 import sys
@@ -11,6 +11,7 @@ from typing import Any
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, failure, print_json
 from engine.cli.terminal import print_table
+from engine.cluster.install import install
 from engine.cluster.profiles import (
     ClusterProfile,
     Profiles,
@@ -49,6 +50,7 @@ def register(commands: Commands) -> None:
         ("edit", _edit, "change a profile"),
         ("default", _default, "choose the profile of projects that name none"),
         ("validate", _validate, "try a profile in stages, each with a time limit and the way out"),
+        ("install", _install, "install Netwright on the hosts of a profile, in a folder of its own"),
         ("remove", _remove, "remove a profile; what runs there goes on"),
         ("import", _import, "take the profiles of a file that export wrote"),
         ("export", _export, "write a profile for others, without paths of secrets"),
@@ -63,6 +65,9 @@ def register(commands: Commands) -> None:
             subcommand.add_argument("name", metavar="NAME", help="letters, digits, - and _")
         if name in ("add", "edit"):
             _add_settings(subcommand)
+        if name == "install":
+            what = "the wheel to install; default: one that is built of this checkout"
+            subcommand.add_argument("--wheel", type=Path, metavar="FILE", help=what)
         if name == "edit":
             subcommand.add_argument("--rename", metavar="NAME", help="another name")
         if name == "export":
@@ -240,3 +245,12 @@ def _validate(arguments: argparse.Namespace) -> int:
         stages = [asdict(result) for result in results]
         print_json(arguments, {"profile": profile.name, "passed": not failed, "stages": stages, **why})
     return EXIT_UNAVAILABLE if failed else EXIT_DONE
+
+
+def _install(arguments: argparse.Namespace) -> int:
+    """Install on all hosts, and let the profile use what is there then."""
+    profile = find_profile(arguments.name)
+    for said in install(profile, arguments.wheel):
+        print(said, file=sys.stderr, flush=True)
+    save_profile(profile.replace(environment="wheel"), replacing=profile.name)
+    return _tell(arguments, profile.name)

@@ -470,6 +470,7 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "cluster edit": (ClusterProfile,),
     "cluster default": (ProfileList,),
     "cluster validate": (ValidatedStage, Validation),
+    "cluster install": (ClusterProfile,),
     "cluster remove": (ProfileList,),
     "cluster import": (ImportedProfiles,),
     "cluster export": (ExportedProfile,),

@@ -240,6 +240,26 @@ def _output(folder: str) -> str:
     return output.decode("utf-8", "replace")[-SAID:]
 
 
+def install(asked: dict[str, Any]) -> dict[str, Any]:
+    """Install a wheel with what it needs in an environment of its own, and return the versions in it."""
+    target, wheel = _path(asked["target"]), asked["wheel"]
+    python = os.path.join(target, "bin", "python")
+    try:
+        if not os.path.exists(python):
+            _done([os.path.expanduser(asked["python"]), "-m", "venv", target], 300.0)
+        _done([python, "-m", "pip", "install", "--quiet", "--upgrade", wheel], asked["limit_s"])
+    finally:
+        shutil.rmtree(os.path.dirname(wheel), ignore_errors=True)
+    return versions({"python": [python]})
+
+
+def _done(command: list[str], timeout: float) -> None:
+    """Run a command that must not fail."""
+    status, output, errors = _run(command, timeout)
+    if status:
+        raise Refused(f"{' '.join(command[:4])} has failed: {(errors or output).strip()[-SAID:]}")
+
+
 def scheduler(asked: dict[str, Any]) -> dict[str, Any]:
     """Return the partitions of Slurm with their states and numbers of nodes."""
     status, output, errors = _run(["sinfo", "-h", "-o", "%P %a %D %t"], 20.0)
@@ -295,7 +315,10 @@ def pack(asked: dict[str, Any]) -> None:
 
 ACTIONS = {
     action.__name__: action
-    for action in (*(reach, versions, scheduler, storage, prepare, start), *(answers, poll, request, cancel, delete))
+    for action in (
+        *(reach, versions, install, scheduler, storage, prepare, start),
+        *(answers, poll, request, cancel, delete),
+    )
 }
 
 
