@@ -95,7 +95,7 @@ class MainWindow(QMainWindow):
         self.canvas_commands = CanvasCommands(self, self.design, self.layer_times)
         self.weights = WeightsCommands(self, self.dataset, self.training, self.files.open_asking)
         self.imports.transfer_requested.connect(self.weights.transfer)
-        self.sweeps = SweepCommands(self, self.show_search)
+        self.sweeps = SweepCommands(self, lambda: self.show_search(defines=True))
         self.dialogs = DialogCommands(
             self, self.design, self.dataset, self.user_code, self.environment, self.training, self.sweeps
         )
@@ -157,10 +157,10 @@ class MainWindow(QMainWindow):
         holder.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         holder.addWidget(self.bar)
 
-    def show_search(self) -> None:
-        """Show the page on which experiments are defined and followed."""
+    def show_search(self, *, defines: bool = False) -> None:
+        """Show the page on which experiments are defined and followed; `defines` shows the definition too."""
         self.show_tab("experiments")
-        self.made.show_search()
+        self.made.show_search(defines=defines)
 
     @cached_property
     def blocks(self) -> "BlockCommands":

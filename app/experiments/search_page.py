@@ -1,6 +1,7 @@
 """Search: the definition of an experiment, its trials while they train, and what they have reached."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ from PySide6.QtCore import QSettings, Qt, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
+    QFileDialog,
     QHBoxLayout,
     QLabel,
     QMenu,
@@ -19,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.experiments.experiment_menu import ExperimentMenu
+from app.experiments.parameter_list import ParameterList
 from app.experiments.plots.chart import Findings
 from app.experiments.plots.panel import PlotsPanel
 from app.experiments.trial_commands import TrialCommands
@@ -37,7 +40,7 @@ from engine.project.experiment import LIMITS, ExperimentOptions
 from engine.project.file import dumps, load
 from engine.project.options.metrics import in_a_line
 from engine.project.project import Project
-from engine.project.sweeps import can_vary, varied_paths, with_parameter
+from engine.project.sweeps import can_vary, comparing_networks, varied_paths, with_parameter
 from engine.project.trials import READY, ready, with_values
 from engine.runs.experiments import (
     ExperimentFolder,
@@ -78,8 +81,11 @@ class SearchPage(QWidget):
         self._options: ExperimentOptions | None = None
         """The definition of the experiment that is shown, once it was read."""
         self._settings = QSettings("Netwright", "Netwright")
-        self.form = Form(shell.editor.project.experiment, folded=(LIMITS,))
+        self.parameters = ParameterList()
+        self.parameters.show_parameters(shell.editor.project.experiment.parameters)
+        self.form = Form(shell.editor.project.experiment, folded=(LIMITS,), below={"parameters": self.parameters})
         self.form.changed.connect(self._on_edited)
+        self.parameters.edited.connect(lambda found: self.form.set_value("parameters", found))
         self.experiments, self.run_button = QComboBox(), QPushButton("Run experiment")
         self.define_button = QPushButton("Definition")
         self.use_button = QPushButton("Use best values")
@@ -126,6 +132,7 @@ class SearchPage(QWidget):
         menu = QMenu(begin_with)
         for name, text in READY.items():
             menu.addAction(text, lambda name=name: self._begin_with(name))
+        menu.addAction("Compare architectures…", self._compare_networks)
         begin_with.setMenu(menu)
         begin_with.setToolTip("Definitions of experiments to begin with")
         self.vary_menu = QMenu(vary)
@@ -192,6 +199,7 @@ class SearchPage(QWidget):
         for plot in (self.plot, self.plots):
             plot.picked.connect(self.table.select)
         self.table.chosen.connect(lambda: self.plots.select(self.table.number))
+        self.plots.filtered.connect(self.trials.keep_only)
         self.table.opened.connect(self.commands.actions["show"].trigger)
         self.table.chosen.connect(self._show_use)
         parts.addWidget(self.trials)
@@ -210,6 +218,15 @@ class SearchPage(QWidget):
 
     def _begin_with(self, name: str) -> None:
         self._define(ready(name, self._shell.editor.project), "Define an experiment")
+
+    def _compare_networks(self) -> None:
+        """Ask for project files, whose networks the trials take."""
+        shell = self._shell
+        start, pattern = str(shell.documents.folder), "Projects (*.netwright)"
+        names, _ = QFileDialog.getOpenFileNames(shell.dialog_parent, "Compare architectures", start, pattern)
+        if names:
+            compare = partial(comparing_networks, files=names, base=shell.documents.base)
+            shell.editor.edit("Compare architectures", compare)
 
     def _fill_vary_menu(self) -> None:
         """Offer the training options by their groups, and the fields of each layer."""
@@ -240,6 +257,7 @@ class SearchPage(QWidget):
     def _on_project(self) -> None:
         if self.form.record != self._shell.editor.project.experiment:
             self.form.set_record(self._shell.editor.project.experiment)
+        self.parameters.show_parameters(self._shell.editor.project.experiment.parameters)
 
     # ---- running ----
 

@@ -1,7 +1,7 @@
 """The model of the table of trials: rows and groups that are shown, and what stands in their cells."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,6 +82,7 @@ class TrialsModel(QAbstractTableModel):
         self.live: dict[int, Live] = {}
         self.figures = QFont()
         self._query = ""
+        self._kept: frozenset[int] | None = None
         self._folded: set[tuple[str, ...]] = set()
         self._made: dict[int, TrialRow] = {}
         self._paths: dict[str, Any] = {}
@@ -103,6 +104,11 @@ class TrialsModel(QAbstractTableModel):
         if query != self._query:
             self._query = query
             self._refresh()
+
+    def keep_only(self, numbers: Iterable[int] | None) -> None:
+        """Show trials of these numbers alone; None for all."""
+        self._kept = frozenset(numbers) if numbers is not None else None
+        self._refresh()
 
     def group_by(self, columns: Sequence[str]) -> None:
         """Show the trials in groups by the values of columns."""
@@ -184,6 +190,7 @@ class TrialsModel(QAbstractTableModel):
     def _refresh(self) -> None:
         self._make_rows()
         rows = [row for row in self._made.values() if self.shows_hidden or not row.marks.is_hidden]
+        rows = [row for row in rows if self._kept is None or row.trial.number in self._kept]
         self._matching = ordered(matching(rows, self._query), self.order[0], is_down=self.order[1])
         wanted = self._unfolded(grouped(self._matching, self.group_columns)) if self.group_columns else self._matching
         columns = (*columns_of(self._paths, self._scores, self.shown.objectives), *self.extra)

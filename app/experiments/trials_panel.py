@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +116,7 @@ class TrialsPanel(QFrame):
                 self.marks = read_marks(folder)
             layout = TableLayout.read(self._layouts().get(folder.path.name))
         self.model.shown = Shown()
+        self.model.keep_only(None)
         self.table.restore(layout)
 
     def show_trials(self, objectives: Sequence[str], best: frozenset[int]) -> None:
@@ -145,6 +146,11 @@ class TrialsPanel(QFrame):
         self.model.look_for(text)
         self._tell()
         self._ask_soon()
+
+    def keep_only(self, numbers: Iterable[int] | None) -> None:
+        """Show the trials that brushes of a plot keep; None for all."""
+        self.model.keep_only(numbers)
+        self._tell()
 
     def _toggle_hidden(self) -> None:
         self.model.show_hidden(not self.model.shows_hidden)

@@ -94,11 +94,13 @@ class Pages:
         self._experiments = tab, search
         return tab
 
-    def show_search(self) -> None:
-        """Show the page that searches values in the Experiments tab, which was made."""
+    def show_search(self, *, defines: bool = False) -> None:
+        """Show the page that searches values in the Experiments tab, which was made; perhaps with what varies."""
         if self._experiments is not None:
             tab, search = self._experiments
             tab.pages.setCurrentWidget(search)
+            if defines:
+                search.define_button.setChecked(True)
 
     def _show_trial(self, path: Path) -> None:
         """Show the curves of a run of a trial in the Train tab."""

@@ -54,6 +54,20 @@ def without_parameter(project: Project, path: str) -> Project:
     return project.with_section("experiment", project.experiment.replace(parameters=kept))
 
 
+def comparing_networks(project: Project, files: Iterable[str], base: Path) -> Project:
+    """Return the project with an experiment whose trials take the networks of project files; those below the folder
+    `base` are named relative to it. Raises `UserError` for a file that cannot be read."""
+    paths = [Path(file).resolve() for file in files]
+    names = [
+        str(path.relative_to(base.resolve())) if path.is_relative_to(base.resolve()) else str(path) for path in paths
+    ]
+    for name in names:
+        with_values(project, {NETWORK: name}, base)
+    kept = [parameter for parameter in project.experiment.parameters if parameter.path != NETWORK]
+    options = project.experiment.replace(parameters=[Parameter(NETWORK, tuple(names)), *kept])
+    return project.with_section("experiment", options)
+
+
 def parameter_offered(project: Project, path: str) -> Parameter:
     """Return a parameter around the present value at a path, within the limits of its field: all options of a choice,
     on and off, half and double of a whole number, a decade up and down of a rate. Raises `UserError`."""

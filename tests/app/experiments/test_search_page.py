@@ -153,3 +153,31 @@ def test_a_field_of_a_layer_or_of_the_data_leads_to_the_values_that_vary(window:
     assert [p.path for p in window.editor.project.experiment.parameters] == ["data.validation_share"]
     window.design.sweep_ended.emit("data.validation_share")
     assert not window.editor.project.experiment.parameters
+
+
+def test_values_that_vary_are_edited_and_removed_in_rows(page: SearchPage, window: MainWindow) -> None:
+    page.vary(MOMENTUM)
+    page.vary("network.fc_1.outputs")
+    line = page.parameters.lines[MOMENTUM]
+    assert line.text() == "0.8,0.9,0.95"
+    line.setText("0.9..0.5")
+    line.editingFinished.emit()
+    assert not page.parameters.errors[MOMENTUM].isHidden()
+    assert window.editor.project.experiment.parameters[0].values == (0.8, 0.9, 0.95)
+    line.setText("0.5..0.9")
+    line.editingFinished.emit()
+    assert window.editor.project.experiment.parameters[0] == Parameter(MOMENTUM, (), 0.5, 0.9)
+    assert page.parameters.errors[MOMENTUM].isHidden()
+    page.parameters._remove(MOMENTUM)
+    assert list(page.parameters.lines) == ["network.fc_1.outputs"]
+    window.editor.undo()
+    assert page.parameters.lines[MOMENTUM].text() == "0.5..0.9"
+
+
+def test_brushes_of_a_plot_filter_the_table(page: SearchPage, folder: ExperimentFolder) -> None:
+    page.show_experiment(folder.path)
+    page.plots.filtered.emit({2, 3})
+    assert [row.trial.number for row in page.trials.model.trial_rows] == [2, 3]
+    assert page.trials.count.text() == "2 of 4 trials"
+    page.plots.filtered.emit(None)
+    assert len(page.trials.model.trial_rows) == 4

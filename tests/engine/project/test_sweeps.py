@@ -1,15 +1,18 @@
 """Values that vary: what is offered around the present value, and where it is kept."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.core.errors import UserError
 from engine.network import blocks
+from engine.project.file import save
 from engine.project.project import Project, set_option
 from engine.project.sweeps import (
     can_vary,
+    comparing_networks,
     layer_path,
     parameter_offered,
     varied_paths,
@@ -82,3 +85,17 @@ def test_the_path_of_a_layer_in_a_block_has_the_names_of_the_blocks(project: Pro
     path = layer_path(project, scope, "conv_1", "filters")
     assert path == "network.stage/conv_1.filters"
     assert parameter_offered(project, path).values == (4, 8, 16)
+
+
+def test_architectures_are_compared_by_their_project_files(project: Project, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        save(project, tmp_path / f"{name}.netwright")
+    files = [str(tmp_path / f"{name}.netwright") for name in ("a", "b")]
+    varied = comparing_networks(with_parameter(project, "training.momentum"), files, tmp_path)
+    assert [parameter.show() for parameter in varied.experiment.parameters] == [
+        "network=a.netwright,b.netwright",
+        "training.momentum=0.8,0.9,0.95",
+    ]
+    assert not list(definition_problems(varied, tmp_path))
+    with pytest.raises(UserError, match=r"none\.netwright"):
+        comparing_networks(project, [str(tmp_path / "none.netwright")], tmp_path)
