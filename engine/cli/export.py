@@ -63,7 +63,7 @@ def onnx_options(arguments: argparse.Namespace) -> OnnxOptions:
         text = getattr(arguments, name)
         if text is None:
             continue
-        if arguments.format != "onnx":
+        if arguments.format != "onnx" and name != "temperature":
             raise UserError(f"{flag(name)} is an option of ONNX; the format is {arguments.format}.", code="usage")
         values[name] = option.parse(text)
     options = OnnxOptions(**values)

@@ -206,6 +206,12 @@ def export(
     from engine.exchange.exported_network import described_inputs, with_fixed_sizes
 
     options = options or OnnxOptions()
+    is_bare = format == "onnx" and options.probabilities == "outside"
+    if facts is not None and options.temperature == "inside" and not is_bare:
+        from engine.exchange.calibration import calibrated
+
+        network, record, said = calibrated(network, record, facts)
+        source = replace(source, project=replace(source.project, network=network), notes=(*source.notes, *said))
     ranged = ranges(network, facts, data, source.weights)
     if format == "onnx":
         fixed = with_fixed_sizes(record.for_onnx(()), options)

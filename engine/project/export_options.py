@@ -94,6 +94,16 @@ class OnnxOptions(Record):
         group=CONTENT,
         help="Place of the softmax or sigmoid at outputs that are classes or labels. Default inside",
     )
+    temperature = Choice(
+        "inside",
+        options=("inside", "outside"),
+        notes={
+            "inside": "Scores are divided by the temperature that was stored with the network",
+            "outside": "As trained; the preparation has the temperature, and predict applies it",
+        },
+        group=CONTENT,
+        help="Place of a stored temperature, which calibrates probabilities. Default inside. Of PyTorch files, too",
+    )
     external_data = Choice(
         "auto",
         options=("auto", "yes", "no"),
