@@ -1,6 +1,6 @@
 """The dialog that makes a trained network smaller: what each amount costs and brings, and a project that goes on."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
+from app.plots.figure_card import FigureCard
+from app.plots.pruning_plot import PruningPlot
 from app.processes import EngineCommand
 from app.shell import Shell
 from designer import theme
@@ -36,9 +38,13 @@ class PruneDialog(QDialog):
         super().__init__(shell.dialog_parent)
         self._shell, self._run, self._open_project = shell, run, open_project
         self._command: EngineCommand | None = None
+        self._rows: Sequence[Mapping[str, Any]] = ()
         self._amounts: list[float] = []
         self.setWindowTitle("Prune")
-        self.resize(820, 380)
+        self.resize(820, 640)
+        self.plot = PruningPlot()
+        self.plot.setMinimumHeight(220)
+        self.plot.row_clicked.connect(self._choose)
         self.way, self.table, self.state = QComboBox(), QTableWidget(), QLabel()
         for label, _ in WAYS:
             self.way.addItem(label)
@@ -63,6 +69,7 @@ class PruneDialog(QDialog):
             button.setAutoDefault(False)
             bottom.addWidget(button)
         column.addLayout(top)
+        column.addWidget(FigureCard(self.plot, "Score and size", "before training on", self._values, fills=True), 1)
         column.addWidget(self.table, 1)
         column.addLayout(bottom)
         self.way.currentIndexChanged.connect(self.measure)
@@ -79,7 +86,8 @@ class PruneDialog(QDialog):
     def measure(self) -> None:
         """Measure a few amounts of what is chosen."""
         self.table.setRowCount(0)
-        self._amounts = []
+        self._rows, self._amounts = (), []
+        self.plot.show_rows((), "")
         self._on_selected()
         self._start([], self.show_result, "Measuring accuracy, size and time…")
 
@@ -114,7 +122,8 @@ class PruneDialog(QDialog):
                 item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
                 self.table.setItem(line, place, item)
         self.table.resizeColumnsToContents()
-        self._amounts = [row["amount"] for row in rows]
+        self._rows, self._amounts = rows, [row["amount"] for row in rows]
+        self.plot.show_rows(rows, names[0] if names else "")
         self._say(" ".join([f"Measured on the {result['split']} split, before training on.", *result["notes"]]))
 
     def create_project(self) -> None:
@@ -134,7 +143,24 @@ class PruneDialog(QDialog):
 
     def _on_selected(self) -> None:
         row = self.table.currentRow()
-        self.create_button.setEnabled(bool(self.table.selectedItems()) and row > 0 and row < len(self._amounts))
+        is_selected = bool(self.table.selectedItems())
+        self.create_button.setEnabled(is_selected and row > 0 and row < len(self._amounts))
+        self.plot.choose(row if is_selected else -1)
+
+    def _choose(self, row: int) -> None:
+        """Select the row of the point that was clicked."""
+        self.table.selectRow(row)
+        self.table.setFocus()
+
+    def _values(self) -> list[list[object]]:
+        """Return the table for a CSV file."""
+        names = list(self._rows[0]["metrics"]) if self._rows else []
+        keys = ("parameters", "nonzero", "bytes", "flops", "milliseconds")
+        rows = [
+            [row["amount"], *(row["metrics"].get(name) for name in names), *(row[key] for key in keys)]
+            for row in self._rows
+        ]
+        return [["amount", *names, *keys], *rows]
 
     def _on_failed(self, reason: str) -> None:
         self._end()

@@ -51,12 +51,16 @@ def test_an_amount_is_chosen_and_its_project_opened(
     texts = [dialog.table.item(1, place) for place in range(7)]
     said = [item.text() for item in texts if item is not None]
     assert said == ["50 %", "90.0 %", "100", "90", "400 B", "1,000", "1.25 ms"]
-    dialog.table.selectRow(0)
+    dialog.plot.row_clicked.emit(0)
+    assert (dialog.table.currentRow(), dialog.plot._chosen) == (0, 0)
+    assert "0 % removed" in dialog.plot.readout(90.0)[1]
     assert not dialog.create_button.isEnabled(), "nothing is removed"
     dialog.table.selectRow(1)
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "small"), ""))
     dialog.create_button.click()
     to = tmp_path / "small.netwright"
+    assert dialog.plot._chosen == 1
+    assert dialog._values()[2][:2] == [0.5, 0.9]
     assert FakeCommand.made[2].arguments == ["prune", run, "--amount", "0.5", "-o", str(to), "--force", "--json"]
     FakeCommand.made[2].finished.emit({})
     assert opened == [to]

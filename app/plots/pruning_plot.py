@@ -1,0 +1,109 @@
+"""Score of a pruned network against the weights that it keeps, with the amount that is chosen."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QWidget
+
+from app.plots.axes import Unit, figure, linear_axis, tick_labels, values_axis
+from app.plots.items import Line, Markers
+from app.plots.plot import Plot
+from designer import markup, theme
+from designer.markup import Markup
+from engine.core.text import format_percent
+from engine.project.options.metrics import is_share, title_of
+
+NEAR_PIXELS = 16.0
+"""Distance within which a click means an amount."""
+EMPTY = "Accuracy against size is shown here as soon as it is measured."
+UNITS = ((1e9, "billion weights"), (1e6, "million weights"), (1e3, "thousand weights"), (1.0, "weights"))
+
+
+class PruningPlot(Plot):
+    """A point per amount, joined by a line; the chosen one is ringed. A click on a point tells its row."""
+
+    row_clicked = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self._rows: Sequence[Mapping[str, Any]] = ()
+        self._metric, self._chosen = "", -1
+        self._x = self._y = np.zeros(0)
+        super().__init__(parent=parent)
+        self._line, self._points, self._ring = Line(), Markers(size=8), Markers(size=15)
+        for item in (self._line, self._points, self._ring):
+            self.addItem(item, ignoreBounds=True)
+        self.setAccessibleName("Score by weights that are kept")
+
+    def show_rows(self, rows: Sequence[Mapping[str, Any]], metric: str) -> None:
+        """Show the rows of `netwright-engine prune` by one of their metrics."""
+        self._rows, self._metric, self._chosen = rows, metric, -1
+        self._x = np.array([row["nonzero"] for row in rows], dtype=float)
+        self._y = np.array([row["metrics"].get(metric, math.nan) for row in rows], dtype=float)
+        self.heading = f"{title_of(metric)} by weights that are not zero" if metric else ""
+        self.refresh()
+
+    def choose(self, row: int) -> None:
+        """Ring a point; -1 for none."""
+        self._chosen = row if 0 <= row < len(self._rows) else -1
+        self.refresh()
+
+    def dress(self) -> None:
+        """Points in the accent colour, a ring in that of the text."""
+        palette = theme.current()
+        self._line.setPen(pg.mkPen(palette.muted, width=1))
+        self._points.setPen(pg.mkPen(None))
+        self._points.setBrush(pg.mkBrush(palette.accent))
+        self._ring.setPen(pg.mkPen(palette.text, width=2))
+        self._ring.setBrush(pg.mkBrush(None))
+
+    def draw(self) -> str:
+        """Weights from 0 on; shares between 0 and 100 %."""
+        if not len(self._x) or not np.isfinite(self._y).any():
+            return EMPTY
+        divisor, name = next(((d, n) for d, n in UNITS if self._x.max() >= d), UNITS[-1])
+        x = linear_axis(0.0, float(self._x.max()), self.num_x_ticks)
+        is_percent = is_share(self._metric)
+        y = values_axis(np.append(self._y, [0.0, 1.0]) if is_percent else self._y, self.num_y_ticks)
+        self.show_axes(x, Unit(name=name, divisor=divisor), y, tick_labels(y, is_percent=is_percent))
+        order = np.argsort(self._x, kind="stable")
+        self.lay(self._line, self._x[order], self._y[order])
+        self.lay(self._points, self._x, self._y)
+        chosen = slice(self._chosen, self._chosen + 1) if self._chosen >= 0 else slice(0, 0)
+        self.lay(self._ring, self._x[chosen], self._y[chosen])
+        return ""
+
+    def readout(self, place: float) -> tuple[float, Markup]:
+        """The amount whose number of weights is nearest to the pointer."""
+        if not len(self._x):
+            return place, Markup()
+        nearest = int(np.abs(self._x - place).argmin())
+        row = self._rows[nearest]
+        value = f"{title_of(self._metric)} {figure(float(self._y[nearest]), is_share(self._metric))}"
+        text = markup.filled(
+            "{} removed<br>{} weights<br>{}", format_percent(row["amount"]), f"{row['nonzero']:,}", value
+        )
+        return float(self._x[nearest]), text
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Tell the row of the point that is clicked."""
+        super().mousePressEvent(event)
+        at = self.mapToScene(event.position().toPoint())
+        if event.button() == Qt.MouseButton.LeftButton and (row := self.row_at(at.x(), at.y())) >= 0:
+            self.row_clicked.emit(row)
+
+    def row_at(self, x: float, y: float) -> int:
+        """Return the row of the point at a position in pixels; -1 where there is none."""
+        best, found = NEAR_PIXELS, -1
+        for row in range(len(self._x)):
+            spot = self.view.mapViewToScene(
+                pg.Point(float(self.x.to_view(self._x[row])), float(self.y.to_view(self._y[row])))
+            )
+            distance = math.hypot(spot.x() - x, spot.y() - y)
+            if distance < best:
+                best, found = distance, row
+        return found
