@@ -13,21 +13,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter, QPixmap
 from PySide6.QtWidgets import (
     QFileDialog,
-    QFrame,
-    QGridLayout,
     QHBoxLayout,
     QLabel,
     QMenu,
     QPushButton,
-    QScrollArea,
-    QStackedWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from app.evaluation.cards import card, text_table
-from app.evaluation.page import TestPage
+from app.evaluation.page import CardsPage
 from app.plots.axes import Axis, Unit, figure, tick_labels, values_axis
 from app.plots.card import PlotCard
 from app.plots.comparison_plot import run_colour
@@ -171,18 +167,16 @@ def _dot(colour: QColor) -> QPixmap:
     return pixmap
 
 
-class RobustnessPage(TestPage):
+class RobustnessPage(CardsPage):
     """Measures a run in a process of its own. Results are kept in the folder of the run."""
 
     title: ClassVar[str] = "Robustness"
 
     def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
-        super().__init__(shell, parent)
+        super().__init__(shell, NOT_YET, parent)
         self._command: EngineCommand | None = None
         self.button, self.store = QPushButton("Measure"), QPushButton("Store threshold")
         self.state = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.pages, self.message = QStackedWidget(), QLabel(NOT_YET)
-        self.cards: list[QWidget] = []
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(12)
@@ -198,14 +192,6 @@ class RobustnessPage(TestPage):
         row.addWidget(self.state, 1)
         column.addLayout(row)
         column.addWidget(self.pages, 1)
-        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.message.setWordWrap(True)
-        self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.pages.addWidget(self.message)
-        self._area = QScrollArea()
-        self._area.setWidgetResizable(True)
-        self._area.setFrameShape(QFrame.Shape.NoFrame)
-        self.pages.addWidget(self._area)
         self._forget()
 
     def set_run(self, run: Path | None) -> None:
@@ -233,7 +219,7 @@ class RobustnessPage(TestPage):
         self.button.setText("Cancel")
         self.state.setText("Measuring: attacks take some seconds…")
         if self.pages.currentIndex() == 0:
-            self._say("Measuring…")
+            self.say("Measuring…")
 
     def _on_clicked(self) -> None:
         if self._command is not None:
@@ -244,11 +230,11 @@ class RobustnessPage(TestPage):
     def _forget(self) -> None:
         """Another run is chosen: what is shown does not belong to it."""
         self._end(is_cancelled=True)
-        self._clear()
+        self.clear()
         self.button.setEnabled(self.run is not None)
         self.store.hide()
         self.state.setText("")
-        self._say(NOT_YET)
+        self.say(NOT_YET)
 
     def _end(self, *, is_cancelled: bool = False) -> None:
         command, self._command = self._command, None
@@ -260,45 +246,27 @@ class RobustnessPage(TestPage):
 
     def _on_failed(self, reason: str) -> None:
         self._end()
-        self._clear()
+        self.clear()
         self.store.hide()
         self.state.setText("")
-        self._say(reason, refused=True)
-
-    def _say(self, text: str, *, refused: bool = False) -> None:
-        theme.mark(self.message, "role", "error" if refused else "muted")
-        self.message.setText(text)
-        self.pages.setCurrentIndex(0)
-
-    def _clear(self) -> None:
-        self.cards = []
-        self._area.setWidget(QWidget())
+        self.say(reason, refused=True)
 
     def show_result(self, result: Mapping[str, Any]) -> None:
         """Show the result of `netwright-engine robustness`."""
         self._end()
-        self._clear()
         is_percent = result["metric"] == "accuracy"
-        page = QWidget()
-        grid = QGridLayout(page)
-        grid.setContentsMargins(0, 0, 8, 0)  # beside the scroll bar
-        grid.setSpacing(12)
         by_kind = {curve["kind"]: curve for curve in result["curves"]}
         attacks = [by_kind[kind] for kind in ("fgsm", "pgd") if kind in by_kind]
         groups = [
             ("Attacks", attacks),
             *((NAMES[kind], [by_kind[kind]]) for kind in ("noise", "blur") if kind in by_kind),
         ]
-        self.cards = [StrengthCard(self.shell, title, curves, is_percent=is_percent) for title, curves in groups]
+        cards: list[QWidget] = [
+            StrengthCard(self.shell, title, curves, is_percent=is_percent) for title, curves in groups
+        ]
         if result["unlike_training"]:
-            self.cards.append(card(unlike_table(result["unlike_training"]), "Unlike the training data", UNLIKE))
-        for number, widget in enumerate(self.cards):
-            grid.addWidget(widget, number // 2, number % 2, Qt.AlignmentFlag.AlignTop)
-        for side in (0, 1):
-            grid.setColumnStretch(side, 1)
-        grid.setRowStretch(len(self.cards), 1)
-        self._area.setWidget(page)
-        self.pages.setCurrentIndex(1)
+            cards.append(card(unlike_table(result["unlike_training"]), "Unlike the training data", UNLIKE))
+        self.show_cards([cards[start : start + 2] for start in range(0, len(cards), 2)])
         self.store.setVisible(bool(result["unlike_training"]))
         self.store.setEnabled(not result["stored"])
         metric = "accuracy" if is_percent else "RMSE"

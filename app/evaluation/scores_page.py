@@ -9,13 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
-    QFrame,
-    QGridLayout,
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QScrollArea,
-    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -24,7 +20,7 @@ from app.evaluation.calibration_card import CalibrationCard
 from app.evaluation.cards import stacked
 from app.evaluation.curves_card import CurvesCard
 from app.evaluation.groups_card import GroupsCard
-from app.evaluation.page import TestPage
+from app.evaluation.page import CardsPage
 from app.evaluation.plots import PredictionPlot, StepsPlot
 from app.evaluation.samples_card import SamplesCard
 from app.evaluation.score_tables import class_rows, class_table, point_rows, scores_of, step_rows
@@ -46,36 +42,25 @@ MOST_PLOTTED = 6
 NOT_YET = "Choose a run and data, then Evaluate: scores, confusions and the samples it gets wrong are shown here."
 
 
-class ScoresPage(TestPage):
+class ScoresPage(CardsPage):
     """Asks the warm engine to evaluate a run. Results are kept in the folder of the run, so that an evaluation that is
     known is shown at once, and its samples, thresholds and groups need no second one."""
 
     title = "Scores"
 
     def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
-        super().__init__(shell, parent)
+        super().__init__(shell, NOT_YET, parent)
         self._request: int | None = None
         self._others: set[int] = set()
         self._result: Mapping[str, Any] = {}
         self._other = ""
         self.data, self.button = QComboBox(), QPushButton("Evaluate")
         self.state = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.pages, self.message = QStackedWidget(), QLabel(NOT_YET)
-        self.cards: list[QWidget] = []
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(12)
         column.addLayout(self._make_bar())
         column.addWidget(self.pages, 1)
-        theme.mark(self.message, "role", "muted")
-        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.message.setWordWrap(True)
-        self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.pages.addWidget(self.message)
-        self._area = QScrollArea()
-        self._area.setWidgetResizable(True)
-        self._area.setFrameShape(QFrame.Shape.NoFrame)
-        self.pages.addWidget(self._area)
 
     def _make_bar(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -125,9 +110,9 @@ class ScoresPage(TestPage):
     def _forget(self) -> None:
         """Another run or other data is chosen: what is shown does not belong to it."""
         self._cancel()
-        self._clear()
+        self.clear()
         self.state.setText("")
-        self._say(NOT_YET)
+        self.say(NOT_YET)
 
     # ---- evaluating ----
 
@@ -183,47 +168,23 @@ class ScoresPage(TestPage):
     def _on_failed(self, reason: str) -> None:
         self._request = None
         self._cancel()
-        self._clear()
+        self.clear()
         self.state.setText("")
-        self._say(reason, refused=True)
+        self.say(reason, refused=True)
 
     def _on_finished(self, result: Mapping[str, Any]) -> None:
         self._request = None
         self._cancel()
         self.show_result(result)
 
-    def _say(self, text: str, *, refused: bool = False) -> None:
-        theme.mark(self.message, "role", "error" if refused else "muted")
-        self.message.setText(text)
-        self.pages.setCurrentIndex(0)
-
     # ---- the result ----
-
-    def _clear(self) -> None:
-        self.cards = []
-        self._area.setWidget(QWidget())
 
     def show_result(self, result: Mapping[str, Any]) -> None:
         """Show the result of `netwright-engine evaluate`."""
-        self._clear()
+        self.clear()
         self._result = result
-        page = QWidget()
-        grid = QGridLayout(page)
-        grid.setContentsMargins(0, 0, 8, 0)  # beside the scroll bar
-        grid.setSpacing(12)
-        grid.setColumnStretch(0, 1)
-        grid.setColumnStretch(1, 2)
-        line = 0
-        for number, target in enumerate(result["targets"]):
-            for row in self._rows_of(number, target, result):
-                for column, widget in enumerate(row):
-                    span = 2 if len(row) == 1 else 1
-                    grid.addWidget(widget, line, column, 1, span)
-                    self.cards.append(widget)
-                line += 1
-        grid.setRowStretch(line, 1)
-        self._area.setWidget(page)
-        self.pages.setCurrentIndex(1)
+        rows = [row for number, target in enumerate(result["targets"]) for row in self._rows_of(number, target, result)]
+        self.show_cards(rows, (1, 2))
         known = ", as evaluated before" if result.get("cached") else ""
         where = f"{result['split']} split" if result.get("split") else str(result["data"])
         notes = " ".join(result.get("notes", ()))
