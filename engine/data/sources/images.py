@@ -349,9 +349,12 @@ def _fill(array: Array, folder: Path, names: list[str], channels: str) -> list[t
         index, name = item
         try:
             numbers = read(folder / name, channels, height, width)
+            is_rounded = array.dtype == np.uint8 and numbers.dtype != np.uint8
+            array[index] = np.rint(numbers) if is_rounded else numbers
         except BadPictureError as error:
             return name, str(error)
-        array[index] = np.rint(numbers) if array.dtype == np.uint8 else numbers
+        except MemoryError:
+            return name, "it does not fit into memory"
         return None
 
     found = []
