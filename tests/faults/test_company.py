@@ -5,6 +5,8 @@ import contextlib
 import stat
 from pathlib import Path
 
+import pytest
+
 from engine.runs.events import Checkpointed, EpochEnded, Progress, StateChanged
 from engine.runs.log import EventReader
 from tests.faults.conftest import project_of
@@ -18,6 +20,7 @@ ODD |= {"MASTER_ADDR": "nowhere.invalid", "MASTER_PORT": "1", "RANK": "7", "WORL
 """The last four would lead torch to another meeting place than the run's own."""
 
 
+@pytest.mark.faults
 def test_a_run_that_is_not_alone(workshop: Workshop, together: Done, tmp_path: Path) -> None:
     folder = tmp_path / "Läufe und 实验" / ("x" * 180 + " ;$(touch oops)")
     notes = tmp_path / "flushed"

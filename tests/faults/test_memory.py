@@ -3,6 +3,8 @@
 import signal
 from pathlib import Path
 
+import pytest
+
 from engine.network.network import Network
 from engine.runs.events import Checkpointed, Event, Failed, Message, Resumed
 from tests.builders import chain, layer
@@ -48,6 +50,7 @@ def test_memory_that_runs_out_is_named_and_half_of_it_is_offered(workshop: Works
     assert again.end().folder.state() == "finished", again.printed()
 
 
+@pytest.mark.faults
 def test_a_worker_that_is_paused_is_known_soon_and_replaced(workshop: Workshop, together: Done, tmp_path: Path) -> None:
     """By somebody else: the log says so long before it is given up."""
     run = workshop.train(project_of(TWO), tmp_path / "run", patience_s=8, hold_at=14)

@@ -97,6 +97,7 @@ def test_the_window_names_no_other_machine(tmp_path: Path) -> None:
     assert workers | {run.read_info().coordinator} <= {one["pid"] for one in seen}, "all were watched"
 
 
+@pytest.mark.faults
 def test_exports_name_no_other_machine(tmp_path: Path) -> None:
     """A network in both forms, and curves in all three."""
     run = shutil.copytree(GOLDEN / "2_finished", tmp_path / "run")

@@ -99,6 +99,7 @@ def test_what_waits_without_workers_is_small(workshop: Workshop, together: Done,
     assert leftovers(run.folder) == []
 
 
+@pytest.mark.faults
 def test_what_is_small_ends_on_a_signal_as_it_would_have_with_workers(workshop: Workshop, tmp_path: Path) -> None:
     run, at = released(workshop, tmp_path / "run", shrink=True)
     run.signal(run.pid, signal.SIGTERM)  # it may come at any moment of the change

@@ -93,7 +93,7 @@ def known_cases(case: Case) -> list[Case]:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_output_sizes_are_those_of_the_built_module(key: str) -> None:
-    @settings(RULES, max_examples=12)
+    @settings(RULES, max_examples=6)
     @given(cases(key))
     def check(case: Case) -> None:
         module = built(case.network())
@@ -131,7 +131,7 @@ def _agrees(declared: TensorType, found: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_weights_are_those_of_the_built_module(key: str) -> None:
-    @settings(RULES, max_examples=8)
+    @settings(RULES, max_examples=4)
     @given(cases(key))
     def check(case: Case) -> None:
         network = case.network()
@@ -173,7 +173,7 @@ def test_flops_are_those_torch_counts(key: str) -> None:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_printed_source_is_the_same_module(key: str) -> None:
-    @settings(RULES, max_examples=6)
+    @settings(RULES, max_examples=3)
     @given(cases(key))
     def check(case: Case) -> None:
         network = case.network()
