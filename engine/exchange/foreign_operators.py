@@ -14,9 +14,10 @@ from torch import nn
 from torch.onnx.ops import symbolic_multi_out
 
 from engine.core.errors import UserError
-from engine.lowering.modules.onnx_operator import OnnxOperator, as_operand, onnx_node
+from engine.lowering.modules.onnx_operator import OnnxOperator, as_operand, as_result, onnx_node
 
 DOMAIN = "netwright.foreign"
+Sizes = tuple[int | str | None, ...]
 
 
 class ForeignOperator(nn.Module):
@@ -43,7 +44,8 @@ class ForeignOperator(nn.Module):
         named = {
             name: size
             for tensor, (_, sizes) in zip(given, part.inputs, strict=True)
-            for name, size in zip(sizes, tensor.shape[1:], strict=True)
+            for name, size in zip(_whole(sizes), tensor.shape, strict=True)
+            if name is not None
         }
         given_results = [result or ("float32", ()) for result in part.results]
         results = symbolic_multi_out(
@@ -51,13 +53,21 @@ class ForeignOperator(nn.Module):
             operands,
             {"path": self.path},
             dtypes=[getattr(torch, dtype) for dtype, _ in given_results],
-            shapes=[[x[0].shape[0], *(_known(part, size, named) for size in sizes)] for _, sizes in given_results],
+            shapes=[
+                [x[0].shape[0] if size is None else _known(part, size or 1, named) for size in _whole(sizes)]
+                for _, sizes in given_results
+            ],
             version=1,
         )
         floats = next((tensor.dtype for tensor in x if tensor.is_floating_point()), torch.float32)
-        kept = (value for value, result in zip(results, part.results, strict=True) if result is not None)
-        converted = tuple(_converted(value, floats) for value in kept)
+        kept = ((value, result[1]) for value, result in zip(results, part.results, strict=True) if result is not None)
+        converted = tuple(_converted(as_result(value, sizes), floats) for value, sizes in kept)
         return converted[0] if len(converted) == 1 else converted
+
+
+def _whole(sizes: Sizes) -> Sizes:
+    """Return sizes with None in the place of the batch."""
+    return sizes if None in sizes else (None, *sizes)
 
 
 def _converted(value: torch.Tensor, floats: torch.dtype) -> torch.Tensor:

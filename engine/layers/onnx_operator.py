@@ -12,6 +12,8 @@ from engine.layers.base import LayerType, Lowered, module
 MOST_PORTS = 64
 OMITTED = "-"
 """Stands for an operand or a result of the operator that is left out."""
+ABSENT, PLACE = "1", "N"
+"""Stand for a dimension of size 1 that a port lacks, and for the batch."""
 KINDS: dict[str, Kind] = {
     **dict.fromkeys(("float16", "float32", "float64"), "real"),
     **dict.fromkeys(("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"), "index"),
@@ -40,7 +42,8 @@ def written_type(dtype: str, type: TensorType | None) -> str:
     """Return the number format of an operand or a result with its axes, as text: `float32 C=3 H=32 W=32`.
 
     Without axes it has one number per sample and no axis besides the batch; the port is then features of one channel. A
-    size without an axis, `1`, is a dimension that the operator has and the port does not.
+    size without an axis, `1`, is a dimension that the operator has and the port does not; `N` stands where the operator
+    has the batch, unless it comes first.
     """
     axes = () if type is None else zip(type.axes, type.sizes, strict=True)
     return " ".join([dtype, *(f"{axis}={size}" for axis, size in axes)])
@@ -51,7 +54,7 @@ def read_type(text: str) -> tuple[str, TensorType]:
     dtype, *axes = text.split()
     if dtype not in KINDS:
         raise ValueError(f"the number format {quoted(dtype)} is none of {', '.join(KINDS)}")
-    pairs = [axis.partition("=") for axis in axes if axis != "1"] or [("C", "=", "1")]
+    pairs = [axis.partition("=") for axis in axes if axis not in (ABSENT, PLACE)] or [("C", "=", "1")]
     if len({name for name, _, _ in pairs}) < len(pairs) or not all(name and size for name, _, size in pairs):
         raise ValueError(f"expected a number format and sizes such as 'float32 C=3 H=32 W=32', received {quoted(text)}")
     sizes: list[Size] = [int(size) if size.isdecimal() else Symbol(size) for _, _, size in pairs]
@@ -174,7 +177,7 @@ class OnnxOperator(LayerType):
 
     def lower(self, *x: TensorType) -> Lowered:
         entering = tuple(map(_parsed, self.input_tensors)) or tuple((FORMATS[t.kind], _sizes(t)) for t in x)
-        results = tuple(None if text == OMITTED else _parsed(text) for text in self.results) or entering[:1]
+        results = tuple(None if text == OMITTED else _parsed(text, 0) for text in self.results) or entering[:1]
         places: dict[str, int | str | None] = {port: number for number, port in enumerate(self.input_ports())}
         places[OMITTED] = None
         return module(
@@ -200,14 +203,17 @@ def _ports(word: str, count: int) -> tuple[str, ...]:
     return (word,) if count == 1 else tuple(f"{word}{number}" for number in range(1, count + 1))
 
 
-Tensor = tuple[str, tuple[int | str, ...]]
-"""Number format, and sizes without the batch; a size that is known only at run time is a name."""
+Tensor = tuple[str, tuple[int | str | None, ...]]
+"""Number format, and sizes without the batch; a size that is known only at run time is a name, None the place of the
+batch where it is not the first."""
 
 
-def _parsed(text: str) -> Tensor:
+def _parsed(text: str, absent: int = 1) -> Tensor:
+    """Return number format and sizes; `absent` stands for a dimension that the port lacks."""
     dtype, type = read_type(text)
     known = iter(_sizes(type))
-    return dtype, tuple(1 if axis == "1" else next(known) for axis in text.split()[1:])
+    marks: dict[str, int | None] = {ABSENT: absent, PLACE: None}
+    return dtype, tuple(marks[axis] if axis in marks else next(known) for axis in text.split()[1:])
 
 
 def _sizes(type: TensorType) -> tuple[int | str, ...]:

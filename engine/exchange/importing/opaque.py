@@ -16,7 +16,16 @@ from engine.exchange.importing.folding import RANDOM
 from engine.exchange.importing.graph import OWN_DOMAIN, Constant, Node, outer_names
 from engine.exchange.importing.onnx_runner import arrays_from_child
 from engine.exchange.importing.values import BATCH, ONE, Held, NotLiftable, Tensor
-from engine.layers.onnx_operator import FORMATS, KINDS, MOST_PORTS, OMITTED, OnnxOperator, written_type
+from engine.layers.onnx_operator import (
+    ABSENT,
+    FORMATS,
+    KINDS,
+    MOST_PORTS,
+    OMITTED,
+    PLACE,
+    OnnxOperator,
+    written_type,
+)
 from engine.lowering.modules.onnx_operator import OnnxOperator as OperatorModule
 from engine.lowering.modules.onnx_operator import onnx_attribute
 
@@ -27,6 +36,7 @@ MOST_LISTED = 32
 """Longer lists of an attribute are constants."""
 LONGEST_TEXT = 4000
 """Characters of all attributes in the project; what does not fit is a constant."""
+BY_RANK = {len(axes): axes for axes in LAYOUTS.values()}
 BATCH_SIZES = (2, 3)
 STEPS = (11, 13)
 """Sizes that an operator is tried with, to see which sizes of its results depend on them."""
@@ -90,11 +100,12 @@ def _operands(ctx: Context, node: Node) -> tuple[list[Tensor], list[str], dict[s
         if held is None:
             operands.append(OMITTED)
         elif isinstance(held, Tensor):
-            is_flat = all(
-                axis in held.dims or size == 1 for axis, size in zip(held.type.axes, held.type.sizes, strict=True)
-            )
             shown = [dim for dim in held.dims if dim not in (BATCH, ONE)]
-            is_ready = is_flat and held.dims[:1] == (BATCH,) and shown == [a for a in held.type.axes if a in shown]
+            if len(shown) < held.type.rank and (layout := BY_RANK.get(len(shown))) is not None:
+                names = iter(layout)  # an axis of size 1 that the file does not have
+                held = ctx.relayout(node, held, [d if d in (BATCH, ONE) else next(names) for d in held.dims])
+                shown = list(layout)
+            is_ready = BATCH in held.dims and shown == list(held.type.axes)
             placed = held if is_ready else ctx.in_order(node, held)
             at = next((n for n, one in enumerate(tensors) if (one.port, one.dims) == (placed.port, placed.dims)), None)
             if at is None:
@@ -130,8 +141,9 @@ def _input_type(x: Tensor) -> str:
     """Return number format and sizes of an input as the file sees them, 1 for a dimension that the port lacks."""
     sizes = dict(zip(x.type.axes, x.type.sizes, strict=True))
     text = written_type(FORMATS[x.type.kind], None)
-    shown = [ONE if dim == ONE else f"{dim}={sizes[dim]}" for dim in x.dims if dim != BATCH]
-    return " ".join([text, *shown])
+    marks = {ONE: ABSENT, BATCH: PLACE}
+    dims = x.dims[1:] if x.dims[0] == BATCH else x.dims
+    return " ".join([text, *(marks.get(dim) or f"{dim}={sizes[dim]}" for dim in dims)])
 
 
 # ---- attributes ----
@@ -215,14 +227,14 @@ def _results(
     try:
         draft, arrays = _tried_formats(node, reason, draft, tensors, constants)
     except NotLiftable:
-        if ctx.fixed_batch != 1:
+        if ctx.fixed_batch != 1 or any(x.dims[0] != BATCH for x in tensors):
             raise
         draft, arrays = _tried_formats(node, reason, draft.replace(one_by_one=True), tensors, constants)
     symbols = {str(size): size for x in tensors for size in x.type.sizes if isinstance(size, Symbol)}
     types, shown = [], []
     for several in zip(*arrays, strict=True):
-        out, dims = _type_of(several, list(symbols.values()), tensors)
-        types.append(written_type(str(several[0].dtype), out if several[0].ndim > 1 else None))
+        text, dims = _placed_type(several, list(symbols.values()), tensors)
+        types.append(text)
         shown.append(dims)
     texts = iter(types)
     layer = draft.replace(results=tuple(next(texts) if kept else OMITTED for kept in wanted))
@@ -307,13 +319,15 @@ def _tried(
         alone = [module.computed(*(x[at : at + 1] for x in sample)) for at in range(BATCH_SIZES[0])]
     except Exception as error:  # onnx, ONNX Runtime and numpy raise classes of their own
         raise NotComputed(f"{reason}, and cannot be computed by itself ({type_name(error)})") from None
-    for number, (*ones, two) in enumerate(zip(*alone, found[0], strict=True)):
+    for number, (*ones, two, three) in enumerate(zip(*alone, found[0], found[1], strict=True)):
         if two.dtype.kind not in "fiubc" or str(two.dtype) not in KINDS:
             raise NotLiftable(f"{reason}, and gives {two.dtype} as its output {number + 1}, which a layer cannot hold")
-        has_batch = two.ndim > 0 and two.shape[0] == BATCH_SIZES[0]
-        is_apart = has_batch and all(one.shape == (1, *two.shape[1:]) for one in ones)
-        if not is_apart or (
-            node.op not in RANDOM and not np.allclose(np.concatenate(ones), two, rtol=1e-4, atol=1e-5, equal_nan=True)
+        axis = _batch_axis(two, three)
+        expected = None if axis is None else (*two.shape[:axis], 1, *two.shape[axis + 1 :])
+        if (
+            axis is None
+            or any(one.shape != expected for one in ones)
+            or (node.op not in RANDOM and not np.allclose(np.concatenate(ones, axis), two, 1e-4, 1e-5, equal_nan=True))
         ):
             raise NotLiftable(f"{reason}, and computes across the samples of a batch")
     return found
@@ -330,6 +344,38 @@ def _made_up(type: TensorType, batch: int, steps: int, generator: np.random.Gene
         return torch.from_numpy(generator.integers(0, 2, shape))
     values = torch.from_numpy(generator.uniform(0.1, 0.9, shape).astype(np.float32))
     return values.to(torch.complex64) if type.kind == "complex" else values
+
+
+def _batch_axis(two: np.ndarray, three: np.ndarray) -> int | None:
+    """Return the dimension of a result that is the batch, from what it is for `BATCH_SIZES`; None where none is."""
+    differing = [at for at, sizes in enumerate(zip(two.shape, three.shape, strict=False)) if sizes[0] != sizes[1]]
+    if two.ndim != three.ndim or len(differing) != 1:
+        return None
+    (at,) = differing
+    return at if (two.shape[at], three.shape[at]) == BATCH_SIZES else None
+
+
+def _placed_type(
+    several: tuple[np.ndarray, ...], symbols: list[Symbol], tensors: list[Tensor]
+) -> tuple[str, tuple[str, ...]]:
+    """Return number format and sizes of a result as text, and its dimensions in the file. Where the batch is not the
+    first of them, dimensions of size 1 are none of the port."""
+    place = _batch_axis(several[0], several[1]) or 0
+    moved = [np.moveaxis(one, place, 0) for one in several]
+    absent = [at for at in range(1, moved[0].ndim) if place and all(one.shape[at] == 1 for one in moved)]
+    kept = tuple(one.squeeze(tuple(absent)) for one in moved)
+    out, dims = _type_of((kept[0], kept[1], kept[2]), symbols, tensors)
+    text = written_type(str(several[0].dtype), out if kept[0].ndim > 1 else None)
+    if not place:
+        return text, dims
+    dtype, *sizes = text.split()
+    left, names = iter(sizes), iter(dims[1:])
+    words = [ABSENT if at in absent else next(left) for at in range(1, moved[0].ndim)]
+    shown = [ONE if at in absent else next(names) for at in range(1, moved[0].ndim)]
+    return (
+        " ".join([dtype, *words[:place], PLACE, *words[place:]]),
+        (*shown[:place], BATCH, *shown[place:]),
+    )
 
 
 def _type_of(
@@ -357,6 +403,6 @@ def _axes(result: np.ndarray, tensors: list[Tensor]) -> tuple[str, ...]:
     rank = result.ndim - 1
     for x in tensors:
         if x.rank == result.ndim and ONE not in x.dims:
-            return x.dims[1:]
+            return tuple(dim for dim in x.dims if dim != BATCH)
     usual = next((axes for axes in LAYOUTS.values() if len(axes) == rank), None)
     return usual or tuple(f"D{number}" for number in range(1, rank + 1))

@@ -45,21 +45,33 @@ def as_matrix(value: Any) -> np.ndarray:
     return np.asarray(value)
 
 
-def as_operand(x: torch.Tensor, sizes: tuple[int | str, ...]) -> torch.Tensor:
+def as_operand(x: torch.Tensor, sizes: tuple[int | str | None, ...]) -> torch.Tensor:
     """Return an input (N, ...) with the sizes that the operator takes: with dimensions of 1, or one number per sample;
-    a size that is a name is free."""
-    if len(sizes) + 1 == x.dim():
-        return x
-    return x.reshape(x.shape[0], *(-1 if isinstance(size, str) else size for size in sizes))
+    a size that is a name is free, and None is the place of the batch where that is not the first."""
+    own = [size for size in sizes if size is not None]
+    if len(own) + 1 != x.dim():
+        x = x.reshape(x.shape[0], *(-1 if isinstance(size, str) else size for size in own))
+    return x.movedim(0, sizes.index(None)) if None in sizes else x
+
+
+def as_result(x: torch.Tensor, sizes: tuple[int | str | None, ...]) -> torch.Tensor:
+    """Return what the operator gives with the batch first, and without dimensions of size 1 that the port lacks: those
+    with 0 in `sizes`."""
+    if None in sizes:
+        x = x.movedim(sizes.index(None), 0)
+    own = [size for size in sizes if size is not None]
+    absent = [place for place, size in enumerate(own, 1) if size == 0]
+    return x.squeeze(absent) if absent else x
 
 
 class OnnxOperator(nn.Module):
     """One operator of ONNX, computed by ONNX Runtime on the CPU, or by onnx's reference where that lacks it.
 
     `operands` are those of the operator in order: the number of an input, the name of a constant, or None. `inputs` and
-    `results` have number format and sizes without the batch (none: one number per sample; a name: any size); None
-    stands for a result that is not needed. `constants` are (name, number format, sizes); their values are buffers that
-    `load_state_dict` sets. With `one_by_one` the operator gets one sample at a time.
+    `results` have number format and sizes without the batch (none: one number per sample; a name: any size; None: the
+    place of the batch; 0: a dimension that is left out). A result that is not needed is None. `constants` are (name,
+    number format, sizes); their values are buffers that `load_state_dict` sets. With `one_by_one` the operator gets one
+    sample at a time.
 
     It passes no gradient: what leaves does not depend on its inputs for autograd.
     """
@@ -72,8 +84,8 @@ class OnnxOperator(nn.Module):
         opset: int,
         attributes: str,
         operands: tuple[int | str | None, ...],
-        inputs: tuple[tuple[str, tuple[int | str, ...]], ...],
-        results: tuple[tuple[str, tuple[int | str, ...]] | None, ...],
+        inputs: tuple[tuple[str, tuple[int | str | None, ...]], ...],
+        results: tuple[tuple[str, tuple[int | str | None, ...]] | None, ...],
         constants: tuple[tuple[str, str, tuple[int, ...]], ...] = (),
         one_by_one: bool = False,
     ) -> None:
@@ -150,7 +162,11 @@ class OnnxOperator(nn.Module):
     def forward(self, *x: torch.Tensor) -> torch.Tensor | tuple[torch.Tensor, ...]:
         """Compute the operator for inputs (N, ...) and return its results (N, ...), one or a tuple."""
         floats = next((tensor.dtype for tensor in x if tensor.is_floating_point()), torch.get_default_dtype())
-        results = tuple(self._tensor(value, floats, x[0].device) for value in self.computed(*x))
+        kept = (result for result in self.results if result is not None)
+        results = tuple(
+            self._tensor(value, sizes, floats, x[0].device)
+            for value, (_, sizes) in zip(self.computed(*x), kept, strict=True)
+        )
         return results[0] if len(results) == 1 else results
 
     def computed(self, *x: torch.Tensor) -> list[np.ndarray]:
@@ -171,8 +187,10 @@ class OnnxOperator(nn.Module):
             raise RuntimeError(f"The operator {self.operator} gives no result for each sample.")
         return [np.concatenate(several) for several in zip(*samples, strict=True)]
 
-    def _tensor(self, value: np.ndarray, floats: torch.dtype, device: torch.device) -> torch.Tensor:
+    def _tensor(
+        self, value: np.ndarray, sizes: tuple[int | str | None, ...], floats: torch.dtype, device: torch.device
+    ) -> torch.Tensor:
         """Return a result as a tensor of the network: real numbers as the inputs are, whole numbers as int64."""
         kind = floats if value.dtype.kind == "f" else torch.complex64 if value.dtype.kind == "c" else torch.int64
-        tensor = torch.from_numpy(np.ascontiguousarray(value)).to(device, kind)
+        tensor = as_result(torch.from_numpy(np.ascontiguousarray(value)).to(device, kind), sizes)
         return tensor.unsqueeze(1) if tensor.dim() == 1 else tensor

@@ -198,6 +198,31 @@ def test_an_operator_of_a_file_for_one_sample_computes_each_by_itself(tmp_path: 
     np.testing.assert_array_equal(found, expected)
 
 
+def clipped(path: Path) -> Path:
+    """An LSTM in two directions whose gates are clipped, with steps before samples, and its states."""
+    nodes = [
+        helper.make_node("Transpose", ["x"], ["t"], perm=[1, 0, 2]),
+        helper.make_node("LSTM", ["t", "w", "r"], ["o", "h"], hidden_size=5, direction="bidirectional", clip=0.5),
+        helper.make_node("ReduceSum", ["o", "one"], ["s"], keepdims=0),
+        helper.make_node("Transpose", ["s"], ["p"], perm=[1, 0, 2]),
+        helper.make_node("Transpose", ["h"], ["q"], perm=[1, 0, 2]),
+        helper.make_node("Concat", ["p", "q"], ["y"], axis=1),
+    ]
+    constants = {"w": numbers(2, 20, 3), "r": numbers(2, 20, 5), "one": np.array([1])}
+    return written(path, nodes, constants, ["N", 7, 3])
+
+
+def test_an_operator_with_the_batch_in_another_place(tmp_path: Path) -> None:
+    report = import_file(clipped(tmp_path / "a.onnx"), tmp_path / "a.netwright")
+    assert report.parity.agrees, report.parity
+    layer = next(one for one in operators(load(report.project).project) if one.operator == "LSTM")
+    assert layer.input_tensors == ("float32 T=7 N C=3",)
+    call = layer.lower(sequence(7, 3))
+    assert not isinstance(call, tuple)
+    stand_in = ForeignOperator(OperatorModule(**call.kwargs), "path")
+    assert stand_in.part.inputs == (("float32", (7, None, 3)),)
+
+
 def test_an_operator_for_one_sample_leaves_in_a_file_for_one(tmp_path: Path) -> None:
     node = helper.make_node("ScatterND", ["x", "places", "rows"], ["y"])
     constants = {"places": np.array([[0, 1]]), "rows": numbers(1, 4)}
