@@ -31,6 +31,8 @@ class TrialPlot(Plot):
         self._trials: list[Trial] = []
         self._objective, self._along = "", NUMBER
         self._marked: set[int] = set()
+        self.paths: list[str] = []
+        """The values by which trials can be plotted: those that are numbers."""
         self._places = self._values = np.empty(0)
         super().__init__()
         self.setMinimumHeight(MINIMUM_HEIGHT)
@@ -39,16 +41,14 @@ class TrialPlot(Plot):
             self.addItem(item, ignoreBounds=True)
         self.setAccessibleName("What the trials reach")
 
-    @property
-    def paths(self) -> list[str]:
-        """The values by which trials can be plotted: those that are numbers."""
-        found = dict.fromkeys(path for trial in self._trials for path in trial.values)
-        return [path for path in found if all(_is_number(t.values.get(path)) for t in self._trials if path in t.values)]
-
     def show_trials(self, trials: Sequence[Trial], objective: str, marked: set[int]) -> None:
         """Show trials; `marked` are the numbers of the best ones."""
         self._trials = [trial for trial in trials if trial.state in COUNTED and objective in trial.scores]
         self._objective, self._marked = objective, marked
+        found = dict.fromkeys(path for trial in self._trials for path in trial.values)
+        self.paths = [
+            path for path in found if all(_is_number(t.values[path]) for t in self._trials if path in t.values)
+        ]
         if self._along not in self.paths:
             self._along = NUMBER
         self.refresh()

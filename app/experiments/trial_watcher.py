@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import time
 from collections.abc import Iterable
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -14,6 +15,8 @@ from engine.runs.experiments import ExperimentFolder, Trial
 from engine.runs.trial_reader import Live, TrialsReader
 
 LOOK_MS = 400
+REST = 10
+"""The pause after changes were shown, as a multiple of the time that took: the window has its turns."""
 
 
 class TrialWatcher(QObject):
@@ -33,6 +36,7 @@ class TrialWatcher(QObject):
         self._reader: TrialsReader | None = None
         self._is_told = self._is_begun = False
         """Whether what was read is told, and whether anything was: the rest of a long log is told at its end."""
+        self._not_before = 0.0
         self._child: ChildProcess | None = None
         self._timer = QTimer(self)
         self._timer.timeout.connect(self.look)
@@ -54,7 +58,7 @@ class TrialWatcher(QObject):
         self.folder, self.curves, self.live = folder, {}, {}
         self._reader = TrialsReader(folder) if folder is not None else None
         self.is_alive = self._is_begun = False
-        self._is_told = True
+        self._is_told, self._not_before = True, 0.0
 
     def resume(self) -> None:
         """Somebody looks again."""
@@ -80,9 +84,12 @@ class TrialWatcher(QObject):
             self._timer.start(0 if is_behind else self._look_ms)
         self._is_told = self._is_told and not has_changed and is_alive == self.is_alive
         self.is_alive = is_alive
-        if not self._is_told and not (is_behind and self._is_begun):
+        if not self._is_told and not (is_behind and self._is_begun) and time.monotonic() >= self._not_before:
             self._is_told = self._is_begun = True
+            began = time.monotonic()
             self.changed.emit()
+            ended = time.monotonic()
+            self._not_before = ended + REST * (ended - began)
 
     # ---- curves and progress ----
 

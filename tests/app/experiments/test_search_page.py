@@ -127,6 +127,7 @@ def test_a_trial_that_ends_meanwhile_is_seen(page: SearchPage, folder: Experimen
     log.append(4, run="4", state="finished", scores={"validation.accuracy": 0.95})
     log.append(4, state="finished")
     log.close()
+    page.trials.watcher._not_before = 0.0
     page.trials.watcher.look()
     assert rows(page)[3] == ["4 ★", "✓ Finished", "0.3", "95.00 %", *rows(page)[3][4:]]
 

@@ -1,10 +1,10 @@
 """What can be done with trials on the page of experiments: marks, comparing, stopping, trying again, budget, export."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QColorDialog, QInputDialog
 
 from app.experiments import experiment_menu, trial_commands
@@ -117,18 +117,23 @@ def test_marks_are_set_for_all_selected_trials_and_kept(
 ) -> None:
     monkeypatch.setattr(QInputDialog, "getText", lambda *a, **k: ("paper, good", True))
     monkeypatch.setattr(QInputDialog, "getMultiLineText", lambda *a, **k: ("odd", True))
+    monkeypatch.setattr(QColorDialog, "getColor", lambda *a, **k: QColor("#12ab34"))
     page.table.selectAll()
     page.commands.actions["tags"].trigger()
     page.table.select(2)
     page.commands.actions["note"].trigger()
     page.commands.offer_note(ACCURACY)
-    page.commands.actions["cell"].trigger()
-    page.commands._mark(colour="green")
+    cell = page.commands.actions["cell"]
+    assert (cell.isVisible(), cell.text()) == (True, "Note on this cell (Validation accuracy)…")
+    cell.trigger()
+    page.commands.offer_note("")
+    assert not cell.isVisible()
+    page.commands._choose_colour()
     page.commands.actions["baseline"].trigger()
     marks = read_marks(folder)
     assert marks.baseline == 2
     assert marks.of(3).notes.tags == ("good", "paper")
-    assert (marks.of(2).notes.note, marks.of(2).colour, marks.of(2).cells) == ("odd", "green", {ACCURACY: "odd"})
+    assert (marks.of(2).notes.note, marks.of(2).colour, marks.of(2).cells) == ("odd", "#12ab34", {ACCURACY: "odd"})
     assert page.details.notes.note.toPlainText() == "odd"
     page.table.select(1)
     assert page.details._headings["Differs from the project"].text() == "DIFFERS FROM TRIAL 2"
@@ -228,24 +233,3 @@ def test_trials_are_exported_as_they_are_shown(page: SearchPage, tmp_path: Path)
         "trial,state,training.momentum,validation.accuracy,seconds,reason",
         "2,finished,0.5,0.9,1.0,",
     ]
-
-
-def test_the_menu_offers_a_note_on_the_cell(page: SearchPage) -> None:
-    cell = page.commands.actions["cell"]
-    page.table.select(2)
-    page.commands.offer_note(ACCURACY)
-    assert (cell.isVisible(), cell.isEnabled(), cell.text()) == (True, True, "Note on this cell (Validation accuracy)…")
-    page.commands.offer_note("")
-    assert not cell.isVisible()
-
-
-def test_a_colour_of_ones_own_is_kept(
-    page: SearchPage, folder: ExperimentFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from PySide6.QtGui import QColor
-
-    monkeypatch.setattr(QColorDialog, "getColor", lambda *a, **k: QColor("#12ab34"))
-    page.table.select(1)
-    page.commands._choose_colour()
-    assert read_marks(folder).of(1).colour == "#12ab34"
-    assert json.loads((folder.path / "marks.json").read_text())["trials"] == {"1": {"colour": "#12ab34"}}

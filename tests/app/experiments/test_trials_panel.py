@@ -1,6 +1,7 @@
 """The table of trials: what its cells say, search, groups, columns, and what is kept of its layout."""
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
-from app.experiments import curve_reader
+from app.experiments import curve_reader, trial_watcher
 from app.experiments.trial_watcher import TrialWatcher
 from app.experiments.trials_model import CURVE, SHARE, TINT
 from app.experiments.trials_panel import LAYOUTS, TrialsPanel
@@ -50,10 +51,11 @@ def folder(tmp_path: Path) -> ExperimentFolder:
 
 
 @pytest.fixture
-def panel(qtbot: QtBot, folder: ExperimentFolder) -> Iterator[TrialsPanel]:
+def panel(qtbot: QtBot, folder: ExperimentFolder, monkeypatch: pytest.MonkeyPatch) -> Iterator[TrialsPanel]:
     QSettings("Netwright", "Netwright").remove(LAYOUTS)
     panel = TrialsPanel()
     qtbot.addWidget(panel)
+    monkeypatch.setattr(trial_watcher, "REST", 0)
     panel.changed.connect(lambda: panel.show_trials([ACCURACY], frozenset({2})))
     panel.resize(1000, 400)
     panel.follow(folder)
@@ -181,6 +183,18 @@ def test_a_trial_that_begins_keeps_the_selection(panel: TrialsPanel, folder: Exp
     assert "reason" in shown_columns(panel)
     text = panel.table.as_text()
     assert text.splitlines()[1].startswith("3,finished,adam,0.9,0.8,2.0")
+
+
+def test_changes_are_told_after_a_pause_and_none_is_lost(panel: TrialsPanel, folder: ExperimentFolder) -> None:
+    log = TrialLog(folder)
+    log.append(4, state="stopped")
+    log.close()
+    panel.watcher._not_before = math.inf
+    panel.watcher.look()
+    assert cells(panel, "state")[3] == "◌ Interrupted"
+    panel.watcher._not_before = 0.0
+    panel.watcher.look()
+    assert cells(panel, "state")[3] == "■ Stopped"
 
 
 def test_curves_and_progress_are_asked_for_and_painted(
