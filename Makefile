@@ -9,12 +9,12 @@ BIN := .venv/bin
 TESTS := QT_QPA_PLATFORM=offscreen PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 export PYTHON TORCH_SPEC TORCH_ARGS EXTRAS
 
-.PHONY: help setup run lint lint-alone check test test-alone parity faults fuzz gpu clean
+.PHONY: help setup run lint lint-alone check test test-alone parity faults fuzz cluster gpu clean
 .DEFAULT_GOAL := help
 
 help:
 	@sed -n 's/^# \{0,1\}//p' Makefile | head -n 5
-	@echo "also: make setup | lint | parity | faults | fuzz | gpu | clean"
+	@echo "also: make setup | lint | parity | faults | fuzz | cluster | gpu | clean"
 
 setup:
 	@scripts/setup.sh
@@ -50,6 +50,9 @@ fuzz: setup
 
 faults: setup
 	$(TESTS) -m faults -rP tests/faults $(PYTEST_ARGS)
+
+cluster: setup
+	$(TESTS) -m cluster $(PYTEST_ARGS) tests/system/test_ray.py
 
 gpu: setup
 	$(TESTS) -m gpu $(PYTEST_ARGS)

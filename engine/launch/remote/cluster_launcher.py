@@ -26,6 +26,8 @@ FIRST_PATIENCE_S = 600.0
 """Seconds that a run waits at its start for workers of a busy cluster."""
 PATIENCE_S = 20.0
 """Seconds that a run waits for workers in place of lost ones, and, where fewer are enough, for all of them."""
+SOON_S = 10.0
+"""Seconds after which the log says what the run waits for."""
 START_S = 60.0
 """Seconds for a node to start a worker."""
 
@@ -137,7 +139,7 @@ class ClusterLauncher:
                 f"came within {self._patience_s:.0f} seconds{f' ({waits_for})' if waits_for else ''}.",
                 hint="Wait until others have finished, or train with fewer workers (environment.num_workers).",
             )
-        if waits_for and waits_for != self._said and waited_s > 2.0:
+        if waits_for and waits_for != self._said and waited_s > SOON_S:
             self._said = waits_for
             self._say(f"The run waits for the cluster {self._profile.name}: {waits_for}.")
         return False

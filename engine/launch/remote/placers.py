@@ -138,6 +138,11 @@ class RayPlacer:
     """Starts agents as tasks of a Ray cluster, by a process of its own: Ray ends a process whose cluster it loses."""
 
     def __init__(self, profile: ClusterProfile) -> None:
+        self._profile = profile
+        self._start()
+
+    def _start(self) -> None:
+        profile = self._profile
         self._waits_for = "connects to Ray"
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
         self._process = subprocess.Popen(
@@ -159,7 +164,10 @@ class RayPlacer:
         )
 
     def place(self, workers: int, offer: Offer) -> None:
-        """Begin to start agents: one per node of Ray that has room."""
+        """Begin to start agents: one per node of Ray that has room. Connects again where Ray was lost."""
+        if self._process.poll() is not None:
+            self.close()
+            self._start()
         self._say(workers=workers, offer=offer.write())
 
     def poll(self, connected: Collection[str]) -> str:

@@ -13,6 +13,7 @@ import os
 import select
 import socket
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,12 +21,17 @@ from typing import Any
 from engine.launch.remote.offer import Offer
 from engine.launch.remote.ray_address import address_of_head
 
-POLL_S = 0.2
+POLL_S = 0.1
+CHUNK_BYTES = 2**16
 CONNECT_S = 5.0
 TOGETHER_S = 5.0
 """Seconds that the first rooms of a request wait for the others, so that those of a node share an agent."""
 LEAST_VERSION = (2, 52)
 """Older ones let any web page run programs on the cluster (CVE-2025-62593, CVE-2023-48022)."""
+LOOK_S = 2.0
+"""Seconds between two looks at the head."""
+SOON_S = 3.0
+"""Seconds after which it is said that there is no room."""
 AGENT = "engine.launch.remote.node_agent"
 
 
@@ -83,6 +89,11 @@ class RayRooms:
         groups = [placement_group([self._per_worker], strategy="PACK") for _ in range(workers)]
         self._requests = [Request(offer, groups)]
 
+    @property
+    def is_asking(self) -> bool:
+        """Return whether room was asked for that is not granted yet. Otherwise the head is not needed."""
+        return bool(self._requests)
+
     def poll(self, passed_s: float) -> None:
         """Start agents where room was granted, and say what has ended."""
         for request in self._requests:
@@ -92,7 +103,7 @@ class RayRooms:
             request.granted += granted
             if request.granted and (not request.waiting or request.waited_s > TOGETHER_S):
                 self._start_agents(request)
-            if request.waiting:
+            if request.waiting and request.waited_s > SOON_S:
                 num_all = len(request.waiting) + sum(len(groups) for *_, groups in self._tasks.values())
                 self._say(waits=f"Ray has no room yet for {len(request.waiting)} of {num_all} workers")
         self._requests = [request for request in self._requests if request.waiting or request.granted]
@@ -112,7 +123,7 @@ class RayRooms:
         request.granted = []
         for node, groups in by_node.items():
             self._count += 1
-            label = f"{self._count}"
+            label = f"{os.getpid()}.{self._count}"  # also apart from those of a process before this one
             task = self._ray.remote(run_agent).options(
                 num_cpus=self._per_worker.get("CPU", 0),
                 num_gpus=self._per_worker.get("GPU", 0),
@@ -142,6 +153,16 @@ def _first_line(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0][:300] or type(error).__name__
 
 
+def refuse_silent(head: str) -> None:
+    """Raise `RefusedError` where nothing answers at the address of the head: Ray itself waits for a minute then."""
+    host, _, port = head.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S).close()
+    except (OSError, ValueError) as error:
+        words = getattr(error, "strerror", None) or error
+        raise RefusedError(f"The head of the Ray cluster at {head} does not answer: {words}.") from error
+
+
 def _connect(address: str) -> None:
     """Connect this process to the cluster. Raises `RefusedError`."""
     import ray
@@ -150,12 +171,7 @@ def _connect(address: str) -> None:
     if version < LEAST_VERSION:
         raise RefusedError(f"Ray {ray.__version__} is installed, and versions before 2.52 are open to attacks.")
     head = address_of_head(address)
-    host, _, port = head.rpartition(":")
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S).close()
-    except (OSError, ValueError) as error:
-        words = getattr(error, "strerror", None) or error
-        raise RefusedError(f"The head of the Ray cluster at {head} does not answer: {words}.") from error
+    refuse_silent(head)
     try:
         ray.init(address=address if address.startswith("ray://") else head, log_to_driver=False, logging_level="ERROR")
     except Exception as error:  # Ray raises what it likes, also RuntimeError for another version
@@ -174,23 +190,38 @@ def main() -> int:
             os.write(answers, line.encode() + b"\n")
         last["said"] = line if "waits" in values else last["said"]
 
-    config = json.loads(sys.stdin.buffer.readline())
+    rest = b""
+    while b"\n" not in rest:
+        if not (data := os.read(0, CHUNK_BYTES)):
+            return 0
+        rest += data
+    first, _, rest = rest.partition(b"\n")
+    config = json.loads(first)
     try:
         _connect(config["address"])
     except RefusedError as refused:
         say(failed=str(refused))
         return 0
+    say(waits="")
     rooms = RayRooms(config["python"], config["per_worker"], say)
-    rest = b""
+    head, next_look = address_of_head(config["address"]), 0.0
     with contextlib.suppress(KeyboardInterrupt):
         while True:
-            if select.select([0], [], [], POLL_S)[0]:
-                if not (data := os.read(0, 2**16)):
+            if rooms.is_asking and time.monotonic() >= next_look:
+                next_look = time.monotonic() + LOOK_S
+                try:
+                    refuse_silent(head)
+                except RefusedError as refused:
+                    say(failed=str(refused))
                     return 0
-                *lines, rest = (rest + data).split(b"\n")
-                for request in map(json.loads, lines):
-                    rooms.ask(request["workers"], Offer.read(request["offer"]))
+            *lines, rest = rest.split(b"\n")
+            for request in map(json.loads, lines):
+                rooms.ask(request["workers"], Offer.read(request["offer"]))
             rooms.poll(POLL_S)
+            if select.select([0], [], [], POLL_S)[0]:
+                if not (data := os.read(0, CHUNK_BYTES)):
+                    return 0
+                rest += data
     return 0
 
 

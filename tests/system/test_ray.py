@@ -1,0 +1,113 @@
+"""Runs on a real Ray cluster of two nodes that this module starts, listening on all interfaces: `make cluster`."""
+
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from engine.cluster.profiles import ClusterProfile, save_profile
+from engine.core.errors import UnavailableError
+from engine.launch.remote.ray_address import ray_environment
+from engine.placement.inventory import LOOPBACK
+from tests.runs import Running, train
+from tests.system.test_training import TWO, convolution, digits
+
+pytestmark = pytest.mark.cluster
+ON_RAY = {"target": "parallel", "cluster": "ray"}
+LASTING = {"checkpoint_unit": "seconds", "checkpoint_frequency": 1, "validation_frequency": 1_000_000}
+
+
+def ray(*arguments: str, env: dict[str, str]) -> None:
+    """Run a command of ray."""
+    subprocess.run([sys.executable, "-m", "ray.scripts.scripts", *arguments], env=env, check=True, capture_output=True)
+
+
+def raylets() -> list[psutil.Process]:
+    """The nodes of Ray that this session started, oldest first."""
+    mark = ("NETWRIGHT_TEST_SESSION", os.environ["NETWRIGHT_TEST_SESSION"])
+    found = [each for each in psutil.process_iter() if each.name() in ("raylet", "gcs_server")]
+    found = [each for each in found if mark in each.environ().items()]
+    return sorted((each for each in found if each.name() == "raylet"), key=lambda each: each.create_time())
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClusterProfile]:
+    """A head and a second node, with four cores each, and a token."""
+    folder = tmp_path_factory.mktemp("ray")
+    token = folder / "token"
+    token.write_text(secrets.token_hex(16))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    profile = ClusterProfile(
+        name="ray", address=f"127.0.0.1:{port}", python=sys.executable, interface=LOOPBACK, token_file=str(token)
+    )
+    env = {**os.environ, **ray_environment(profile)}
+    sizes = ("--num-cpus=4", "--num-gpus=0", "--disable-usage-stats")
+    ray("start", "--head", f"--port={port}", "--include-dashboard=false", *sizes, env=env)
+    ray("start", f"--address=127.0.0.1:{port}", *sizes, env=env)
+    yield profile
+    mark = os.environ["NETWRIGHT_TEST_SESSION"]
+    for each in psutil.process_iter():
+        try:
+            is_ours = each.environ().get("NETWRIGHT_TEST_SESSION") == mark and "ray" in " ".join(each.cmdline())
+            if is_ours and each.pid != os.getpid():
+                each.send_signal(signal.SIGKILL)
+        except psutil.Error:
+            pass
+
+
+@pytest.fixture(autouse=True)
+def profile(cluster: ClusterProfile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    save_profile(cluster)
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+def test_workers_of_ray_compute_as_those_of_this_machine(tmp_path: Path, workers: int) -> None:
+    local = train(digits(convolution(), {**TWO, "num_workers": workers}, max_epochs=2), tmp_path / "local")
+    done = train(digits(convolution(), {**ON_RAY, "num_workers": workers}, max_epochs=2), tmp_path / "run")
+    assert done.losses == pytest.approx(local.losses, rel=1e-5)
+
+
+def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
+    with Running(digits(convolution(), ON_RAY, max_epochs=10**6, **LASTING), tmp_path / "run") as run:
+        for _ in range(3):
+            run.wait_for_kind("checkpoint")
+            run.kill(run.workers[1])
+            resumed = run.wait_for_kind("resumed")
+            assert resumed["reason"].startswith("Worker 1 was killed by signal 9 (SIGKILL)")
+        run.folder.request("stop")
+        assert run.finish().result["state"] == "stopped"
+
+
+def test_without_a_token_it_is_refused(cluster: ClusterProfile, tmp_path: Path) -> None:
+    with pytest.raises(UnavailableError, match="not used without a token"):
+        ray_environment(cluster.replace(token_file=str(tmp_path / "none")))
+
+
+def test_another_token_is_refused(cluster: ClusterProfile, tmp_path: Path) -> None:
+    (tmp_path / "other").write_text(secrets.token_hex(16))
+    (tmp_path / "other").chmod(0o600)
+    save_profile(cluster.replace(token_file=str(tmp_path / "other")), replacing="ray")
+    done = train(digits(convolution(), ON_RAY), tmp_path / "run", end="failed")
+    assert "refuses" in done.result["reason"]
+
+
+def test_a_node_that_is_lost_is_replaced_by_another_one(tmp_path: Path) -> None:
+    """The last test but the head's: the cluster has one node then."""
+    project = digits(convolution(), {**ON_RAY, "num_workers": 4}, max_epochs=10**6, **LASTING)
+    with Running(project, tmp_path / "run") as run:
+        run.wait_for_kind("checkpoint")
+        for process in [raylets()[-1], *raylets()[-1].children(recursive=True)]:
+            process.kill()
+        assert "cannot be reached" in run.wait_for_kind("resumed")["reason"]
+        run.wait_for_kind("checkpoint")
+        run.folder.request("stop")
+        assert run.finish().result["state"] == "stopped"
