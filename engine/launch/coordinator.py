@@ -6,6 +6,7 @@ long as the run, preferably the main thread: workers die with the thread that st
 
 import contextlib
 import os
+import platform
 import signal
 import traceback
 from collections.abc import Callable, Iterator
@@ -40,6 +41,7 @@ from engine.runs.events import (
     standing,
 )
 from engine.runs.folder import RunFolder, release_space, reserve_space, restore_lock, update_info
+from engine.runs.liveness import boot_id
 from engine.runs.log import EventLog, read_all
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -184,7 +186,8 @@ class _Coordinator:
 
     def _train(self) -> AttemptOutcome:
         """Start the workers, and restart them from the last checkpoint while that may help. Return the outcome."""
-        update_info(self._folder, coordinator=os.getpid())  # another process may have prepared the run
+        # Another process may have prepared the run, and for a resumed one another host.
+        update_info(self._folder, coordinator=os.getpid(), host=platform.node(), boot=boot_id())
         if self._released is not None:  # this is the small process
             start = self._wait_offloaded(self._released.iteration)
             launcher = self._make_launcher()

@@ -33,6 +33,7 @@ from engine.runs.create import create, new_folder
 from engine.runs.folder import Origin, RunFolder, origin, take_lock
 from engine.runs.history import ProjectKey, next_number, numbering, register
 from engine.runs.info import RunInfo
+from engine.runs.liveness import boot_id
 from engine.user_code import registry, trust
 
 
@@ -119,6 +120,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
         deterministic=project.training.deterministic,
         versions=dict(versions()),
         host=platform.node(),
+        boot=boot_id(),
         coordinator=os.getpid(),
     )
     path = _absolute(run_dir) if run_dir else new_folder(source.runs_beside if project_path else None, name)

@@ -23,6 +23,7 @@ from engine.core import locks
 from engine.core.errors import RunError, UserError
 from engine.core.fields import quoted
 from engine.core.files import CHECKSUM, ChecksumError, read_file, without_checksum, write_checked_json, write_json
+from engine.runs import liveness
 from engine.runs.events import ENDS
 from engine.runs.info import RunInfo
 from engine.runs.remote import read_remote
@@ -126,8 +127,18 @@ class RunFolder:
         return _read_json(self.result)
 
     def is_alive(self) -> bool:
-        """Return whether a coordinator holds the lock, or has this run's log open: the lock may just be deleted."""
-        return locks.is_locked(self.lock) or self.has_writer()
+        """Return whether a coordinator holds the lock, or has this run's log open (the lock may just be deleted), or
+        gives signs of life from another host."""
+        return locks.is_locked(self.lock) or self.has_writer() or bool(self.host_at_work())
+
+    def host_at_work(self) -> str:
+        """Return the name of another host whose coordinator gives signs of life; empty where there is none."""
+        with contextlib.suppress(UserError):
+            info = self.read_info()
+            if info.state not in ENDS and liveness.is_elsewhere(info) and read_remote(self.path) is None:
+                is_heard = liveness.silent_s(self.lock, self.control) < liveness.SILENCE_S
+                return info.host if is_heard else ""
+        return ""
 
     def has_writer(self) -> bool:
         """Return whether the coordinator that `run.json` names is another process, which has the event log open.
@@ -157,6 +168,10 @@ class RunFolder:
         info = self.read_info()
         if (remote := read_remote(self.path)) is not None:
             return remote.lost if info.state not in ENDS else ""
+        if info.state not in ENDS and liveness.is_elsewhere(info):
+            silent_s = liveness.silent_s(self.lock, self.control)
+            is_silent = SILENCE_S < silent_s < liveness.SILENCE_S
+            return f"its coordinator on {info.host} has given no sign of life for {silent_s:.0f} s" if is_silent else ""
         if info.state in ENDS or info.host != platform.node() or not locks.is_locked(self.lock):
             return ""
         process = f"its coordinator (process {info.coordinator})"
@@ -276,6 +291,12 @@ def take_lock(folder: RunFolder) -> int:
     except OSError as error:
         hint = "" if error.filename else " Name a folder on another disk."
         raise RunError(f"The run in {folder.path} cannot be locked: {error.strerror}.{hint}") from None
+    if host := folder.host_at_work():
+        os.close(lock)
+        raise RunError(
+            f"The run in {folder.path} is at work on {host}, or was less than {liveness.SILENCE_S:.0f} seconds ago.",
+            hint="Stop it first, with `netwright-engine stop`, or wait until it counts as lost.",
+        )
     if folder.has_writer():
         os.close(lock)
         raise RunError(

@@ -55,6 +55,8 @@ class RunInfo:
     deterministic: bool = False
     versions: Mapping[str, str] = field(default_factory=dict)
     host: str = ""
+    boot: str = ""
+    """The boot id of the host, which tells it apart from others of its name; empty where the system has none."""
     coordinator: int = 0
     """The process id of the coordinator."""
     workers: tuple[int, ...] = ()
@@ -131,6 +133,7 @@ RARE: Mapping[str, Any] = {
     "code": {},
     "project_sha256_next": None,
     "threads_are_chosen": False,
+    "boot": "",
     "released": False,
     "resumed": "",
     "exit_code": None,
