@@ -1,8 +1,8 @@
 """Runs on a real Ray cluster of two nodes that this module starts, listening on all interfaces: `make cluster`."""
 
+import contextlib
 import os
 import secrets
-import signal
 import socket
 import subprocess
 import sys
@@ -21,6 +21,8 @@ from tests.system.test_training import TWO, convolution, digits
 
 pytestmark = pytest.mark.cluster
 ON_RAY = {"target": "parallel", "cluster": "ray"}
+MARK = ("NETWRIGHT_TEST_RAY", secrets.token_hex(8))
+"""Of the processes of this cluster, which outlive a test: they lack the mark of those that must not."""
 LASTING = {"checkpoint_unit": "seconds", "checkpoint_frequency": 1, "validation_frequency": 1_000_000}
 
 
@@ -30,11 +32,9 @@ def ray(*arguments: str, env: dict[str, str]) -> None:
 
 
 def raylets() -> list[psutil.Process]:
-    """The nodes of Ray that this session started, oldest first."""
-    mark = ("NETWRIGHT_TEST_SESSION", os.environ["NETWRIGHT_TEST_SESSION"])
-    found = [each for each in psutil.process_iter() if each.name() in ("raylet", "gcs_server")]
-    found = [each for each in found if mark in each.environ().items()]
-    return sorted((each for each in found if each.name() == "raylet"), key=lambda each: each.create_time())
+    """The nodes of this cluster, oldest first."""
+    found = [each for each in psutil.process_iter() if each.name() == "raylet" and MARK in each.environ().items()]
+    return sorted(found, key=lambda each: each.create_time())
 
 
 @pytest.fixture(scope="module")
@@ -48,19 +48,16 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClusterProfile
     profile = ClusterProfile(
         name="ray", address=f"127.0.0.1:{port}", python=sys.executable, interface=LOOPBACK, token_file=str(token)
     )
-    env = {**os.environ, **ray_environment(profile)}
+    env = {**os.environ, **ray_environment(profile), MARK[0]: MARK[1]}
+    del env["NETWRIGHT_TEST_SESSION"]
     sizes = ("--num-cpus=4", "--num-gpus=0", "--disable-usage-stats")
     ray("start", "--head", f"--port={port}", "--include-dashboard=false", *sizes, env=env)
     ray("start", f"--address=127.0.0.1:{port}", *sizes, env=env)
     yield profile
-    mark = os.environ["NETWRIGHT_TEST_SESSION"]
     for each in psutil.process_iter():
-        try:
-            is_ours = each.environ().get("NETWRIGHT_TEST_SESSION") == mark and "ray" in " ".join(each.cmdline())
-            if is_ours and each.pid != os.getpid():
-                each.send_signal(signal.SIGKILL)
-        except psutil.Error:
-            pass
+        with contextlib.suppress(psutil.Error):
+            if MARK in each.environ().items():
+                each.kill()
 
 
 @pytest.fixture(autouse=True)
