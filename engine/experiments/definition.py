@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import FieldErrors, UserError
+from engine.core.errors import FieldErrors, RunError, UserError
 from engine.core.files import write_atomically
+from engine.core.locks import LockHeldError, take_lock
 from engine.placement.inventory import DeviceInventory
 from engine.placement.shares import Share
 from engine.project.dataset_info import DatasetInfo
@@ -34,6 +35,17 @@ def begin(project: Project, project_path: Path | None, *, base: Path | None = No
         objectives=tuple(objective.name for objective in objectives),
     )
     return create_experiment(project_path, info.name, dumps(project), info)
+
+
+def hold(folder: ExperimentFolder) -> int:
+    """Take the lock of an experiment; it ends with the descriptor or the process. Raises `RunError` where another
+    runner is at work."""
+    try:
+        return take_lock(folder.lock, patience_s=1.0)
+    except LockHeldError:
+        raise RunError(f"Another process is already at work on the experiment in {folder.path}.") from None
+    except OSError as error:
+        raise RunError(f"The experiment in {folder.path} cannot be locked: {error.strerror}.") from None
 
 
 def read_facts(project: Project, base: Path) -> DatasetInfo | None:

@@ -1,8 +1,6 @@
 """Runner of an experiment: starts the runs of its trials, each in a process forked from this one, and records how they
 end.
 
-python -m engine.experiments.runner FOLDER
-
 This process has torch, the compiler's modules and the data of the project in memory, and computes nothing itself: a
 trial begins at once, and shares the samples with the others. The runs are ordinary ones, with a coordinator each. They
 outlive a runner that is killed; the next runner of the experiment takes them over.
@@ -11,7 +9,6 @@ outlive a runner that is killed; the next runner of the experiment takes them ov
 import contextlib
 import os
 import select
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -20,10 +17,10 @@ from typing import Any
 
 import psutil
 
-from engine.core.errors import EXIT_DONE, UserError
+from engine.core.errors import UserError
 from engine.core.files import flush_folder
 from engine.experiments.active_run import ActiveRun, RunPlan, TrialAtWork, ended_run, set_aside, start_run
-from engine.experiments.definition import change_options, least_environment, read_data, runs_of, share_of
+from engine.experiments.definition import change_options, hold, least_environment, read_data, runs_of, share_of
 from engine.experiments.functions import initialized
 from engine.experiments.pruning import Decision, Watch
 from engine.experiments.strategies import Strategy, may_have_more, next_values, strategy_for
@@ -45,8 +42,6 @@ from engine.runs.experiments import (
     Trial,
     TrialLog,
     TrialRun,
-    hold,
-    open_experiment,
     trials_from,
 )
 from engine.runs.folder import RunFolder
@@ -449,20 +444,3 @@ class Runner:
         assert decision is not None
         for run in (ended_run(name, self._folder_of(name), ()), *at_work.trial.runs):
             self._record(number, decision.applied(run, is_first=run.name == self._first_run(number)))
-
-
-# ---- a process of its own ----
-
-
-def main(arguments: list[str]) -> int:
-    """Run the experiment in a folder; return the exit code."""
-    try:
-        Runner(open_experiment(Path(arguments[0]))).run()
-    except UserError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    return EXIT_DONE
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -231,7 +231,7 @@ class ByOptuna:
             return
         scores = [trial.scores.get(objective.name) for objective in self._objectives]
         if trial.state == PRUNED and trial.runs and None not in scores:  # optuna takes the last value reported
-            at_work.report(scores[0], trial.runs[0].epoch)
+            at_work.report(scores[0], max(run.epoch for run in trial.runs))
             self._study.tell(at_work, state=states.PRUNED)
         elif trial.state != "finished" or None in scores:
             self._study.tell(at_work, state=states.FAIL)

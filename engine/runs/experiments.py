@@ -34,7 +34,7 @@ from engine.core.files import (
     write_json,
 )
 from engine.core.folders import data_folder
-from engine.core.locks import LockHeldError, is_locked, take_lock
+from engine.core.locks import is_locked
 from engine.project.experiment import Objective
 from engine.project.parameters import lists_of, value_text
 from engine.runs.create import is_shipped, new_folder_in
@@ -408,22 +408,11 @@ def _belongs(info: ExperimentInfo, project_path: Path | None, project_id: str) -
     )
 
 
-def hold(folder: ExperimentFolder) -> int:
-    """Take the lock of an experiment; it ends with the descriptor or the process. Raises `RunError` where another
-    runner is at work."""
-    try:
-        return take_lock(folder.lock, patience_s=1.0)
-    except LockHeldError:
-        raise RunError(f"Another process is already at work on the experiment in {folder.path}.") from None
-    except OSError as error:
-        raise RunError(f"The experiment in {folder.path} cannot be locked: {error.strerror}.") from None
-
-
 def start_runner(folder: ExperimentFolder) -> "subprocess.Popen[bytes]":
     """Start a runner of the experiment that outlives this process, and return it. Its output goes to `runner.log`.
     Raises `UserError`."""
     try:
-        return start_detached_module(folder.log, "engine.experiments.runner", str(folder.path.absolute()))
+        return start_detached_module(folder.log, "engine.experiments", str(folder.path.absolute()))
     except OSError as error:
         raise UserError(f"The experiment in {folder.path} cannot be started: {error.strerror}.") from None
 

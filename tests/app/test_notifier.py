@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QSystemTrayIcon
 
 from app import notifier as module
 from app.notifier import Notifier
-from engine.runs.experiments import ExperimentFolder, hold
+from engine.experiments.definition import hold
+from engine.runs.experiments import ExperimentFolder
 
 
 class Tray(QSystemTrayIcon):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.core.errors import RunError, UserError
+from engine.experiments.definition import hold
 from engine.runs.experiments import (
     ExperimentFolder,
     ExperimentInfo,
@@ -18,7 +19,6 @@ from engine.runs.experiments import (
     best_trial,
     create_experiment,
     experiments_of,
-    hold,
     open_experiment,
     pareto_front,
     ranked,

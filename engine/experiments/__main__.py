@@ -1,0 +1,25 @@
+"""Runs the experiment in a folder to its end, in a process of its own.
+
+python -m engine.experiments FOLDER
+"""
+
+import sys
+from pathlib import Path
+
+from engine.core.errors import EXIT_DONE, UserError
+from engine.experiments.runner import Runner
+from engine.runs.experiments import open_experiment
+
+
+def main(arguments: list[str]) -> int:
+    """Run the experiment in a folder; return the exit code."""
+    try:
+        Runner(open_experiment(Path(arguments[0]))).run()
+    except UserError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return EXIT_DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
