@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QToolButton, QWidg
 
 from app.widgets import ElidedLabel
 from designer import markup, theme
-from designer.forms.row import sentence
+from designer.forms.row import section_label, sentence
 from engine.core.errors import UserError
 from engine.project.parameters import Parameter
 from engine.runs.trial_axes import TrialAxis
@@ -33,6 +33,7 @@ class ParameterList(QWidget):
         self._grid.setVerticalSpacing(4)
         self._grid.setColumnMinimumWidth(0, NAME_WIDTH)
         self._grid.setColumnStretch(1, 1)
+        self.hide()
 
     def show_parameters(self, parameters: Sequence[Parameter]) -> None:
         """Show the parameters of an experiment, those that are shown already in place."""
@@ -40,7 +41,9 @@ class ParameterList(QWidget):
         if [one.path for one in before] != [one.path for one in self.parameters]:
             self._make_rows()
         for parameter in self.parameters:
-            self.lines[parameter.path].setText(parameter.show().partition("=")[2])
+            line = self.lines[parameter.path]
+            line.setText(parameter.show().partition("=")[2])
+            line.setCursorPosition(0)
             self.errors[parameter.path].hide()
 
     def _make_rows(self) -> None:
@@ -49,8 +52,10 @@ class ParameterList(QWidget):
                 widget.hide()
                 widget.deleteLater()
         self.lines, self.errors = {}, {}
+        self.setVisible(bool(self.parameters))
+        self._grid.addWidget(section_label("What varies"), 0, 0, 1, 3)
         for number, parameter in enumerate(self.parameters):
-            self._make_row(2 * number, parameter)
+            self._make_row(2 * number + 1, parameter)
 
     def _make_row(self, row: int, parameter: Parameter) -> None:
         path = parameter.path

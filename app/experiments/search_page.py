@@ -83,7 +83,7 @@ class SearchPage(QWidget):
         self._settings = QSettings("Netwright", "Netwright")
         self.parameters = ParameterList()
         self.parameters.show_parameters(shell.editor.project.experiment.parameters)
-        self.form = Form(shell.editor.project.experiment, folded=(LIMITS,), below={"parameters": self.parameters})
+        self.form = Form(shell.editor.project.experiment, folded=(LIMITS,))
         self.form.changed.connect(self._on_edited)
         self.parameters.edited.connect(lambda found: self.form.set_value("parameters", found))
         self.experiments, self.run_button = QComboBox(), QPushButton("Run experiment")
@@ -143,7 +143,8 @@ class SearchPage(QWidget):
         head.addWidget(begin_with)
         head.addWidget(vary)
         column.addLayout(head)
-        column.addWidget(self.form)
+        for widget in (self.parameters, self.form):
+            column.addWidget(widget)
         column.addStretch(1)
         return SidePanel(content, SIDE_WIDTH)
 

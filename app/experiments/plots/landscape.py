@@ -7,8 +7,8 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from app.experiments.plots.chart import INSET, WAITING, Frame, TrialChart, level_colour, paint_points, ticks_of
-from app.experiments.plots.scatter import BELOW, LEFT, TOP, axis_choice, fill_choice
+from app.experiments.plots.chart import FEW, INSET, WAITING, Frame, TrialChart, level_colour, paint_points, ticks_of
+from app.experiments.plots.scatter import BELOW, LEFT, TOP, axis_choice, fill_choice, paint_name
 from app.plots.series import Floats
 from designer import theme
 from engine.runs.trial_axes import TrialAxis
@@ -100,13 +100,11 @@ class ContourPlot(TrialChart):
         painter.drawImage(frame.area, _image(found))
         frame.paint(painter)
         points = frame.points(numbers)
-        painter.setPen(QPen(theme.current().panel, 8, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+        halo = 8 if len(points) <= FEW else 5
+        painter.setPen(QPen(theme.current().panel, halo, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
         painter.drawPoints(list(points.values()))
         paint_points(painter, points, self.findings, 5.5)
-        painter.setPen(theme.current().text)
-        name = QRectF(0, TOP, LEFT - 8, 16)
-        text = painter.fontMetrics().elidedText(frame.y.label, Qt.TextElideMode.ElideMiddle, int(name.width()))
-        painter.drawText(name, Qt.AlignmentFlag.AlignRight, text)
+        paint_name(painter, frame)
         self._paint_scale(painter, frame.area)
 
     def _paint_scale(self, painter: QPainter, area: QRectF) -> None:

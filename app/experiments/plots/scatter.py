@@ -88,11 +88,11 @@ class ScatterMatrix(TrialChart):
             painter.setPen(QPen(theme.current().line, 1))
             painter.drawRect(frame.area)
             if is_left:
-                _paint_name(painter, frame)
+                paint_name(painter, frame)
             paint_points(painter, frame.points(self.findings.levels), self.findings, 5.0)
 
 
-def _paint_name(painter: QPainter, frame: Frame) -> None:
+def paint_name(painter: QPainter, frame: Frame) -> None:
     """Paint the name of the left axis, turned, at the edge."""
     painter.save()
     painter.translate(10, frame.area.center().y())
