@@ -125,7 +125,8 @@ class Node:
     bound: tuple[str, int] | None = None
     """Address and port of the rendezvous of the next attempt."""
     workers: dict[int, RemoteWorker] = field(default_factory=dict)
-    unheard_s: float = 0.0
+    heard_s: float = 0.0
+    """When it was heard last, in seconds that this process was awake."""
     left: str = ""
     """Why the coordinator closes the connection, in words."""
 
@@ -194,7 +195,7 @@ class Nodes:
     def leave(self, node: Node, why: str) -> None:
         """Close the connection to a node, which ends its workers."""
         node.left = why
-        self._wake()
+        self.post(node, FrameKind.LEAVE)
 
     def close(self) -> None:
         """End all agents."""
@@ -214,23 +215,26 @@ class Nodes:
         with selectors.DefaultSelector() as selector:
             selector.register(self._listener, selectors.EVENT_READ)
             selector.register(self._wake_in, selectors.EVENT_READ)
-            last_tick, next_beat = time.monotonic(), 0.0
+            last_tick, awake_s, next_beat_s = time.monotonic(), 0.0, 0.0
             while True:
-                selector.select(TICK_S)
+                ready = {key.data for key, _ in selector.select(TICK_S)}
                 with contextlib.suppress(BlockingIOError):
                     os.read(self._wake_in, 4096)
                 now = time.monotonic()
-                passed_s, last_tick = min(now - last_tick, MAX_TICK_S), now
-                is_beat = now >= next_beat
-                next_beat = now + HEARTBEAT_S if is_beat else next_beat
+                awake_s += min(now - last_tick, MAX_TICK_S)  # this process may have been paused
+                last_tick = now
+                is_beat = awake_s >= next_beat_s
+                next_beat_s = awake_s + HEARTBEAT_S if is_beat else next_beat_s
                 is_last = self._is_closing
                 with self._changed:
                     self._welcome(selector)
-                    self._send_posted()
-                    for node in self.all:
+                    concerned = self._send_posted()
+                    for node in self.all if is_beat else {*concerned, *ready} - {None}:
                         if not node.lost:
-                            self._attend(node, passed_s, selector, is_beat=is_beat)
-                        self._drain(node)
+                            self._attend(node, awake_s, selector, is_beat=is_beat)
+                    for node in self.all:
+                        if node.workers:
+                            self._drain(node)
                     self._changed.notify_all()
                 if is_last:
                     break
@@ -248,7 +252,7 @@ class Nodes:
         while self._arrived:
             node = self._arrived.popleft()
             self.all.append(node)
-            selector.register(node.stream, selectors.EVENT_READ)
+            selector.register(node.stream, selectors.EVENT_READ, node)
 
     def _prove(self, connection: socket.socket) -> None:
         stream = None
@@ -260,13 +264,17 @@ class Nodes:
                 self._arrived.append(Node(stream))
         self._wake()
 
-    def _send_posted(self) -> None:
+    def _send_posted(self) -> set[Node]:
+        """Append posted frames to what is to be sent; return the nodes that they go to."""
+        concerned = set()
         while self._posted:
             node, kind, rank, payload = self._posted.popleft()
+            concerned.add(node)
             if not node.lost:
                 node.stream.put(kind, rank, payload)
+        return concerned
 
-    def _attend(self, node: Node, passed_s: float, selector: selectors.BaseSelector, *, is_beat: bool) -> None:
+    def _attend(self, node: Node, awake_s: float, selector: selectors.BaseSelector, *, is_beat: bool) -> None:
         """Read and write what there is of one connection."""
         try:
             if node.left:
@@ -274,15 +282,16 @@ class Nodes:
             frames = node.stream.read()
             for frame in frames:
                 self._take(node, frame)
-            node.unheard_s = 0.0 if frames else node.unheard_s + passed_s
+            node.heard_s = awake_s if frames or not node.heard_s else node.heard_s
             limit_s = LINK_SILENCE_S if node.is_ready else PREPARATION_S
-            if node.unheard_s > limit_s:
+            if awake_s - node.heard_s > limit_s:
                 raise StreamLostError(f"it has given no sign of life for {limit_s:.0f} seconds")
             if is_beat:
                 node.stream.put(FrameKind.ALIVE)
             node.stream.flush()
             events = selectors.EVENT_READ | (selectors.EVENT_WRITE if node.stream.backlog else 0)
-            selector.modify(node.stream, events)
+            if selector.get_key(node.stream).events != events:
+                selector.modify(node.stream, events, node)
         except StreamLostError as error:
             with contextlib.suppress(KeyError, ValueError):
                 selector.unregister(node.stream)
