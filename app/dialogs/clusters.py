@@ -1,11 +1,12 @@
 """The dialog of cluster profiles: a list, a form that is made from the fields of a profile, and a validation in stages
 that are shown as they end."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QListWidget,
     QListWidgetItem,
+    QMenu,
     QPushButton,
     QScrollArea,
     QSplitter,
@@ -138,6 +140,11 @@ class ClustersDialog(QDialog):
         outer.addWidget(right, 1)
         outer.addWidget(Divider())
         outer.addLayout(bottom)
+
+    @property
+    def chosen(self) -> str:
+        """The name of the profile that is shown; empty for none that is saved."""
+        return self._saved
 
     # ---- the list ----
 
@@ -345,6 +352,44 @@ class ClustersDialog(QDialog):
     def _say(self, text: str, role: str = "muted") -> None:
         theme.mark(self.state, "role", role)
         self.state.setText(text)
+
+
+class ClusterPicker(QWidget):
+    """A link whose menu has the profiles, to choose one, and the way to edit them."""
+
+    chosen = Signal(str)
+    """The name of a profile."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.link, row = QPushButton("Choose a profile…"), QHBoxLayout(self)
+        theme.mark(self.link, "role", "link")
+        self.link.setAutoDefault(False)
+        self.link.clicked.connect(self._show_menu)
+        self.choices = QMenu(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.link)
+        row.addStretch(1)
+
+    def fill(self) -> None:
+        """List the profiles as they are now."""
+        self.choices.clear()
+        with contextlib.suppress(UserError):  # the dialog says what is wrong with the file
+            for name in read_profiles().by_name:
+                self.choices.addAction(name).triggered.connect(lambda _=False, name=name: self.chosen.emit(name))
+        self.choices.addSeparator()
+        self.choices.addAction("Edit profiles…").triggered.connect(self._edit)
+
+    def _show_menu(self) -> None:
+        self.fill()
+        self.choices.popup(self.mapToGlobal(QPoint(0, self.height())))
+
+    def _edit(self) -> None:
+        dialog = ClustersDialog(self.window())
+        dialog.exec()
+        if dialog.chosen:
+            self.chosen.emit(dialog.chosen)
+        dialog.deleteLater()
 
 
 def _validation_command(name: str) -> list[str]:

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from app.data.preview import can_augment
 from app.dialogs.augment_preview import AugmentPreview, Sampler
+from app.dialogs.clusters import ClusterPicker
 from app.dialogs.environment_cards import EnvironmentCards, PlacementText, card_texts
 from app.dialogs.grouped_area import GroupedArea
 from app.dialogs.option_buttons import OptionButtons
@@ -97,15 +98,18 @@ class TrainingOptionsDialog(QDialog):
         self.cards.cards[self._environment.target].setFocus()
 
     def _make_forms(self) -> None:
+        picker = ClusterPicker(self._holder)
         self.environment_form = Form(
             self._project.environment,
             is_wide=True,
+            below={"cluster": picker},
             skip=("target",),
             has_headings=False,
             page=COMMON,
             reference=self._reference,
             parent=self._holder,
         )
+        picker.chosen.connect(lambda name: self.environment_form.set_value("cluster", name))
         self.training_form = Form(
             self._project.training,
             is_wide=True,

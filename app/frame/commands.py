@@ -168,6 +168,7 @@ class DialogCommands:
         dialog = ClustersDialog(self._shell.dialog_parent)
         dialog.exec()
         dialog.deleteLater()
+        self._environment.update()
 
     def show_cluster_jobs(self) -> None:
         """Show the runs on clusters."""

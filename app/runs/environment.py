@@ -42,6 +42,7 @@ class ExecutionEnvironment(QObject):
         target = project.environment.target
         text, tip = f"Environment {target}", ""
         if self.inventory is not None:
+            from engine.cluster.environment import with_cluster
             from engine.placement.batch_arithmetic import batch_text
             from engine.placement.choose import resolve
             from engine.project.training import batch_size
@@ -49,8 +50,11 @@ class ExecutionEnvironment(QObject):
             options, info = project.training, self._dataset.info
             samples = info.samples.get("training") if info else None
             try:
+                inventory = self.inventory
+                if target == "parallel":
+                    inventory = with_cluster(inventory, project.environment)
                 placement = resolve(
-                    project.environment, self.inventory, batch_size(options, samples), options.gradient_accumulation
+                    project.environment, inventory, batch_size(options, samples), options.gradient_accumulation
                 )
                 count = len(placement.workers)
                 text += f" · {placement.resolved}" if target == "auto" and placement.resolved else ""

@@ -81,7 +81,7 @@ def start_job(project: Project, path: Path | None, run_dir: Path | None) -> RunF
     """Start the run of a project as a job, for the window, and follow it. Returns None where its environment takes no
     jobs."""
     profile = profile_of(project, None)
-    if profile is None or profile.kind == "ray":
+    if profile is None or not is_job(profile):
         return None
     folder = submit(project, path, run_dir, profile)
     ensure_follower(folder)

@@ -73,6 +73,7 @@ class TrainingOptions(
 
 
 COMMON = (
+    "cluster",
     "num_workers",
     "devices",
     "solver",

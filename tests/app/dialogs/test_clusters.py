@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.dialogs import cluster_jobs, clusters
 from app.dialogs.cluster_jobs import ClusterJobsDialog
-from app.dialogs.clusters import ClustersDialog
+from app.dialogs.clusters import ClusterPicker, ClustersDialog
 from app.window import MainWindow
 from engine.cluster.jobs import remote_of
 from engine.cluster.profiles import ClusterProfile, load_profiles, read_profiles, save_profile
@@ -115,6 +115,17 @@ def test_a_validation_can_be_stopped(qtbot) -> None:
     dialog.validate()
     assert not dialog.trial.is_running
     assert dialog.state.text() == "Stopped. The results so far are shown."
+
+
+def test_a_profile_is_chosen_from_a_menu(qtbot) -> None:
+    save_profile(HPC)
+    picker = ClusterPicker()
+    qtbot.addWidget(picker)
+    picker.fill()
+    assert [action.text() for action in picker.choices.actions()] == ["hpc", "", "Edit profiles…"]
+    with qtbot.waitSignal(picker.chosen) as chosen:
+        picker.choices.actions()[0].trigger()
+    assert chosen.args == ["hpc"]
 
 
 class FakeCommand(QObject):
