@@ -151,7 +151,7 @@ def lifted(words: str, folder: Path) -> list[str]:
     """Return the names of the cases that are lifted, as a process of its own finds them: to import ONNX's tests changes
     what torch's exporter writes in the same process."""
     command = [sys.executable, "-m", "tests.engine.exchange.importing.test_onnx_operators", words, str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1700)
     assert done.returncode == 0, done.stderr[-4000:]
     return done.stdout.split()
 
@@ -161,6 +161,7 @@ def test_operators_compute_what_onnx_expects(tmp_path: Path) -> None:
 
 
 @pytest.mark.parity
+@pytest.mark.timeout(1800)
 def test_all_operators_compute_what_onnx_expects(tmp_path: Path) -> None:
     """Every operator of the table in the docs is lifted, or computed, in one case at least."""
     found = lifted("all", tmp_path)
