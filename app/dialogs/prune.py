@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
     QHBoxLayout,
+    QHeaderView,
     QLabel,
     QPushButton,
     QTableWidget,
@@ -41,7 +42,7 @@ class PruneDialog(QDialog):
         self._rows: Sequence[Mapping[str, Any]] = ()
         self._amounts: list[float] = []
         self.setWindowTitle("Prune")
-        self.resize(820, 640)
+        self.resize(820, 680)
         self.plot = PruningPlot()
         self.plot.setMinimumHeight(220)
         self.plot.row_clicked.connect(self._choose)
@@ -55,6 +56,7 @@ class PruneDialog(QDialog):
         self.table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QTableWidget.SelectionMode.SingleSelection)
         self.table.setShowGrid(False)
+        self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.table.verticalHeader().hide()
         self.table.setAccessibleName("Amounts")
         self.create_button, close = QPushButton("Create project…"), QPushButton("Close")
@@ -121,7 +123,6 @@ class PruneDialog(QDialog):
                 item.setFont(figures)
                 item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
                 self.table.setItem(line, place, item)
-        self.table.resizeColumnsToContents()
         self._rows, self._amounts = rows, [row["amount"] for row in rows]
         self.plot.show_rows(rows, names[0] if names else "")
         self._say(" ".join([f"Measured on the {result['split']} split, before training on.", *result["notes"]]))

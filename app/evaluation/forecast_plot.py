@@ -18,30 +18,52 @@ class ForecastPlot(Plot):
     """A series up to now, and its forecast behind a dashed line, with the true values where they are known."""
 
     def __init__(
-        self, name: str, history: Sequence[float], ahead: Sequence[float], truth: Sequence[float] = ()
+        self,
+        name: str,
+        history: Sequence[float],
+        ahead: Sequence[float],
+        truth: Sequence[float] = (),
+        *,
+        season: int = 0,
     ) -> None:
+        """`season`: period of the series in steps, 0 where it has none; its last one is repeated beside the
+        forecast."""
         self._name, self._known = name, np.array(truth, float)
         self._history, self._ahead = np.array(history, float), np.array(ahead, float)
+        self._season = season if 1 < season <= len(history) else 0
         super().__init__()
         after = "; dotted: what followed" if len(truth) else ""
-        self.heading = f"{name}, next {len(ahead):,} steps{after}"
+        self.heading = f"{name}, next {len(ahead):,} steps{after}; thin: {self.baseline_name}"
         self.setMinimumHeight(260)
-        self._past, self._next, self._now, self._true = Line(), Line(), Line(), Line()
-        for item in (self._now, self._true, self._past, self._next):
+        self._past, self._next, self._now, self._true, self._simple = Line(), Line(), Line(), Line(), Line()
+        for item in (self._now, self._simple, self._true, self._past, self._next):
             self.addItem(item, ignoreBounds=True)
         self.setAccessibleName(f"Forecast of {name}")
+
+    @property
+    def baseline_name(self) -> str:
+        """Name of the forecast that needs no network, as in the scores of a run."""
+        return f"season of {self._season}" if self._season else "last value"
+
+    def baseline(self) -> np.ndarray:
+        """Return the forecast that needs no network: the last season again, without one the last value."""
+        if not len(self._history):
+            return np.full(len(self._ahead), np.nan)
+        last = self._history[-self._season :] if self._season else self._history[-1:]
+        return np.resize(last, len(self._ahead))
 
     def dress(self) -> None:
         """The past muted, what really followed dotted, the forecast in the accent colour."""
         palette = theme.current()
         self._past.setPen(pg.mkPen(palette.muted, width=1))
+        self._simple.setPen(pg.mkPen(palette.warning, width=1))
         self._true.setPen(pg.mkPen(palette.muted, width=1, style=Qt.PenStyle.DotLine))
         self._next.setPen(pg.mkPen(palette.accent, width=2))
         self._now.setPen(pg.mkPen(palette.line, width=1, style=Qt.PenStyle.DashLine))
 
     def draw(self) -> str:
         """Steps from the present to the right, before it to the left."""
-        both = np.concatenate([self._history, self._ahead, self._known])
+        both = np.concatenate([self._history, self._ahead, self._known, self.baseline()])
         if not np.isfinite(both).any():
             return "The forecast has no finite numbers."
         x = linear_axis(1.0 - len(self._history), float(len(self._ahead)), self.num_x_ticks)
@@ -49,6 +71,7 @@ class ForecastPlot(Plot):
         self._past.setData(np.arange(1 - len(self._history), 1, dtype=float), self._history)
         joined = np.concatenate([self._history[-1:], self._ahead])
         self._next.setData(np.arange(1 - len(self._history[-1:]), len(self._ahead) + 1, dtype=float), joined)
+        self._simple.setData(np.arange(1, len(self._ahead) + 1, dtype=float), self.baseline())
         self._true.setData(np.arange(1, len(self._known) + 1, dtype=float), self._known)
         self._now.setData([0.0, 0.0], [y.low, y.high])
         self.show_axes(x, Unit(name="steps", is_whole=True), y, tick_labels(y))
@@ -62,8 +85,12 @@ class ForecastPlot(Plot):
         if 0 < step <= len(self._known):
             true, predicted = f"{self._known[step - 1]:.5g}", f"{value:.5g}"
             text = markup.filled("step {}<br>{} {}<br>true {}", f"{step:+d}", self._name, predicted, true)
-            return float(step), text
-        return float(step), markup.filled("step {}, {}<br>{} {}", f"{step:+d}", kind, self._name, f"{value:.5g}")
+        else:
+            text = markup.filled("step {}, {}<br>{} {}", f"{step:+d}", kind, self._name, f"{value:.5g}")
+        if step > 0:
+            simple = markup.filled("<br>{} {}", self.baseline_name, f"{self.baseline()[step - 1]:.5g}")
+            text = markup.joined([text, simple])
+        return float(step), text
 
 
 def forecast_plots(answer: Mapping[str, Any], output: Mapping[str, Any]) -> list[ForecastPlot]:
@@ -77,7 +104,9 @@ def forecast_plots(answer: Mapping[str, Any], output: Mapping[str, Any]) -> list
     known = truth if len(truth) == len(value) else ()
     pasts = dict(zip(series["names"], series["values"], strict=False))
     return [
-        ForecastPlot(name, pasts[name], value[place :: len(names)], known[place :: len(names)])
+        ForecastPlot(
+            name, pasts[name], value[place :: len(names)], known[place :: len(names)], season=series.get("season", 0)
+        )
         for place, name in enumerate(names)
         if name in pasts
     ]

@@ -251,7 +251,7 @@ class ScoresPage(CardsPage):
                     f"{classes[row]} taken for {classes[column]}", {"cell": [row, column]}
                 )
             )
-        return card
+        return FigureCard(card, card.title, card.note.text(), card.values, fills=True)
 
     def _calibration_card(self, number: int, target: Mapping[str, Any], result: Mapping[str, Any]) -> QWidget:
         calibrated = result.get("calibrated") or []

@@ -58,9 +58,10 @@ class ConfusionCard(QFrame):
         self, tables: Mapping[str, Confusion], parent: QWidget | None = None, *, can_close: bool = True
     ) -> None:
         """`tables` by split; the test split is shown first where there is one. Without `can_close` it is
-        one matrix, whose split is said elsewhere."""
+        one matrix inside another card, which has frame and heading."""
         super().__init__(parent)
-        theme.mark(self, "role", "card")
+        if can_close:
+            theme.mark(self, "role", "card")
         self.title = "Confusion matrix"
         self._tables, self._can_close = dict(tables), can_close
         self.choice, self.note, self.chart, self.errors = QComboBox(), QLabel(), ConfusionChart(), _make_errors()
@@ -72,9 +73,12 @@ class ConfusionCard(QFrame):
         self.choice.currentTextChanged.connect(self.show_split)
         theme.mark(self.note, "role", "muted")
         column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 12)
         column.setSpacing(8)
-        column.addLayout(self._make_head())
+        if can_close:
+            column.setContentsMargins(16, 12, 16, 12)
+            column.addLayout(self._make_head())
+        else:
+            column.setContentsMargins(0, 0, 0, 0)
         row = QHBoxLayout()
         row.setSpacing(32)
         row.addWidget(self.chart, 3)
@@ -97,8 +101,13 @@ class ConfusionCard(QFrame):
             head.addWidget(widget)
         head.addStretch(1)
         head.addWidget(close)
-        close.setVisible(self._can_close)
         return head
+
+    def values(self) -> list[list[object]]:
+        """Return the matrix for a CSV file: true classes in rows."""
+        table = self.chart.table
+        rows = zip(table.classes, table.counts, strict=True)
+        return [["actual \\ predicted", *table.classes], *([name, *counts] for name, counts in rows)]
 
     def show_split(self, split: str) -> None:
         """Show the matrix of a split."""

@@ -309,7 +309,7 @@ def _predict(values: dict[str, Any]) -> Answer:
     predictor = _kept_predictor(values)
     most, shown = int(values.get("top", 5)), int(values.get("shown", MOST_SHOWN))
     folder = Path(values["folder"]) if values.get("folder") else None
-    look = SampleLook(predictor.record, folder, min(shown, MOST_PICTURES)) if folder else None
+    look = SampleLook(predictor.record, folder, min(shown, MOST_PICTURES), predictor.season) if folder else None
     for kind in ("rows", "texts"):
         if raw := values.get(kind):
             names = [str(place + 1) for place in range(len(raw))]

@@ -24,9 +24,9 @@ class SampleLook:
     `target`   of an output: PNG file, where each pixel has one or three numbers
     """
 
-    def __init__(self, record: Preparation, folder: Path, most: int) -> None:
-        """`most`: number of samples that are shown."""
-        self._record, self._folder, self._left = record, folder, most
+    def __init__(self, record: Preparation, folder: Path, most: int, season: int = 0) -> None:
+        """`most`: number of samples that are shown. `season`: period of series, in steps; 0 where it is not known."""
+        self._record, self._folder, self._left, self._season = record, folder, most, season
         self._count = 0
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
@@ -42,6 +42,8 @@ class SampleLook:
                 names = list(given.column_names)
                 steps = array[number][-MOST_STEPS:] if self._record.kind == "series" else array[number]
                 answer["series"] = {"names": names, "values": shown_series(steps)}
+                if self._season:
+                    answer["series"]["season"] = self._season
             for output, each in zip(answer["outputs"], found, strict=True):
                 output |= self._pictures_of(each, number, output["name"])
         self._left -= min(self._left, len(answers))

@@ -33,6 +33,8 @@ class Predictor(Protocol):
     """Computes the outputs of a network for prepared inputs."""
 
     record: Preparation
+    season: int
+    """Period of the series that are forecast, in steps; 0 where it is not known."""
     assumed: tuple[str, ...]
     """What is assumed of a network from elsewhere, a sentence each; empty where its preparation is stored."""
 
@@ -86,6 +88,7 @@ class RunPredictor:
 
     def __init__(self, trained: "TrainedNetwork") -> None:
         self.record = trained.record
+        self.season = trained.facts.forecast.season if trained.facts.forecast is not None else 0
         self._trained = trained
         if not self.record.targets:
             raise UserError("The run did not store what its outputs mean. Train again to have it.")
@@ -116,7 +119,7 @@ class OnnxPredictor:
             self._session: Any = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # ONNX Runtime has a dozen classes of errors without a common one
             raise UserError(f"{path} cannot be loaded by ONNX Runtime: {_first_line(error)}.") from None
-        self._path = path
+        self._path, self.season = path, 0
         self._ports = [Port.of(one) for one in self._session.get_inputs()]
         self._scaling: tuple[Array, Array] | None = None
         text = self._session.get_modelmeta().custom_metadata_map.get("preparation")

@@ -224,7 +224,7 @@ def test_pixels_and_forecasts_have_pictures_of_their_own(
     known = {"sample": "a.csv:4", "outputs": [ahead], "series": series, "truth": [4.5, 6.0]}
     page.panel.show_answers({"predictions": [known]})
     plot = page.findChildren(ForecastPlot)[-1]
-    assert "load 5<br>true 6" in str(plot.readout(2.0)[1])
+    assert "load 5<br>true 6<br>last value 3" in str(plot.readout(2.0)[1])
     assert "step +0, before<br>load 3" in str(plot.readout(0.2)[1])
     for kind in ("png", "svg"):
         name = tmp_path / f"a.{kind}"

@@ -108,6 +108,7 @@ def test_scores_confusions_calibration_and_samples_are_shown(page: ScoresPage, s
     assert scores.rows == [("Loss", "0.5"), ("Accuracy", "75.0 %"), ("Accuracy, 95 %", "50.0 % to 100.0 %")]
     (confusion,) = page.findChildren(ConfusionCard)
     assert confusion.chart.table.counts == ((2, 1), (0, 1))
+    assert confusion.values() == [["actual \\ predicted", "cat", "dog"], ["cat", 2, 1], ["dog", 0, 1]]
     (calibration,) = page.findChildren(ReliabilityPlot)
     assert "75.0 % correct" in str(calibration.readout(0.85)[1])
     server.answer("samples", SAMPLES)

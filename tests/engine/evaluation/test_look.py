@@ -22,6 +22,7 @@ class Known:
     answers: list[Array]
     assumed: tuple[str, ...] = ()
     given: Arrays = ()
+    season: int = 0
 
     def outputs(self, inputs: Arrays) -> list[Array]:
         self.given = inputs
