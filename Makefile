@@ -52,7 +52,7 @@ faults: setup
 	$(TESTS) -m faults -rP tests/faults $(PYTEST_ARGS)
 
 cluster: setup
-	$(TESTS) -m cluster $(PYTEST_ARGS) tests/system/test_ray.py
+	$(TESTS) -m cluster $(PYTEST_ARGS) tests/system/test_ray.py tests/system/test_cluster_jobs.py
 
 gpu: setup
 	$(TESTS) -m gpu $(PYTEST_ARGS)

@@ -1,0 +1,128 @@
+"""Jobs on a real Slurm and over a real ssh of this machine: `sbatch` and `/usr/sbin/sshd` must be there."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.cluster.profiles import ClusterProfile, save_profile
+from engine.cluster.validation import validate
+from engine.project.file import save
+from engine.runs.events import ENDS, Points
+from engine.runs.folder import RunFolder
+from engine.runs.log import read_all
+from engine.runs.remote import read_remote
+from tests.faults.harness import wait_for
+from tests.runs import train as train_here
+from tests.system.test_training import TWO, digits, mlp
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
+KINDS = ("slurm", "ssh")
+SSH = """#!/bin/sh
+exec {ssh} -F {folder}/ssh_config "$@"
+"""
+CONFIG = """Host node
+  HostName 127.0.0.1
+  Port {port}
+  IdentityFile {folder}/user
+  UserKnownHostsFile {folder}/known
+  StrictHostKeyChecking accept-new
+"""
+SERVER = """Port {port}
+ListenAddress 127.0.0.1
+HostKey {folder}/host
+AuthorizedKeysFile {folder}/user.pub
+StrictModes no
+UsePAM no
+PidFile {folder}/sshd.pid
+"""
+PORT = 22_817
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Profiles for Slurm and for an ssh server that the test starts."""
+    ssh = shutil.which("ssh")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    for name, text in (("ssh", SSH), ("ssh_config", CONFIG), ("server", SERVER)):
+        (tmp_path / name).write_text(text.format(ssh=ssh, folder=tmp_path, port=PORT), encoding="utf-8")
+    (tmp_path / "ssh").chmod(0o700)
+    for name in ("host", "user"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / name], check=True)
+    Path("/run/sshd").mkdir(exist_ok=True)
+    server = subprocess.Popen(["/usr/sbin/sshd", "-D", "-f", tmp_path / "server"], stderr=subprocess.DEVNULL)
+    for kind, address in (("slurm", ""), ("ssh", "node")):
+        save_profile(
+            ClusterProfile(name=kind, kind=kind, address=address, storage=f"{tmp_path}/jobs", python=sys.executable)
+        )
+    wait_for(
+        lambda: subprocess.run([tmp_path / "ssh", "node", "true"], capture_output=True).returncode == 0,
+        "the run on the cluster",
+    )
+    yield tmp_path
+    server.terminate()
+    server.wait()
+
+
+def engine(*words: str | Path) -> str:
+    done = subprocess.run([sys.executable, "-m", "engine", *map(str, words)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def start(folder: Path, kind: str, **training: Any) -> RunFolder:
+    path = folder / "digits.netwright"
+    save(digits(mlp(), **training), path)
+    words = ("--environment", "parallel", "--profile", kind, "--run-dir", folder / "runs" / kind, "--detach")
+    return RunFolder(Path(engine("train", path, *words).strip()))
+
+
+def losses(run: RunFolder) -> list[float]:
+    events = (event for event in read_all(run) if isinstance(event, Points) and event.split == "training")
+    return [loss for event in events for loss in event.values["loss"]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_cluster_passes_its_validation(folder: Path, kind: str) -> None:
+    profile = ClusterProfile(name=kind, kind=kind, address="node" if kind == "ssh" else "", python=sys.executable)
+    results = list(validate(profile.replace(storage=f"{folder}/jobs")))
+    assert [result.state for result in results] == ["passed"] * 7, results
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_job_computes_as_two_workers_here(folder: Path, kind: str) -> None:
+    local = train_here(digits(mlp(), TWO, max_epochs=3), folder / "local")
+    run = start(folder, kind, max_epochs=3)
+    wait_for(lambda: run.state() in ENDS, "the run on the cluster")
+    assert run.state() == "finished"
+    assert losses(run) == pytest.approx(local.losses, rel=1e-5)
+    assert (run.last / "weights.safetensors").is_file()
+
+
+def test_a_job_goes_on_while_nobody_follows_it_and_after_it_was_killed(folder: Path) -> None:
+    run = start(folder, "ssh", max_epochs=100_000, checkpoint_unit="iterations", checkpoint_frequency=20)
+    wait_for(lambda: len(losses(run)) > 40, "the run on the cluster")
+    os.kill(run.read_info().coordinator, signal.SIGKILL)  # that of the copy here
+    wait_for(lambda: not run.is_alive(), "the run on the cluster")
+    assert run.state() == "running"
+    assert json.loads(engine("jobs", "--json"))["jobs"][0]["state"] == "running"
+    before = len(losses(run))
+    wait_for(lambda: len(losses(run)) > before, "the run on the cluster")
+    remote = read_remote(run.path)
+    assert remote is not None
+    os.killpg(int(remote.job.partition(":")[0]), signal.SIGKILL)
+    wait_for(lambda: run.state() == "lost", "the run on the cluster")
+    engine("resume", run.path, "--detach")
+    wait_for(lambda: run.state() == "running", "the run on the cluster")
+    engine("stop", run.path, "--wait", "120")
+    assert run.state() == "stopped"
+    assert run.events.read_bytes() == (Path(remote.folder) / "run" / "events.jsonl").read_bytes()
