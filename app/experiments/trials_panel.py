@@ -52,6 +52,7 @@ class TrialsPanel(QFrame):
         self.count = QLabel()
         self.group_button, self.columns_button = QPushButton("Group"), QPushButton("Columns")
         self.hidden_button = QPushButton()
+        self.hidden_button.setAccessibleName("Show or hide hidden trials")
         self.marks = Marks()
         self.objectives: Sequence[str] = ()
         self._best: frozenset[int] = frozenset()

@@ -12,7 +12,7 @@ class DistillationOptions(Record):
         label="Teacher run",
         folder_when=lambda record: True,
         group="Distillation",
-        help="Folder of a run whose answers are learned beside the targets. Default none. Inputs and targets of the "
+        help="Folder of a run whose answers are learned, too. Default none. Inputs and targets of the "
         "teacher must be those of this project. Relative to the project",
         matlab="a custom training loop",
         torch="a custom training loop",
