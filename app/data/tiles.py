@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from math import inf, isfinite
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF, QResizeEvent
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from designer import theme
@@ -271,7 +271,9 @@ class Sparkline(Tile):
 
 
 class Tiles(QWidget):
-    """Lays tiles out in rows, and is as high as they need."""
+    """Lays tiles out in rows, and is as high as they need. `chosen` carries the number of a tile that is clicked."""
+
+    chosen = Signal(int)
 
     def __init__(self, tiles: Sequence[Tile], *, is_stretched: bool = False) -> None:
         super().__init__()
@@ -286,6 +288,18 @@ class Tiles(QWidget):
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
+
+    def offer(self, words: str) -> None:
+        """Show that a click on a tile leads somewhere."""
+        for tile in self.tiles:
+            tile.setCursor(Qt.CursorShape.PointingHandCursor)
+            tile.setToolTip(f"{tile.toolTip()}\n{words}".strip())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Say which tile was clicked."""
+        child = self.childAt(event.position().toPoint())
+        if event.button() == Qt.MouseButton.LeftButton and child in self.tiles:
+            self.chosen.emit(self.tiles.index(child))
 
     def columns(self, width: int) -> int:
         """Return how many tiles fit into a row of this width."""

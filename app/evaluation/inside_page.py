@@ -231,6 +231,20 @@ class InsidePage(TestPage):
         self._cancel()
         self._say(NOT_YET)
 
+    def show_sample(self, split: str, place: int) -> None:
+        """Explain the answer for a sample of a split: by the chosen method if it takes a sample, else by the one that
+        fits the network best."""
+        if SAMPLE not in METHODS[str(self.method.currentData())][2]:
+            best = self.facts.first_method
+            method = best if SAMPLE in METHODS[best][2] else "integrated_gradients"
+            self.method.setCurrentIndex(self.method.findData(method))
+        self.split.setCurrentIndex(max(0, self.split.findData(split)))
+        self._on_split()
+        self.target.setCurrentIndex(0)
+        self.place.setValue(place)
+        self._is_wanted = True
+        self.ask()
+
     def shutdown(self) -> None:
         """Give up what was asked."""
         self._cancel()

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QTemporaryDir, Signal
-from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QTableWidget, QVBoxLayout, QWidget
 
 from app.data.preview import lanes_of
+from app.data.tiles import Tiles
 from app.evaluation.cards import text_table
 from app.evaluation.sample_tiles import tiles_of
 from app.plots.figure_card import FigureCard
@@ -25,9 +26,13 @@ class SamplesCard(FigureCard):
     `folder` for their pictures."""
 
     wanted = Signal(object)
+    sample_chosen = Signal(int)
+    """The place of a sample in what was evaluated, which is to be looked at more closely."""
 
-    def __init__(self, output: int, *, has_confidence: bool) -> None:
+    def __init__(self, output: int, *, has_confidence: bool, leads_on: bool = False) -> None:
+        """With `leads_on`, a sample can be chosen by a click on its picture, or Enter on its row."""
         self._output = output
+        self._leads_on = leads_on
         self._folder = QTemporaryDir()
         self._asked = 0
         self.choice, self.message = QComboBox(), QLabel()
@@ -94,10 +99,21 @@ class SamplesCard(FigureCard):
                     column.addWidget(legend)
                 column.addWidget(tiles)
             head, *cells = self._rows()
-            column.addWidget(text_table(head, cells))
+            table = text_table(head, cells)
+            column.addWidget(table)
+            if self._leads_on:
+                self._lead_on([row["place"] for row in rows], tiles, table)
         self._column.replaceWidget(self.body, body)
         self.body.deleteLater()
         self.body = body
+
+    def _lead_on(self, places: Sequence[int], tiles: Tiles | None, table: QTableWidget) -> None:
+        """Have a click on a tile, or a double click or Enter on a row, choose the sample."""
+        table.setToolTip("Double-click a row to look inside the network with this sample")
+        table.cellActivated.connect(lambda row, _: self.sample_chosen.emit(places[row]))
+        if tiles is not None:
+            tiles.offer("Click to look inside the network with this sample")
+            tiles.chosen.connect(lambda number: self.sample_chosen.emit(places[number]))
 
     def _rows(self) -> Iterator[list[str]]:
         rows: Sequence[Mapping[str, Any]] = self.answer.get("rows", ())

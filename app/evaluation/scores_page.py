@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
@@ -47,6 +47,8 @@ class ScoresPage(CardsPage):
     known is shown at once, and its samples, thresholds and groups need no second one."""
 
     title = "Scores"
+    inside_requested = Signal(str, int)
+    """A split and the place of a sample in it, for which the Look inside page is to explain the answer."""
 
     def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
         super().__init__(shell, NOT_YET, parent)
@@ -271,7 +273,9 @@ class ScoresPage(CardsPage):
         """Return the card of samples, which asks for the worst ones; None where none is known."""
         if not target.get("worst"):
             return None
-        card = SamplesCard(number, has_confidence=bool(target.get("most_uncertain")))
+        split = self._where().get("split", "")
+        card = SamplesCard(number, has_confidence=bool(target.get("most_uncertain")), leads_on=bool(split))
+        card.sample_chosen.connect(lambda place: self.inside_requested.emit(split, place))
         card.wanted.connect(lambda wanted: self._ask("samples", wanted, card.show_answer, card.show_error))
         card.ask()
         return card

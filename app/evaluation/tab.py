@@ -59,6 +59,9 @@ class TestTab(QWidget):
         self.stack.addWidget(self._make_message())
         for page in self.pages:
             self.stack.addWidget(page)
+        scores = self.page(ScoresPage)
+        assert isinstance(scores, ScoresPage)
+        scores.inside_requested.connect(self._look_inside)
         shell.documents.changed.connect(self._on_document)
         self._list_runs()
 
@@ -111,6 +114,13 @@ class TestTab(QWidget):
     def show_page(self, kind: type[TestPage]) -> None:
         """Bring the page of a class to the front."""
         self.segments.button(self.pages.index(self.page(kind))).setChecked(True)
+
+    def _look_inside(self, split: str, place: int) -> None:
+        """Show what led to the answer for a sample."""
+        page = self.page(InsidePage)
+        assert isinstance(page, InsidePage)
+        self.show_page(InsidePage)
+        page.show_sample(split, place)
 
     # ---- runs ----
 

@@ -27,10 +27,11 @@ def look(evaluation: Evaluation, wanted: Mapping[str, Any], folder: Path) -> dic
 
     wanted: `output`, its place; `count`; and which samples: `list` (`worst` or `uncertain`), `cell` (true and predicted
     class), `indices` in the source, or `group` (what it goes by, and its name). Keys of the result: `total`, the
-    number of such samples; `rows`, one per sample that is shown, with `index`, `label`, `prediction`, `loss`,
-    `confidence`; and `pictures` or `series` as in `engine.data.preview.describe`, or `columns` and `cells` of a table.
-    Where pixels have classes, each picture also has `said`, a class map like `mask`, `wrong`, one with 0 where they
-    differ, and `iou` by class; forecasts have `said` beside `ahead`. Raises `UserError`.
+    number of such samples; `rows`, one per sample that is shown, with `place` in what was evaluated, `index` in the
+    source, `label`, `prediction`, `loss`, `confidence`; and `pictures` or `series` as in
+    `engine.data.preview.describe`, or `columns` and `cells` of a table. Where pixels have classes, each picture also
+    has `said`, a class map like `mask`, `wrong`, one with 0 where they differ, and `iou` by class; forecasts have
+    `said` beside `ahead`. Raises `UserError`.
     """
     result, samples = evaluation.result()
     output, count = int(wanted.get("output", 0)), min(MOST_SHOWN, int(wanted.get("count", 24)))
@@ -39,8 +40,8 @@ def look(evaluation: Evaluation, wanted: Mapping[str, Any], folder: Path) -> dic
     rows = [_row(result["targets"][output], samples.outputs[output], place) for place in chosen.tolist()]
     numbers = samples.index[chosen]
     name_of = getattr(evaluation.data.inputs[0], "name_of", None)
-    for row, number in zip(rows, numbers.tolist(), strict=True):
-        row["index"] = number
+    for row, place, number in zip(rows, chosen.tolist(), numbers.tolist(), strict=True):
+        row |= {"place": place, "index": number}
         if name_of is not None:
             row["sample"] = name_of(number)
     return {"total": len(places), "rows": rows, **_views(evaluation, output, numbers, rows, folder)}

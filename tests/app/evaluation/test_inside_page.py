@@ -225,3 +225,12 @@ def test_pictures_are_saved_and_copied(
     actions["Save values as CSV…"].trigger()
     assert server.asked[-1].given["output"] == str(tmp_path / "a.csv")
     server.answer("explain", {})
+
+
+def test_a_sample_of_the_scores_is_explained(page: InsidePage, server: FakeServer) -> None:
+    choose(page, "permutation")
+    page.show_sample("test", 4)
+    assert server.asked[-1].given["question"] == {"method": "gradcam", "split": "test", "place": 4}
+    choose(page, "occlusion")
+    page.show_sample("test", 5)
+    assert server.asked[-1].given["question"] == {"method": "occlusion", "split": "test", "place": 5}

@@ -38,7 +38,7 @@ CLASSES: dict[str, Any] = {
 }
 SAMPLES = {
     "total": 1,
-    "rows": [{"index": 3, "label": "cat", "prediction": "dog", "loss": 2.5, "confidence": 0.92}],
+    "rows": [{"place": 1, "index": 3, "label": "cat", "prediction": "dog", "loss": 2.5, "confidence": 0.92}],
     "columns": [],
     "cells": [[]],
 }
@@ -121,6 +121,16 @@ def test_scores_confusions_calibration_and_samples_are_shown(page: ScoresPage, s
     ]
 
 
+def test_a_sample_leads_to_the_look_inside(page: ScoresPage, server: FakeServer, qtbot) -> None:
+    page.evaluate()
+    server.answer("evaluate", result(CLASSES, {"accuracy": 0.75}))
+    server.answer("samples", SAMPLES)
+    table = page.findChildren(QTableWidget)[-1]
+    with qtbot.waitSignal(page.inside_requested) as requested:
+        table.cellActivated.emit(0, 2)
+    assert requested.args == ["test", 1]
+
+
 def test_a_cell_and_a_group_lead_to_their_samples(page: ScoresPage, server: FakeServer) -> None:
     page.evaluate()
     server.answer("evaluate", {**result(CLASSES, {"accuracy": 0.75}), "groupings": ["class", "colour"]})
@@ -189,7 +199,7 @@ def test_numbers_are_shown_against_the_true_ones(page: ScoresPage, server: FakeS
     assert page.findChildren(ValueTable)[0].rows == [("Loss", "0.5"), ("RMSE", "1.5"), ("RMSE, 95 %", "1 to 2")]
     (plot,) = page.findChildren(PredictionPlot)
     assert "predicted 3" in str(plot.readout(2.9)[1])
-    row = {"index": 2, "label": [5.0], "prediction": [3.0], "loss": 2.0}
+    row = {"place": 0, "index": 2, "label": [5.0], "prediction": [3.0], "loss": 2.0}
     server.answer("samples", {"total": 1, "rows": [row], "columns": ["rooms"], "cells": [["4"]]})
     assert tables(page) == [[["2", "5", "3", "2", "4"]]]
 
