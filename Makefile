@@ -38,9 +38,9 @@ check: lint
 test: setup
 	@$(MAKE) --no-print-directory -j 2 lint-alone test-alone
 
-# Two processes at a time: the tests with real processes want a core each as well.
+# Three processes on two cores: tests with real processes wait for these for a third of their time.
 test-alone:
-	$(TESTS) -n 2 --dist worksteal $(PYTEST_ARGS)
+	$(TESTS) -n 3 --dist worksteal $(PYTEST_ARGS)
 
 parity: setup
 	$(TESTS) -m parity $(PYTEST_ARGS)

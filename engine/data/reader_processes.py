@@ -163,7 +163,8 @@ def _cause_of_death(process: subprocess.Popen[bytes]) -> str:
 
 
 def _end(processes: "queue.LifoQueue[subprocess.Popen[bytes]]") -> None:
-    """Close the inputs of all processes, which ends them, and wait for them."""
+    """End all processes. They are killed, since closing their inputs does not end them where a process that was forked
+    meanwhile, such as a worker of torch's DataLoader, holds these open, too; they have nothing to lose."""
     while True:
         try:
             process = processes.get_nowait()
@@ -173,6 +174,7 @@ def _end(processes: "queue.LifoQueue[subprocess.Popen[bytes]]") -> None:
             if pipe is not None:
                 with suppress(OSError):
                     pipe.close()
+        process.kill()
         process.wait()
 
 

@@ -12,6 +12,7 @@ import psutil
 import pytest
 from PIL import Image
 
+from engine.core.child_process import fork
 from engine.core.errors import UserError
 from engine.data import load as loading
 from engine.data.load import load, reads_in_processes
@@ -129,3 +130,22 @@ def test_processes_are_taken_on_several_cores_for_many_images(
 ) -> None:
     monkeypatch.setattr(loading, "num_threads", lambda: cores)
     assert reads_in_processes(options, samples) is expected
+
+
+@pytest.mark.timeout(60)
+def test_a_fork_that_holds_the_pipes_does_not_keep_the_end_waiting() -> None:
+    readers = ReaderProcesses(Fragile())
+    out = np.empty((2, 3), np.uint8)
+    readers.read(np.array([1, 2]), out)
+
+    def wait() -> int:
+        signal.pause()
+        return 0
+
+    child = fork(wait)
+    try:
+        readers.close()
+        assert out[:, 0].tolist() == [1, 2]
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
