@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from engine.cli.commands import EXAMPLES
-from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, EXIT_UNAVAILABLE
+from engine.core.errors import EXIT_DONE, EXIT_INPUT, EXIT_REQUIREMENT, EXIT_UNAVAILABLE
 from tests import warm
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 100
-ALSO = {"compare": EXIT_REQUIREMENT, "cluster": EXIT_UNAVAILABLE}
-"""Other exit codes of examples: projects that differ, and a cluster that is not here."""
+ALSO = {"compare": EXIT_REQUIREMENT, "cluster": EXIT_UNAVAILABLE, "fetch": EXIT_INPUT}
+"""Other exit codes of examples: projects that differ, a cluster that is not here, a run that is none of a cluster."""
 
 
 def run_all(lines: list[str], folder: Path) -> None:
