@@ -76,6 +76,8 @@ def missing_packages(is_installing: bool) -> dict[str, str]:
     }
     if not has_font():
         missing["a font"] = FONT_PACKAGE
+    if is_installing and shutil.which("openssl") is None:  # runs over encrypted connections need it, and their tests
+        missing["the program openssl"] = "openssl"
     return missing
 
 
