@@ -33,6 +33,12 @@ class Teacher:
 def read_teacher(project: Project, base: Path) -> Teacher:
     """Return the teacher that a project names; a relative path starts at `base`. Raises `UserError`."""
     run = base / project.training.distil_from
+    if not run.exists():
+        raise UserError(
+            f"{OPTION}: the teacher {run} cannot be read: there is no such folder.",
+            hint=f"Name the folder of a run, or train without a teacher: --set {OPTION}=",
+            code="not_found",
+        )
     try:
         weights = file_in(run).parent
     except UserError as error:

@@ -25,3 +25,4 @@ def test_who_answers_as_the_teacher_has_nothing_to_learn(tmp_path: Path, capsys:
     said = capsys.readouterr().out
     assert "training.distil_from" in said
     assert "nowhere cannot be read" in said
+    assert "--set training.distil_from=" in said
