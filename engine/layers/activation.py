@@ -70,7 +70,7 @@ class Prelu(WithAlpha, Activation):
         return {"weight": (x.channels if self.per_channel else 1,)}
 
     def lower(self, x: TensorType) -> Lowered:
-        if not self.per_channel:
+        if not self.per_channel or x.channels == 1:
             return module("PReLU", init=self.alpha)
         return channels_first(x, module("PReLU", num_parameters=x.channels, init=self.alpha))
 

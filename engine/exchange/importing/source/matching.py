@@ -335,9 +335,11 @@ class _Values:
     def __init__(self, calls: Sequence[Plain], count: int) -> None:
         leaves = [leaf for call in calls for leaf in _leaves([call.args, dict(call.kwargs), dict(call.call_kwargs)])]
         numbers = [one for one in leaves if isinstance(one, int) and not isinstance(one, bool)]
+        lengths = (one.bit_length() for one in numbers)  # of an integer format, from its smallest and largest number
         base = dict.fromkeys([*numbers, 0, 1, count])
         quotients = (a // b for a in base for b in base if b > 1 and a % b == 0 and a > 0)
-        self.ints = list(dict.fromkeys([*base, *quotients, *(-one for one in base), *(-1 - one for one in base)]))
+        mirrored = (turned for one in base for turned in (-one, -1 - one))
+        self.ints = list(dict.fromkeys([*base, *quotients, *mirrored, *lengths]))
         floats = [float(one) for one in leaves if isinstance(one, (int, float)) and not isinstance(one, bool)]
         inverse = [1 / one for one in floats if one]
         self.floats = list(dict.fromkeys([*floats, *inverse, *(-one for one in floats)]))
@@ -353,7 +355,8 @@ class _Values:
                 return tuple(field.options)
             case Padding():
                 length = len(field.sizes.default) if isinstance(field.sizes.default, tuple) else 1
-                return [*field.words, *self._of_length(length)]
+                borders = [_turned(one)[::2] for one in self.tuples if len(one) == 2 * length]
+                return [*field.words, *self._of_length(length), *borders]
             case Floats():
                 rows = [tuple(map(float, one)) for one in self.tuples if all(isinstance(x, (int, float)) for x in one)]
                 inverse = [tuple(1 / x for x in row) for row in rows if all(row)]

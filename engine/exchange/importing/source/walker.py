@@ -117,6 +117,7 @@ class Walker:
                     self._loop(statement)
                 case ast.Return(value=value) if value is not None:
                     self._return(value)
+                    self._order_inputs()
                     return self.built
                 case _:
                     raise refuse(statement, f"this is not understood in forward: {ast.unparse(statement)[:80]}")
@@ -167,6 +168,14 @@ class Walker:
                 id = self.built.place(Identity(), f"{self.built.layers[value.port.layer].name}_output", (value,))
                 value = Value(Port(id, "out"), value.type)
             self.built.outputs.append(value)
+
+    def _order_inputs(self) -> None:
+        """Put the input layers first, in the order of `forward`; they were placed at their first use."""
+        arguments = [one.arg for one in self.forward.args.args]
+        layers = self.built.layers
+        inputs = [id for id, layer in layers.items() if layer.type.is_input and layer.name in arguments]
+        inputs.sort(key=lambda id: arguments.index(layers[id].name))
+        self.built.layers = {id: layers[id] for id in (*inputs, *(id for id in layers if id not in inputs))}
 
     # ---- expressions ----
 

@@ -9,9 +9,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from safetensors.torch import load_file, save_file
 
 from engine.core.errors import UserError
+from engine.core.types import Kind, TensorType
 from engine.exchange.importing.importer import import_file
 from engine.exchange.importing.source.convert import read
-from engine.layers.base import as_chain
+from engine.layers.base import LayerType, as_chain
 from engine.lowering.module import build
 from engine.lowering.source import source
 from engine.network.analysis import analyse
@@ -19,6 +20,7 @@ from engine.network.block import Block
 from engine.network.catalog import catalog
 from engine.network.network import Network
 from engine.project.file import load
+from tests.builders import layer
 from tests.strategies import Case, cases, lifelike
 
 RESOURCES = Path(__file__).parents[5] / "resources"
@@ -72,6 +74,21 @@ def check_layers(key: str, folder: Path, count: int) -> None:
         assert text_of(again(network, folder)) == text_of(network), case
 
     check()
+
+
+@pytest.mark.parametrize(
+    ("type", "kinds"),
+    [
+        (layer("prelu", per_channel=False), ("real",)),
+        (layer("lp_pool2d", stride=(4, 1), padding=(1, 0)), ("real",)),
+        (layer("fake_quantization", bits=4), ("real",)),
+        (layer("subtraction"), ("real", "complex")),  # its second input is used first
+    ],
+    ids=lambda one: one.key if isinstance(one, LayerType) else "",
+)
+def test_arguments_that_follow_from_fields_come_back(type: LayerType, kinds: tuple[Kind, ...], tmp_path: Path) -> None:
+    network = lifelike(Case(type, tuple(TensorType(("C", "H", "W"), (1, 9, 7), kind) for kind in kinds)))
+    assert text_of(again(network, tmp_path)) == text_of(network)
 
 
 @pytest.mark.parametrize("key", SHORT_KEYS)
