@@ -29,9 +29,8 @@ from app.widgets import Divider, within_screen
 from designer import theme
 from designer.forms.form import Form
 from designer.forms.row import section_label
-from engine.cluster.profiles import (
+from engine.cluster.profile_file import (
     SIZE_LIMIT,
-    ClusterProfile,
     exported,
     imported,
     read_profiles,
@@ -40,6 +39,7 @@ from engine.cluster.profiles import (
     save_profile,
     set_default,
 )
+from engine.cluster.profiles import ClusterProfile
 from engine.cluster.validation import STAGES
 from engine.core.child_process import module_command
 from engine.core.errors import UserError

@@ -12,8 +12,7 @@ from engine.cli.commands import Commands
 from engine.cli.common import add_json, failure, print_json
 from engine.cli.terminal import print_table
 from engine.cluster.install import install
-from engine.cluster.profiles import (
-    ClusterProfile,
+from engine.cluster.profile_file import (
     Profiles,
     exported,
     find_profile,
@@ -26,6 +25,7 @@ from engine.cluster.profiles import (
     set_default,
     unknown_profile,
 )
+from engine.cluster.profiles import ClusterProfile
 from engine.cluster.validation import STAGES, validate
 from engine.core.errors import EXIT_DONE, EXIT_UNAVAILABLE, FieldErrors, UserError, did_you_mean, plural
 from engine.core.files import read_file, write_atomically

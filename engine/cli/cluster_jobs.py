@@ -13,7 +13,8 @@ from engine.cli.terminal import print_table
 from engine.cluster.follower import ensure_follower, is_open
 from engine.cluster.hosts import Host
 from engine.cluster.jobs import delete, fetch, jobs, remote_of, resume, submit
-from engine.cluster.profiles import ClusterProfile, find_profile
+from engine.cluster.profile_file import find_profile, is_in_job
+from engine.cluster.profiles import ClusterProfile
 from engine.core.errors import EXIT_DONE, RunError, UserError
 from engine.project.project import Project
 from engine.runs.events import ENDS
@@ -65,8 +66,8 @@ def profile_of(project: Project, name: str | None) -> ClusterProfile | None:
 
 def is_job(profile: ClusterProfile) -> bool:
     """Return whether a run on this cluster is a job of its own there: Ray, and several hosts that ssh reaches, take
-    the workers of a run whose coordinator is here."""
-    return profile.kind == "slurm" or (profile.kind == "ssh" and len(profile.hosts) == 1)
+    the workers of a run whose coordinator is here, and so do the nodes of the job that this process is in."""
+    return (profile.kind == "slurm" and not is_in_job()) or (profile.kind == "ssh" and len(profile.hosts) == 1)
 
 
 def submit_run(

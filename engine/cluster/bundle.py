@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from engine.cluster.hosts import python_of
+from engine.cluster.profile_file import PROFILES_VARIABLE, exported
 from engine.cluster.profiles import ClusterProfile
 from engine.core.errors import UserError
 from engine.core.fields import FilePath
@@ -22,6 +23,7 @@ from engine.project.project import Project
 MOST_COPIED_BYTES = 2 * 2**30
 PROJECT = "project"
 NAME = "project.netwright"
+PROFILES = "clusters.toml"
 _PATTERN = frozenset("*?[{")
 R = TypeVar("R", bound=Record)
 
@@ -58,14 +60,26 @@ def bundle(project: Project, base: Path, code: dict[str, bytes], profile: Cluste
             )
         files[f"{PROJECT}/{name}"] = content
     files |= collector.files
+    if takes_nodes(profile):
+        # As the nodes know it: no host to log in to, and paths that are their own.
+        files[PROFILES] = exported(profile.replace(address="", path_map=())).encode()
     files[f"{PROJECT}/{NAME}"] = dumps(changed).encode()
     return Bundle(files, collector.num_bytes)
 
 
+def takes_nodes(profile: ClusterProfile) -> bool:
+    """Return whether a job of the profile has several nodes, on which the run starts agents for its workers."""
+    return profile.kind == "slurm" and profile.nodes > 1
+
+
 def environment_of(project: Project, profile: ClusterProfile) -> EnvironmentOptions:
-    """Return the options of the environment as the first host runs them: its own workers."""
+    """Return the options of the environment as the first host runs them: its own workers, or those on all nodes of its
+    job."""
     options = project.environment
     values = {name: value for name, value in options.changed().items() if name not in ("target", "cluster")}
+    if takes_nodes(profile):
+        values.pop("num_workers", None)
+        return type(options)(**{**values, "target": "parallel", "cluster": profile.name})
     if profile.gpus_per_worker:
         target = "multi-gpu" if profile.workers * profile.gpus_per_worker > 1 else "gpu"
         return type(options)(**{**values, "target": target})
@@ -150,6 +164,7 @@ def job_script(profile: ClusterProfile, folder: str, *, has_code: bool) -> bytes
         f"cd {shlex.quote(f'{folder}/{PROJECT}')} || exit 2",
         "export PYTHONUNBUFFERED=1",
         *interface_lines(profile),
+        *([f"export {PROFILES_VARIABLE}={shlex.quote(f'{folder}/{PROFILES}')}"] if takes_nodes(profile) else ()),
         f"if [ -f {run}/run.json ]; then",
         f"    set -- resume {run}{trust}",
         "else",
@@ -175,23 +190,25 @@ def python_words(profile: ClusterProfile) -> str:
     return " ".join(words)
 
 
-def sbatch_lines(profile: ClusterProfile, folder: str, *, tasks: int = 1, output: str = "output-%j.txt") -> list[str]:
-    """Return the options of a job on one node for sbatch: `tasks` tasks that have all cores of the workers."""
-    cores = profile.workers * profile.cores_per_worker
+def sbatch_lines(
+    profile: ClusterProfile, folder: str, *, task_per_worker: bool = False, output: str = "output-%j.txt"
+) -> list[str]:
+    """Return the options of a job for sbatch: one task per node with all cores of its workers, or one per worker."""
+    per_node = profile.workers_per_node
     options = [
         f"--job-name=netwright-{profile.name}",
         f'--output="{folder}/{output}"',
-        "--nodes=1",
-        f"--ntasks={tasks}",
-        f"--cpus-per-task={max(1, cores // tasks)}",
+        f"--nodes={profile.nodes}",
+        f"--ntasks-per-node={per_node if task_per_worker else 1}",
+        f"--cpus-per-task={profile.cores_per_worker * (1 if task_per_worker else per_node)}",
         "--open-mode=append",
         "--signal=B:TERM@60",  # a minute before the time limit: the run stops and keeps what it has learned
         "--requeue",
     ]
     if profile.gpus_per_worker:
-        options.append(f"--gres=gpu:{profile.workers * profile.gpus_per_worker}")
+        options.append(f"--gres=gpu:{per_node * profile.gpus_per_worker}")
     if profile.memory:
-        options.append(f"--mem={max(1, round(profile.memory * profile.workers * 1000))}M")
+        options.append(f"--mem={max(1, round(profile.memory * per_node * 1000))}M")
     if profile.time_limit:
         options.append(f"--time={profile.time_limit}")
     for name in ("partition", "account"):

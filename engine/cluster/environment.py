@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from engine.cluster.profiles import ClusterProfile, find_profile, load_profiles
+from engine.cluster.profile_file import find_profile, load_profiles
+from engine.cluster.profiles import ClusterProfile
 from engine.placement.inventory import ClusterSize, DeviceInventory
 from engine.project.environment import EnvironmentOptions
 

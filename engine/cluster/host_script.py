@@ -186,12 +186,6 @@ def poll(asked: dict[str, Any]) -> dict[str, Any]:
     state, reason = _job_state(asked)
     is_locked = _is_locked(os.path.join(run, "run.lock"))
     answer = {"job_state": state, "job_reason": reason, "is_locked": is_locked, "time": time.time()}
-    for name in ("run.json", "result.json"):
-        try:
-            with open(os.path.join(run, name), encoding="utf-8") as file:
-                answer[name] = json.load(file)
-        except (OSError, ValueError):
-            answer[name] = None
     logs = {"events.jsonl": os.path.join(run, "events.jsonl"), "engine.log": os.path.join(run, "engine.log")}
     for name, path in logs.items():
         wanted = asked["logs"][name]
@@ -199,6 +193,13 @@ def poll(asked: dict[str, Any]) -> dict[str, Any]:
         if name == "events.jsonl":
             data = data[: data.rfind(b"\n") + 1]  # a line that is being written, or that a new coordinator cuts off
         answer[name] = {"data": base64.b64encode(data).decode("ascii"), "is_new": is_new}
+    # After the logs, so that a state is never older than the events that come with it.
+    for name in ("run.json", "result.json"):
+        try:
+            with open(os.path.join(run, name), encoding="utf-8") as file:
+                answer[name] = json.load(file)
+        except (OSError, ValueError):
+            answer[name] = None
     if answer["run.json"] is None:
         answer["output"] = _output(folder)
     return answer

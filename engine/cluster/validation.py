@@ -10,7 +10,8 @@ from typing import Any, Literal
 from engine.cluster.bundle import interface_lines, python_words, sbatch_lines
 from engine.cluster.hosts import Host, hosts_of, python_of
 from engine.cluster.jobs import DEFAULT_STORAGE
-from engine.cluster.profiles import ClusterProfile, running_ray
+from engine.cluster.profile_file import running_ray
+from engine.cluster.profiles import ClusterProfile
 from engine.core.errors import RunError, UserError, listed, plural
 from engine.core.files import ROOT
 from engine.core.version import VERSION
@@ -116,7 +117,7 @@ def versions(attempt: Attempt) -> str:
 def task(attempt: Attempt) -> str:
     """One task runs where the workers run."""
     _refuse_ray(attempt)
-    answer = _tried(attempt, attempt.profile.replace(workers=1), "task", TASK_S)[0]
+    answer = _tried(attempt, attempt.profile.replace(workers=1, nodes=1), "task", TASK_S)[0]
     return f"on {answer['host']}, with {plural(answer['cores'], 'core')}"
 
 
@@ -265,7 +266,7 @@ def _script(profile: ClusterProfile, folder: str, what: str) -> bytes:
     lines = ["#!/bin/sh"]
     command = f'{python_words(profile)} "{folder}/probe.py" "{folder}" {what}'
     if profile.kind == "slurm":
-        lines += sbatch_lines(profile, folder, tasks=profile.workers)
+        lines += sbatch_lines(profile, folder, task_per_worker=True)
         lines += [*interface_lines(profile), f"srun --ntasks={profile.workers} {command}"]
     else:
         lines += interface_lines(profile)

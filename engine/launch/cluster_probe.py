@@ -26,12 +26,21 @@ def place() -> dict[str, Any]:
     return {"host": socket.gethostname(), "cores": cores, "python": ".".join(map(str, sys.version_info[:3]))}
 
 
+def _interface() -> str:
+    """Return the network interface that leads to the other workers: that towards the first node of a job of Slurm."""
+    if os.environ.get("SLURM_JOB_NUM_NODES", "1") == "1":
+        return "lo"
+    from engine.launch.remote.interfaces import address_towards, interface_with
+
+    return interface_with(address_towards(os.environ["SLURM_LAUNCH_NODE_IPADDR"]))
+
+
 def together(folder: str, rank: int, world: int) -> dict[str, Any]:
     """Sum numbers over all workers; return whether the sum is right, bytes per second of it and FLOPs per second."""
     import torch
     from torch import distributed
 
-    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", _interface())
     distributed.init_process_group(
         "gloo",
         init_method=f"file://{folder}/rendezvous",

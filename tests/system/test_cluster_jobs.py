@@ -1,4 +1,4 @@
-"""Jobs on a real Slurm and over a real ssh of this machine: `sbatch` and `/usr/sbin/sshd` must be there."""
+"""Jobs on a real Slurm of two nodes and over a real ssh, which the tests start on this machine."""
 
 import json
 import os
@@ -6,19 +6,22 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engine.cluster.profiles import ClusterProfile, save_profile
+from engine.cluster.profile_file import find_profile, save_profile
+from engine.cluster.profiles import ClusterProfile
 from engine.cluster.validation import validate
 from engine.project.file import save
 from engine.runs.events import ENDS, Points
 from engine.runs.folder import RunFolder
 from engine.runs.log import read_all
 from engine.runs.remote import read_remote
+from tests.clusters import SLURM_PROGRAMS, Slurm, missing_programs, slurm
 from tests.faults.harness import wait_for
 from tests.runs import train as train_here
 from tests.system.test_training import TWO, digits, mlp
@@ -46,10 +49,21 @@ PidFile {folder}/sshd.pid
 PORT = 22_817
 
 
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Slurm]:
+    """A Slurm for all tests of the module, whose path is short."""
+    if missing := missing_programs(*SLURM_PROGRAMS, "sshd"):
+        pytest.skip(f"this machine lacks {', '.join(missing)}")
+    with tempfile.TemporaryDirectory(prefix="nw-slurm-") as folder, slurm(Path(folder)) as found:
+        yield found
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(tmp_path: Path, cluster: Slurm, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Profiles for Slurm and for an ssh server that the test starts."""
     ssh = shutil.which("ssh")
+    for name, value in cluster.environment.items():
+        monkeypatch.setenv(name, value)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
@@ -71,12 +85,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path
     server.terminate()
     server.wait()
+    cluster.cancel_all()
 
 
 def engine(*words: str | Path) -> str:
     done = subprocess.run([sys.executable, "-m", "engine", *map(str, words)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def change_profile(name: str, **values: Any) -> str:
+    """Change a profile and return its name."""
+    save_profile(find_profile(name).replace(**values), replacing=name)
+    return name
 
 
 def start(folder: Path, kind: str, **training: Any) -> RunFolder:
@@ -91,10 +112,9 @@ def losses(run: RunFolder) -> list[float]:
     return [loss for event in events for loss in event.values["loss"]]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_cluster_passes_its_validation(folder: Path, kind: str) -> None:
-    profile = ClusterProfile(name=kind, kind=kind, address="node" if kind == "ssh" else "", python=sys.executable)
-    results = list(validate(profile.replace(storage=f"{folder}/jobs")))
+@pytest.mark.parametrize(("kind", "nodes"), [("slurm", 1), ("slurm", 2), ("ssh", 1)])
+def test_a_cluster_passes_its_validation(folder: Path, kind: str, nodes: int) -> None:
+    results = list(validate(find_profile(kind).replace(nodes=nodes)))
     assert [result.state for result in results] == ["passed"] * 7, results
 
 
@@ -106,6 +126,18 @@ def test_a_job_computes_as_two_workers_here(folder: Path, kind: str) -> None:
     assert run.state() == "finished"
     assert losses(run) == pytest.approx(local.losses, rel=1e-5)
     assert (run.last / "weights.safetensors").is_file()
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+def test_workers_on_two_nodes_of_slurm_compute_as_those_of_this_machine(folder: Path, workers: int) -> None:
+    here = {"target": "multi-cpu", "num_workers": workers, "threads": 1}
+    local = train_here(digits(mlp(), here, max_epochs=3), folder / "local")
+    run = start(folder, change_profile("slurm", nodes=2, workers=workers), max_epochs=3)
+    wait_for(lambda: run.state() in ENDS, "the run on the cluster")
+    assert run.state() == "finished", (run.path / "engine.log").read_text()
+    assert losses(run) == pytest.approx(local.losses, rel=1e-5)
+    placement = run.read_info().placement
+    assert (placement.resolved, len(placement.places)) == ("parallel", workers)
 
 
 def test_a_job_goes_on_while_nobody_follows_it_and_after_it_was_killed(folder: Path) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engine.cluster.profiles import ClusterProfile, save_profile
+from engine.cluster.profile_file import save_profile
+from engine.cluster.profiles import ClusterProfile
 from engine.core.errors import UnavailableError
 from engine.launch.remote.ray_address import ray_environment
 from engine.placement.inventory import LOOPBACK

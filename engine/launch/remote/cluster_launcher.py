@@ -14,7 +14,7 @@ from engine.launch.local_launcher import uses_compiler
 from engine.launch.remote.interfaces import address_of, address_towards
 from engine.launch.remote.nodes import Node, Nodes, RemoteWorker
 from engine.launch.remote.offer import Offer
-from engine.launch.remote.placers import Placer, placer_of
+from engine.launch.remote.placers import Placer, address_in_job, placer_of
 from engine.launch.remote.ray_address import head_of
 from engine.launch.remote.stream import FrameKind, tls_of_run
 from engine.parallel.worker_spec import WorkerSpec
@@ -212,5 +212,7 @@ def _own_address(profile: ClusterProfile) -> str:
             return address_of(profile.interface)
     if profile.kind == "ray":
         return address_towards(head_of(profile.address))
+    if profile.kind == "slurm":
+        return address_in_job()
     hosts = [host.rpartition("@")[2].partition(":")[0] for host in profile.hosts]
     return address_towards(hosts[0]) if hosts else address_towards("localhost")

@@ -10,15 +10,19 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import IO, Any, Protocol
 
+from engine.cluster.bundle import python_words
+from engine.cluster.hosts import python_of
 from engine.cluster.profiles import ClusterProfile
 from engine.core.child_process import module_command, module_environment
 from engine.core.errors import RunError
 from engine.core.extras import import_extra
+from engine.launch.remote.interfaces import address_towards
 from engine.launch.remote.offer import Offer
 from engine.launch.remote.ray_address import ray_environment
 
 AGENT = "engine.launch.remote.node_agent"
 CLOSE_S = 5.0
+SLURM_S = 30.0
 MOST_CHARACTERS = 600
 
 
@@ -38,17 +42,6 @@ class Placer(Protocol):
         """End what it has started."""
 
 
-def interpreter(profile: ClusterProfile) -> list[str]:
-    """Return the command line of Python on the hosts."""
-    match profile.environment:
-        case "conda":
-            where = "--prefix" if profile.conda.startswith("/") else "--name"
-            return ["conda", "run", "--no-capture-output", where, profile.conda, "python"]
-        case "container":
-            return ["apptainer", "exec", profile.container, "python3"]
-    return [profile.python]
-
-
 def placer_of(profile: ClusterProfile) -> Placer:
     """Return what starts agents on the cluster of a profile. Raises `UserError` where its library is missing."""
     if profile.kind == "ray":
@@ -58,7 +51,8 @@ def placer_of(profile: ClusterProfile) -> Placer:
 
 
 class CommandPlacer:
-    """Starts agents by commands: ssh for each host, or srun for all. Each ends with the command that started it."""
+    """Starts agents by commands, one per host: ssh, or srun for the nodes of the job of Slurm that this process is in.
+    Each ends with the command that started it."""
 
     def __init__(self, profile: ClusterProfile) -> None:
         self._profile = profile
@@ -66,8 +60,17 @@ class CommandPlacer:
         self._count = 0
 
     def place(self, workers: int, offer: Offer) -> None:
-        """Start agents: for ssh one per host, which share the workers evenly; for Slurm one per worker."""
-        for host, slots, command in self._commands(workers):
+        """Start agents on the hosts that have none, or on all where each has one. They share the workers evenly.
+
+        Raises `RunError` where Slurm does not name the nodes of its job.
+        """
+        hosts = nodes_of_job() if self._profile.kind == "slurm" else self._profile.hosts
+        taken = {host for host, _, process, _ in self._started if process.poll() is None}
+        free = [host for host in hosts if host not in taken] or list(hosts)
+        for number, host in enumerate(free):
+            if not (slots := workers // len(free) + (number < workers % len(free))):
+                continue
+            command = self._command(host, slots)
             self._count += 1
             label = f"{self._count}"
             words = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the command
@@ -78,21 +81,15 @@ class CommandPlacer:
                 process.stdin.flush()
             self._started.append((host, label, process, words))
 
-    def _commands(self, workers: int) -> list[tuple[str, int, list[str]]]:
-        """Return for each command its host, the workers per agent, and its words."""
-        profile, agent = self._profile, [*interpreter(self._profile), "-m", AGENT]
+    def _command(self, host: str, slots: int) -> list[str]:
+        """Return the command line that starts the agent of a host."""
+        profile, agent = self._profile, ["-m", AGENT]
         if profile.kind == "slurm":
-            per_task = [f"--ntasks={workers}", f"--cpus-per-task={profile.cores_per_worker}", "--kill-on-bad-exit=0"]
-            if profile.gpus_per_worker:
-                per_task.append(f"--gpus-per-task={profile.gpus_per_worker}")
-            own = {"partition": profile.partition, "account": profile.account}
-            own = {} if "SLURM_JOB_ID" in os.environ else own  # those of the allocation that this runs in
-            return [("Slurm", 1, ["srun", *per_task, *(f"--{k}={v}" for k, v in own.items() if v), *agent])]
-        hosts = profile.hosts
-        taken = {host for host, _, process, _ in self._started if process.poll() is None}
-        free = [host for host in hosts if host not in taken] or list(hosts)
-        counts = [workers // len(free) + (number < workers % len(free)) for number in range(len(free))]
-        return [(h, count, [*ssh(h), shlex.join(agent)]) for h, count in zip(free, counts, strict=True) if count]
+            python = map(os.path.expanduser, python_of(profile))
+            # It may overlap, so that an agent can take the place of one whose step has not ended yet.
+            step = ["--overlap", f"--nodelist={host}", "--nodes=1", "--ntasks=1"]
+            return ["srun", *step, f"--cpus-per-task={slots * profile.cores_per_worker}", *python, *agent]
+        return [*ssh(host), f"{python_words(profile)} {shlex.join(agent)}"]
 
     def poll(self, connected: Collection[str]) -> str:
         """Return nothing to wait for. Raises `RunError` where an agent has ended before it connected."""
@@ -127,6 +124,29 @@ def _close_input(process: "subprocess.Popen[bytes]") -> None:
             process.stdin.close()
 
 
+def nodes_of_job() -> tuple[str, ...]:
+    """Return the names of the nodes of the job of Slurm that this process is in. Raises `RunError`."""
+    return tuple(_scontrol("hostnames", os.environ.get("SLURM_JOB_NODELIST", "")).split())
+
+
+def address_in_job() -> str:
+    """Return this machine's address on the way to the other nodes of the job of Slurm. Raises `UserError`."""
+    told = _scontrol("-o", "node", nodes_of_job()[-1])
+    address = next((word.partition("=")[2] for word in told.split() if word.startswith("NodeAddr=")), "localhost")
+    return address_towards(address)
+
+
+def _scontrol(*words: str) -> str:
+    """Return what Slurm shows of something. Raises `RunError`."""
+    try:
+        done = subprocess.run(["scontrol", "show", *words], capture_output=True, text=True, timeout=SLURM_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise RunError(f"Slurm does not say which nodes the job has: {error}.") from error
+    if done.returncode:
+        raise RunError(f"Slurm does not say which nodes the job has: {done.stderr.strip()[-MOST_CHARACTERS:]}")
+    return done.stdout
+
+
 def ssh(host: str) -> list[str]:
     """Return the command line of ssh to a host, which asks nothing and does not wait for one that does not answer."""
     name, _, port = host.partition(":") if not host.endswith("]") else (host, "", "")
@@ -159,7 +179,7 @@ class RayPlacer:
         per_worker["memory"] = round(profile.memory * 1e9)
         self._say(
             address=profile.address,
-            python=interpreter(profile),
+            python=list(python_of(profile)),
             per_worker={name: amount for name, amount in per_worker.items() if amount},
         )
 

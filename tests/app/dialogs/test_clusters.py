@@ -15,7 +15,8 @@ from app.dialogs.cluster_jobs import ClusterJobsDialog
 from app.dialogs.clusters import ClusterPicker, ClustersDialog
 from app.window import MainWindow
 from engine.cluster.jobs import remote_of
-from engine.cluster.profiles import ClusterProfile, load_profiles, read_profiles, save_profile
+from engine.cluster.profile_file import load_profiles, read_profiles, save_profile
+from engine.cluster.profiles import ClusterProfile
 from engine.cluster.validation import STAGES
 from engine.core.files import write_json
 from engine.core.folders import state_folder

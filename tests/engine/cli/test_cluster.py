@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from engine.cli.main import main
-from engine.cluster.profiles import ClusterProfile, find_profile, running_ray
+from engine.cluster.profile_file import find_profile, running_ray
+from engine.cluster.profiles import ClusterProfile
 from engine.core.errors import EXIT_DONE, EXIT_INPUT
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from engine.cluster import bundle as module
 from engine.cluster.bundle import bundle, job_script
+from engine.cluster.profile_file import imported
 from engine.cluster.profiles import ClusterProfile
 from engine.core.errors import UserError
 from engine.project.data import DataOptions
@@ -91,6 +92,22 @@ def test_a_job_of_slurm_asks_for_all_of_its_workers() -> None:
     assert "export GLOO_SOCKET_IFNAME=ib0" in lines
     assert "    set -- resume '/shared/my jobs/7/run' --trust" in lines
     assert "#SBATCH" not in job_script(PROFILE.replace(kind="ssh", address="a"), "/x", has_code=False).decode()
+
+
+def test_a_job_on_several_nodes_has_a_task_on_each_and_starts_agents_from_there(tmp_path: Path) -> None:
+    profile = PROFILE.replace(nodes=2, memory=1.0, gpus_per_worker=1, address="login", path_map={"/a": "/b"})
+    lines = job_script(profile, "/shared/7", has_code=False).decode().splitlines()
+    options = {line.removeprefix("#SBATCH ") for line in lines if line.startswith("#SBATCH ")}
+    assert options >= {"--nodes=2", "--ntasks-per-node=1", "--cpus-per-task=4", "--gres=gpu:2", "--mem=2000M"}
+    assert "export NETWRIGHT_PROFILES=/shared/7/clusters.toml" in lines
+    environment = EnvironmentOptions(target="parallel", num_workers=3, min_workers=2)
+    packed = bundle(Project(environment=environment), tmp_path, {}, profile)
+    text = packed.files["clusters.toml"]
+    assert isinstance(text, bytes)
+    (there,) = imported(text.decode(), "clusters.toml")
+    assert there == profile.replace(address="", path_map=())
+    expected = EnvironmentOptions(target="parallel", cluster="hpc", min_workers=2)
+    assert module.environment_of(Project(environment=environment), profile) == expected
 
 
 def test_the_python_of_a_profile_is_a_command_of_the_shell() -> None:

@@ -3,9 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.cluster import profiles
-from engine.cluster.profiles import (
-    ClusterProfile,
+from engine.cluster.profile_file import (
+    Profiles,
     exported,
     find_profile,
     imported,
@@ -15,6 +14,7 @@ from engine.cluster.profiles import (
     save_profile,
     set_default,
 )
+from engine.cluster.profiles import ClusterProfile
 from engine.core.errors import UserError
 
 LAB = ClusterProfile(name="lab", kind="ray", address="head:6379", token_file="/secrets/token")
@@ -57,7 +57,7 @@ def test_the_default_follows_a_new_name_and_goes_with_its_profile(file: Path) ->
     save_profile(LAB.replace(name="lab2"), replacing="lab", file=file)
     assert find_profile("", file).name == "lab2"
     remove_profile("lab2", file)
-    assert read_profiles(file) == profiles.Profiles("", {"hpc": SLURM})
+    assert read_profiles(file) == Profiles("", {"hpc": SLURM})
 
 
 def test_names_that_are_taken_or_unknown_are_refused(file: Path) -> None:

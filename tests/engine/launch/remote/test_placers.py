@@ -7,7 +7,7 @@ from engine.cluster.profiles import ClusterProfile
 from engine.core.errors import RunError, UnavailableError
 from engine.launch.remote.interfaces import address_of, address_towards, interface_with
 from engine.launch.remote.offer import Offer, folder_problem
-from engine.launch.remote.placers import CommandPlacer, interpreter, ssh
+from engine.launch.remote.placers import CommandPlacer, ssh
 from engine.launch.remote.ray_address import address_of_head, head_of, ray_environment
 from engine.placement.inventory import LOOPBACK
 
@@ -52,32 +52,27 @@ def test_an_agent_that_ends_at_once_is_reported_with_its_words(tmp_path: Path, m
     placer.close()
 
 
-def test_slurm_starts_one_agent_per_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(tmp_path, "srun", f'read line; echo "$@" > {tmp_path}/told', monkeypatch)
+def test_slurm_starts_an_agent_per_node_of_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, "scontrol", f'echo "$@" >> {tmp_path}/asked; echo n1; echo n2', monkeypatch)
+    stand_in(tmp_path, "srun", f'read line; echo "$@ $line" >> {tmp_path}/told; cat > /dev/null', monkeypatch)
+    monkeypatch.setenv("SLURM_JOB_NODELIST", "n[1-2]")
     profile = ClusterProfile(
-        name="hpc",
-        kind="slurm",
-        partition="long",
-        cores_per_worker=3,
-        gpus_per_worker=1,
-        environment="conda",
-        conda="nw",
+        name="hpc", kind="slurm", workers=4, nodes=2, cores_per_worker=3, environment="conda", conda="nw"
     )
-    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     placer = CommandPlacer(profile)
     placer.place(4, offer(tmp_path))
     placer.close()
-    told = (tmp_path / "told").read_text().strip()
-    assert told == (
-        "--ntasks=4 --cpus-per-task=3 --kill-on-bad-exit=0 --gpus-per-task=1 --partition=long "
-        "conda run --no-capture-output --name nw python -m engine.launch.remote.node_agent"
+    assert (tmp_path / "asked").read_text() == "show hostnames n[1-2]\n"
+    first, second = sorted((tmp_path / "told").read_text().splitlines())
+    assert first.startswith(
+        "--overlap --nodelist=n1 --nodes=1 --ntasks=1 --cpus-per-task=6 "
+        "conda run --no-capture-output --name nw python -m engine.launch.remote.node_agent "
     )
-
-
-def test_python_on_the_hosts() -> None:
-    container = ClusterProfile(environment="container", container="/shared/nw.sif")
-    assert interpreter(container) == ["apptainer", "exec", "/shared/nw.sif", "python3"]
-    assert interpreter(ClusterProfile(environment="conda", conda="/envs/nw"))[3:] == ["--prefix", "/envs/nw", "python"]
+    assert "--nodelist=n2" in second
+    assert '"slots": 2' in first
+    stand_in(tmp_path, "scontrol", "echo 'Invalid hostlist' >&2; exit 1", monkeypatch)
+    with pytest.raises(RunError, match="Slurm does not say which nodes the job has: Invalid hostlist"):
+        placer.place(4, offer(tmp_path))
 
 
 def test_an_address_of_ssh_is_no_option() -> None:
