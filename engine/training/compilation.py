@@ -10,6 +10,7 @@ from torch import nn
 
 from engine.data.batches import ResidentDataset, as_tuple
 from engine.hardware.threads import fastest
+from engine.lowering.modules.onnx_operator import keep_from_compiler
 from engine.parallel.process_group import ProcessGroup, SingleProcess
 from engine.parallel.sync_batch_norm import Share
 from engine.training.job import TrainingJob, prepare_parameters
@@ -33,6 +34,7 @@ def accelerate(
     """
     if how == "none" or (how == "auto" and device.type == "cpu"):
         return network, ""
+    keep_from_compiler()
     compiled: nn.Module = torch.compile(network)  # type: ignore[assignment]  # it is one, with the same parameters
     with _restored(network, device):
         failure = _failure(step, compiled)

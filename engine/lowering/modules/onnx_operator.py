@@ -158,7 +158,6 @@ class OnnxOperator(nn.Module):
             except Exception:
                 raise RuntimeError(f"ONNX Runtime cannot compute the operator {self.operator}: {refused}") from None
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
     def forward(self, *x: torch.Tensor) -> torch.Tensor | tuple[torch.Tensor, ...]:
         """Compute the operator for inputs (N, ...) and return its results (N, ...), one or a tuple."""
         floats = next((tensor.dtype for tensor in x if tensor.is_floating_point()), torch.get_default_dtype())
@@ -194,3 +193,9 @@ class OnnxOperator(nn.Module):
         kind = floats if value.dtype.kind == "f" else torch.complex64 if value.dtype.kind == "c" else torch.int64
         tensor = as_result(torch.from_numpy(np.ascontiguousarray(value)).to(device, kind), sizes)
         return tensor.unsqueeze(1) if tensor.dim() == 1 else tensor
+
+
+def keep_from_compiler() -> None:
+    """Let compiled networks call operators as they are. Imports torch's compiler, which takes as long as torch."""
+    if not hasattr(OnnxOperator.forward, "_torchdynamo_disable"):
+        OnnxOperator.forward = torch.compiler.disable(OnnxOperator.forward)  # type: ignore[method-assign, no-untyped-call]

@@ -20,6 +20,7 @@ from engine.exchange.pytorch_export import export_pytorch
 from engine.layers.onnx_operator import OnnxOperator
 from engine.lowering.constants import fill_constants
 from engine.lowering.module import build
+from engine.lowering.modules.onnx_operator import keep_from_compiler
 from engine.lowering.weights_file import write_weights_file
 from engine.network.analysis import analyse
 from engine.network.blocks import group
@@ -296,3 +297,11 @@ def test_exported_source_computes_the_operator_without_netwright(tmp_path: Path)
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run([sys.executable, "-P", "-c", code], cwd=tmp_path, env=environment, capture_output=True)
     assert done.stdout.strip() == b"ok", done.stderr.decode()
+
+
+def test_a_compiled_network_calls_operators_as_they_are(tmp_path: Path) -> None:
+    module = filled(with_constants(behind_weights(MOD), tmp_path, m__d=DIVISORS), tmp_path)
+    x = torch.rand(3, 4)
+    keep_from_compiler()
+    assert torch.equal(torch.compile(module, backend="eager")(x), module(x))
+    assert torch._dynamo.utils.counters["graph_break"]

@@ -122,9 +122,10 @@ def test_parameters_of_several_types_take_the_public_one() -> None:
     assert isinstance(Solver(TrainingOptions(), model)._optimizer, torch.optim.SGD)
 
 
-def test_the_compiler_is_not_imported_for_them() -> None:
+def test_the_compiler_is_not_imported_for_them_nor_by_workers() -> None:
     code = """
 import sys, torch
+import engine.launch.worker
 from engine.project.training import TrainingOptions
 from engine.training.solvers import Solver
 Solver(TrainingOptions(solver="adam"), torch.nn.Linear(2, 2)).step(0.1)
