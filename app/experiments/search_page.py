@@ -354,6 +354,7 @@ class SearchPage(QWidget):
         over = sum(trial.is_over for trial in self._trials)
         text = f"{'trains' if state == 'running' else state}, {over:,} of {plural(len(self._trials), 'trial')} ended"
         text = f"{text}: {info.reason}" if info.reason else text
+        text = f"{text}. Waits: {info.waits}" if info.waits and state == "running" else text
         self.state.setText(f"Reading, {plural(len(self._trials), 'trial')}…" if watcher.is_behind else text)
 
     def _show(self, objectives: Sequence[str]) -> None:

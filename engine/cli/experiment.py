@@ -17,9 +17,9 @@ from engine.cli.require import Requirement, parse
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, EXIT_RUN_FAILED, EXIT_STOPPED, UserError
 from engine.core.files import write_atomically
+from engine.project.environment import TARGETS
 from engine.project.file import load, save
 from engine.project.parameters import value_text
-from engine.project.project import Project
 from engine.project.trials import READY, defined, with_values
 from engine.project.user_code import refuse_untrusted
 from engine.runs.experiments import (
@@ -116,6 +116,9 @@ def _register_run(command: argparse.ArgumentParser) -> None:
     command.add_argument("--vary", action="append", default=[], metavar="PATH=VALUES", help=what)
     what = f"begin with a ready definition: {', '.join(READY)}"
     command.add_argument("--ready", choices=[*READY], metavar="NAME", help=what)
+    command.add_argument("--environment", choices=TARGETS, help="where to train, instead of what the project says")
+    what = "the cluster profile, with parallel; default: the one that the project names, else your default"
+    command.add_argument("--profile", metavar="NAME", help=what)
     command.add_argument("--strategy", metavar="NAME", help="grid, random, sobol, tpe, gp, nsga2, table or function")
     command.add_argument("--trials", type=int, metavar="N", help="the number of trials, but of grid and table")
     command.add_argument(
@@ -156,7 +159,12 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _begun(arguments: argparse.Namespace) -> ExperimentFolder:
-    project, notices = read_project(arguments.project, arguments.settings)
+    settings = [*arguments.settings]
+    if arguments.environment:
+        settings.append(f"environment.target={arguments.environment}")
+    if arguments.profile:
+        settings.append(f"environment.cluster={arguments.profile}")
+    project, notices = read_project(arguments.project, settings)
     for notice in notices:
         print(f"note: {notice}", file=sys.stderr)
     changed = {name: getattr(arguments, name) for name in ("strategy", "trials", "at_once")}
@@ -171,7 +179,8 @@ def _begun(arguments: argparse.Namespace) -> ExperimentFolder:
 
 
 def _continued(arguments: argparse.Namespace) -> ExperimentFolder:
-    if arguments.settings or arguments.vary or arguments.ready or arguments.strategy or arguments.trials:
+    given = (arguments.settings, arguments.vary, arguments.ready, arguments.strategy, arguments.trials)
+    if any((*given, arguments.environment, arguments.profile)):
         raise UserError(
             f"{arguments.project} is an experiment that has begun, whose definition stays as it is.",
             hint="`experiment append` adds trials; for other values begin one with the project file.",
@@ -186,10 +195,11 @@ def _continued(arguments: argparse.Namespace) -> ExperimentFolder:
 
 def _see_through(arguments: argparse.Namespace, folder: ExperimentFolder, requirements: Sequence[Requirement]) -> int:
     """Run the experiment in this process, print its outcome and return the exit code."""
+    from engine.experiments.definition import num_trials
     from engine.experiments.runner import Runner
 
     objectives = folder.read_info().objectives
-    total = _total(load(folder.project).project)
+    total = num_trials(load(folder.project).project)
 
     def tell(trial: Trial) -> None:
         if trial.is_over:
@@ -221,17 +231,6 @@ def _see_through(arguments: argparse.Namespace, folder: ExperimentFolder, requir
         if best is None:
             print(why_none(trials), file=sys.stderr)
     return code
-
-
-def _total(project: Project) -> int:
-    options = project.experiment
-    if options.strategy == "table":
-        return len(options.table)
-    if options.strategy != "grid":
-        return options.trials
-    from engine.project.trials import grid_size
-
-    return 0 if options.constraints or any(p.when for p in options.parameters) else grid_size(project, options)
 
 
 # ---- showing ----

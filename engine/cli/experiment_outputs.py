@@ -41,6 +41,8 @@ class Experiment(TypedDict):
     state: str
     """running, finished, stopped, failed, or lost where its process is gone."""
     reason: str
+    waits: str
+    """What it waits for, such as room on a cluster; empty for nothing."""
     created: str | None
     seconds: float
     objectives: list[str]

@@ -45,6 +45,7 @@ def experiment_json(folder: ExperimentFolder, trials: Sequence[Trial]) -> dict[s
         "name": info.name,
         "state": folder.state(),
         "reason": info.reason,
+        "waits": info.waits,
         "created": iso_time(info.created),
         "seconds": info.seconds,
         "objectives": list(info.objectives),
@@ -72,6 +73,8 @@ def print_trials(folder: ExperimentFolder, trials: Sequence[Trial]) -> None:
     over = sum(trial.is_over for trial in trials)
     more = f", {len(trials) - len(shown):,} not shown" if len(shown) < len(trials) else ""
     reason = f": {info.reason}" if info.reason else ""
+    if info.waits and folder.is_alive():
+        print(f"waits: {info.waits}")
     print(f"{folder.state()}{reason}; {over:,} of {plural(len(trials), 'trial')} ended{more}")
     print(f"experiment: {folder.path}")
 

@@ -6,17 +6,20 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+import signal
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from engine.core.child_process import fork
-from engine.core.errors import EXIT_DEFECT
+from engine.core.errors import EXIT_DEFECT, RunError
 from engine.core.files import leave_flushing
 from engine.experiments.pruning import Decision
+from engine.launch.channel import ReportReader
 from engine.launch.forked_coordinator import coordinate_forked
 from engine.launch.prepare import prepare
+from engine.launch.remote.offer import Offer
 from engine.launch.resume import prepare_resume
 from engine.network.analysis import analyse
 from engine.placement.shares import Slot
@@ -39,6 +42,31 @@ class ActiveRun:
     pid: int = 0
     pidfd: int = -1
     pipe: int = -1
+    requests: ReportReader | None = None
+    """What the coordinator of a run on a cluster asks for, see `PlacePlacer`."""
+    answers: int = -1
+    """The pipe that its answers go to."""
+
+    @property
+    def descriptors(self) -> list[int]:
+        """Descriptors that no other run may hold."""
+        asking = self.requests.descriptor if self.requests is not None else -1
+        return [number for number in (self.pidfd, self.pipe, asking, self.answers) if number >= 0]
+
+    def asked(self) -> list[dict[str, Any]]:
+        """Return what its coordinator asks its place for."""
+        return self.requests.read() if self.requests is not None else []
+
+    def tell(self, message: Mapping[str, Any]) -> None:
+        """Tell its coordinator something about its place."""
+        with contextlib.suppress(OSError):  # it has ended
+            os.write(self.answers, json.dumps(message).encode() + b"\n")
+
+    def kill(self) -> None:
+        """End its coordinator, if it is a child of ours."""
+        if self.pid:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
 
     def said(self) -> dict[str, Any]:
         """Return what the process said before the run began, such as why it was refused."""
@@ -49,9 +77,44 @@ class ActiveRun:
 
     def close(self) -> None:
         """Close the descriptors."""
-        for descriptor in (self.pidfd, self.pipe):
-            if descriptor >= 0:
-                os.close(descriptor)
+        for descriptor in self.descriptors:
+            os.close(descriptor)
+
+
+class PlacePlacer:
+    """The placer of a coordinator whose place its runner has."""
+
+    def __init__(self, reading: int, writing: int) -> None:
+        """`reading`, `writing`: pipes from and to the runner."""
+        self._answers, self._writing = ReportReader(reading), writing
+        self._count, self._label = 0, ""
+
+    def place(self, workers: int, offer: Offer) -> None:
+        """Ask the runner for an agent in the place of this run."""
+        self._count += 1
+        self._label = f"{os.getpid()}.{self._count}"  # the place may still tell of the run before this one
+        line = json.dumps(asdict(replace(offer, label=self._label, slots=1))) + "\n"
+        try:
+            os.write(self._writing, line.encode())
+        except BrokenPipeError:
+            self._end()
+
+    def poll(self, connected: Collection[str]) -> str:
+        """Return nothing to wait for. Raises `RunError` where the agent has ended before it connected."""
+        for answer in self._answers.read():
+            if answer["label"] == self._label and self._label not in connected:
+                said = f": {answer['said']}" if answer["said"] else "."
+                raise RunError(f"The agent in its place on Ray ended with code {answer['code']}{said}")
+        if not self._answers.is_open:
+            self._end()
+        return ""
+
+    def _end(self) -> None:
+        """End this coordinator, whose runner is gone: the next one goes on with the run."""
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def close(self) -> None:
+        """Do nothing: the place is the runner's."""
 
 
 @dataclass
@@ -87,6 +150,10 @@ def start_run(plan: RunPlan, slot: Slot, private: Iterable[int]) -> ActiveRun:
     it may not hold."""
     folder = plan.folder
     reading, writing = os.pipe()
+    placer, placer_ends, asked, answers = None, [], -1, -1
+    if slot.place:
+        (asked, asking), (answered, answers) = os.pipe(), os.pipe()
+        placer, placer_ends = PlacePlacer(answered, asking), [answered, asking]
     is_begun = folder.info.is_file()
     if not is_begun and folder.path.exists():  # the runner was killed while it was created
         shutil.rmtree(folder.path)
@@ -98,18 +165,21 @@ def start_run(plan: RunPlan, slot: Slot, private: Iterable[int]) -> ActiveRun:
         return prepare(plan.project, plan.project_path, folder.path, trial=plan.trial)
 
     def coordinate() -> int:
-        for descriptor in (*private, reading):
-            os.close(descriptor)
+        for descriptor in (*private, reading, asked, answers):
+            if descriptor >= 0:
+                os.close(descriptor)
         os.setsid()
         leave_flushing()
         os.chdir(plan.base if plan.base.is_dir() else folder.path.parent)
-        return coordinate_forked(prepared, writing)
+        return coordinate_forked(prepared, writing, placer)
 
     pid = fork(coordinate, EXIT_DEFECT)
-    os.close(writing)
+    for descriptor in (writing, *placer_ends):
+        os.close(descriptor)
     fcntl.fcntl(reading, fcntl.F_SETFL, os.O_NONBLOCK)
     pidfd = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else -1
-    return ActiveRun(plan.trial, plan.name, folder, slot, pid, pidfd, reading)
+    requests = ReportReader(asked) if placer is not None else None
+    return ActiveRun(plan.trial, plan.name, folder, slot, pid, pidfd, reading, requests, answers)
 
 
 def ended_run(name: str, folder: RunFolder, objectives: Sequence[Objective]) -> TrialRun:

@@ -5,7 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.core.errors import FieldErrors, RunError, UserError
+from engine.cluster.profile_file import find_profile
+from engine.cluster.profiles import ClusterProfile
+from engine.core.errors import FieldError, FieldErrors, RunError, UserError
 from engine.core.files import write_atomically
 from engine.core.locks import LockHeldError, take_lock
 from engine.placement.inventory import DeviceInventory
@@ -14,7 +16,7 @@ from engine.project.dataset_info import DatasetInfo
 from engine.project.environment import EnvironmentOptions
 from engine.project.file import dumps, load
 from engine.project.project import Project
-from engine.project.trials import definition_problems, objectives_of, with_values
+from engine.project.trials import definition_problems, grid_size, objectives_of, with_values
 from engine.runs.experiments import ExperimentFolder, ExperimentInfo, Trial, create_experiment
 from engine.runs.folder import origin
 
@@ -26,6 +28,7 @@ def begin(project: Project, project_path: Path | None, *, base: Path | None = No
     errors = list(definition_problems(project, base))
     if errors:
         raise FieldErrors(errors)
+    cluster_of(project)
     objectives = objectives_of(project, read_facts(project, base))
     info = ExperimentInfo(
         name=source.name if source is not None else "untitled",
@@ -90,6 +93,36 @@ def least_environment(project: Project, share: Share) -> EnvironmentOptions:
     return environment.replace(target="gpu" if share.devices else "cpu", num_workers=0)
 
 
+def cluster_of(project: Project) -> ClusterProfile | None:
+    """Return the Ray cluster that gives a place to each run of an experiment; None for runs of this machine, and for
+    those with several workers, each of which asks the cluster for them itself.
+
+    Raises `UserError` where an experiment cannot be on its cluster.
+    """
+    options, environment = project.experiment, project.environment
+    if environment.target != "parallel":
+        return None
+    profile = find_profile(environment.cluster)
+    if profile.kind != "ray":
+        raise UserError(
+            f"Trials of an experiment are placed by Ray, and the cluster profile {profile.name} is one of "
+            f"{profile.kind}.",
+            hint="Choose a profile of Ray, or train the trials on this machine.",
+            code="environment",
+        )
+    varied = [parameter.path for parameter in options.parameters if parameter.path.startswith("environment.")]
+    if varied:
+        raise FieldError(
+            "experiment.parameters", f"{varied[0]} cannot vary on a cluster: its trials have equal places."
+        )
+    if options.gpus_per_trial > 1:
+        raise FieldError(
+            "experiment.gpus_per_trial",
+            f"on a cluster the workers of a trial are set by environment.num_workers={options.gpus_per_trial}.",
+        )
+    return profile if environment.num_workers < 2 else None
+
+
 def runs_of(project: Project, trial: Trial, base: Path) -> dict[str, Project]:
     """Return the projects of the runs of a trial by the names of their folders: one, or one per repeat and fold.
 
@@ -106,6 +139,16 @@ def runs_of(project: Project, trial: Trial, base: Path) -> dict[str, Project]:
             changes = {"split": "k-fold", "folds": options.folds, "fold": fold} if fold else {}
             found[f"{trial.number}_{len(found) + 1}"] = replace(seeded, data=seeded.data.replace(**changes))
     return found
+
+
+def num_trials(project: Project) -> int:
+    """Return the number of trials of an experiment; 0 where it is not known before they are chosen."""
+    options = project.experiment
+    if options.strategy == "table":
+        return len(options.table)
+    if options.strategy != "grid":
+        return options.trials
+    return 0 if options.constraints or any(p.when for p in options.parameters) else grid_size(project, options)
 
 
 def change_options(folder: ExperimentFolder, changes: Mapping[str, Any]) -> None:

@@ -15,23 +15,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from engine.core.errors import UserError
 from engine.core.files import flush_folder
 from engine.experiments.active_run import ActiveRun, RunPlan, TrialAtWork, ended_run, set_aside, start_run
-from engine.experiments.definition import change_options, hold, least_environment, read_data, runs_of, share_of
+from engine.experiments.definition import change_options, hold, num_trials, read_data, runs_of
 from engine.experiments.functions import initialized
+from engine.experiments.places import Places, places_of
 from engine.experiments.pruning import Decision, Watch
 from engine.experiments.strategies import Strategy, may_have_more, next_values, strategy_for
-from engine.hardware import devices
 from engine.launch.local_launcher import preload
 from engine.launch.notify import announce
 from engine.launch.prepare import versions
-from engine.placement.shares import Slot, in_slot, slot_of
+from engine.placement.shares import Slot
 from engine.project import user_code
 from engine.project.experiment import Objective, Target
 from engine.project.file import load
+from engine.project.parameters import MOST_TRIALS
 from engine.project.project import Project
 from engine.runs.experiments import (
     COUNTED,
@@ -50,8 +49,6 @@ LOOK_S = 0.25
 """Time between two looks at requests, and at runs that another process has started."""
 CURVES_S = 0.1
 """The same where curves decide about trials."""
-MEMORY_BYTES = 500 * 2**20
-"""Free memory needed to start a further trial, where the experiment does not say."""
 GOES_ON = ("stopped", "lost")
 """States of runs that go on with their experiment."""
 Tell = Callable[[Trial], None]
@@ -70,7 +67,7 @@ class Runner:
         """Restarts of runs whose coordinator was killed, by name."""
         self._is_stopping = self._is_finishing = False
         self._failure: UserError | None = None
-        self._reason, self._lock = "", -1
+        self._reason, self._waits, self._lock = "", "", -1
 
     def run(self) -> ExperimentInfo:
         """Run the experiment to its end and return its record. Ctrl-C stops it, as `stop` does; a second one leaves the
@@ -100,7 +97,8 @@ class Runner:
                 raise
             finally:
                 seconds = round(info.seconds + time.monotonic() - started, 3)
-                self._folder.update_info(state=state, reason=self._reason, seconds=seconds)
+                self._folder.update_info(state=state, reason=self._reason, seconds=seconds, waits="")
+                self._places.close()
                 self._log.close()
             return self._folder.read_info()
         finally:
@@ -128,8 +126,7 @@ class Runner:
         self._strategy: Strategy = strategy_for(self._project, self._objectives, self._folder.journal, self._base)
         self._watch = Watch(self._project.experiment, self._objectives[0], self._project.training.max_epochs)
         self._log = TrialLog(self._folder)
-        self._inventory = devices.probe()
-        self._share = share_of(self._project, self._inventory)
+        self._places: Places = places_of(self._project, self._folder)
         preload()  # so that each run starts at once in its forked process
         versions()
         with contextlib.suppress(UserError):  # each trial says what is wrong with its data
@@ -164,7 +161,7 @@ class Runner:
             if name in ended:
                 continue
             if folder.info.is_file() and folder.is_alive():
-                slot = slot_of(load(folder.project).project.environment, self._inventory)
+                slot = self._places.slot_of(load(folder.project).project.environment)
                 self._active[name] = ActiveRun(trial.number, name, folder, slot)
             elif folder.info.is_file() and folder.state() not in GOES_ON:
                 self._judge_or_record(at_work, ended_run(name, folder, self._objectives))
@@ -186,12 +183,13 @@ class Runner:
         """Start and record runs until nothing is left to do."""
         while True:
             self._obey()
+            self._attend_places()
             self._collect()
             self._look_at_curves()
             limit_s = self._project.experiment.max_hours * 3600
             if limit_s and seconds_before + time.monotonic() - started > limit_s and not self._is_finishing:
                 self._is_finishing, self._reason = True, "the time of the experiment is over"
-            while not self._is_stopping and self._has_memory() and self._start_next():
+            while not self._is_stopping and self._start_next():
                 pass
             while self._unflushed:  # while the next runs train
                 flush_folder(self._unflushed.pop())
@@ -220,7 +218,7 @@ class Runner:
             change_options(self._folder, changes)
             self._project = load(self._folder.project).project
             self._is_finishing, self._reason = False, ""  # what was asked for last counts
-            self._share = share_of(self._project, self._inventory)
+            self._places.change(self._project)
 
     def _stop_trial(self, number: Any) -> None:
         """Stop one trial: no more of its runs are started, and the experiment goes on with the others."""
@@ -256,28 +254,22 @@ class Runner:
     def _number_of_next(self) -> int:
         return max(self._trials, default=0) + 1
 
-    def _has_memory(self) -> bool:
-        """Return whether memory allows another run."""
-        needed = self._project.experiment.memory_per_trial * 1e9 or MEMORY_BYTES
-        return not self._active or psutil.virtual_memory().available >= needed
-
     def _start_next(self) -> bool:
         """Start the next run of a trial that has begun, else begin a trial where there is a place for one.
 
         A run without a place waits, and so do those behind it: one over several devices is not passed by small ones.
         Return False where nothing can be started.
         """
-        used = [run.slot for run in self._active.values()]
         for at_work in self._at_work.values():
             if at_work.waiting:
                 name, project = next(iter(at_work.waiting.items()))
-                slot = self._share.slot(project.environment, used)
+                slot = self._places.find(project.environment, self._active)
                 if slot is None:
                     return False
                 del at_work.waiting[name]
                 self._start_run(at_work.trial, name, project, slot)
                 return True
-        if self._is_finishing or self._share.slot(least_environment(self._project, self._share), used) is None:
+        if self._is_finishing or self._places.find(None, self._active) is None:
             return False
         values = self._values_of_next()
         return values is not None and self._begin_next(values)
@@ -312,8 +304,20 @@ class Runner:
 
     def _wait(self) -> None:
         """Wait until a run ends, at most until the next look."""
-        ends = [run.pidfd for run in self._active.values() if run.pidfd >= 0]
-        select.select(ends, [], [], CURVES_S if self._watch.is_on else LOOK_S)
+        news = [*self._places.descriptors[:1], *(run.pidfd for run in self._active.values() if run.pidfd >= 0)]
+        news += [run.requests.descriptor for run in self._active.values() if run.requests is not None]
+        select.select(news, [], [], CURVES_S if self._watch.is_on else LOOK_S)
+
+    def _attend_places(self) -> None:
+        """Let the places follow how many runs are left, and note what the experiment waits for."""
+        num_left = len(self._active) + sum(len(at_work.waiting) for at_work in self._at_work.values())
+        if not (self._is_finishing or self._is_stopping):
+            total = num_trials(self._project) or MOST_TRIALS
+            num_left += max(0, total - len(self._trials)) * self._project.experiment.runs_per_trial
+        self._places.attend(self._active, num_left)
+        if self._places.waits != self._waits:
+            self._waits = self._places.waits
+            self._folder.update_info(waits=self._waits)
 
     # ---- runs ----
 
@@ -322,10 +326,10 @@ class Runner:
 
     def _start_run(self, trial: Trial, name: str, project: Project, slot: Slot) -> None:
         """Start a run in its place."""
-        project = replace(project, environment=in_slot(project.environment, slot))
+        project = replace(project, environment=self._places.environment_in(project.environment, slot))
         plan = RunPlan(trial.number, name, self._folder_of(name), project, self._path, self._base)
-        private = [self._lock, self._log.descriptor]
-        private += [d for run in self._active.values() for d in (run.pidfd, run.pipe) if d >= 0]
+        private = [self._lock, self._log.descriptor, *self._places.descriptors]
+        private += [descriptor for run in self._active.values() for descriptor in run.descriptors]
         self._active[name] = start_run(plan, slot, private)
 
     def _collect(self) -> None:

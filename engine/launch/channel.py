@@ -116,18 +116,18 @@ class RequestPipe:
 
 
 class ReportReader:
-    """The coordinator's end of a worker's report pipe."""
+    """The reading end of a pipe of messages, such as the coordinator's end of a worker's report pipe."""
 
     def __init__(self, descriptor: int) -> None:
         self.is_open = True
-        self._descriptor = descriptor
+        self.descriptor = descriptor
         self._rest = b""
         os.set_blocking(descriptor, False)
 
     def read(self) -> list[dict[str, Any]]:
         """Return the messages that have arrived. At the end of the pipe `is_open` becomes false."""
         try:
-            data = os.read(self._descriptor, 2**20)
+            data = os.read(self.descriptor, 2**20)
         except BlockingIOError:
             return []
         self.is_open = bool(data)

@@ -25,6 +25,7 @@ from engine.launch.notify import announce
 from engine.launch.offload import OffloadedRun, OffloadHandshake, encode_requests, wait_for_resume
 from engine.launch.outcome import AttemptOutcome, ResultTally
 from engine.launch.prepare import lock_of
+from engine.launch.remote.placers import Placer
 from engine.launch.worker_attempt import WorkerAttempt
 from engine.project.file import load as load_project
 from engine.runs.checkpoints import all_checkpoints, newest_whole, put_in_place
@@ -67,6 +68,7 @@ def coordinate(
     patience_s: float = SILENCE_S,
     shrink: Shrink | None = None,
     released: OffloadedRun | None = None,
+    placer: Placer | None = None,
 ) -> dict[str, Any]:
     """Run a prepared run to its end and return what `result.json` holds.
 
@@ -74,13 +76,14 @@ def coordinate(
     a stop. Ctrl-C and SIGTERM are stop requests, and a second one ends the workers at once. `strategy` and
     `patience_s`, the longest silence of a worker, are for tests. `shrink` is called when the run waits without
     workers: it replaces this process by a small one, which receives the state of the wait as `released`, or returns.
+    `placer` starts the agents of a run on a cluster, where its profile does not say how.
     Raises `RunError` if another engine is at work on the run, or if its log cannot be opened; any other failure is an
     end of the run, with `exit_code` in `run.json`.
     """
     lock = lock_of(folder)
     try:
         try:
-            coordinator = _Coordinator(folder, lock, on_event, stop, strategy, patience_s, shrink, released)
+            coordinator = _Coordinator(folder, lock, on_event, stop, strategy, patience_s, shrink, released, placer)
         except OSError as error:  # there is no log to record it in
             with contextlib.suppress(OSError, UserError):
                 update_info(folder, state="failed", exit_code=EXIT_RUN_FAILED)
@@ -132,6 +135,7 @@ class _Coordinator:
         patience_s: float = SILENCE_S,
         shrink: Shrink | None = None,
         released: OffloadedRun | None = None,
+        placer: Placer | None = None,
     ) -> None:
         self._folder = folder
         self._lock = lock
@@ -139,7 +143,7 @@ class _Coordinator:
         self._stop = stop
         self._strategy = strategy
         self._patience_s = patience_s
-        self._shrink, self._released = shrink, released
+        self._shrink, self._released, self._placer = shrink, released, placer
         self._info = folder.read_info()
         self._log = EventLog(folder)
         self._tally = ResultTally()
@@ -240,8 +244,8 @@ class _Coordinator:
         def say(text: str) -> None:
             self._write(Message(severity="warning", text=text))
 
-        least = environment.min_workers
-        return ClusterLauncher(self._folder, profile_of(environment), say, strategy=self._strategy, least=least)
+        profile, least = profile_of(environment), environment.min_workers
+        return ClusterLauncher(self._folder, profile, say, strategy=self._strategy, least=least, placer=self._placer)
 
     def _may_try_again(self, ending: AttemptOutcome) -> bool:
         """Return whether a restart may succeed and is allowed, and no stop was requested."""

@@ -11,11 +11,13 @@ from typing import Any
 from engine.core.errors import EXIT_DEFECT, UserError
 from engine.launch.coordinator import coordinate, exit_code
 from engine.launch.detached_coordinator import replace_by_small_process
+from engine.launch.remote.placers import Placer
 from engine.runs.folder import RunFolder
 
 
-def coordinate_forked(prepared: Callable[[], RunFolder], writing: int) -> int:
-    """Prepare a run in this process and train it, with the run's log as output. Returns its exit code.
+def coordinate_forked(prepared: Callable[[], RunFolder], writing: int, placer: Placer | None = None) -> int:
+    """Prepare a run in this process and train it, with the run's log as output. Returns its exit code. `placer`: what
+    starts the agents of a run on a cluster, where that is not left to its profile.
 
     A JSON object goes through the pipe `writing`, which is closed then: `run_dir`, or why the run was not prepared:
     `refusal` and its `code`, or `defect`.
@@ -38,5 +40,5 @@ def coordinate_forked(prepared: Callable[[], RunFolder], writing: int) -> int:
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)
-    coordinate(folder, shrink=replace_by_small_process)
+    coordinate(folder, shrink=None if placer else replace_by_small_process, placer=placer)
     return exit_code(folder)

@@ -152,6 +152,8 @@ class ExperimentInfo:
     created: float = 0.0
     state: str = "running"
     reason: str = ""
+    waits: str = ""
+    """What the runner waits for, such as room on a cluster; empty for nothing."""
     seconds: float = 0.0
     """The time that runners have spent on it, in seconds."""
     versions: Mapping[str, str] = field(default_factory=dict)

@@ -200,6 +200,12 @@ def main() -> int:
     os.dup2(null, 0)
     os.close(null)
     calm_threads()
+    return serve_coordinator(offer, parent)
+
+
+def serve_coordinator(offer: Offer, parent: int) -> int:
+    """Serve the coordinator of an offer until one of the two ends; return the exit code. `parent`: the descriptor whose
+    end is the end of this agent."""
     try:
         stream = connect((offer.host, offer.port), bytes.fromhex(offer.token), offer.certificate)
     except StreamLostError as error:

@@ -145,11 +145,12 @@ class RayRooms:
                 code, said = self._ray.get(task)
                 words = f"the agent on node {node[:8]} of Ray ended with code {code}{f': {said}' if said else '.'}"
             except self._ray.exceptions.RayError as error:
-                words = f"Ray has lost the agent on its node {node[:8]}: {_first_line(error)}"
+                words = f"Ray has lost the agent on its node {node[:8]}: {first_line(error)}"
             self._say(failed=words[0].upper() + words[1:], label=label)
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """Return what an error of Ray says first."""
     return str(error).strip().partition("\n")[0][:300] or type(error).__name__
 
 
@@ -163,7 +164,7 @@ def refuse_silent(head: str) -> None:
         raise RefusedError(f"The head of the Ray cluster at {head} does not answer: {words}.") from error
 
 
-def _connect(address: str) -> None:
+def connect(address: str) -> None:
     """Connect this process to the cluster. Raises `RefusedError`."""
     import ray
 
@@ -175,7 +176,7 @@ def _connect(address: str) -> None:
     try:
         ray.init(address=address if address.startswith("ray://") else head, log_to_driver=False, logging_level="ERROR")
     except Exception as error:  # Ray raises what it likes, also RuntimeError for another version
-        raise RefusedError(f"The Ray cluster at {head} refuses: {_first_line(error)}") from error
+        raise RefusedError(f"The Ray cluster at {head} refuses: {first_line(error)}") from error
 
 
 def main() -> int:
@@ -198,7 +199,7 @@ def main() -> int:
     first, _, rest = rest.partition(b"\n")
     config = json.loads(first)
     try:
-        _connect(config["address"])
+        connect(config["address"])
     except RefusedError as refused:
         say(failed=str(refused))
         return 0

@@ -1,0 +1,201 @@
+"""Places of an experiment in a Ray cluster, as its runner sees them.
+
+The coordinators of the runs stay on this machine, forked from the runner. Each tells the runner which agent it needs
+(`Offer`), and the runner has it started in the place of the run. A place that is lost takes its coordinator with it,
+and the run goes on in another one, from its last checkpoint; without a runner the coordinators end too.
+"""
+
+import contextlib
+import json
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from typing import IO, Any
+
+from engine.cluster.hosts import python_of
+from engine.cluster.profiles import ClusterProfile
+from engine.core.child_process import module_command, module_environment
+from engine.core.errors import RunError
+from engine.core.extras import import_extra
+from engine.experiments.active_run import ActiveRun
+from engine.launch.channel import ReportReader
+from engine.launch.remote.ray_address import ray_environment
+from engine.placement.shares import Slot
+from engine.project.environment import EnvironmentOptions
+from engine.project.project import Project
+from engine.runs.experiments import ExperimentFolder
+
+CONNECT_AGAIN_S = 60.0
+"""Seconds for which a lost cluster is tried again, from its loss, before the experiment ends."""
+PAUSE_S = 2.0
+"""Seconds between two tries."""
+CLOSE_S = 10.0
+_SAID = 600
+
+
+def start_client(profile: ClusterProfile, errors: IO[bytes]) -> "subprocess.Popen[bytes]":
+    """Start the process that is connected to Ray: Ray ends a process whose cluster it loses. Raises `UserError`."""
+    import_extra("ray", "cluster", "Ray clusters")
+    return subprocess.Popen(
+        module_command("engine.experiments.ray_places"),
+        env={**module_environment(), **ray_environment(profile)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        start_new_session=True,  # Ctrl-C is for the runner
+    )
+
+
+class ClusterPlaces:
+    """Places that a Ray cluster gives, by a process of its own that speaks with Ray."""
+
+    def __init__(self, project: Project, folder: ExperimentFolder, profile: ClusterProfile) -> None:
+        self._folder, self._profile = folder, profile
+        self._hosts: dict[int, str] = {}
+        """The hosts of the places that can be used, by number."""
+        self._waits = ""
+        self._asked: dict[str, Any] = {}
+        self._lost_at, self._next_try = 0.0, 0.0
+        self.change(project)
+        self._connect()
+
+    @property
+    def descriptors(self) -> Sequence[int]:
+        """The pipes of the process that speaks with Ray."""
+        return [pipe.fileno() for pipe in (self._client.stdout, self._client.stdin) if pipe and not pipe.closed]
+
+    @property
+    def waits(self) -> str:
+        """What is waited for, in words."""
+        return self._waits
+
+    def change(self, project: Project) -> None:
+        """Follow changed options of the experiment."""
+        self._project = project
+
+    def find(self, environment: EnvironmentOptions | None, active: Mapping[str, ActiveRun]) -> Slot | None:
+        """Return a place that no run is in."""
+        used = {run.slot.place for run in active.values()}
+        free = next((number for number in self._hosts if number not in used), None)
+        return Slot(place=free) if free is not None else None
+
+    def environment_in(self, environment: EnvironmentOptions, slot: Slot) -> EnvironmentOptions:
+        """Return the environment of a run in its place: one worker on the cluster."""
+        return environment.replace(cluster=self._profile.name, num_workers=1)
+
+    def slot_of(self, environment: EnvironmentOptions) -> Slot:
+        """Return no place: a run of an earlier runner is about to end."""
+        return Slot()
+
+    def attend(self, active: Mapping[str, ActiveRun], num_left: int) -> None:
+        """Pass on what the runs and the cluster say, and ask for as many places as are left to fill. Raises
+        `RunError`."""
+        by_place = {run.slot.place: run for run in active.values() if run.slot.place}
+        for message in self._answers.read():
+            self._take(message, by_place)
+        if not self._answers.is_open:
+            self._connect_again(by_place)
+        for place, run in by_place.items():
+            for offer in run.asked():
+                self._say(place=place, offer=json.dumps(offer) + "\n")
+        options = self._project.experiment
+        wanted = {
+            "most": num_left,
+            "at_once": options.at_once,
+            "limits": {"CPU": options.cores, "GPU": options.gpus},
+            "busy": sorted(by_place),
+        }
+        if wanted != self._asked and self._answers.is_open:
+            self._asked = wanted
+            self._say(**wanted)
+
+    def close(self) -> None:
+        """Give all places back."""
+        for pipe in (self._client.stdin, self._client.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        try:
+            self._client.wait(CLOSE_S)
+        except subprocess.TimeoutExpired:
+            self._client.kill()
+            self._client.wait()
+        self._errors.close()
+
+    def _connect(self) -> None:
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
+        self._client = start_client(self._profile, self._errors)
+        assert self._client.stdout is not None
+        self._answers, self._asked = ReportReader(self._client.stdout.fileno()), {}
+        self._waits = f"connects to the cluster {self._profile.name}"
+        on_hosts = {
+            name: self._profile.remote_path(path) or str(path)
+            for name, path in (
+                ("experiment", self._folder.path.absolute()),
+                ("base", self._folder.read_info().base or self._folder.path.absolute()),
+            )
+        }
+        self._say(
+            address=self._profile.address,
+            python=list(python_of(self._profile)),
+            needs=self._needs(),
+            experiment=on_hosts,
+        )
+
+    def _needs(self) -> dict[str, float]:
+        """Return the resources of a place, as Ray names them."""
+        profile, options = self._profile, self._project.experiment
+        gpus = profile.gpus_per_worker / options.trials_per_gpu if profile.gpus_per_worker else 0.0
+        needs = {"CPU": profile.cores_per_worker, "GPU": gpus, "memory": round(profile.memory * 1e9)}
+        return {name: amount for name, amount in needs.items() if amount}
+
+    def _take(self, message: Mapping[str, Any], by_place: Mapping[int, ActiveRun]) -> None:
+        """Take in what the process says. Raises `RunError` where no trial can be placed."""
+        self._waits = message.get("waits", self._waits)
+        if failed := message.get("failed") or message.get("refused"):
+            raise RunError(failed)
+        place = int(message.get("place", 0))
+        if "host" in message:
+            self._hosts[place], self._lost_at = message["host"], 0.0
+        elif "label" in message and place in by_place:
+            by_place[place].tell(message)
+        elif "lost" in message:
+            self._waits = message["lost"] if not place else self._waits
+            self._lose(place, by_place)
+
+    def _lose(self, place: int, by_place: Mapping[int, ActiveRun]) -> None:
+        """End the coordinator of the run in a place that is lost: the run is tried again in another one."""
+        self._hosts.pop(place, None)
+        if place in by_place:
+            by_place[place].kill()
+
+    def _connect_again(self, by_place: Mapping[int, ActiveRun]) -> None:
+        """Connect again where Ray was lost. Raises `RunError` after a time."""
+        now = time.monotonic()
+        for place in list(self._hosts):
+            self._lose(place, by_place)
+        if not self._lost_at:
+            self._lost_at, self._next_try = now, now + PAUSE_S
+        if now < self._next_try:
+            return
+        said = self._said()
+        if now - self._lost_at > CONNECT_AGAIN_S:
+            raise RunError(
+                f"The cluster {self._profile.name} was lost and does not come back{f': {said}' if said else '.'}",
+                hint=f"Once it is there again: netwright-engine experiment run {self._folder.path}",
+            )
+        self._next_try = now + PAUSE_S
+        self.close()
+        self._connect()
+
+    def _said(self) -> str:
+        """Return why the process has ended."""
+        self._errors.seek(0)
+        return self._waits or self._errors.read().decode(errors="replace").strip().rpartition("\n")[2][-_SAID:]
+
+    def _say(self, **values: Any) -> None:
+        assert self._client.stdin is not None
+        with contextlib.suppress(OSError, ValueError):  # it has ended
+            self._client.stdin.write(json.dumps(values).encode() + b"\n")
+            self._client.stdin.flush()

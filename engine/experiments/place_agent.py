@@ -1,0 +1,133 @@
+"""A process in a place of a cluster that has torch and the data of an experiment in memory, and starts its runs there.
+
+    python -m engine.experiments.place_agent
+
+The first line of its standard input has the experiment; each further one is the `Offer` of a run, one run at a time.
+For each it forks the agent of a node, which serves the coordinator of that run, and answers with a line how that ended.
+It ends, with what it has started, when its input is closed.
+"""
+
+import contextlib
+import json
+import os
+import select
+import socket
+import sys
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+from engine.core.child_process import fork
+from engine.core.errors import EXIT_RUN_FAILED, UserError
+from engine.experiments.definition import read_data
+from engine.hardware.threads import calm_threads
+from engine.launch.channel import ReportReader
+from engine.launch.local_launcher import preload, uses_compiler
+from engine.launch.remote.node_agent import serve_coordinator
+from engine.launch.remote.offer import Offer
+from engine.launch.worker_process import die_with_parent
+from engine.project.file import load
+from engine.runs.folder import RunFolder
+
+MOST_CHARACTERS = 600
+
+
+class PlaceAgent:
+    """Starts the agents of runs, one at a time."""
+
+    def __init__(self, answers: int) -> None:
+        """`answers`: the descriptor that what is said goes to."""
+        self._answers = answers
+        self._offers: deque[Offer] = deque()
+        self._label = ""
+        self._pid, self._pidfd, self._life, self._words = 0, -1, -1, -1
+
+    def say(self, **values: Any) -> None:
+        """Say something, as a line of JSON."""
+        os.write(self._answers, json.dumps(values).encode() + b"\n")
+
+    def serve(self, lines: ReportReader) -> None:
+        """Serve until the standard input is closed. A run whose coordinator has asked again begins anew."""
+        while lines.is_open:
+            ready = select.select([0, *([self._pidfd] if self._pid else [])], [], [])[0]
+            self._offers += [Offer(**values) for values in lines.read()]
+            if self._pid and (self._offers or self._pidfd in ready):
+                self._end()
+            if self._offers and not self._pid:
+                self._start(self._offers.popleft())
+        if self._pid:
+            self._end()
+
+    def _start(self, offer: Offer) -> None:
+        """Fork the agent of a run."""
+        reading, self._life = os.pipe()
+        said, parent = os.memfd_create("words"), os.getpid()
+
+        def work() -> int:
+            os.close(self._life)
+            os.close(self._answers)
+            null = os.open(os.devnull, os.O_RDWR)
+            for target, source in ((0, null), (1, said), (2, said)):
+                os.dup2(source, target)
+            die_with_parent(parent)
+            return serve_coordinator(offer, reading)
+
+        self._pid = fork(work, EXIT_RUN_FAILED)
+        os.close(reading)
+        self._words, self._label = said, offer.label
+        self._pidfd = os.pidfd_open(self._pid)
+
+    def _end(self) -> None:
+        """Let the agent end, which ends its workers, and say how it has ended."""
+        os.close(self._life)
+        _, status = os.waitpid(self._pid, 0)
+        words = os.pread(self._words, 2**16, max(0, os.fstat(self._words).st_size - 2**16))
+        for descriptor in (self._pidfd, self._words):
+            os.close(descriptor)
+        self._pid = 0
+        code = os.waitstatus_to_exitcode(status)
+        self.say(label=self._label, code=code, said=words.decode(errors="replace").strip()[-MOST_CHARACTERS:])
+
+
+def load_experiment(path: Path, base: Path) -> None:
+    """Import what the runs of an experiment need, and read their data into memory. Raises `UserError` where this host
+    does not see the folder of the experiment."""
+    folder = RunFolder(path)
+    if not folder.project.is_file():
+        raise UserError(
+            f"{socket.gethostname()} does not see the folder of the experiment, {path}. All hosts must see it: put "
+            "the project on a disk that they share, or set path_map of the cluster profile."
+        )
+    project = load(folder.project).project
+    solvers = any(parameter.path == "training.solver" for parameter in project.experiment.parameters)
+    preload(with_compiler=solvers or uses_compiler(folder))
+    with contextlib.suppress(UserError, OSError):  # each trial says what is wrong with its data
+        read_data(project, base)
+
+
+def main() -> int:
+    """Serve the runner of an experiment until it closes the input; return the exit code."""
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    calm_threads()
+    agent, lines = PlaceAgent(answers), ReportReader(0)
+    first: list[dict[str, Any]] = []
+    while not first:
+        select.select([0], [], [])
+        first = lines.read()
+        if not lines.is_open:
+            return 0
+    try:
+        load_experiment(Path(first[0]["experiment"]), Path(first[0]["base"]))
+    except UserError as error:
+        agent.say(refused=str(error))
+        return error.exit_code
+    agent.say(host=socket.gethostname())
+    agent.serve(lines)
+    return 0
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stderr.flush()
+    os._exit(code)

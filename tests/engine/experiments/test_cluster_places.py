@@ -1,0 +1,120 @@
+"""Experiments whose trials have places on a cluster: which do, and what becomes of trials whose place is lost."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from engine.cluster.profile_file import save_profile
+from engine.cluster.profiles import ClusterProfile
+from engine.core.errors import UserError
+from engine.experiments.definition import cluster_of
+from engine.placement.inventory import LOOPBACK
+from engine.project.data import DataOptions
+from engine.project.environment import EnvironmentOptions
+from engine.project.experiment import ExperimentOptions
+from engine.project.file import save
+from engine.project.project import Project
+from engine.project.training import TrainingOptions
+from engine.runs.experiments import ExperimentFolder, open_experiment
+from engine.runs.folder import RunFolder
+from tests.builders import chain, layer
+from tests.places import RUN
+from tests.system.test_experiments import wait_until
+from tests.warm import Process
+
+PATIENCE_S = 60
+
+
+@pytest.fixture(autouse=True)
+def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    save_profile(ClusterProfile(name="lab", address="127.0.0.1:1", python=sys.executable, interface=LOOPBACK))
+    save_profile(ClusterProfile(name="hpc", kind="slurm"))
+
+
+def defined(cluster: str = "lab", workers: int = 0, **options: Any) -> Project:
+    environment = EnvironmentOptions(target="parallel", cluster=cluster, num_workers=workers)
+    return Project(environment=environment, experiment=ExperimentOptions(**options))
+
+
+def test_trials_of_one_worker_have_places_on_ray() -> None:
+    assert cluster_of(Project()) is None
+    assert cluster_of(defined(workers=2)) is None, "its workers are asked for run by run"
+    profile = cluster_of(defined())
+    assert profile is not None
+    assert profile.name == "lab"
+
+
+@pytest.mark.parametrize(
+    ("project", "words"),
+    [
+        (defined("hpc"), "hpc is one of slurm"),
+        (defined(parameters=["environment.num_workers=1,2"]), "environment.num_workers cannot vary on a cluster"),
+        (defined(gpus_per_trial=2), "environment.num_workers=2"),
+    ],
+)
+def test_what_a_cluster_cannot_do_is_refused_in_words(project: Project, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        cluster_of(project)
+
+
+def project_file(folder: Path, trials: int = 3, epochs: int = 25) -> Path:
+    """A project with trials that save what they have reached after every epoch."""
+    network = chain(layer("image_input", size=8), layer("fully_connected", outputs=10), layer("softmax"))
+    training = TrainingOptions(max_epochs=epochs, mini_batch_size=256, checkpoint_unit="epochs")
+    options = ExperimentOptions(
+        parameters=["training.initial_learn_rate=log 0.001..0.1"], trials=trials, strategy="random"
+    )
+    cpu = EnvironmentOptions(target="cpu", threads=1)
+    folder.mkdir()
+    path = folder / "search.netwright"
+    save(
+        Project(network, data=DataOptions(source="digits"), training=training, environment=cpu, experiment=options),
+        path,
+    )
+    return path
+
+
+def experiment(what: Path, *arguments: str) -> Process:
+    null = os.open(os.devnull, os.O_WRONLY)
+    try:
+        return Process(["experiment", "run", what, *arguments], code=RUN, stdout=null)
+    finally:
+        os.close(null)
+
+
+def reached(folder: ExperimentFolder) -> list[Any]:
+    return [(trial.number, dict(trial.values), trial.state, trial.scores) for trial in folder.read_trials()]
+
+
+def test_trials_reach_on_a_cluster_what_they_reach_here_also_where_places_and_runner_are_killed(tmp_path: Path) -> None:
+    here = project_file(tmp_path / "here")
+    with experiment(here, "--at-once", "2") as process:
+        assert process.wait(PATIENCE_S) == 0
+    path = project_file(tmp_path / "there")
+    process = experiment(path, "--environment", "parallel", "--profile", "lab", "--at-once", "2")
+
+    def workers() -> list[int]:
+        found = [RunFolder(one).read_info() for one in (path.parent / "experiments").glob("*/runs/*")]
+        return [pid for info in found for pid in info.workers if info.state == "running" and psutil.pid_exists(pid)]
+
+    wait_until(workers, "no worker")
+    place = psutil.Process(workers()[0]).parents()[1]
+    place.kill()
+    folder = open_experiment(path)
+    wait_until(lambda: [trial for trial in folder.read_trials() if trial.is_over], "no trial ends")
+    process.kill()
+    process.wait(PATIENCE_S)
+    process.close()
+    with experiment(folder.path) as process:
+        assert process.wait(PATIENCE_S) == 0
+    assert folder.state() == "finished"
+    assert sorted(one.name for one in (folder.path / "runs").iterdir()) == ["1", "2", "3"]
+    assert RunFolder(folder.run_path("1")).read_info().placement.resolved == "parallel"
+    for one, other in zip(reached(folder), reached(open_experiment(here)), strict=True):
+        assert one[:3] == other[:3]
+        assert one[3] == pytest.approx(other[3], rel=1e-5)

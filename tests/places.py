@@ -1,0 +1,118 @@
+"""A cluster that gives places to experiments, of this machine: stands for the process that is connected to Ray.
+
+The agents in its places are real ones, forked from a process that has torch. Their number is that of trials at once.
+"""
+
+import json
+import os
+import select
+import signal
+from dataclasses import dataclass
+from typing import IO, Any
+
+from engine.cluster.profiles import ClusterProfile
+from engine.core.child_process import fork
+from engine.experiments import place_agent
+from engine.launch.channel import ReportReader
+
+RUN = """
+from engine.experiments import cluster_places
+from engine.cli.main import program
+from tests.places import start_client
+cluster_places.start_client = start_client
+program()
+"""
+"""Code of a process that runs an experiment on this cluster."""
+
+
+class Client:
+    """What a runner holds of the process, as of a `Popen`."""
+
+    def __init__(self, pid: int, stdin: int, stdout: int) -> None:
+        self.pid = pid
+        self.stdin = os.fdopen(stdin, "wb")
+        self.stdout = os.fdopen(stdout, "rb", buffering=0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end."""
+        return os.waitpid(self.pid, 0)[1]
+
+    def kill(self) -> None:
+        """End it."""
+        os.kill(self.pid, signal.SIGKILL)
+
+
+def start_client(profile: ClusterProfile, errors: IO[bytes]) -> Client:
+    """Fork the process."""
+    (asked, asking), (answered, answering) = os.pipe(), os.pipe()
+
+    def work() -> int:
+        for target, source in ((0, asked), (1, answering)):
+            os.dup2(source, target)
+        os.closerange(3, 1024)
+        return serve()
+
+    pid = fork(work)
+    os.close(asked)
+    os.close(answering)
+    return Client(pid, asking, answered)
+
+
+@dataclass
+class Place:
+    """An agent, the pipe to it, and what it says."""
+
+    pid: int
+    asking: int
+    answers: ReportReader
+
+    def say(self, line: str) -> None:
+        os.write(self.asking, line.encode())
+
+
+def _start(experiment: dict[str, str], private: list[int]) -> Place:
+    (asked, asking), (answered, answering) = os.pipe(), os.pipe()
+
+    def work() -> int:
+        for target, source in ((0, asked), (1, answering)):
+            os.dup2(source, target)
+        for descriptor in (*private, asking, answered):
+            os.close(descriptor)
+        return place_agent.main()
+
+    pid = fork(work)
+    os.close(asked)
+    os.close(answering)
+    place = Place(pid, asking, ReportReader(answered))
+    place.say(json.dumps(experiment) + "\n")
+    return place
+
+
+def serve() -> int:
+    """Give places until the runner is gone; in place of one that is lost, another one."""
+    requests, places, wanted, count = ReportReader(0), dict[int, Place](), 0, 0
+    experiment: dict[str, str] = {}
+
+    def say(**values: Any) -> None:
+        os.write(1, json.dumps(values).encode() + b"\n")
+
+    while requests.is_open:
+        select.select([0, *(place.answers.descriptor for place in places.values())], [], [])
+        for message in requests.read():
+            experiment = message.get("experiment", experiment)
+            if "most" in message:
+                wanted = min(message["most"], message["at_once"] or 1)
+            elif "offer" in message:
+                places[message["place"]].say(message["offer"])
+        for number, place in list(places.items()):
+            for answer in place.answers.read():
+                say(**({"failed": answer["refused"]} if "refused" in answer else {"place": number, **answer}))
+            if not place.answers.is_open:
+                os.waitpid(place.pid, 0)
+                del places[number]
+                say(place=number, lost="it was killed")
+        while len(places) < wanted:
+            count += 1
+            private = [d for place in places.values() for d in (place.asking, place.answers.descriptor)]
+            places[count] = _start(experiment, private)
+    return 0

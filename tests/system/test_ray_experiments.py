@@ -1,0 +1,116 @@
+"""Experiments on a real Ray cluster of two nodes, whose processes are killed: `make cluster`."""
+
+import contextlib
+import os
+import random
+from pathlib import Path
+
+import psutil
+import pytest
+
+from engine.runs.experiments import ExperimentFolder, Trial, open_experiment
+from engine.runs.folder import RunFolder
+from tests.engine.experiments.test_cluster_places import project_file, reached
+from tests.system.test_experiments import wait_until
+from tests.system.test_ray import cluster, profile, raylets  # noqa: F401  # fixtures
+from tests.warm import Process
+
+pytestmark = pytest.mark.cluster
+PATIENCE_S = 200
+ON_RAY = ("--environment", "parallel", "--profile", "ray", "--at-once", "3")
+
+
+def experiment(what: Path, *arguments: str) -> Process:
+    null = os.open(os.devnull, os.O_WRONLY)
+    try:
+        return Process(["experiment", "run", what, *arguments], stdout=null)
+    finally:
+        os.close(null)
+
+
+def run(what: Path, *arguments: str) -> ExperimentFolder:
+    with experiment(what, *arguments) as process:
+        assert process.wait(PATIENCE_S) == 0
+    return open_experiment(what)
+
+
+def trials_of(path: Path) -> list[Trial]:
+    return open_experiment(path).read_trials()
+
+
+def compare(one: ExperimentFolder, other: ExperimentFolder) -> None:
+    """Compare what trials are made of and have reached, each once."""
+    assert sorted(path.name for path in (one.path / "runs").iterdir()) == sorted(str(n) for n, *_ in reached(other))
+    for on_ray, here in zip(reached(one), reached(other), strict=True):
+        assert on_ray[:3] == here[:3]
+        assert on_ray[3] == pytest.approx(here[3], rel=1e-5)
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> ExperimentFolder:
+    """The experiment on this machine, where nothing is killed."""
+    return run(project_file(tmp_path_factory.mktemp("whole") / "here", trials=8, epochs=60), "--at-once", "2")
+
+
+def test_the_same_grid_reaches_the_same_on_ray(tmp_path: Path) -> None:
+    found = []
+    for name, where in (("ray", ON_RAY), ("here", ())):
+        path = project_file(tmp_path / name, epochs=3)
+        vary = ["--vary", "training.momentum=0.8,0.9", "--vary", "training.initial_learn_rate=log 0.01..0.1:2"]
+        found.append(run(path, *where, "--strategy", "grid", *vary))
+    compare(*found)
+    assert len(found[0].read_trials()) == 4
+    assert RunFolder(found[0].run_path("1")).read_info().placement.resolved == "parallel"
+
+
+def kill(killed: str, path: Path, runner: int, choice: random.Random) -> bool:
+    """Kill a process of a run under way, or the runner; False where there was none."""
+    if not (found := workers(path)):
+        return False
+    worker, coordinator = choice.choice(found)
+    with contextlib.suppress(psutil.NoSuchProcess, IndexError):
+        victims = {"worker": worker, "coordinator": coordinator, "runner": runner}
+        victims["place"] = psutil.Process(worker).parents()[1].pid
+        psutil.Process(victims[killed]).kill()
+        return True
+    return False
+
+
+@pytest.mark.parametrize("killed", ["worker", "coordinator", "place", "runner"])
+def test_a_killed_process_changes_nothing(killed: str, tmp_path: Path, here: ExperimentFolder) -> None:
+    path = project_file(tmp_path / "ray", trials=8, epochs=60)
+    process = experiment(path, *ON_RAY)
+    choice = random.Random(killed)
+    for _ in range(3):
+        wait_until(lambda p=process.pid: kill(killed, path, p, choice), "no worker")
+        if killed == "runner":
+            process.wait(PATIENCE_S)
+            process.close()
+            process = experiment(open_experiment(path).path)
+        before = len(trials_of(path))
+        wait_until(lambda n=before, p=process.pid: not psutil.pid_exists(p) or len(trials_of(path)) > n, "stuck")
+    with process:
+        assert process.wait(PATIENCE_S) == 0
+    compare(open_experiment(path), here)
+
+
+def test_a_lost_node_changes_nothing(tmp_path: Path, here: ExperimentFolder) -> None:
+    """The last test: the cluster has one node then."""
+    path = project_file(tmp_path / "ray", trials=8, epochs=60)
+    with experiment(path, *ON_RAY, "--set", "experiment.at_once=8") as process:
+        wait_until(lambda: len(workers(path)) > 4, "the second node has no trial")
+        for each in [raylets()[-1], *raylets()[-1].children(recursive=True)]:
+            each.kill()
+        assert process.wait(PATIENCE_S) == 0
+    compare(open_experiment(path), here)
+
+
+def workers(path: Path) -> list[tuple[int, int]]:
+    """The processes of the workers that train, with those of their coordinators."""
+    found = [RunFolder(one).read_info() for one in (path.parent / "experiments").glob("*/runs/*")]
+    return [
+        (pid, info.coordinator)
+        for info in found
+        for pid in info.workers
+        if info.state == "running" and psutil.pid_exists(pid)
+    ]
