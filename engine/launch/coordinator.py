@@ -244,8 +244,9 @@ class _Coordinator:
         def say(text: str) -> None:
             self._write(Message(severity="warning", text=text))
 
-        profile, least = profile_of(environment), environment.min_workers
-        return ClusterLauncher(self._folder, profile, say, strategy=self._strategy, least=least, placer=self._placer)
+        profile, strategy, placer = profile_of(environment), self._strategy, self._placer
+        least, most = environment.min_workers, environment.num_workers
+        return ClusterLauncher(self._folder, profile, say, strategy=strategy, least=least, most=most, placer=placer)
 
     def _may_try_again(self, ending: AttemptOutcome) -> bool:
         """Return whether a restart may succeed and is allowed, and no stop was requested."""

@@ -8,7 +8,15 @@ from engine.core.errors import plural
 from engine.layers.base import LayerType
 from engine.network.analysis import Analysis, analyse, type_at
 from engine.placement.batch_arithmetic import hardware_text, placement_text, step_s, work_of
-from engine.placement.choose import MOST_AUTOMATIC_WORKERS, Placement, WorkerPlace, refusal, resolve, with_devices
+from engine.placement.choose import (
+    MOST_AUTOMATIC_WORKERS,
+    Placement,
+    WorkerPlace,
+    backend_on_cluster,
+    refusal,
+    resolve,
+    with_devices,
+)
 from engine.placement.inventory import DeviceInventory, can_share
 from engine.project import user_code
 from engine.project.project import Project
@@ -123,7 +131,7 @@ class PlacementRecord:
 def resized(record: PlacementRecord, devices: Sequence[str], *, whole: bool) -> PlacementRecord:
     """Return the record of a placement on a cluster for these devices, one per worker. Raises `UserError`."""
     places = with_devices(record.places, devices, whole=whole)
-    backend = record.backend if len(places) > 1 else ""
+    backend = backend_on_cluster(devices)  # not that of the record: it has none where the run had one worker last
     environment = {**record.environment, "workers": len(places), "devices": list(devices), "backend": backend}
     return replace(record, environment=environment, places=places)
 

@@ -362,7 +362,7 @@ def _on_cluster(options: EnvironmentOptions, cluster: ClusterSize, batch: int) -
     has_gpus = cluster.gpus_per_worker > 0
     place = WorkerPlace("cuda:0" if has_gpus else "cpu", cluster.cores_per_worker, 0)
     places = _share_out(batch, [place] * count, whole=options.strategy == "pipeline" and count > 1)
-    backend = "nccl" if has_gpus else "gloo"
+    backend = backend_on_cluster([place.device for place in places])
     kinds = {"ray": "Ray", "slurm": "Slurm", "ssh": "ssh"}
     over = f" over {backend}" if count > 1 else ""
     each = "one GPU" if has_gpus else plural(cluster.cores_per_worker, "thread")
@@ -372,7 +372,14 @@ def _on_cluster(options: EnvironmentOptions, cluster: ClusterSize, batch: int) -
     ]
     if 0 < options.min_workers < count:
         sentences.append(f"The run goes on with at least {options.min_workers:,} where others are lost.")
-    return Placement("parallel", "parallel", backend if count > 1 else "", places, _joined(sentences))
+    return Placement("parallel", "parallel", backend, places, _joined(sentences))
+
+
+def backend_on_cluster(devices: Sequence[str]) -> str:
+    """Return what joins workers of a cluster with these devices; empty for a single one."""
+    if len(devices) < 2:
+        return ""
+    return "gloo" if "cpu" in devices else "nccl"
 
 
 def _one_gpu_because(inventory: DeviceInventory, batch: int) -> str:

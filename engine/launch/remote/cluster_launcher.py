@@ -47,14 +47,16 @@ class ClusterLauncher:
         *,
         strategy: str = "",
         least: int = 0,
+        most: int = 0,
         placer: Placer | None = None,
     ) -> None:
-        """`say` is called with what the user should know. Raises `UserError`."""
+        """`say` is called with what the user should know. `least` and `most` workers: 0 for all, and for those of the
+        profile. Raises `UserError`."""
         self._folder = folder
         self._profile = profile
         self._say = say
         self._strategy = strategy
-        self._wanted = len(folder.read_info().placement.places)
+        self._wanted = most or profile.workers  # the run may have had fewer last
         self._least = least or self._wanted
         tls, self._certificate = tls_of_run() if profile.encrypted else (None, "")
         self._token = secrets.token_bytes(32)
@@ -67,11 +69,15 @@ class ClusterLauncher:
         self._since_s = 0.0
         self._patience_s = FIRST_PATIENCE_S
         self._said = ""
+        self._has_begun = False
         self._is_binding = False
+        self._is_refused = False
+        """Whether a host has refused, or did not answer, in this attempt."""
 
     def begin(self) -> None:
         """Begin an attempt with the nodes that are there, and ask for more where some were lost."""
-        self._is_binding, self._since_s = False, time.monotonic()
+        self._is_binding = self._is_refused = False
+        self._since_s = time.monotonic()
         for node in self._nodes.live:
             node.bound = None
         self._ask_for_more()
@@ -104,8 +110,9 @@ class ClusterLauncher:
             waits_for = self._placer.poll({node.label for node in self._nodes.all})
         except RunError as error:
             if self._num_slots() < self._least:
-                raise
+                raise RunError(f"{error}{self._way_out}") from None
             self._say(str(error))
+            self._is_refused = True
         if refused := next((node.refused for node in self._nodes.all if node.refused), ""):
             raise RunError(refused)
         if self._is_binding:
@@ -130,19 +137,30 @@ class ClusterLauncher:
     def _may_go_on(self, waits_for: str) -> bool:
         """Return whether the run starts with fewer workers than asked for. Raises `RunError` after a time."""
         waited_s, slots = time.monotonic() - self._since_s, self._num_slots()
-        if waited_s > PATIENCE_S and slots >= self._least:
+        are_coming = waits_for or self._nodes.num_coming_slots or not self._is_refused
+        if slots >= self._least and (waited_s > PATIENCE_S or not are_coming):
             self._say(f"The cluster has room for {slots:,} of {self._wanted:,} workers; the run goes on with those.")
             return True
         if waited_s > self._patience_s and self._nodes.num_coming_slots + slots < self._wanted:
             raise RunError(
                 f"The cluster {self._profile.name} has room for {slots:,} of {self._wanted:,} workers, and no more "
-                f"came within {self._patience_s:.0f} seconds{f' ({waits_for})' if waits_for else ''}.",
+                f"came within {self._patience_s:.0f} seconds{f' ({waits_for})' if waits_for else ''}.{self._way_out}",
                 hint="Wait until others have finished, or train with fewer workers (environment.num_workers).",
             )
         if waits_for and waits_for != self._said and waited_s > SOON_S:
             self._said = waits_for
             self._say(f"The run waits for the cluster {self._profile.name}: {waits_for}.")
         return False
+
+    @property
+    def _way_out(self) -> str:
+        """Return what to do where a run that had workers has too few of them now; empty for one that had none yet."""
+        if not self._has_begun:
+            return ""
+        return (
+            " `resume` goes on from its last checkpoint once the hosts are there; environment.min_workers lets a run "
+            "go on with fewer workers by itself."
+        )
 
     def _num_slots(self) -> int:
         return sum(node.slots for node in self._nodes.live)
@@ -151,7 +169,7 @@ class ClusterLauncher:
         """Give each rank a node and its number there, and write the places of the workers."""
         slots = [(node, number) for node in self._nodes.live for number in range(node.slots)]
         self._ranks = slots[: self._wanted]
-        self._patience_s = PATIENCE_S
+        self._patience_s, self._has_begun = PATIENCE_S, True
         info = self._folder.read_info()
         per_worker = self._profile.gpus_per_worker
         devices = [f"cuda:{number * per_worker}" if per_worker else "cpu" for _, number in self._ranks]

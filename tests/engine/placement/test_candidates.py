@@ -13,8 +13,9 @@ from engine.placement.candidates import (
     draws_at_random,
     is_worthwhile,
     open_placements,
+    resized,
 )
-from engine.placement.choose import resolve
+from engine.placement.choose import WorkerPlace, resolve
 from engine.placement.inventory import Device, DeviceInventory
 from engine.project.project import Project
 from tests.builders import chain, layer
@@ -122,3 +123,16 @@ def test_a_run_is_worth_a_trial_where_it_may_take_long() -> None:
     assert not is_worthwhile(given, analysis, 2_000, 1)
     assert is_worthwhile(given, analysis, 2_000, 1000)
     assert is_worthwhile(given, analysis, 1_000_000, 1)
+
+
+def test_a_run_on_a_cluster_that_went_on_with_one_worker_grows_again() -> None:
+    """The batch stays the same, and several workers are joined as ever."""
+    record = PlacementRecord(
+        environment={"backend": "gloo"}, places=(WorkerPlace("cpu", 1, 5), WorkerPlace("cpu", 1, 4))
+    )
+    one = resized(record, ["cpu"], whole=False)
+    assert (one.backend, [place.samples for place in one.places]) == ("", [9])
+    two = resized(one, ["cpu", "cpu"], whole=False)
+    assert (two.backend, two.environment["workers"]) == ("gloo", 2)
+    assert [place.samples for place in two.places] == [5, 4]
+    assert resized(one, ["cuda:0", "cuda:1"], whole=False).backend == "nccl"
