@@ -30,6 +30,7 @@ from engine.project.check import CheckResult, check, result_in
 from engine.project.dataset_info import DatasetInfo
 from engine.project.project import Project, project_in
 from engine.project.stage_edits import with_stages_kept
+from engine.project.sweeps import following_names
 
 UNDO_LIMIT = 200  # old values share what did not change, but each keeps a table of layers of its own
 
@@ -232,10 +233,12 @@ class Editor(QObject):
     def edit(self, text: str, change: Callable[[Project], Project], *, merge: str = "") -> bool:
         """Apply a function of the project; a `UserError` goes to `refused`."""
         try:
-            project = change(self._project)
+            changed = change(self._project)
+            project = following_names(self._project, changed)
         except UserError as error:
             self.refused.emit(str(error))
             return False
+        text = text if project is changed else f"{text}, also in the experiment"
         self.apply(text, project, merge=merge)
         return True
 

@@ -1,7 +1,6 @@
 """Search: the definition of an experiment, its trials while they train, and what they have reached."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +8,8 @@ from PySide6.QtCore import QSettings, Qt, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QFileDialog,
     QHBoxLayout,
     QLabel,
-    QMenu,
     QPushButton,
     QSplitter,
     QStackedWidget,
@@ -20,36 +17,30 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.experiments.definition_panel import DefinitionPanel
 from app.experiments.experiment_menu import ExperimentMenu
-from app.experiments.parameter_list import ParameterList
 from app.experiments.plots.chart import Findings
 from app.experiments.plots.panel import PlotsPanel
 from app.experiments.trial_commands import TrialCommands
 from app.experiments.trial_details import TrialDetails
 from app.experiments.trial_plot import TrialPlot
+from app.experiments.trial_texts import progress_text
 from app.experiments.trials_panel import TrialsPanel
 from app.experiments.trials_table import score_name
 from app.plots.card import PlotCard
 from app.shell import Shell
 from app.widgets import Divider, ElidedLabel, SidePanel
 from designer import theme
-from designer.forms.form import Form
 from designer.forms.row import sentence
 from engine.core.errors import UserError, plural
-from engine.project.experiment import LIMITS, ExperimentOptions
+from engine.project.experiment import ExperimentOptions
 from engine.project.file import dumps, load
 from engine.project.options.metrics import in_a_line
 from engine.project.project import Project
-from engine.project.sweeps import can_vary, comparing_networks, varied_paths, with_parameter
-from engine.project.trials import READY, ready, with_values
-from engine.runs.experiments import (
-    ExperimentFolder,
-    Trial,
-    best_trial,
-    experiments_of,
-    pareto_front,
-    start_runner,
-)
+from engine.project.trials import num_trials, with_values
+from engine.runs.events import ENDS
+from engine.runs.experiments import ExperimentFolder, Trial, experiments_of
+from engine.runs.trial_rows import best_trial, pareto_front
 
 DEFINES = "experiments/definition"
 """Setting: whether the definition is shown beside the trials."""
@@ -80,16 +71,14 @@ class SearchPage(QWidget):
         self._trials: list[Trial] = []
         self._options: ExperimentOptions | None = None
         """The definition of the experiment that is shown, once it was read."""
+        self._stamp, self._total = 0, 0
+        self._is_stopping = False
         self._settings = QSettings("Netwright", "Netwright")
-        self.parameters = ParameterList()
-        self.parameters.show_parameters(shell.editor.project.experiment.parameters)
-        self.form = Form(shell.editor.project.experiment, folded=(LIMITS,))
-        self.form.changed.connect(self._on_edited)
-        self.parameters.edited.connect(lambda found: self.form.set_value("parameters", found))
+        self.definition = DefinitionPanel(shell)
         self.experiments, self.run_button = QComboBox(), QPushButton("Run experiment")
         self.define_button = QPushButton("Definition")
         self.use_button = QPushButton("Use best values")
-        self.state, self.message = ElidedLabel(), QLabel(FIRST)
+        self.state, self.message = ElidedLabel(), QLabel()
         self.trials, self.plot, self.pages = TrialsPanel(), TrialPlot(), QStackedWidget()
         self.table = self.trials.table
         self.trials.changed.connect(self._look)
@@ -100,7 +89,7 @@ class SearchPage(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        self.side, self._side_edge = self._make_side(), Divider()
+        self.side, self._side_edge = SidePanel(self.definition, SIDE_WIDTH), Divider()
         self.details_side, self._details_edge = SidePanel(self.details, DETAILS_WIDTH), Divider()
         for widget in (self.side, self._side_edge):
             row.addWidget(widget)
@@ -121,32 +110,6 @@ class SearchPage(QWidget):
         self.details.test_requested.connect(self.commands.actions["test"].trigger)
 
     # ---- parts ----
-
-    def _make_side(self) -> QWidget:
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(16, 12, 16, 16)
-        column.setSpacing(12)
-        head = QHBoxLayout()
-        begin_with, vary = QPushButton("Begin with"), QPushButton("Vary")
-        menu = QMenu(begin_with)
-        for name, text in READY.items():
-            menu.addAction(text, lambda name=name: self._begin_with(name))
-        menu.addAction("Compare architectures…", self._compare_networks)
-        begin_with.setMenu(menu)
-        begin_with.setToolTip("Definitions of experiments to begin with")
-        self.vary_menu = QMenu(vary)
-        self.vary_menu.aboutToShow.connect(self._fill_vary_menu)
-        vary.setMenu(self.vary_menu)
-        vary.setToolTip("Add an option or a field of a layer to what varies")
-        head.addStretch(1)
-        head.addWidget(begin_with)
-        head.addWidget(vary)
-        column.addLayout(head)
-        for widget in (self.parameters, self.form):
-            column.addWidget(widget)
-        column.addStretch(1)
-        return SidePanel(content, SIDE_WIDTH)
 
     def _make_results(self) -> QWidget:
         page = QWidget()
@@ -175,12 +138,30 @@ class SearchPage(QWidget):
         bar.addStretch(1)
         column.addLayout(bar)
         column.addWidget(self.state)
-        theme.mark(self.message, "role", "muted")
-        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.message.setWordWrap(True)
-        self.pages.addWidget(self.message)
+        self.pages.addWidget(self._make_empty())
         self.pages.addWidget(self._make_trials())
         column.addWidget(self.pages, 1)
+        return page
+
+    def _make_empty(self) -> QWidget:
+        """What is to be done first, with its button."""
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setSpacing(8)
+        self.title, self.first = QLabel(), QPushButton()
+        theme.mark(self.title, "role", "title")
+        theme.mark(self.message, "role", "muted")
+        self.message.setWordWrap(True)
+        self.first.clicked.connect(self._on_run)
+        self.begin_with = QPushButton("Begin with")
+        self.begin_with.setMenu(self.definition.ready_menu)
+        column.addStretch(1)
+        for widget in (self.title, self.message):
+            widget.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            column.addWidget(widget)
+        for button in (self.first, self.begin_with):
+            column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(1)
         return page
 
     def _make_trials(self) -> QWidget:
@@ -207,65 +188,39 @@ class SearchPage(QWidget):
         parts.setSizes([360, 420])
         return parts
 
-    # ---- definition ----
-
-    def _on_edited(self, name: str) -> None:
-        value = getattr(self.form.record, name)
-        changed = self._shell.editor.project.experiment.replace(**{name: value})
-        self._define(changed, f"Change {name.replace('_', ' ')} of the experiment")
-
-    def _define(self, options: ExperimentOptions, text: str) -> None:
-        self._shell.editor.edit(text, lambda project: project.with_section("experiment", options))
-
-    def _begin_with(self, name: str) -> None:
-        self._define(ready(name, self._shell.editor.project), "Define an experiment")
-
-    def _compare_networks(self) -> None:
-        """Ask for project files, whose networks the trials take."""
-        shell = self._shell
-        start, pattern = str(shell.documents.folder), "Projects (*.netwright)"
-        names, _ = QFileDialog.getOpenFileNames(shell.dialog_parent, "Compare architectures", start, pattern)
-        if names:
-            compare = partial(comparing_networks, files=names, base=shell.documents.base)
-            shell.editor.edit("Compare architectures", compare)
-
-    def _fill_vary_menu(self) -> None:
-        """Offer the training options by their groups, and the fields of each layer."""
-        self.vary_menu.clear()
+    def _show_first(self) -> None:
+        """Say what comes before the first trial."""
         project = self._shell.editor.project
-        groups: dict[str, QMenu] = {}
-        for name, field in type(project.training).fields.items():
-            if can_vary(field) and project.training.is_visible(name):
-                if field.group not in groups:
-                    groups[field.group] = self.vary_menu.addMenu(field.group)
-                groups[field.group].addAction(field.label, lambda path=f"training.{name}": self.vary(path))
-        layers = self.vary_menu.addMenu("Layers")
-        for layer in project.network.layers.values():
-            fields = {n: f for n, f in layer.type.fields.items() if can_vary(f)}
-            if fields:
-                menu = layers.addMenu(f"{layer.name} ({layer.type.label})")
-                for name, field in fields.items():
-                    menu.addAction(field.label, lambda path=f"network.{layer.name}.{name}": self.vary(path))
-        layers.setEnabled(bool(layers.actions()))
-
-    def vary(self, path: str) -> None:
-        """Add an option or a field of a layer to what varies, with values around the present one."""
-        if path in varied_paths(self._shell.editor.project):
-            self._shell.hint(f"{path} varies already.")
-            return
-        self._shell.editor.edit(f"Vary {path}", lambda project: with_parameter(project, path))
+        options = project.experiment
+        is_defined = bool(options.parameters or options.table or options.runs_per_trial > 1)
+        is_begun = self._folder is not None and (self.commands.is_starting or self.trials.watcher.is_alive)
+        count = num_trials(project) if is_defined else 0
+        if is_begun:
+            self.title.setText("The first trials begin")
+            self.message.setText("The runner reads the data; each trial is a row here as soon as it begins.")
+        elif is_defined:
+            self.title.setText(plural(count, "trial") if count else "Trials until it ends")
+            paths = [parameter.path for parameter in options.parameters]
+            said = f"What varies: {', '.join(paths)}." if paths else "Only seeds or folds vary."
+            self.message.setText(f"{said} Each trial becomes a row here, and the best is marked.")
+        else:
+            self.title.setText("Nothing varies yet")
+            self.message.setText(FIRST)
+        self.first.setText("Run experiment")
+        self.first.setVisible(is_defined and not is_begun)
+        self.begin_with.setVisible(not is_defined and not is_begun)
 
     def _on_project(self) -> None:
-        if self.form.record != self._shell.editor.project.experiment:
-            self.form.set_record(self._shell.editor.project.experiment)
-        self.parameters.show_parameters(self._shell.editor.project.experiment.parameters)
+        self.definition.show_project()
+        self._show_first()
 
     # ---- running ----
 
     def _on_run(self) -> None:
         if self._folder is not None and self._folder.is_alive():
             self._folder.request("stop")
-            self.state.setText("Stopping…")
+            self._is_stopping = True
+            self._look()
             return
         documents = self._shell.documents
         values = {
@@ -280,10 +235,7 @@ class SearchPage(QWidget):
     def _on_begun(self, answer: Mapping[str, Any]) -> None:
         self.run_button.setEnabled(True)
         folder = ExperimentFolder(Path(answer["experiment_dir"]))
-        try:
-            start_runner(folder)
-        except UserError as error:
-            self._on_refused(str(error))
+        if not self.commands.start(folder):
             return
         self._list_experiments()
         self.show_experiment(folder.path)
@@ -299,7 +251,7 @@ class SearchPage(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         """Follow the experiment that is shown."""
         super().showEvent(event)
-        self._on_project()
+        self.definition.show_project()
         self._list_experiments()
         self.trials.resume()
 
@@ -331,7 +283,7 @@ class SearchPage(QWidget):
             self.experiments.setCurrentIndex(self.experiments.findData(str(path)))
         if self._folder is None or path != self._folder.path:
             self._folder = ExperimentFolder(path) if path is not None else None
-            self._options = None
+            self._options, self._is_stopping = None, False
             self.trials.follow(self._folder)
         self.trials.watcher.look()
         self._look()
@@ -344,23 +296,41 @@ class SearchPage(QWidget):
             self._show(())
             return
         try:
-            info, state = self._folder.read_info(), self._folder.state()
+            info = self._folder.read_info()
+            self._read_definition(self._folder)
         except UserError as error:
             self._trials = []
             self._show(())
             self.state.setText(str(error))
             return
         self._show(info.objectives)
-        over = sum(trial.is_over for trial in self._trials)
-        text = f"{'trains' if state == 'running' else state}, {over:,} of {plural(len(self._trials), 'trial')} ended"
-        text = f"{text}: {info.reason}" if info.reason else text
-        text = f"{text}. Waits: {info.waits}" if info.waits and state == "running" else text
-        self.state.setText(f"Reading, {plural(len(self._trials), 'trial')}…" if watcher.is_behind else text)
+        is_ended = info.state in ENDS
+        if watcher.is_behind:
+            text = f"Reading, {plural(len(self._trials), 'trial')}…"
+        elif self.commands.is_starting or (is_ended and watcher.is_alive):
+            text = "Starting…"
+        elif self._is_stopping and watcher.is_alive:
+            text = "Stopping…"
+        else:
+            state = info.state if is_ended or watcher.is_alive else "lost"
+            text = progress_text(state, info.reason, self._trials, self._total)
+            text = f"{text}. Waits: {info.waits}" if info.waits and state == "running" else text
+        self._is_stopping = self._is_stopping and watcher.is_alive
+        self.state.setText(text)
+
+    def _read_definition(self, folder: ExperimentFolder) -> None:
+        """Read the frozen definition, again where its budget was changed."""
+        stamp = folder.project.stat().st_mtime_ns if folder.project.is_file() else 0
+        if self._options is None or stamp != self._stamp:
+            project = load(folder.project).project
+            self._stamp, self._options, self._total = stamp, project.experiment, num_trials(project)
 
     def _show(self, objectives: Sequence[str]) -> None:
         trials, is_alive = self._trials, self.trials.watcher.is_alive
         self.run_button.setText("Stop" if is_alive else "Run experiment")
         self.pages.setCurrentIndex(1 if trials else 0)
+        if not trials:
+            self._show_first()
         self._show_side()
         self.state.setText(self.state.text() if self._folder else "")
         if trials:
@@ -376,8 +346,7 @@ class SearchPage(QWidget):
 
     def _show_plots(self, objectives: Sequence[str], marked: Iterable[int]) -> None:
         """Give the plots the trials as they are now."""
-        if self._folder is not None:
-            self._options = self._options or load(self._folder.project).project.experiment
+        if self._folder is not None and self._options is not None:
             shown = Findings(self._folder, self._options, tuple(self._trials), tuple(objectives), frozenset(marked))
             self.plots.show_findings(shown)
 

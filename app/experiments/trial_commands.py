@@ -1,5 +1,6 @@
 """What can be done with trials of an experiment: marks, comparing, stopping and trying again, and their menu."""
 
+import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,7 +20,7 @@ from engine.project.compare import compare
 from engine.project.file import load
 from engine.project.project import Project
 from engine.project.trials import with_values
-from engine.runs.experiments import FAILED, ExperimentFolder, start_runner
+from engine.runs.experiments import STARTS_AGAIN, ExperimentFolder, start_runner
 from engine.runs.notes import LONGEST_NOTE, Notes, tags_in
 from engine.runs.summary import RunSummary, read_summary
 from engine.runs.trial_marks import Marks, mark_trials, pin_baseline
@@ -39,7 +40,7 @@ ROWS = (
     ("cell", "Note on this cell…", "A note on this value"),
     ("", "", ""),
     ("stop", "Stop trial", "Stop these trials and go on with the others"),
-    ("again", "Try again", "Train trials that have failed again; their files are kept"),
+    ("again", "Try again", "Train trials that have failed or were stopped again; their files are kept"),
     ("", "", ""),
     ("copy", "Copy as CSV", "The columns that are shown (Ctrl+C)"),
     ("folder", "Open folder", "Show the folder with the files of the run"),
@@ -60,6 +61,7 @@ class TrialCommands(QObject):
         super().__init__(panel)
         self._shell, self._panel = shell, panel
         self._column = ""
+        self._starting: tuple[Path, subprocess.Popen[bytes]] | None = None
         self._compared: tuple[object, list[str]] = None, []
         """What was compared last, and its differences."""
         self.actions: dict[str, QAction] = {}
@@ -127,7 +129,7 @@ class TrialCommands(QObject):
             "test": run is not None and (run / "result.json").is_file(),
             "baseline": one is not None,
             "stop": is_alive and any(not row.trial.is_over for row in rows),
-            "again": any(row.trial.state in FAILED for row in rows),
+            "again": any(row.trial.state in STARTS_AGAIN for row in rows),
             "folder": run is not None,
             "cell": bool(self._column) and one is not None,
         }
@@ -321,7 +323,7 @@ class TrialCommands(QObject):
         self._shell.hint(f"Stopping {self._said(self._rows)}. The experiment goes on with the others.")
 
     def _try_again(self) -> None:
-        self.ask("again", trials=[row.trial.number for row in self._rows if row.trial.state in FAILED])
+        self.ask("again", trials=[row.trial.number for row in self._rows if row.trial.state in STARTS_AGAIN])
         self.go_on()
 
     def ask(self, name: str, **values: Any) -> None:
@@ -334,8 +336,24 @@ class TrialCommands(QObject):
 
     def go_on(self) -> None:
         """Let a runner go on with the experiment, if none is at work."""
+        if self._folder is not None and not self._folder.is_alive():
+            self.start(self._folder)
+
+    def start(self, folder: ExperimentFolder) -> bool:
+        """Start a runner of an experiment; return whether it was started."""
         try:
-            if self._folder is not None and not self._folder.is_alive():
-                start_runner(self._folder)
+            self._starting = folder.path, start_runner(folder)
         except UserError as error:
-            self._shell.show_error("The experiment cannot go on", str(error))
+            self._shell.show_error("The experiment cannot begin", str(error))
+            return False
+        return True
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether a runner of the experiment that is shown was started here and is not at work yet."""
+        folder = self._folder
+        if self._starting is None or folder is None or self._starting[0] != folder.path:
+            return False
+        if self._panel.watcher.is_alive or self._starting[1].poll() is not None:
+            self._starting = None
+        return self._starting is not None

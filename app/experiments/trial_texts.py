@@ -1,8 +1,11 @@
 """Names of columns, states and colours of the table of trials, and its values as texts."""
 
+from collections.abc import Sequence
+
 from app.experiments.runs_model import figure_of, label_of, option_label, state_in_words
 from engine.core.text import format_duration
 from engine.project.options.metrics import is_share
+from engine.runs.experiments import FAILED, Trial
 from engine.runs.query import OPTION
 from engine.runs.trial_rows import FACTS, Group, is_score
 
@@ -62,3 +65,21 @@ def value_of_group(group: Group) -> str:
         return (WORDS.get(group.value) or state_in_words(group.value))[0]
     is_number = is_score(group.column) and isinstance(group.value, int | float)
     return score_text(group.column, group.value) if is_number else str(group.value)
+
+
+def progress_text(state: str, reason: str, trials: Sequence[Trial], total: int) -> str:
+    """Return how far an experiment has come: `3 running, 12 of 40 done`. `total` is 0 where it is not known."""
+    over = sum(trial.is_over for trial in trials)
+    failed = sum(trial.state in FAILED for trial in trials)
+    done = f"{over:,} of {total:,} done" if total and state != "finished" else f"{over:,} done"
+    parts = [done, *([f"{failed:,} failed"] if failed else [])]
+    if state == "running":
+        return ", ".join([f"{len(trials) - over:,} running", *parts])
+    name = {"lost": "Interrupted"}.get(state, state.capitalize())
+    if failed and failed == len(trials):
+        first = next((trial.reason for trial in trials if trial.reason), "")
+        return f"{name}, no trial has succeeded: {first}"
+    text = ", ".join([name, *parts])
+    if state in ("stopped", "lost"):
+        return f"{text}. More > Go on continues it."
+    return f"{text}: {reason}" if reason else text

@@ -8,6 +8,7 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt, Sign
 from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView
 
+from app.experiments.runs_model import Index
 from app.experiments.trial_cells import STEP, TrialDelegate
 from app.experiments.trial_texts import column_label
 from app.experiments.trials_model import TrialsModel
@@ -26,6 +27,9 @@ UNASKED = ("started", "runs")
 """Columns that are shown only where the user asks for them."""
 WHERE_FILLED = ("tags", "note", "reason")
 """Columns that are shown unasked where a trial has something in them."""
+
+
+ScrollHint = QAbstractItemView.ScrollHint
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,8 @@ class TrialsTable(QTableView):
         """Widths of the columns by their cells."""
         self._kept: list[int] = []
         self._place = 0
+        self._is_key = False
+        """Whether a key is carried out."""
         self._is_busy = False
         """Whether selection and columns change by the program and not by the user."""
         model.figures = theme.figures(self.font())
@@ -365,6 +371,15 @@ class TrialsTable(QTableView):
                 return
         super().mousePressEvent(event)
 
+    def scrollTo(self, index: Index, hint: ScrollHint = ScrollHint.EnsureVisible) -> None:
+        """Scroll to a row. Sideways only for the keyboard: a click chooses a row, and what is beside it may narrow the
+        table."""
+        bar = self.horizontalScrollBar()
+        place = bar.value()
+        super().scrollTo(index, hint)
+        if not self._is_key:
+            bar.setValue(place)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Open with Return, fold with Left and unfold with Right, copy as CSV with Ctrl+C."""
         at = self.currentIndex().row()
@@ -378,7 +393,9 @@ class TrialsTable(QTableView):
         elif event.matches(QKeySequence.StandardKey.Copy):
             QGuiApplication.clipboard().setText(self.as_text())
         else:
+            self._is_key = True
             super().keyPressEvent(event)
+            self._is_key = False
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer what can be done with the selected trials."""

@@ -20,19 +20,19 @@ from engine.core.files import write_atomically
 from engine.project.environment import TARGETS
 from engine.project.file import load, save
 from engine.project.parameters import value_text
-from engine.project.trials import READY, defined, with_values
+from engine.project.trials import READY, defined, num_trials, refuse_wrong_definition, with_values
 from engine.project.user_code import refuse_untrusted
 from engine.runs.experiments import (
     FAILED,
+    STARTS_AGAIN,
     ExperimentFolder,
     Trial,
-    best_trial,
     experiments_of,
     open_experiment,
-    pareto_front,
     start_runner,
 )
 from engine.runs.folder import origin
+from engine.runs.trial_rows import best_trial, pareto_front
 
 FORMATS = ("csv", "json", "optuna")
 
@@ -172,6 +172,7 @@ def _begun(arguments: argparse.Namespace) -> ExperimentFolder:
     source = origin(arguments.project)
     look_at_code(project, source.code_base, source.code, trusted=arguments.trust)
     refuse_untrusted(project, in_experiment=True)  # now, not when its runner starts
+    refuse_wrong_definition(project, source.base)  # before the message that it starts
     print("starting: reads the data ...", file=sys.stderr)
     from engine.experiments.definition import begin
 
@@ -188,14 +189,18 @@ def _continued(arguments: argparse.Namespace) -> ExperimentFolder:
     folder = open_experiment(arguments.project)
     project = load(folder.project).project
     info = folder.read_info()
-    look_at_code(project, Path(info.base or folder.path), trusted=arguments.trust)
-    refuse_untrusted(project, in_experiment=True)
+    base = Path(info.base or folder.path)
+    look_at_code(project, base, trusted=arguments.trust)
+    from engine.experiments.definition import changed_functions, look_at_functions
+
+    look_at_functions(folder, project, base)
+    for file in changed_functions(folder, base):
+        print(f"note: {file} has changed since the experiment began, which goes on with its copy", file=sys.stderr)
     return folder
 
 
 def _see_through(arguments: argparse.Namespace, folder: ExperimentFolder, requirements: Sequence[Requirement]) -> int:
     """Run the experiment in this process, print its outcome and return the exit code."""
-    from engine.experiments.definition import num_trials
     from engine.experiments.runner import Runner
 
     objectives = folder.read_info().objectives
@@ -329,13 +334,14 @@ def _append(arguments: argparse.Namespace) -> int:
 
 def _again(arguments: argparse.Namespace) -> int:
     folder = open_experiment(arguments.experiment)
-    failed = [trial.number for trial in folder.read_trials() if trial.state in FAILED]
-    if not failed:
+    states = STARTS_AGAIN if arguments.trials else FAILED
+    ended = [trial.number for trial in folder.read_trials() if trial.state in states]
+    if not ended and not arguments.trials:
         raise UserError(f"No trial of {folder.path} has failed.")
     for number in arguments.trials or ():
-        if number not in failed:
-            hint = f"Failed are: {', '.join(map(str, failed[:20]))}."
-            raise UserError(f"Trial {number} of {folder.path} has not failed.", hint=hint)
+        if number not in ended:
+            hint = f"Failed or stopped are: {', '.join(map(str, ended[:20])) or 'none'}."
+            raise UserError(f"Trial {number} of {folder.path} has neither failed nor been stopped.", hint=hint)
     return _ask(arguments, folder, "again", **({"trials": arguments.trials} if arguments.trials else {}))
 
 
@@ -374,7 +380,7 @@ def _export(arguments: argparse.Namespace) -> int:
     if arguments.format == "optuna":
         return _export_study(arguments, folder, trials)
     text = (
-        trials_csv(trials)
+        trials_csv(folder, trials)
         if arguments.format == "csv"
         else json.dumps(experiment_json(folder, trials), indent=1) + "\n"
     )

@@ -31,6 +31,11 @@ class Trial(TypedDict):
     reason: str
     runs: list[str]
     """Names of the folders in runs of those of its runs that have ended."""
+    tags: NotRequired[list[str]]
+    """In status and export, like the notes."""
+    note: NotRequired[str]
+    cell_notes: NotRequired[Mapping[str, str]]
+    """Notes on single values, by the column of the table."""
 
 
 class Experiment(TypedDict):

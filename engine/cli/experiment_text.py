@@ -8,10 +8,12 @@ from typing import Any
 
 from engine.cli.common import iso_time
 from engine.cli.terminal import is_terminal, print_table
-from engine.core.errors import plural
-from engine.core.text import format_duration
+from engine.core.errors import UserError, plural
+from engine.core.text import format_duration, spreadsheet_cell
 from engine.project.parameters import lists_of, value_text
-from engine.runs.experiments import ExperimentFolder, Trial, best_trial, pareto_front, ranked
+from engine.runs.experiments import ExperimentFolder, Trial
+from engine.runs.trial_marks import Marks, TrialMarks, read_marks
+from engine.runs.trial_rows import best_trial, pareto_front, ranked
 
 MOST_ROWS = 30
 MOST_COLUMNS = 6
@@ -40,6 +42,7 @@ def experiment_json(folder: ExperimentFolder, trials: Sequence[Trial]) -> dict[s
     info = folder.read_info()
     best = best_trial(trials, info.objectives)
     front = pareto_front(trials, info.objectives) if len(info.objectives) > 1 else []
+    marks = _marks_of(folder)
     return {
         "experiment_dir": str(folder.path.absolute()),
         "name": info.name,
@@ -51,8 +54,19 @@ def experiment_json(folder: ExperimentFolder, trials: Sequence[Trial]) -> dict[s
         "objectives": list(info.objectives),
         "best": best.number if best is not None else None,
         "pareto_front": [trial.number for trial in front],
-        "trials": [trial.write() for trial in trials],
+        "trials": [{**trial.write(), **_notes_of(marks.of(trial.number))} for trial in trials],
     }
+
+
+def _marks_of(folder: ExperimentFolder) -> Marks:
+    try:
+        return read_marks(folder)
+    except OSError as error:
+        raise UserError(f"The notes in {folder.path} cannot be read: {error.strerror}.") from None
+
+
+def _notes_of(marks: TrialMarks) -> dict[str, Any]:
+    return {"tags": list(marks.notes.tags), "note": marks.notes.note, "cell_notes": dict(marks.cells)}
 
 
 def print_trials(folder: ExperimentFolder, trials: Sequence[Trial]) -> None:
@@ -85,19 +99,21 @@ def _state_text(trial: Trial) -> str:
     )
 
 
-def trials_csv(trials: Sequence[Trial]) -> str:
-    """Return a table of the trials: values by path, scores, and the time in seconds."""
+def trials_csv(folder: ExperimentFolder, trials: Sequence[Trial]) -> str:
+    """Return a table of the trials: values by path, scores, the time in seconds, tags and note."""
+    marks = _marks_of(folder)
     paths = list(dict.fromkeys(path for trial in trials for path in trial.values))
     names = list(dict.fromkeys(name for trial in trials for name in trial.scores))
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["trial", "state", *paths, *names, "seconds"])
+    writer.writerow(["trial", "state", *paths, *names, "seconds", "tags", "note"])
     for trial in trials:
         values = lists_of(trial.values)
         cells = [values.get(path, "") for path in paths]
-        writer.writerow(
-            [trial.number, trial.state, *cells, *(trial.scores.get(name, "") for name in names), trial.seconds]
-        )
+        cells += [trial.scores.get(name, "") for name in names]
+        notes = marks.of(trial.number).notes
+        said = [spreadsheet_cell(text) for text in (", ".join(notes.tags), notes.note)]
+        writer.writerow([trial.number, trial.state, *cells, trial.seconds, *said])
     return file.getvalue()
 
 

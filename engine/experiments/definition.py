@@ -7,27 +7,28 @@ from typing import Any
 
 from engine.cluster.profile_file import find_profile
 from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import FieldError, FieldErrors, RunError, UserError
+from engine.core.errors import FieldError, RunError, UserError
 from engine.core.files import write_atomically
+from engine.core.folders import data_folder
 from engine.core.locks import LockHeldError, take_lock
 from engine.placement.inventory import DeviceInventory
 from engine.placement.shares import Share
+from engine.project import user_code
 from engine.project.dataset_info import DatasetInfo
 from engine.project.environment import EnvironmentOptions
 from engine.project.file import dumps, load
 from engine.project.project import Project
-from engine.project.trials import definition_problems, grid_size, objectives_of, with_values
+from engine.project.trials import objectives_of, refuse_wrong_definition, with_values
 from engine.runs.experiments import ExperimentFolder, ExperimentInfo, Trial, create_experiment
 from engine.runs.folder import origin
+from engine.user_code import registry, trust
 
 
 def begin(project: Project, project_path: Path | None, *, base: Path | None = None) -> ExperimentFolder:
     """Check the definition of an experiment with its data and create its folder. Raises `UserError`."""
     source = origin(project_path) if project_path is not None else None
     base = source.base if source is not None else (base or Path.cwd())
-    errors = list(definition_problems(project, base))
-    if errors:
-        raise FieldErrors(errors)
+    refuse_wrong_definition(project, base)
     cluster_of(project)
     objectives = objectives_of(project, read_facts(project, base))
     info = ExperimentInfo(
@@ -37,7 +38,35 @@ def begin(project: Project, project_path: Path | None, *, base: Path | None = No
         base=str(base),
         objectives=tuple(objective.name for objective in objectives),
     )
-    return create_experiment(project_path, info.name, dumps(project), info)
+    functions = user_code.experiment_files(project)
+    if functions:  # before they are copied to a folder that may be trusted
+        user_code.refuse_untrusted(project, in_experiment=True)
+    code = {file: registry.read_code(base / file, file) for file in functions}
+    return create_experiment(project_path, info.name, dumps(project), info, code)
+
+
+def look_at_functions(folder: ExperimentFolder, project: Project, base: Path) -> dict[str, Path]:
+    """Read the code of an experiment: that of its functions in the copies of its folder, which are as they were when
+    it began. Return the copies by their paths in the project. Those in the user's data folder are trusted where the
+    project's folder is. Raises `UserError` where code is not trusted."""
+    frozen = {file: path for file, path in folder.frozen_code().items() if path.is_file()}
+    if frozen and trust.is_trusted(base) and folder.path.resolve().is_relative_to(data_folder().resolve()):
+        trust.grant(folder.code)
+    user_code.look(project, base, frozen)
+    user_code.refuse_untrusted(project, in_experiment=True)
+    return frozen
+
+
+def changed_functions(folder: ExperimentFolder, base: Path) -> list[str]:
+    """Return the files of the experiment's functions that have changed, or are gone, since it began."""
+    changed = []
+    for file, sha256 in folder.read_info().code.items():
+        try:
+            is_same = registry.hash_of_bytes(registry.read_code(base / file, file)) == sha256
+        except UserError:
+            is_same = False
+        changed += [] if is_same else [file]
+    return changed
 
 
 def hold(folder: ExperimentFolder) -> int:
@@ -139,16 +168,6 @@ def runs_of(project: Project, trial: Trial, base: Path) -> dict[str, Project]:
             changes = {"split": "k-fold", "folds": options.folds, "fold": fold} if fold else {}
             found[f"{trial.number}_{len(found) + 1}"] = replace(seeded, data=seeded.data.replace(**changes))
     return found
-
-
-def num_trials(project: Project) -> int:
-    """Return the number of trials of an experiment; 0 where it is not known before they are chosen."""
-    options = project.experiment
-    if options.strategy == "table":
-        return len(options.table)
-    if options.strategy != "grid":
-        return options.trials
-    return 0 if options.constraints or any(p.when for p in options.parameters) else grid_size(project, options)
 
 
 def change_options(folder: ExperimentFolder, changes: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ Each call is made in a process forked for it, so that whatever the code does, th
 
 import math
 import numbers
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,15 +24,15 @@ PATIENCE_S = 600.0
 class ByFunction:
     """Trials that a function of the user's own chooses. It is called with all trials so far."""
 
-    def __init__(self, project: Project, base: Path) -> None:
-        self._project, self._base = project, base
+    def __init__(self, project: Project, base: Path, frozen: Mapping[str, Path] | None = None) -> None:
+        self._project, self._base, self._frozen = project, base, frozen
         self._trials: dict[int, Trial] = {}
 
     def values_of(self, number: int) -> dict[str, Any] | None:
         """Return the values of the trial of this number, from 1; None where the function returns none. Raises
         `UserError`."""
         trials = [trial.write() for _, trial in sorted(self._trials.items())]
-        return call(self._project, self._base, "strategy_function", trials)
+        return call(self._project, self._base, "strategy_function", trials, self._frozen)
 
     def began(self, trial: Trial) -> None:
         """Take note of a trial that has begun, also in an earlier process."""
@@ -42,17 +43,22 @@ class ByFunction:
         self._trials[trial.number] = trial
 
 
-def initialized(project: Project, base: Path, values: Mapping[str, Any]) -> dict[str, Any]:
+def initialized(
+    project: Project, base: Path, values: Mapping[str, Any], frozen: Mapping[str, Path] | None = None
+) -> dict[str, Any]:
     """Return the values of a trial as the user's initialization function changes them; unchanged where the experiment
     has none. Raises `UserError`."""
     if not project.experiment.initialization_function:
         return dict(values)
-    changed = call(project, base, "initialization_function", dict(values))
+    changed = call(project, base, "initialization_function", dict(values), frozen)
     return dict(values) if changed is None else changed
 
 
-def call(project: Project, base: Path, option: str, argument: Any) -> dict[str, Any] | None:
+def call(
+    project: Project, base: Path, option: str, argument: Any, frozen: Mapping[str, Path] | None = None
+) -> dict[str, Any] | None:
     """Call the function that an option names in a forked process; return the values by path that it returns, or None.
+    `frozen` are copies of files of code by their paths in the project.
 
     Raises `UserError` where its code is not trusted, fails, takes too long, or returns something else.
     """
@@ -62,7 +68,9 @@ def call(project: Project, base: Path, option: str, argument: Any) -> dict[str, 
         from engine.lowering.user_code import find, in_words
         from engine.user_code.expression import code_target
 
-        user_code.look(project, base)
+        if base.is_dir():
+            os.chdir(base)  # as runs have it; the code may be that of a copy elsewhere
+        user_code.look(project, base, frozen)
         function = find(code_target(file, name))
         with in_words(file):
             returned = function(argument)

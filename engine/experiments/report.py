@@ -19,18 +19,11 @@ from engine.exchange.export import not_written, refuse_destination
 from engine.project.experiment import ExperimentOptions
 from engine.project.file import load
 from engine.project.parameters import value_text
-from engine.runs.experiments import (
-    COUNTED,
-    ExperimentFolder,
-    Trial,
-    best_trial,
-    open_experiment,
-    pareto_front,
-    ranked,
-)
+from engine.runs.experiments import COUNTED, ExperimentFolder, Trial, open_experiment
 from engine.runs.folder import RunFolder
 from engine.runs.options import in_order, options_in, shown
 from engine.runs.trial_axes import TrialAxis, axes_of
+from engine.runs.trial_rows import best_trial, pareto_front, ranked
 
 MOST_BEST = 10
 MOST_TRIALS = 1000

@@ -18,7 +18,7 @@ from typing import Any
 from engine.core.errors import UserError
 from engine.core.files import flush_folder
 from engine.experiments.active_run import ActiveRun, RunPlan, TrialAtWork, ended_run, set_aside, start_run
-from engine.experiments.definition import change_options, hold, num_trials, read_data, runs_of
+from engine.experiments.definition import change_options, hold, look_at_functions, read_data, runs_of
 from engine.experiments.functions import initialized
 from engine.experiments.places import Places, places_of
 from engine.experiments.pruning import Decision, Watch
@@ -27,15 +27,16 @@ from engine.launch.local_launcher import preload
 from engine.launch.notify import announce
 from engine.launch.prepare import versions
 from engine.placement.shares import Slot
-from engine.project import user_code
 from engine.project.experiment import Objective, Target
 from engine.project.file import load
 from engine.project.parameters import MOST_TRIALS
 from engine.project.project import Project
+from engine.project.trials import num_trials
 from engine.runs.experiments import (
     COUNTED,
     FAILED,
     PRUNED,
+    STARTS_AGAIN,
     ExperimentFolder,
     ExperimentInfo,
     Trial,
@@ -119,11 +120,11 @@ class Runner:
         self._project = load(self._folder.project).project
         self._base = Path(info.base or self._folder.path)
         self._path = Path(info.project_path) if info.project_path else None
-        user_code.look(self._project, self._base)
-        user_code.refuse_untrusted(self._project, in_experiment=True)
+        self._frozen = look_at_functions(self._folder, self._project, self._base)
         self._objectives = [Objective.read(name) for name in info.objectives]
         self._target = Target.read(self._project.experiment.target) if self._project.experiment.target else None
-        self._strategy: Strategy = strategy_for(self._project, self._objectives, self._folder.journal, self._base)
+        of = self._project, self._objectives, self._folder.journal, self._base, self._frozen
+        self._strategy: Strategy = strategy_for(*of)
         self._watch = Watch(self._project.experiment, self._objectives[0], self._project.training.max_epochs)
         self._log = TrialLog(self._folder)
         self._places: Places = places_of(self._project, self._folder)
@@ -235,10 +236,9 @@ class Runner:
             self._end(at_work.trial, "stopped", "stopped on request")
 
     def _begin_again(self, numbers: Any) -> None:
-        """Train the trials that have failed again, those with these numbers or all. The folders of their runs are kept
-        beside, with another name."""
-        failed = [trial for trial in self._trials.values() if trial.state in FAILED]
-        for trial in [trial for trial in failed if not numbers or trial.number in numbers]:
+        """Train trials again: those with these numbers, or all that have failed. Their folders are kept beside."""
+        states, known = STARTS_AGAIN if numbers else FAILED, self._trials.values()
+        for trial in [t for t in known if t.state in states and (not numbers or t.number in numbers)]:
             for name in [run.name for run in trial.runs]:
                 set_aside(self._folder.run_path(name))
             self._log.append(trial.number, state="running", again=True)
@@ -278,7 +278,7 @@ class Runner:
         """Begin a trial, whose runs wait for a place; return True."""
         reason = ""
         try:
-            values = initialized(self._project, self._base, values)
+            values = initialized(self._project, self._base, values, self._frozen)
         except UserError as error:
             reason = str(error)
         trial = Trial(self._number_of_next, values, started=time.time())

@@ -63,11 +63,17 @@ class Listed:
         """Take no note: trials do not depend on each other."""
 
 
-def strategy_for(project: Project, objectives: Sequence[Objective], journal: Path, base: Path) -> Strategy:
-    """Return the strategy of an experiment; `base` is the folder that files of code lie relative to. Raises `UserError`
-    where it needs optuna, which is not installed."""
+def strategy_for(
+    project: Project,
+    objectives: Sequence[Objective],
+    journal: Path,
+    base: Path,
+    frozen: Mapping[str, Path] | None = None,
+) -> Strategy:
+    """Return the strategy of an experiment; `base` is the folder that files of code lie relative to, `frozen` are
+    copies of them. Raises `UserError` where it needs optuna, which is not installed."""
     if project.experiment.strategy == "function":
-        return ByFunction(project, base)
+        return ByFunction(project, base, frozen)
     if project.experiment.strategy not in NEEDS_OPTUNA:
         return Listed(project)
     purpose = f"Trials by {project.experiment.strategy}"

@@ -17,8 +17,9 @@ from engine.core import webhook
 from engine.core.child_process import start_detached_module
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
 from engine.runs.events import to_json
-from engine.runs.experiments import ExperimentFolder, best_trial
+from engine.runs.experiments import ExperimentFolder
 from engine.runs.summary import read_summary
+from engine.runs.trial_rows import best_trial
 
 SPLITS = ("test.", "validation.", "training.")
 

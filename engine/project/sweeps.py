@@ -1,17 +1,19 @@
 """Sweeps: values of a project that vary in its experiment, with a first choice of their values."""
 
 import math
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from engine.core.errors import UserError
 from engine.core.fields import Bool, Choice, Field, Float, Int
 from engine.core.list_fields import Size
-from engine.network.blocks import names_of
+from engine.network.blocks import names_of, network_in
 from engine.project.parameters import Parameter
 from engine.project.project import Project
-from engine.project.trials import NETWORK, record_of, with_values
+from engine.project.trials import NETWORK, layer_of, record_of, with_values
 
 SMALL = 0.01
 """Shares up to this one, and all numbers without an upper limit near 1, vary by factors."""
@@ -21,6 +23,8 @@ DECADE = 10.0
 SEEDS = 5
 NEAR, TINY = (0.1, 0.2, 0.5), (0.0001, 0.001, 0.01)
 """What a number that is 0 may be else: with an upper limit near it, and without."""
+_PATH = re.compile(r"\bnetwork\.\w+(?:/\w+)*\.\w+")
+"""A field of a layer, in blocks with the names of these before it."""
 
 
 def can_vary(field: Field[Any]) -> bool:
@@ -148,3 +152,39 @@ def _range(project: Project, path: str, low: float, high: float, *, is_log: bool
 
 def _short(number: float) -> float:
     return float(f"{number:.4g}")
+
+
+# ---- following edits ----
+
+
+def following_names(before: Project, after: Project) -> Project:
+    """Return a project after an edit, with the experiment's paths of layers that were renamed in it: parameters, their
+    conditions, constraints and rows of the table."""
+    options = after.experiment
+    if before.network is after.network or options != before.experiment:
+        return after
+    table = (path for row in options.table for path, _ in row)
+    texts = " ".join([*varied_paths(after), *table, *options.constraints, *(p.when for p in options.parameters)])
+    renamed = {path: new for path in set(_PATH.findall(texts)) if (new := _path_now(before, after, path)) != path}
+    if not renamed:
+        return after
+
+    def named(text: str) -> str:
+        return _PATH.sub(lambda match: renamed.get(match[0], match[0]), text)
+
+    changed = options.replace(
+        parameters=[replace(p, path=named(p.path), when=named(p.when)) for p in options.parameters],
+        constraints=[named(text) for text in options.constraints],
+        table=[{named(path): value for path, value in row} for row in options.table],
+    )
+    return after.with_section("experiment", changed)
+
+
+def _path_now(before: Project, after: Project, path: str) -> str:
+    """Return the path of a layer's field by the names that its layer and the blocks around it have now."""
+    try:
+        scope, layer, field = layer_of(before, path)
+        inside = network_in(after.network, scope)
+        return layer_path(after, scope, inside.layers[layer.id].name, field)
+    except (UserError, KeyError):  # it named nothing, or its layer is gone
+        return path

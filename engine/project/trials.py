@@ -1,5 +1,6 @@
 """Put the values of a trial into a project, and check the definition of an experiment against its project."""
 
+import contextlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -140,6 +141,18 @@ def grid_size(project: Project, options: ExperimentOptions) -> int:
     return size
 
 
+def num_trials(project: Project) -> int:
+    """Return the number of trials of an experiment, at most; 0 where it is not known before they are chosen."""
+    options = project.experiment
+    if options.strategy == "table":
+        return len(options.table)
+    if options.strategy == "grid":
+        with contextlib.suppress(UserError):  # said where it is checked
+            return 0 if options.constraints or any(p.when for p in options.parameters) else grid_size(project, options)
+        return 0
+    return options.trials
+
+
 def definition_problems(project: Project, base: Path) -> Iterator[FieldError]:
     """Yield what is wrong with the definition of an experiment in its project."""
     options = project.experiment
@@ -169,6 +182,13 @@ def definition_problems(project: Project, base: Path) -> Iterator[FieldError]:
         except UserError as error:
             yield FieldError("experiment.table", f"row {number:,}: {error}")
             return
+
+
+def refuse_wrong_definition(project: Project, base: Path) -> None:
+    """Raise `FieldErrors` with all that is wrong with the definition of an experiment, as far as it is known without
+    its data."""
+    if errors := list(definition_problems(project, base)):
+        raise FieldErrors(errors)
 
 
 def _check_parameter(project: Project, parameter: Parameter, base: Path) -> None:

@@ -1,7 +1,7 @@
 """Folder of an experiment: its frozen definition, its trials, and the runs of the trials.
 
     experiments/<time>_<name>/
-      project.netwright  experiment.json  trials.jsonl  journal.log  control/  experiment.lock  runner.log
+      project.netwright  experiment.json  trials.jsonl  journal.log  code/  control/  experiment.lock  runner.log
       runs/1  runs/2  runs/3_1  runs/3_2  ...
 
 `trials.jsonl` is the truth about trials: one line per change, written by the experiment's runner alone, before a run
@@ -13,11 +13,12 @@ import contextlib
 import json
 import math
 import os
+import re
 import secrets
 import statistics
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -35,10 +36,10 @@ from engine.core.files import (
 )
 from engine.core.folders import data_folder
 from engine.core.locks import is_locked
-from engine.project.experiment import Objective
 from engine.project.parameters import lists_of, value_text
 from engine.runs.create import is_shipped, new_folder_in
 from engine.runs.events import ENDS
+from engine.user_code import registry
 
 FOLDER = "experiments"
 INFO_LIMIT_BYTES = 2**20
@@ -48,6 +49,8 @@ PRUNED = "pruned"
 OVER = (*ENDS, PRUNED, "refused")
 """States of trials that have ended; `pruned` is ended before its time, `refused` could not be started."""
 FAILED = ("failed", "refused", "lost")
+"""States of trials that are tried again where none is named."""
+STARTS_AGAIN = (*FAILED, "stopped")
 """States of trials that can be tried again."""
 COUNTED = ("finished", PRUNED, "stopped")
 """States of trials whose scores are known as far as they were trained."""
@@ -157,6 +160,8 @@ class ExperimentInfo:
     seconds: float = 0.0
     """The time that runners have spent on it, in seconds."""
     versions: Mapping[str, str] = field(default_factory=dict)
+    code: Mapping[str, str] = field(default_factory=dict)
+    """SHA-256 of the files of the experiment's functions when it began, by their paths in the project."""
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
@@ -166,7 +171,7 @@ class ExperimentInfo:
             value, default = data.get(known.name), getattr(cls, known.name, None)
             if known.name == "objectives" and isinstance(value, list):
                 values[known.name] = tuple(str(name) for name in value)
-            elif known.name == "versions" and isinstance(value, dict):
+            elif known.name in ("versions", "code") and isinstance(value, dict):
                 values[known.name] = {str(key): str(text) for key, text in value.items()}
             elif isinstance(default, float):
                 values[known.name] = number_in(value) or 0.0
@@ -207,6 +212,11 @@ class ExperimentFolder:
         return self.path / "journal.log"
 
     @property
+    def code(self) -> Path:
+        """Copies of the files of the experiment's functions, named by their hash."""
+        return self.path / "code"
+
+    @property
     def control(self) -> Path:
         """Folder of requests to the runner."""
         return self.path / "control"
@@ -235,6 +245,11 @@ class ExperimentFolder:
     def update_info(self, **changes: Any) -> None:
         """Change values of `experiment.json`, atomically. Raises `UserError` and `OSError`."""
         write_checked_json(self.info, replace(self.read_info(), **changes).write())
+
+    def frozen_code(self, info: ExperimentInfo | None = None) -> dict[str, Path]:
+        """Return the copy of each file of the experiment's functions, by its path in the project."""
+        files = (info or self.read_info()).code
+        return {file: self.code / f"{re.sub('[^0-9a-f]', '', sha256)}.py" for file, sha256 in files.items()}
 
     def is_alive(self) -> bool:
         """Return whether a runner is at work on the experiment."""
@@ -345,8 +360,11 @@ def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
-def create_experiment(project_path: Path | None, name: str, text: str, info: ExperimentInfo) -> ExperimentFolder:
+def create_experiment(
+    project_path: Path | None, name: str, text: str, info: ExperimentInfo, code: Mapping[str, bytes] | None = None
+) -> ExperimentFolder:
     """Create the folder of an experiment, with its frozen definition, beside its project or in the user's data folder.
+    `code` are the files of its functions, by their paths in the project.
 
     Raises `RunError` where no folder can be written.
     """
@@ -360,7 +378,12 @@ def create_experiment(project_path: Path | None, name: str, text: str, info: Exp
         folder.project.write_text(text, encoding="utf-8")
         folder.trials.touch(0o600)
         folder.lock.touch(0o600)
-        write_checked_json(folder.info, replace(info, created=round(time.time(), 3)).write())
+        hashes = {file: registry.hash_of_bytes(data) for file, data in (code or {}).items()}
+        info = replace(info, created=round(time.time(), 3), code=hashes)
+        for file, path in folder.frozen_code(info).items():
+            make_private_folder(folder.code)
+            path.write_bytes((code or {})[file])
+        write_checked_json(folder.info, info.write())
     except OSError as error:
         raise RunError(f"The experiment folder {folder.path} cannot be written: {error.strerror}.") from None
     return folder
@@ -417,33 +440,3 @@ def start_runner(folder: ExperimentFolder) -> "subprocess.Popen[bytes]":
         return start_detached_module(folder.log, "engine.experiments", str(folder.path.absolute()))
     except OSError as error:
         raise UserError(f"The experiment in {folder.path} cannot be started: {error.strerror}.") from None
-
-
-# ---- comparing trials ----
-
-
-def ranked(trials: Iterable[Trial], objective: str) -> list[Trial]:
-    """Return the trials that have a value of the objective, the best first. Pruned and stopped ones come after those
-    that were trained to their end."""
-    sign = 1.0 if Objective(objective).is_low_better else -1.0
-    found = [trial for trial in trials if trial.state in COUNTED and objective in trial.scores]
-    return sorted(found, key=lambda t: (t.state != "finished", sign * t.scores[objective], t.number))
-
-
-def best_trial(trials: Iterable[Trial], objectives: Sequence[str]) -> Trial | None:
-    """Return the best trial by the first objective; None where none has ended with a value."""
-    best = ranked(trials, objectives[0])[:1]
-    return best[0] if best else None
-
-
-def pareto_front(trials: Iterable[Trial], objectives: Sequence[str]) -> list[Trial]:
-    """Return the trials that no other one beats in every objective, by their numbers."""
-    finished = [t for t in trials if t.state == "finished" and all(name in t.scores for name in objectives)]
-    signs = [1.0 if Objective(name).is_low_better else -1.0 for name in objectives]
-    costs = {t.number: tuple(s * t.scores[n] for s, n in zip(signs, objectives, strict=True)) for t in finished}
-    front: list[tuple[float, ...]] = []
-    for own in sorted(set(costs.values())):  # one that beats another comes before it in this order
-        if not any(all(a <= b for a, b in zip(other, own, strict=True)) for other in front):
-            front.append(own)
-    best = set(front)
-    return [trial for trial in finished if costs[trial.number] in best]

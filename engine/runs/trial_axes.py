@@ -67,11 +67,18 @@ class TrialAxis:
 
     def share(self, place: float) -> float:
         """Return where a number is between the ends, from 0 to 1."""
-        low, high = self._scale
+        low, high = self.scale
         return ((math.log(max(place, TINY)) if self.is_log else place) - low) / (high - low)
 
+    def place_at(self, share: float) -> float:
+        """Return the number at a share of the way between the ends."""
+        low, high = self.scale
+        place = low + share * (high - low)
+        return math.exp(place) if self.is_log else place
+
     @cached_property
-    def _scale(self) -> tuple[float, float]:
+    def scale(self) -> tuple[float, float]:
+        """The ends, or their logarithms."""
         low, high = self.ends
         return (math.log(low), math.log(high)) if self.is_log else (low, high)
 

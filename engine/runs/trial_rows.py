@@ -14,7 +14,7 @@ from engine.core.text import spreadsheet_cell
 from engine.project.experiment import Objective
 from engine.project.parameters import lists_of, value_text
 from engine.runs.events import SPLIT_PRIORITY
-from engine.runs.experiments import OVER, Trial
+from engine.runs.experiments import COUNTED, OVER, Trial
 from engine.runs.notes import Notes
 from engine.runs.options import Options, in_order, shown
 from engine.runs.query import OPTION
@@ -208,3 +208,33 @@ def _cells(row: TrialRow, columns: Sequence[str]) -> Iterator[str | float]:
     for column in columns:
         value = row.value(column)
         yield "" if value is None else spreadsheet_cell(value) if isinstance(value, str) else value
+
+
+# ---- comparing trials ----
+
+
+def ranked(trials: Iterable[Trial], objective: str) -> list[Trial]:
+    """Return the trials that have a value of the objective, the best first. Pruned and stopped ones come after those
+    that were trained to their end."""
+    sign = 1.0 if Objective(objective).is_low_better else -1.0
+    found = [trial for trial in trials if trial.state in COUNTED and objective in trial.scores]
+    return sorted(found, key=lambda t: (t.state != "finished", sign * t.scores[objective], t.number))
+
+
+def best_trial(trials: Iterable[Trial], objectives: Sequence[str]) -> Trial | None:
+    """Return the best trial by the first objective; None where none has ended with a value."""
+    best = ranked(trials, objectives[0])[:1]
+    return best[0] if best else None
+
+
+def pareto_front(trials: Iterable[Trial], objectives: Sequence[str]) -> list[Trial]:
+    """Return the trials that no other one beats in every objective, by their numbers."""
+    finished = [t for t in trials if t.state == "finished" and all(name in t.scores for name in objectives)]
+    signs = [1.0 if Objective(name).is_low_better else -1.0 for name in objectives]
+    costs = {t.number: tuple(s * t.scores[n] for s, n in zip(signs, objectives, strict=True)) for t in finished}
+    front: list[tuple[float, ...]] = []
+    for own in sorted(set(costs.values())):  # one that beats another comes before it in this order
+        if not any(all(a <= b for a, b in zip(other, own, strict=True)) for other in front):
+            front.append(own)
+    best = set(front)
+    return [trial for trial in finished if costs[trial.number] in best]

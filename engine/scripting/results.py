@@ -12,9 +12,10 @@ from engine.core.text import format_duration
 from engine.project.project import Project as ProjectValue
 from engine.project.trials import with_options
 from engine.runs.events import to_json
-from engine.runs.experiments import ExperimentFolder, Trial, best_trial, open_experiment, pareto_front
+from engine.runs.experiments import ExperimentFolder, Trial, open_experiment
 from engine.runs.folder import RunFolder, open_run, origin
 from engine.runs.summary import format_metric, read_summary
+from engine.runs.trial_rows import best_trial, pareto_front
 
 if TYPE_CHECKING:
     import numpy as np

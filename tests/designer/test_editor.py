@@ -15,6 +15,7 @@ from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Layout
 from engine.network.network import Port
 from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.project import Project
+from engine.project.sweeps import with_parameter
 from tests.builders import chain, classifier, layer
 
 EDITORS_AS_GARBAGE = """
@@ -303,3 +304,14 @@ def test_the_garbage_collector_takes_editors_with_a_history():
         text=True,
     )
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_a_renamed_layer_is_followed_by_what_varies_in_one_step(editor):
+    dense = next(one for one in editor.network.layers.values() if "outputs" in one.type.fields)
+    path = f"network.{dense.name}.outputs"
+    editor.edit("Vary", lambda project: with_parameter(project, path))
+    assert editor.rename(dense.id, "wide")
+    assert [p.path for p in editor.project.experiment.parameters] == ["network.wide.outputs"]
+    assert editor.stack.undoText() == "Rename to wide, also in the experiment"
+    editor.undo()
+    assert [p.path for p in editor.project.experiment.parameters] == [path]

@@ -21,6 +21,7 @@ from engine.runs.events import Points
 from engine.runs.experiments import ExperimentFolder, open_experiment
 from engine.runs.folder import RunFolder
 from engine.runs.log import read_all
+from engine.runs.trial_marks import mark_trials
 from engine.user_code import trust
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
@@ -83,9 +84,15 @@ def test_a_grid_is_trained_and_its_best_trial_becomes_a_project(
     for way, output in (("status", "trials"), ("list", "experiments")):
         assert main(["experiment", way, str(project), "--json"]) == 0
         assert checked_output(capfd.readouterr().out)[output]
+    mark_trials(folder, [1], note="try longer", tags=("paper", "wide"), cell=("validation.loss", "odd"))
+    assert main(["experiment", "status", str(project), "--json"]) == 0
+    noted = checked_output(capfd.readouterr().out)["trials"][0]
+    assert (noted["tags"], noted["note"]) == (["paper", "wide"], "try longer")
+    assert noted["cell_notes"] == {"validation.loss": "odd"}
     assert main(["experiment", "export", str(project)]) == 0
     rows = capfd.readouterr().out.splitlines()
     assert len(rows) == 9
+    assert rows[1].endswith('"paper, wide",try longer')
     assert rows[0].startswith("trial,state,training.initial_learn_rate,network.fc_1.bias,")
 
 
@@ -128,7 +135,9 @@ def test_trials_are_added_and_one_and_then_all_are_stopped(project: Path, capfd:
     wait_until(lambda: list(folder.path.glob("runs/2/run.json")), "the second trial does not begin")
     assert folder.read_trials()[0].state == "stopped"
     assert main(["experiment", "stop", str(folder.path), "--trial", "1"]) == EXIT_INPUT
-    assert main(["experiment", "again", str(folder.path), "--trial", "1"]) == EXIT_INPUT
+    assert main(["experiment", "again", str(folder.path), "--trial", "2"]) == EXIT_INPUT
+    assert main(["experiment", "again", str(folder.path), "--trial", "1"]) == 0
+    wait_until(lambda: folder.read_trials()[0].state == "running", "the first trial does not begin again")
     assert main(["experiment", "stop", str(folder.path)]) == 0
     process.wait(PATIENCE_S)
     process.close()
@@ -157,6 +166,12 @@ def test_functions_of_the_users_own_need_trust_before_anything_begins(
     assert main([*run, "--trust"]) == 0
     values = [dict(trial.values) for trial in open_experiment(project).read_trials()]
     assert values == [{"training.momentum": m, "training.max_epochs": 1} for m in (0.0, 0.1)]
+    folder = open_experiment(project)
+    project.with_name("own.py").write_text("def next_values(trials):\n    return {'training.momentum': 0.9}\n")
+    capfd.readouterr()
+    assert main(["experiment", "run", str(folder.path), "--trust"]) == 0
+    assert "own.py has changed since the experiment began" in capfd.readouterr().err
+    assert len(folder.read_trials()) == 2, "it goes on with the functions that it began with"
 
 
 def test_the_budget_of_an_experiment_is_changed(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -212,5 +227,7 @@ def test_a_wrong_definition_is_refused_before_a_folder_is_made(
     project: Path, arguments: list[str], says: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["experiment", "run", str(project), *arguments]) == EXIT_INPUT
-    assert says in capfd.readouterr().err
+    told = capfd.readouterr().err
+    assert says in told
+    assert "starting" not in told
     assert not (project.parent / "experiments").exists()

@@ -7,10 +7,19 @@ from functools import cached_property
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import (
+    QColor,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QToolButton, QWidget
 
-from app.plots.axes import nice_step
+from app.experiments.plots.frame import NO_SPOTS, WHOLE, Frame, Part, Spots
 from app.plots.drawn import NEAR_PIXELS, DrawnChart
 from app.plots.figure_card import Rows
 from app.plots.series import Floats
@@ -24,12 +33,15 @@ from engine.runs.trial_axes import TrialAxis, axes_of
 LEVELS = 8
 """Colours that trials have by their rank."""
 WEAKEST = 0.22
-INSET = 0.04
-"""Share of an axis that stays free at both ends."""
-GAP = 8.0
+MARGIN = 44.0
+"""Pixels below and left of axes that belong to their labels."""
 MOST_TOLD = 6
 FEW = 200
 WAITING = "Trials that have ended are shown here."
+PER_NOTCH = 0.8
+"""Share of what was in view that stays with a notch of the wheel."""
+LEAST_PART = 0.002
+DRAG_PIXELS, SLACK = 6.0, 8.0
 
 
 @dataclass(frozen=True)
@@ -78,90 +90,21 @@ def level_colour(level: int) -> QColor:
     return palette.mixed(palette.accent, palette.panel, WEAKEST + (1 - WEAKEST) * level / (LEVELS - 1))
 
 
-def ticks_of(axis: TrialAxis, count: int) -> list[tuple[float, str]]:
-    """Return about `count` places of an axis with their labels."""
-    if axis.categories:
-        stride = max(1, math.ceil(len(axis.categories) / max(1, count)))
-        return [(float(n), text) for n, text in enumerate(axis.categories) if n % stride == 0]
-    low, high = axis.ends
-    if axis.is_log:
-        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        factors = (1.0, 2.0, 5.0) if len(powers) <= 3 else (1.0,)
-        places = [factor * 10.0**power for power in powers for factor in factors]
-        found = [place for place in places if low * 0.999 <= place <= high * 1.001]
-        stride = max(1, math.ceil(len(found) / max(2, count)))
-        return [(place, axis.said(place)) for place in found[::stride]]
-    step = max(nice_step(high - low, count), 1.0 if axis.is_whole else 0.0)
-    first = math.ceil(low / step - 1e-9)
-    return [(n * step + 0.0, axis.said(n * step + 0.0)) for n in range(first, math.floor(high / step + 1e-9) + 1)]
-
-
-@dataclass(frozen=True)
-class Frame:
-    """A pair of axes in a rectangle of pixels."""
-
-    area: QRectF
-    x: TrialAxis
-    y: TrialAxis
-
-    def across(self, place: float) -> float:
-        """Return the pixel of a place of the lower axis, from the left."""
-        return self.area.left() + (INSET + (1 - 2 * INSET) * self.x.share(place)) * self.area.width()
-
-    def down(self, place: float) -> float:
-        """Return the pixel of a place of the left axis, from the top."""
-        return self.area.bottom() - (INSET + (1 - 2 * INSET) * self.y.share(place)) * self.area.height()
-
-    def points(self, numbers: Iterable[int]) -> dict[int, QPointF]:
-        """Return the points of trials that have both."""
-        x, y = self.x.places, self.y.places
-        return {n: QPointF(self.across(x[n]), self.down(y[n])) for n in numbers if n in x and n in y}
-
-    def paint(self, painter: QPainter, *, has_x: bool = True, has_y: bool = True) -> None:
-        """Paint the grid, the ticks and the names of the axes."""
-        palette, metrics, area = theme.current(), QFontMetricsF(painter.font()), self.area
-        count = max(2, int(area.height() / 30))
-        for place, text in ticks_of(self.y, count):
-            y = self.down(place)
-            painter.setPen(QPen(palette.line, 1))
-            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
-            if has_y:
-                _text(painter, QRectF(0, y - 8, area.left() - GAP, 16), text, Qt.AlignmentFlag.AlignRight)
-        if has_x:
-            free = area.left() - 20
-            for place, text in ticks_of(self.x, max(2, int(area.width() / 80))):
-                x, width = self.across(place), metrics.horizontalAdvance(text)
-                if x - width / 2 >= free:
-                    box = QRectF(x - width / 2 - 1, area.bottom() + 4, width + 2, 16)
-                    _text(painter, box, text, Qt.AlignmentFlag.AlignHCenter)
-                    free = x + width / 2 + GAP
-            name = QRectF(area.left(), area.bottom() + 20, area.width(), 16)
-            _text(painter, name, self.x.label, Qt.AlignmentFlag.AlignHCenter)
-
-
-def _text(painter: QPainter, box: QRectF, text: str, side: Qt.AlignmentFlag) -> None:
-    painter.setPen(theme.current().muted)
-    shown = QFontMetricsF(painter.font()).elidedText(text, Qt.TextElideMode.ElideMiddle, box.width())
-    painter.drawText(box, side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, shown)
-
-
-def paint_points(painter: QPainter, points: dict[int, QPointF], findings: Findings, size: float = 6.0) -> None:
+def paint_points(painter: QPainter, points: Spots, findings: Findings, size: float = 6.0) -> None:
     """Paint the points of trials in the colours of their ranks, the best ones last and as stars; many are smaller."""
-    dot = size if len(points) <= FEW else 0.6 * size
-    groups: dict[int, list[QPointF]] = {}
-    for number, point in points.items():
-        if number not in findings.marked:
-            groups.setdefault(findings.levels.get(number, 0), []).append(point)
-    for level in sorted(groups):
+    dot = size if len(points.numbers) <= FEW else 0.6 * size
+    levels = np.array([findings.levels.get(n, 0) for n in points.numbers.tolist()], dtype=np.int64)
+    is_marked = np.isin(points.numbers, list(findings.marked))
+    for level in range(LEVELS):
         pen = QPen(level_colour(level), dot)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         painter.setPen(pen)
-        painter.drawPoints(groups[level])
+        painter.drawPoints(points.of((levels == level) & ~is_marked).polygon())
     palette = theme.current()
     painter.setPen(QPen(palette.panel, 1))
     painter.setBrush(palette.good)
-    for number in findings.marked & points.keys():
-        painter.drawPolygon(star(points[number], size))
+    for x, y in points.of(is_marked).at.tolist():
+        painter.drawPolygon(star(QPointF(x, y), size))
     painter.setBrush(Qt.BrushStyle.NoBrush)
 
 
@@ -175,9 +118,12 @@ def star(at: QPointF, radius: float) -> QPolygonF:
 
 
 class TrialChart(DrawnChart):
-    """A plot of trials. A click on a mark picks its trial; the picked one is ringed in all plots.
+    """A plot of trials. A click on a mark picks its trial; the picked one is ringed in all plots. A drag shows a part,
+    the wheel more or less of it around the pointer, Shift with either moves it, a double click shows all again; below
+    or left of a pair of axes, one of them alone.
 
-    A subclass names itself, says in `why_empty` what it lacks, lays points or lines out, and paints them.
+    A subclass names itself, says in `why_empty` what it lacks, lays points or lines out in its `frames`, and paints
+    them.
     """
 
     key = ""
@@ -192,9 +138,19 @@ class TrialChart(DrawnChart):
     def __init__(self, parent: QWidget | None = None) -> None:
         self.findings = Findings()
         self.number: int | None = None
-        self._numbers: list[int] = []
-        self._spots = np.zeros((0, 2))
+        self._spots = NO_SPOTS
+        self.parts: dict[str, Part] = {}
+        """The parts of the axes that are in view, by their names; of those that are not seen whole."""
+        self._pressed: tuple[QPointF, Frame, dict[str, Part]] | None = None
+        self._band = QRectF()
         super().__init__(parent)
+        self.whole = QToolButton()
+        self.whole.setAutoRaise(True)
+        self.whole.setIcon(theme.icon("fit", "muted"))
+        self.whole.setToolTip("Show the whole axes again (double click)")
+        self.whole.setAccessibleName(f"Show all of {self.title}")
+        self.whole.clicked.connect(self.show_all)
+        self.whole.hide()
         self.setAccessibleName(self.title)
         self.empty = WAITING
 
@@ -234,25 +190,23 @@ class TrialChart(DrawnChart):
         self.number = number
         self.update()
 
-    def set_spots(self, spots: Iterable[tuple[int, QPointF]]) -> None:
+    def set_spots(self, spots: Iterable[Spots]) -> None:
         """Say where trials are: each as often as it is seen."""
-        found = list(spots)
-        self._numbers = [number for number, _ in found]
-        self._spots = np.array([(point.x(), point.y()) for _, point in found], dtype=float).reshape(-1, 2)
+        parts = [NO_SPOTS, *spots]
+        self._spots = Spots(np.concatenate([one.numbers for one in parts]), np.concatenate([one.at for one in parts]))
 
     def spots_of(self, number: int) -> Iterator[QPointF]:
         """Yield the places of a trial."""
-        for place, known in enumerate(self._numbers):
-            if known == number:
-                yield QPointF(*self._spots[place])
+        for place in np.flatnonzero(self._spots.numbers == number):
+            yield QPointF(*self._spots.at[place])
 
     def mark_at(self, at: QPointF) -> int | None:
         """Return the number of the trial at a position."""
-        if not self._numbers:
+        if not len(self._spots.numbers):
             return None
-        apart: Floats = np.hypot(self._spots[:, 0] - at.x(), self._spots[:, 1] - at.y())
+        apart: Floats = np.hypot(self._spots.at[:, 0] - at.x(), self._spots.at[:, 1] - at.y())
         nearest = int(apart.argmin())
-        return self._numbers[nearest] if apart[nearest] <= NEAR_PIXELS else None
+        return int(self._spots.numbers[nearest]) if apart[nearest] <= NEAR_PIXELS else None
 
     def highlight(self, painter: QPainter) -> None:
         """Ring the picked trial and the one under the pointer."""
@@ -270,6 +224,137 @@ class TrialChart(DrawnChart):
     def choose(self, mark: int) -> None:
         """Tell the trial that was clicked."""
         self.picked.emit(mark)
+
+    # ---- parts of the axes ----
+
+    def frames(self) -> Sequence[Frame]:
+        """Return the pairs of axes whose parts can be chosen."""
+        return ()
+
+    def framed(self, area: QRectF, x: TrialAxis, y: TrialAxis) -> Frame:
+        """Return a pair of axes with the parts of them that are in view."""
+        return Frame(area, x, y, self.parts.get(x.name, WHOLE), self.parts.get(y.name, WHOLE))
+
+    def show_part(self, axis: TrialAxis, part: Part) -> None:
+        """Show a part of an axis, as far as there is one."""
+        wide = min(1.0, max(LEAST_PART, part[1] - part[0]))
+        begin = min(max(0.0, part[0]), 1 - wide)
+        self.parts[axis.name] = begin, begin + wide
+        if wide > 0.999:
+            del self.parts[axis.name]
+        self._zoomed()
+
+    def show_all(self) -> None:
+        """Show all axes whole."""
+        self.parts.clear()
+        self._zoomed()
+
+    def _zoomed(self) -> None:
+        self.whole.setVisible(bool(self.parts))
+        self.refresh()
+
+    def _axes_at(self, at: QPointF) -> tuple[Frame, bool, bool] | None:
+        """Return the pair of axes at a position, and whether the lower and the left one are meant there."""
+        for frame in () if self.empty else self.frames():
+            area = frame.area
+            in_x = area.left() - SLACK <= at.x() <= area.right() + SLACK
+            in_y = area.top() - SLACK <= at.y() <= area.bottom() + SLACK
+            below, left = 0 < at.y() - area.bottom() < MARGIN, 0 < area.left() - at.x() < MARGIN
+            if (in_x and (in_y or below)) or (in_y and left):
+                return frame, in_x, in_y
+        return None
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Show more or less around the pointer; with Shift, move."""
+        found = self._axes_at(event.position())
+        if found is None:
+            event.ignore()
+            return
+        event.accept()
+        frame, has_x, has_y = found
+        turn = event.angleDelta()
+        notches = (turn.y() or turn.x()) / 120
+        moves = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier) or abs(turn.x()) > abs(turn.y())
+        axes = zip((frame.x, frame.y), (frame.x_part, frame.y_part), frame.share_at(event.position()), strict=True)
+        for (axis, (low, high), middle), is_meant in zip(axes, (has_x, has_y and not moves), strict=True):
+            if not is_meant:
+                continue
+            step = (low - high) * 0.1 * notches
+            wide = PER_NOTCH**notches
+            part = (
+                (low + step, high + step)
+                if moves
+                else (middle + (low - middle) * wide, middle + (high - middle) * wide)
+            )
+            self.show_part(axis, part)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begin a drag."""
+        found = self._axes_at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and found is not None and found[1] and found[2]:
+            self._pressed = event.position(), found[0], dict(self.parts)
+        else:
+            super().mousePressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Drag a rectangle, or with Shift what is in view; else tell what is under the pointer."""
+        if self._pressed is None:
+            super().mouseMoveEvent(event)
+            return
+        (begun, frame, _), at = self._pressed, event.position()
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self._band.isNull():
+            (x, y), (x_before, y_before) = frame.share_at(at), frame.share_at(begun)
+            for axis, (low, high), moved in (
+                (frame.x, frame.x_part, x_before - x),
+                (frame.y, frame.y_part, y_before - y),
+            ):
+                self.show_part(axis, (low + moved, high + moved))
+        elif (at - begun).manhattanLength() > DRAG_PIXELS:
+            self._band = QRectF(begun, at).normalized().intersected(frame.area)
+            self._point(None)
+            self.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Show what was dragged over; choose the mark that is clicked."""
+        pressed, band = self._pressed, self._band
+        self._pressed, self._band = None, QRectF()
+        if pressed is None or (band.isNull() and self.parts == pressed[2]):
+            super().mouseReleaseEvent(event)
+        elif band.width() > DRAG_PIXELS or band.height() > DRAG_PIXELS:
+            frame = pressed[1]
+            (left, low), (right, high) = frame.share_at(band.bottomLeft()), frame.share_at(band.topRight())
+            if band.width() > DRAG_PIXELS:
+                self.show_part(frame.x, (left, right))
+            if band.height() > DRAG_PIXELS:
+                self.show_part(frame.y, (low, high))
+        self.update()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Show all again."""
+        if self.parts:
+            self.show_all()
+        else:
+            super().mouseDoubleClickEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape gives up what is dragged."""
+        if event.key() == Qt.Key.Key_Escape and self._pressed is not None:
+            self._pressed, self._band = None, QRectF()
+            self.update()
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the chart, and the rectangle that is dragged."""
+        super().paintEvent(event)
+        if not self._band.isNull():
+            painter = QPainter(self)
+            colour = QColor(theme.current().accent)
+            painter.setPen(QPen(colour, 1))
+            colour.setAlpha(40)
+            painter.setBrush(colour)
+            painter.drawRect(self._band)
+            painter.end()
 
 
 def trial_markup(findings: Findings, number: int) -> Markup:

@@ -11,7 +11,8 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from app.experiments.plots.chart import LEVELS, TrialChart, level_colour, ticks_of
+from app.experiments.plots.chart import LEVELS, TrialChart, level_colour
+from app.experiments.plots.frame import ticks_of
 from app.plots.drawn import NEAR_PIXELS
 from designer import theme
 from engine.core.errors import plural

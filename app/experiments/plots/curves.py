@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt, QTimer
-from PySide6.QtGui import QColor, QHideEvent, QPainter, QPen, QPolygonF, QShowEvent
+from PySide6.QtGui import QColor, QHideEvent, QPainter, QPen, QShowEvent
 from PySide6.QtWidgets import QComboBox, QPushButton, QWidget
 
-from app.experiments.plots.chart import Findings, Frame, TrialChart, level_colour
+from app.experiments.plots.chart import Findings, TrialChart, level_colour
+from app.experiments.plots.frame import Frame, polygon
 from app.experiments.plots.scatter import BELOW, LEFT, RIGHT, TOP
 from app.plots.drawn import NEAR_PIXELS
 from app.plots.figure_card import Rows
@@ -62,6 +63,7 @@ class LearningCurves(TrialChart):
         self._owners: list[int] = []
         self._runs: list[RunFolder] = []
         self._pixels: dict[int, tuple[Floats, Floats]] = {}
+        self._clip = QRectF()
         self._redraw = QTimer(singleShot=True, interval=REDRAW_MS)
         super().__init__(parent)
         self.quantity.setAccessibleName("Curve")
@@ -149,7 +151,11 @@ class LearningCurves(TrialChart):
         last = max((float(curve.x[-1]) for curve in self.curves), default=1.0)
         x = TrialAxis("epoch", {0: 0.0, 1: last}, is_whole=last >= 1)
         area = QRectF(LEFT, TOP, self.width() - LEFT - RIGHT, self.height() - TOP - BELOW)
-        return Frame(area, x, y)
+        return self.framed(area, x, y)
+
+    def frames(self) -> Sequence[Frame]:
+        """Return the only pair of axes."""
+        return () if self.empty else (self.frame(),)
 
     def lay(self) -> None:
         """Lines in pixels."""
@@ -157,16 +163,14 @@ class LearningCurves(TrialChart):
         frame = self.frame()
         for curve in self.curves:
             good = np.isfinite(curve.y) & ((curve.y > 0) | (not frame.y.is_log))
-            self._pixels[curve.number] = (
-                np.array([frame.across(x) for x in curve.x[good]]),
-                np.array([frame.down(y) for y in curve.y[good]]),
-            )
+            self._pixels[curve.number] = frame.across(curve.x[good]), frame.down(curve.y[good])
 
     def paint(self, painter: QPainter) -> None:
         """Bands, then lines, the weak ones first."""
         frame, levels, marked = self.frame(), self.findings.levels, self.findings.marked
         frame.paint(painter)
-        painter.setClipRect(frame.area.adjusted(0, -TOP, RIGHT, 4))
+        self._clip = frame.area.adjusted(-1, -1, 1, 1) if self.parts else frame.area.adjusted(0, -TOP, RIGHT, 4)
+        painter.setClipRect(self._clip)
         order = sorted(self.curves, key=lambda curve: (curve.number in marked, levels.get(curve.number, 0)))
         for curve in order:
             colour = theme.current().good if curve.number in marked else level_colour(levels.get(curve.number, 0))
@@ -174,18 +178,18 @@ class LearningCurves(TrialChart):
                 self._paint_band(painter, frame, curve, colour)
             x, y = self._pixels[curve.number]
             painter.setPen(QPen(colour, 2 if curve.number in marked else 1.2))
-            painter.drawPolyline(QPolygonF([QPointF(*point) for point in zip(x.tolist(), y.tolist(), strict=True)]))
+            painter.drawPolyline(polygon(x, y))
         painter.setClipping(False)
 
     def _paint_band(self, painter: QPainter, frame: Frame, curve: TrialCurve, colour: QColor) -> None:
         assert curve.spread is not None
-        upper = [QPointF(frame.across(x), frame.down(y)) for x, y in zip(curve.x, curve.y + curve.spread, strict=True)]
-        lower = [QPointF(frame.across(x), frame.down(y)) for x, y in zip(curve.x, curve.y - curve.spread, strict=True)]
+        there = np.concatenate([curve.x, curve.x[::-1]])
+        edge = np.concatenate([curve.y + curve.spread, (curve.y - curve.spread)[::-1]])
         light = QColor(colour)
         light.setAlpha(BAND_ALPHA)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(light)
-        painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
+        painter.drawPolygon(polygon(frame.across(there), frame.down(edge)))
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def highlight(self, painter: QPainter) -> None:
@@ -195,11 +199,15 @@ class LearningCurves(TrialChart):
             if number in self._pixels:
                 x, y = self._pixels[number]
                 painter.setPen(QPen(colour, 2.4))
-                painter.drawPolyline(QPolygonF([QPointF(*point) for point in zip(x.tolist(), y.tolist(), strict=True)]))
+                painter.setClipRect(self._clip)
+                painter.drawPolyline(polygon(x, y))
+                painter.setClipping(False)
 
     def mark_at(self, at: QPointF) -> int | None:
         """Return the trial whose line is nearest to the pointer."""
         best, found = NEAR_PIXELS, None
+        if self.parts and not self._clip.contains(at):
+            return None
         for number, (x, y) in self._pixels.items():
             if len(x) and x[0] - 6 <= at.x() <= x[-1] + 6:
                 apart = abs(float(np.interp(at.x(), x, y)) - at.y())

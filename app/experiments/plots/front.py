@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from app.experiments.plots.chart import Frame, TrialChart, paint_points
+from app.experiments.plots.chart import TrialChart, paint_points
+from app.experiments.plots.frame import Frame
 from app.experiments.plots.scatter import BELOW, LEFT, RIGHT, TOP, axis_choice, fill_choice
 from designer import theme
-from engine.runs.experiments import pareto_front
+from engine.runs.trial_rows import pareto_front
 
 
 class ParetoPlot(TrialChart):
@@ -58,11 +60,17 @@ class ParetoPlot(TrialChart):
         """Return the axes."""
         scores = self.findings.scores
         area = QRectF(LEFT, TOP + 12, self.width() - LEFT - RIGHT, self.height() - TOP - 12 - BELOW)
-        return Frame(area, scores[max(0, self.x_choice.currentIndex())], scores[max(0, self.y_choice.currentIndex())])
+        return self.framed(
+            area, scores[max(0, self.x_choice.currentIndex())], scores[max(0, self.y_choice.currentIndex())]
+        )
+
+    def frames(self) -> Sequence[Frame]:
+        """Return the only pair of axes."""
+        return () if self.empty else (self.frame(),)
 
     def lay(self) -> None:
         """Each trial is a point."""
-        self.set_spots(self.frame().points(self.findings.levels).items())
+        self.set_spots([self.frame().points(self.findings.levels)])
 
     def paint(self, painter: QPainter) -> None:
         """Points, and the steps of the front below them."""
@@ -72,7 +80,10 @@ class ParetoPlot(TrialChart):
         painter.drawText(QPointF(4, TOP + 6), frame.y.label)
         points = frame.points(self.findings.levels)
         corners: list[QPointF] = []
-        for point in sorted((points[n] for n in self.front if n in points), key=lambda point: point.x()):
+        front = [n for n in self.front if n in frame.x.places and n in frame.y.places]
+        x, y = (np.array([axis.places[n] for n in front]) for axis in (frame.x, frame.y))
+        places = zip(frame.across(x).tolist(), frame.down(y).tolist(), strict=True)
+        for point in sorted((QPointF(*place) for place in places), key=lambda point: point.x()):
             if corners:
                 is_low = frame.x.is_low_better
                 corners.append(
@@ -80,5 +91,7 @@ class ParetoPlot(TrialChart):
                 )
             corners.append(point)
         painter.setPen(QPen(theme.current().good, 1.2, Qt.PenStyle.DashLine))
+        painter.setClipRect(frame.area)
         painter.drawPolyline(QPolygonF(corners))
+        painter.setClipping(False)
         paint_points(painter, points, self.findings)

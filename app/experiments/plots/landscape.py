@@ -7,7 +7,8 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from app.experiments.plots.chart import FEW, INSET, WAITING, Frame, TrialChart, level_colour, paint_points, ticks_of
+from app.experiments.plots.chart import FEW, WAITING, TrialChart, level_colour, paint_points
+from app.experiments.plots.frame import INSET, WHOLE, Frame, Part, ticks_of
 from app.experiments.plots.scatter import BELOW, LEFT, TOP, axis_choice, fill_choice, paint_name
 from app.plots.series import Floats
 from designer import theme
@@ -22,12 +23,14 @@ LEAST_WEIGHT = 1e-3
 SCALE_WIDTH, RIGHT = 12.0, 86.0
 
 
-def estimated(places: Floats, scores: Floats, cells: int = CELLS) -> Floats:
-    """Return estimates over the unit square, `(cells, cells)` with rows from the bottom up: the mean of the scores at
-    `places`, `(N, 2)`, weighted by a Gaussian kernel (Nadaraya, 1964; Watson, 1964); NaN far from all of them."""
+def estimated(places: Floats, scores: Floats, cells: int = CELLS, x_part: Part = WHOLE, y_part: Part = WHOLE) -> Floats:
+    """Return estimates over a part of the unit square, `(cells, cells)` with rows from the bottom up: the mean of the
+    scores at `places`, `(N, 2)`, weighted by a Gaussian kernel (Nadaraya, 1964; Watson, 1964); NaN far from all of
+    them."""
     middles = (np.arange(cells) + 0.5) / cells
     across, down = (
-        np.exp(-0.5 * ((middles[:, None] - places[None, :, side]) / WIDTH) ** 2) for side in (0, 1)
+        np.exp(-0.5 * (((low + middles * (high - low))[:, None] - places[None, :, side]) / WIDTH) ** 2)
+        for side, (low, high) in enumerate((x_part, y_part))
     )  # (cells, N)
     weights = down @ across.T
     sums = (down * scores[None, :]) @ across.T
@@ -82,11 +85,17 @@ class ContourPlot(TrialChart):
         """Return the axes."""
         values = self.findings.values
         area = QRectF(LEFT, TOP, self.width() - LEFT - RIGHT, self.height() - TOP - BELOW)
-        return Frame(area, values[max(0, self.x_choice.currentIndex())], values[max(0, self.y_choice.currentIndex())])
+        return self.framed(
+            area, values[max(0, self.x_choice.currentIndex())], values[max(0, self.y_choice.currentIndex())]
+        )
+
+    def frames(self) -> Sequence[Frame]:
+        """Return the only pair of axes."""
+        return () if self.empty else (self.frame(),)
 
     def lay(self) -> None:
         """Each trial is a point."""
-        self.set_spots(self.frame().points(self.findings.levels).items())
+        self.set_spots([self.frame().points(self.findings.levels)])
 
     def paint(self, painter: QPainter) -> None:
         """Bands, the grid above them, the trials, and the scale of the colours."""
@@ -96,13 +105,18 @@ class ContourPlot(TrialChart):
             return
         places = np.array([[frame.x.share(frame.x.places[n]), frame.y.share(frame.y.places[n])] for n in numbers])
         values = np.array([score.share(score.places[n]) for n in numbers])
-        found = estimated(INSET + (1 - 2 * INSET) * places, 1 - values if score.is_low_better else values)
+        found = estimated(
+            INSET + (1 - 2 * INSET) * places,
+            1 - values if score.is_low_better else values,
+            x_part=frame.x_part,
+            y_part=frame.y_part,
+        )
         painter.drawImage(frame.area, _image(found))
         frame.paint(painter)
         points = frame.points(numbers)
-        halo = 8 if len(points) <= FEW else 5
+        halo = 8 if len(points.numbers) <= FEW else 5
         painter.setPen(QPen(theme.current().panel, halo, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-        painter.drawPoints(list(points.values()))
+        painter.drawPoints(points.polygon())
         paint_points(painter, points, self.findings, 5.5)
         paint_name(painter, frame)
         self._paint_scale(painter, frame.area)

@@ -87,7 +87,7 @@ class PlotsPanel(QWidget):
     def _make(self, plot: type[TrialChart]) -> None:
         chart = self.charts[plot.key] = plot()
         card = self._cards[plot.key] = FigureCard(chart, plot.title, values=chart.rows, fills=True)
-        for control in chart.controls():
+        for control in (*chart.controls(), chart.whole):
             card.add_control(control)
         chart.picked.connect(self.picked)
         chart.changed.connect(lambda: card.note.setText(chart.note))

@@ -7,7 +7,8 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from app.experiments.plots.chart import Frame, TrialChart, paint_points
+from app.experiments.plots.chart import TrialChart, paint_points
+from app.experiments.plots.frame import Frame
 from designer import theme
 from engine.runs.trial_axes import TrialAxis
 
@@ -68,7 +69,9 @@ class ScatterMatrix(TrialChart):
         wide = (self.width() - LEFT - RIGHT - BETWEEN * (count - 1)) / max(1, count)
         high = (self.height() - TOP - BELOW - BETWEEN * (count - 1)) / max(1, count)
         return [
-            Frame(QRectF(LEFT + x * (wide + BETWEEN), TOP + y * (high + BETWEEN), wide, high), axes[x], axes[y + 1])
+            self.framed(
+                QRectF(LEFT + x * (wide + BETWEEN), TOP + y * (high + BETWEEN), wide, high), axes[x], axes[y + 1]
+            )
             for y in range(count)
             for x in range(y + 1)
         ]
@@ -76,7 +79,7 @@ class ScatterMatrix(TrialChart):
     def lay(self) -> None:
         """Each trial stands in every cell."""
         numbers = self.findings.levels
-        self.set_spots(spot for frame in self.frames() for spot in frame.points(numbers).items())
+        self.set_spots(frame.points(numbers) for frame in self.frames())
 
     def paint(self, painter: QPainter) -> None:
         """The cells, with labels at the left and below."""
@@ -140,13 +143,13 @@ class SlicePlot(TrialChart):
         for place, axis in enumerate(axes):
             row, column = divmod(place, columns)
             area = QRectF(LEFT + column * (wide + BETWEEN), TOP + row * (high + BELOW + TOP), wide, max(20.0, high))
-            found.append(Frame(area, axis, score))
+            found.append(self.framed(area, axis, score))
         return found
 
     def lay(self) -> None:
         """Each trial stands in every cell."""
         numbers = self.findings.levels
-        self.set_spots(spot for frame in self.frames() for spot in frame.points(numbers).items())
+        self.set_spots(frame.points(numbers) for frame in self.frames())
 
     def paint(self, painter: QPainter) -> None:
         """The cells of a row share the axis of the objective."""

@@ -6,15 +6,16 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 
-from app.experiments import search_page as module
+from app.experiments import trial_commands
 from app.experiments.search_page import SearchPage
+from app.experiments.trial_texts import progress_text
 from app.window import MainWindow
 from engine.network.network import Network
 from engine.project.experiment import ExperimentOptions
 from engine.project.file import dumps
 from engine.project.parameters import Parameter
 from engine.project.project import Project
-from engine.runs.experiments import ExperimentFolder, ExperimentInfo, TrialLog, create_experiment
+from engine.runs.experiments import ExperimentFolder, ExperimentInfo, Trial, TrialLog, create_experiment
 from tests.builders import classifier
 
 MOMENTUM = "training.momentum"
@@ -30,7 +31,7 @@ def asked(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any
 
 @pytest.fixture
 def page(window: MainWindow, asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> SearchPage:
-    monkeypatch.setattr(module, "start_runner", lambda folder: None)
+    monkeypatch.setattr(trial_commands, "start_runner", lambda folder: None)
     window.editor.edit_network("Add layers", lambda network: classifier())
     page = SearchPage(window)
     page.resize(1200, 800)
@@ -60,21 +61,21 @@ def rows(page: SearchPage) -> list[list[str]]:
 
 
 def test_an_option_or_field_is_added_to_what_varies(page: SearchPage, window: MainWindow) -> None:
-    page.vary(MOMENTUM)
-    page.vary("network.fc_1.outputs")
-    page.vary(MOMENTUM)
+    page.definition.vary(MOMENTUM)
+    page.definition.vary("network.fc_1.outputs")
+    page.definition.vary(MOMENTUM)
     parameters = window.editor.project.experiment.parameters
     assert parameters == (Parameter(MOMENTUM, (0.8, 0.9, 0.95)), Parameter("network.fc_1.outputs", (4, 8, 16)))
     window.editor.undo()
     assert window.editor.project.experiment.parameters == parameters[:1]
-    page._fill_vary_menu()
-    assert [action.text() for action in page.vary_menu.actions()][-1] == "Layers"
+    page.definition.fill_vary_menu()
+    assert [action.text() for action in page.definition.vary_menu.actions()][-1] == "Layers"
 
 
 def test_a_ready_definition_is_shown_in_the_form(page: SearchPage, window: MainWindow) -> None:
-    page._begin_with("seeds")
+    page.definition.begin_with("seeds")
     assert window.editor.project.experiment.repeats == 5
-    assert page.form.record == window.editor.project.experiment
+    assert page.definition.form.record == window.editor.project.experiment
 
 
 def test_run_asks_the_engine_and_a_refusal_is_said(
@@ -99,7 +100,7 @@ def test_trials_are_shown_and_the_best_is_marked(page: SearchPage, folder: Exper
         ["3", "✓ Finished", "0.9", "80.00 %"],
         ["4", "◌ Interrupted", "0.3", ""],
     ]
-    assert page.state.text() == "lost, 3 of 4 trials ended"
+    assert page.state.text() == "Interrupted, 3 of 3 done. More > Go on continues it."
     assert page.plot_card.title == "Accuracy"
     assert page.plot.paths == [MOMENTUM]
     assert page.run_button.text() == "Run experiment"
@@ -132,10 +133,33 @@ def test_a_trial_that_ends_meanwhile_is_seen(page: SearchPage, folder: Experimen
     assert rows(page)[3] == ["4 ★", "✓ Finished", "0.3", "95.00 %", *rows(page)[3][4:]]
 
 
-def test_without_an_experiment_it_says_what_to_do_first(page: SearchPage) -> None:
+def test_without_an_experiment_it_says_what_to_do_first(page: SearchPage, asked: list[Any]) -> None:
     page.show_experiment(None)
-    assert page.pages.currentWidget() is page.message
-    assert "Choose what varies" in page.message.text()
+    assert page.pages.currentIndex() == 0
+    assert (page.title.text(), page.first.isHidden()) == ("Nothing varies yet", True)
+    page.definition.vary(MOMENTUM)
+    page.definition.vary("network.fc_1.outputs")
+    assert (page.title.text(), page.first.isHidden()) == ("9 trials", False)
+    page.first.click()
+    assert asked[-1][0] == "begin_experiment"
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "states", "total", "said"),
+    [
+        ("running", "", "finished finished failed running", 40, "1 running, 3 of 40 done, 1 failed"),
+        ("running", "", "running", 0, "1 running, 0 done"),
+        ("finished", "", "finished pruned", 2, "Finished, 2 done"),
+        ("finished", "the time is over", "finished", 9, "Finished, 1 done: the time is over"),
+        ("finished", "", "failed refused", 2, "Finished, no trial has succeeded: too large"),
+        ("stopped", "stopped on request", "finished", 2, "Stopped, 1 of 2 done. More > Go on continues it."),
+    ],
+)
+def test_the_state_of_an_experiment_counts_what_runs_and_what_is_done(
+    state: str, reason: str, states: str, total: int, said: str
+) -> None:
+    trials = [Trial(n, {}, one, reason="too large" * (one == "failed")) for n, one in enumerate(states.split(), 1)]
+    assert progress_text(state, reason, trials, total) == said
 
 
 def test_the_page_is_reached_from_the_tab_and_the_menu(window: MainWindow) -> None:
@@ -157,22 +181,22 @@ def test_a_field_of_a_layer_or_of_the_data_leads_to_the_values_that_vary(window:
 
 
 def test_values_that_vary_are_edited_and_removed_in_rows(page: SearchPage, window: MainWindow) -> None:
-    page.vary(MOMENTUM)
-    page.vary("network.fc_1.outputs")
-    line = page.parameters.lines[MOMENTUM]
+    page.definition.vary(MOMENTUM)
+    page.definition.vary("network.fc_1.outputs")
+    line = page.definition.parameters.lines[MOMENTUM]
     assert line.text() == "0.8,0.9,0.95"
     line.setText("0.9..0.5")
     line.editingFinished.emit()
-    assert not page.parameters.errors[MOMENTUM].isHidden()
+    assert not page.definition.parameters.errors[MOMENTUM].isHidden()
     assert window.editor.project.experiment.parameters[0].values == (0.8, 0.9, 0.95)
     line.setText("0.5..0.9")
     line.editingFinished.emit()
     assert window.editor.project.experiment.parameters[0] == Parameter(MOMENTUM, (), 0.5, 0.9)
-    assert page.parameters.errors[MOMENTUM].isHidden()
-    page.parameters._remove(MOMENTUM)
-    assert list(page.parameters.lines) == ["network.fc_1.outputs"]
+    assert page.definition.parameters.errors[MOMENTUM].isHidden()
+    page.definition.parameters._remove(MOMENTUM)
+    assert list(page.definition.parameters.lines) == ["network.fc_1.outputs"]
     window.editor.undo()
-    assert page.parameters.lines[MOMENTUM].text() == "0.5..0.9"
+    assert page.definition.parameters.lines[MOMENTUM].text() == "0.5..0.9"
 
 
 def test_brushes_of_a_plot_filter_the_table(page: SearchPage, folder: ExperimentFolder) -> None:

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from engine.core.errors import UserError
-from engine.network import blocks
+from engine.network import blocks, edits
 from engine.project.file import save
 from engine.project.project import Project, set_option
 from engine.project.sweeps import (
     can_vary,
     comparing_networks,
+    following_names,
     layer_path,
     parameter_offered,
     varied_paths,
@@ -99,3 +100,29 @@ def test_architectures_are_compared_by_their_project_files(project: Project, tmp
     assert not list(definition_problems(varied, tmp_path))
     with pytest.raises(UserError, match=r"none\.netwright"):
         comparing_networks(project, [str(tmp_path / "none.netwright")], tmp_path)
+
+
+def test_paths_follow_layers_and_blocks_that_are_renamed(project: Project) -> None:
+    _, second, *rest = project.network.layers.values()
+    path, other = f"network.{second.name}.filters", f"network.{second.name}_b.filters"
+    options = project.experiment.replace(
+        parameters=[{"path": path, "values": [8, 16], "when": f"{path} > 4"}, f"{other}=1,2"],
+        constraints=[f"{path} <= training.mini_batch_size"],
+        table=[{path: 8}, {other: 9}],
+    )
+    project = project.with_section("experiment", options)
+    inside = layer_path(project, (), "wide", "filters")
+    renamed = replace(project, network=edits.rename(project.network, second.id, "wide"))
+    found = following_names(project, renamed).experiment
+    assert [p.path for p in found.parameters] == [inside, other]
+    assert found.parameters[0].when == f"{inside} > 4"
+    assert found.constraints == (f"{inside} <= training.mini_batch_size",)
+    assert found.table == (((inside, 8),), ((other, 9),))
+    removed = replace(project, network=edits.remove_layers(project.network, [second.id]))
+    assert following_names(project, removed) is removed
+
+    grouped, layout, block = blocks.group(renamed.network, renamed.layout, [second.id, rest[0].id], "stage")
+    within = replace(renamed, network=grouped, layout=layout)
+    within = within.with_section("experiment", options.replace(parameters=["network.stage/wide.filters=1,2"]))
+    again = replace(within, network=edits.rename(within.network, block, "body"))
+    assert [p.path for p in following_names(within, again).experiment.parameters] == ["network.body/wide.filters"]

@@ -16,14 +16,12 @@ from engine.runs.experiments import (
     Trial,
     TrialLog,
     TrialRun,
-    best_trial,
     create_experiment,
     experiments_of,
     open_experiment,
-    pareto_front,
-    ranked,
     trials_from,
 )
+from engine.runs.trial_rows import best_trial, pareto_front, ranked
 
 
 @pytest.fixture

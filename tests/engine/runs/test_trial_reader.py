@@ -2,10 +2,11 @@ import json
 from pathlib import Path
 
 from engine.runs.events import Points, Progress, Resumed, Started
-from engine.runs.experiments import ExperimentFolder, Trial, TrialRun, pareto_front, trials_from
+from engine.runs.experiments import ExperimentFolder, Trial, TrialRun, trials_from
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventLog
 from engine.runs.trial_reader import CURVE_POINTS, TrialsReader, read_curve, read_live
+from engine.runs.trial_rows import pareto_front
 
 
 def test_the_log_is_read_in_parts_and_then_what_is_appended(tmp_path: Path) -> None:

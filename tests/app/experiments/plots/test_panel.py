@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
 from pytestqt.qtbot import QtBot
 
 from app.experiments.plots import importance as importance_module
-from app.experiments.plots.chart import Findings, TrialChart
+from app.experiments.plots.chart import LEAST_PART, Findings, TrialChart
 from app.experiments.plots.coordinates import ParallelCoordinates
 from app.experiments.plots.curves import LearningCurves, joined
 from app.experiments.plots.front import ParetoPlot
@@ -196,3 +197,49 @@ def test_the_picked_trial_is_ringed_in_every_plot(panel: PlotsPanel) -> None:
     panel.select(4)
     assert shown(panel, SlicePlot).number == 4
     assert shown(panel, ScatterMatrix).number == 4
+
+
+@pytest.mark.parametrize("plot", [SlicePlot, ScatterMatrix, ContourPlot])
+def test_a_drag_shows_a_part_and_a_double_click_all_again(
+    qtbot: QtBot, panel: PlotsPanel, plot: type[TrialChart]
+) -> None:
+    chart = shown(panel, plot)
+    frame = chart.frames()[0]
+    before = place_of(chart, 3)
+    begin, end = frame.area.topLeft(), frame.area.center()
+    qtbot.mousePress(chart, Qt.MouseButton.LeftButton, pos=begin.toPoint() + QPoint(1, 1))
+    qtbot.mouseMove(chart, end.toPoint())
+    qtbot.mouseRelease(chart, Qt.MouseButton.LeftButton, pos=end.toPoint())
+    (left, right), (low, high) = chart.parts[frame.x.name], chart.parts[frame.y.name]
+    assert (left, right, low, high) == pytest.approx((0, 0.5, 0.5, 1), abs=0.02)
+    assert not chart.whole.isHidden()
+    panel.grab()
+    for number, *at in zip(chart._spots.numbers.tolist(), *chart._spots.at.T.tolist(), strict=True):
+        if frame.area.contains(QPointF(*at)):
+            x, y = chart.frames()[0].share_at(QPointF(*at))
+            assert left <= x <= right, number
+            assert low <= y <= high, number
+    qtbot.mouseDClick(chart, Qt.MouseButton.LeftButton, pos=end.toPoint())
+    panel.grab()
+    assert (chart.parts, place_of(chart, 3), chart.whole.isHidden()) == ({}, before, True)
+
+
+def test_the_wheel_zooms_one_axis_where_its_labels_are_and_shift_moves(panel: PlotsPanel) -> None:
+    chart = shown(panel, ContourPlot)
+    frame = chart.frames()[0]
+    turn(chart, frame.area.center(), 2)
+    assert chart.parts[frame.x.name] == pytest.approx((0.18, 0.82))
+    turn(chart, QPointF(frame.area.left() - 10, frame.area.center().y()), -20)
+    assert list(chart.parts) == [frame.x.name], "the left axis is whole again"
+    turn(chart, frame.area.center(), -1, Qt.KeyboardModifier.ShiftModifier)
+    assert chart.parts[frame.x.name] == pytest.approx((0.244, 0.884))
+    turn(chart, QPointF(2, 2), 1)
+    turn(chart, frame.area.center(), 100)
+    low, high = chart.parts[frame.x.name]
+    assert high - low == pytest.approx(LEAST_PART)
+    panel.grab()
+
+
+def turn(chart: TrialChart, at: QPointF, notches: int, keys: Any = Qt.KeyboardModifier.NoModifier) -> None:
+    none, phase = Qt.MouseButton.NoButton, Qt.ScrollPhase.NoScrollPhase
+    chart.wheelEvent(QWheelEvent(at, at, QPoint(), QPoint(0, 120 * notches), none, keys, phase, False))

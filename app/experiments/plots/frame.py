@@ -1,0 +1,150 @@
+"""A pair of axes of a plot of trials, or parts of them, in pixels."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from pyqtgraph.functions import arrayToQPolygonF
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QPolygonF
+
+from app.plots.axes import nice_step
+from app.plots.series import Floats
+from designer import theme
+from engine.runs.trial_axes import TINY, TrialAxis
+
+INSET = 0.04
+"""Share of an axis that stays free at both ends."""
+GAP = 8.0
+Part = tuple[float, float]
+"""The part of an axis that is in view, as shares of its length."""
+WHOLE: Part = (0.0, 1.0)
+
+
+def ticks_of(axis: TrialAxis, count: int, part: Part = WHOLE) -> list[tuple[float, str]]:
+    """Return about `count` places of a part of an axis with their labels."""
+    low, high = axis.ends if part == WHOLE else (axis.place_at(_unset(end)) for end in part)
+    if axis.categories:
+        known = [(float(n), text) for n, text in enumerate(axis.categories) if low <= n <= high]
+        return known[:: max(1, math.ceil(len(known) / max(1, count)))]
+    if axis.is_log:
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        factors = (1.0, 2.0, 5.0) if len(powers) <= 3 else (1.0,)
+        places = [factor * 10.0**power for power in powers for factor in factors]
+        found = [place for place in places if low * 0.999 <= place <= high * 1.001]
+        stride = max(1, math.ceil(len(found) / max(2, count)))
+        if len(found) > 1 or part == WHOLE:
+            return [(place, axis.said(place)) for place in found[::stride]]
+    step = max(nice_step(high - low, count), 1.0 if axis.is_whole else 0.0)
+    first = math.ceil(low / step - 1e-9)
+    return [(n * step + 0.0, axis.said(n * step + 0.0)) for n in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def _unset(share: float) -> float:
+    """Return the share of the way between the ends of an axis, from a share of its length."""
+    return (share - INSET) / (1 - 2 * INSET)
+
+
+@dataclass(frozen=True)
+class Spots:
+    """Where trials are: their numbers, and `at` of shape (N, 2) in pixels."""
+
+    numbers: NDArray[np.int64]
+    at: Floats
+
+    def of(self, kept: NDArray[np.bool_]) -> "Spots":
+        """Return a part of them."""
+        return Spots(self.numbers[kept], self.at[kept])
+
+    def polygon(self) -> QPolygonF:
+        """Return the points as Qt draws them."""
+        return polygon(self.at[:, 0], self.at[:, 1])
+
+
+NO_SPOTS = Spots(np.zeros(0, dtype=np.int64), np.zeros((0, 2)))
+
+
+def polygon(x: Floats, y: Floats) -> QPolygonF:
+    """Return points as Qt draws them, without a Python object for each."""
+    if not len(x):
+        return QPolygonF()  # there is no memory to write to
+    return arrayToQPolygonF(np.ascontiguousarray(x), np.ascontiguousarray(y))
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A pair of axes in a rectangle of pixels, or parts of them."""
+
+    area: QRectF
+    x: TrialAxis
+    y: TrialAxis
+    x_part: Part = WHOLE
+    y_part: Part = WHOLE
+
+    def across(self, places: Floats) -> Floats:
+        """Return the pixels of places of the lower axis, from the left."""
+        return self.area.left() + _shares(self.x, places, self.x_part) * self.area.width()
+
+    def down(self, places: Floats) -> Floats:
+        """Return the pixels of places of the left axis, from the top."""
+        return self.area.bottom() - _shares(self.y, places, self.y_part) * self.area.height()
+
+    def points(self, numbers: Iterable[int]) -> Spots:
+        """Return the places of the trials that have both values, as far as they are in view."""
+        x, y = self.x.places, self.y.places
+        known = [n for n in numbers if n in x and n in y]
+        across = self.across(np.array([x[n] for n in known], dtype=float))
+        down = self.down(np.array([y[n] for n in known], dtype=float))
+        spots = Spots(np.array(known, dtype=np.int64), np.column_stack([across, down]))
+        box = self.area.adjusted(-1, -1, 1, 1)
+        is_in = (across >= box.left()) & (across <= box.right()) & (down >= box.top()) & (down <= box.bottom())
+        return spots if is_in.all() else spots.of(is_in)
+
+    def share_at(self, at: QPointF) -> tuple[float, float]:
+        """Return the shares of the lengths of both axes at a pixel."""
+        across = (at.x() - self.area.left()) / max(1.0, self.area.width())
+        up = (self.area.bottom() - at.y()) / max(1.0, self.area.height())
+        (left, right), (low, high) = self.x_part, self.y_part
+        return left + across * (right - left), low + up * (high - low)
+
+    def paint(self, painter: QPainter, *, has_x: bool = True, has_y: bool = True) -> None:
+        """Paint the grid, the ticks and the names of the axes."""
+        palette, metrics, area = theme.current(), QFontMetricsF(painter.font()), self.area
+        count = max(2, int(area.height() / 30))
+        ticks = ticks_of(self.y, count, self.y_part)
+        for y, (_, text) in zip(self.down(_places(ticks)).tolist(), ticks, strict=True):
+            painter.setPen(QPen(palette.line, 1))
+            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+            if has_y:
+                _text(painter, QRectF(0, y - 8, area.left() - GAP, 16), text, Qt.AlignmentFlag.AlignRight)
+        if has_x:
+            free = area.left() - 20
+            ticks = ticks_of(self.x, max(2, int(area.width() / 80)), self.x_part)
+            for x, (_, text) in zip(self.across(_places(ticks)).tolist(), ticks, strict=True):
+                width = metrics.horizontalAdvance(text)
+                if x - width / 2 >= free:
+                    box = QRectF(x - width / 2 - 1, area.bottom() + 4, width + 2, 16)
+                    _text(painter, box, text, Qt.AlignmentFlag.AlignHCenter)
+                    free = x + width / 2 + GAP
+            name = QRectF(area.left(), area.bottom() + 20, area.width(), 16)
+            _text(painter, name, self.x.label, Qt.AlignmentFlag.AlignHCenter)
+
+
+def _places(ticks: Sequence[tuple[float, str]]) -> Floats:
+    return np.array([place for place, _ in ticks], dtype=float)
+
+
+def _shares(axis: TrialAxis, places: Floats, part: Part) -> Floats:
+    """Return shares of the length that shows a part of an axis."""
+    low, high = axis.scale
+    found = np.log(np.maximum(places, TINY)) if axis.is_log else places
+    share = INSET + (1 - 2 * INSET) * (found - low) / (high - low)
+    return (share - part[0]) / (part[1] - part[0])
+
+
+def _text(painter: QPainter, box: QRectF, text: str, side: Qt.AlignmentFlag) -> None:
+    painter.setPen(theme.current().muted)
+    shown = QFontMetricsF(painter.font()).elidedText(text, Qt.TextElideMode.ElideMiddle, box.width())
+    painter.drawText(box, side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, shown)
