@@ -70,7 +70,8 @@ def polygon(x: Floats, y: Floats) -> QPolygonF:
     """Return points as Qt draws them, without a Python object for each."""
     if not len(x):
         return QPolygonF()  # there is no memory to write to
-    return arrayToQPolygonF(np.ascontiguousarray(x), np.ascontiguousarray(y))
+    found: QPolygonF = arrayToQPolygonF(np.ascontiguousarray(x), np.ascontiguousarray(y))
+    return found
 
 
 @dataclass(frozen=True)
