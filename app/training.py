@@ -173,7 +173,10 @@ class Training(QObject):
         # Whether data that was refused can be read now is for the engine to say: its files may be back.
         if not editor.project.network.layers:
             self._shell.show_tab("design")
-            self._shell.hint("There is no network to train yet. Add an input layer and the layers after it first.")
+            way = (
+                "Make one for the data" if editor.check_result.starter else "Add an input layer and the layers after it"
+            )
+            self._shell.hint(f"There is no network to train yet. {way} first.")
             return None
         errors = [problem for problem in editor.check_result.errors if problem.message != self._dataset.error]
         if errors:

@@ -86,15 +86,11 @@ class MainWindow(QMainWindow):
         self.stages = StagesOverlay(self, self.design, self.environment)
         self.layer_health = LayerHealthOverlay(self, self.design, self.training)
         self.files = DocumentCommands(self)
-        self.files.data_chosen.connect(self.guesser.use)
         self.imports = ImportCommands(self, self.files)
-        self.files.import_chosen.connect(self.imports.start)
-        self.files.file_chosen.connect(self.bring)
         self.layer_times = LayerTimesOverlay(self, self.design, self.environment)
         self.activations = ActivationsOverlay(self, self.design)
         self.canvas_commands = CanvasCommands(self, self.design, self.layer_times)
         self.weights = WeightsCommands(self, self.dataset, self.training, self.files.open_asking)
-        self.imports.transfer_requested.connect(self.weights.transfer)
         self.sweeps = SweepCommands(self, lambda: self.show_search(defines=True))
         self.dialogs = DialogCommands(
             self, self.design, self.dataset, self.user_code, self.environment, self.training, self.sweeps
@@ -114,9 +110,8 @@ class MainWindow(QMainWindow):
         self._make_central()
         self.status = StatusLine(self.statusBar(), self.editor)
         self.status.show_engine("starting" if start_engine else "off")
-        self.status.weights.clicked.connect(self.weights.transfer)
         self.weights_tracker = WeightsTracker(self.editor, self.documents, self.server)
-        self.weights_tracker.changed.connect(self.status.show_weights)
+        self._connect_files()
         self._connect_project()
         self._connect_engine()
         self._connect_design()
@@ -177,6 +172,14 @@ class MainWindow(QMainWindow):
         return AlignCommands(self.editor, lambda before: self.design.canvas.animation.begin(before.positions))
 
     # ---- connecting the parts ----
+
+    def _connect_files(self) -> None:
+        self.files.data_chosen.connect(self.guesser.use)
+        self.files.import_chosen.connect(self.imports.start)
+        self.files.file_chosen.connect(self.bring)
+        self.imports.transfer_requested.connect(self.weights.transfer)
+        self.status.weights.clicked.connect(self.weights.transfer)
+        self.weights_tracker.changed.connect(self.status.show_weights)
 
     def _connect_project(self) -> None:
         editor = self.editor

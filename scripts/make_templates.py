@@ -5,18 +5,13 @@ Where a paper and torchvision differ, the numbers are torchvision's. Positions a
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from engine.core.files import write_atomically
-from engine.network import edits
-from engine.network.arrangement import arrange
-from engine.network.block import Block, BlockInput, BlockOutput
-from engine.network.catalog import layer_type
-from engine.network.layout import Layout
-from engine.network.network import Network, Port
+from engine.network.network import Port
+from engine.network.sketch import Sketch as NetworkSketch
+from engine.network.sketch import Step, Values
 from engine.project.check import check
 from engine.project.file import dumps
 from engine.project.project import Project
@@ -24,56 +19,9 @@ from engine.project.project import Project
 TEMPLATES = Path(__file__).parents[1] / "resources" / "templates"
 CLASSES = 1000
 
-Values = tuple[str, Mapping[str, Any]]
-Step = str | Values
-"""A layer in a row: the key of its type, with values where it has some."""
 
-
-class Sketch:
-    """A network, or what is inside a block, that grows layer by layer. Layers are known by their first output."""
-
-    def __init__(self) -> None:
-        self.network = Network.empty()
-        self.inside: dict[str, Layout] = {}
-
-    def add(self, key: str, *feeds: Port, name: str = "", **values: object) -> Port:
-        """One more layer, fed by these."""
-        type = layer_type(key)(**values)
-        id = f"l{len(self.network) + 1:02d}"
-        self.network, layer = edits.add_layer(self.network, type, name, id=id)
-        for source, port in zip(feeds, type.input_ports(), strict=True):
-            self.network = edits.connect(self.network, source, Port(id, port))
-        return Port(id, next(iter(layer.type.output_ports()), ""))
-
-    def chain(self, feed: Port, *steps: Step) -> Port:
-        """Layers in a row: keys, with values where they have some."""
-        for step in steps:
-            key, values = step if isinstance(step, tuple) else (step, {})
-            feed = self.add(key, feed, **values)
-        return feed
-
-    def input(self, name: str = "input_1") -> Port:
-        """An input of the block."""
-        return self.add(BlockInput.key, name=name)
-
-    def output(self, feed: Port, name: str = "output_1") -> "Sketch":
-        """An output of the block, which is then whole."""
-        self.add(BlockOutput.key, feed, name=name)
-        return self
-
-    def block(self, name: str, inner: "Sketch", *feeds: Port, repeat: int = 1) -> Port:
-        """A block with this inside."""
-        id = f"l{len(self.network) + 1:02d}"
-        block = Block(inner.network, repeat=repeat)
-        self.network, _ = edits.add_layer(self.network, block, name, id=id)
-        for source, port in zip(feeds, block.input_ports(), strict=True):
-            self.network = edits.connect(self.network, source, Port(id, port))
-        self.inside[id] = inner.layout()
-        return Port(id, block.output_ports()[0])
-
-    def layout(self) -> Layout:
-        """The arranged layout."""
-        return replace(arrange(self.network, Layout()), inside=self.inside)
+class Sketch(NetworkSketch):
+    """A template that grows layer by layer."""
 
     def classify(self, feed: Port, *, dropout: float = 0.0, pool: bool = True) -> "Sketch":
         """The usual end: pooling, dropout, one output for each class."""

@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -101,8 +102,9 @@ class DataTab(QWidget):
         editor.project_changed.connect(self._on_project_changed)
         dataset.changed.connect(self._on_info)
         dataset.progressed.connect(self._on_progress)
-        guesser.changed.connect(self._show_guess)
-        self._show_guess()
+        guesser.changed.connect(self._show_notice)
+        editor.analysis_changed.connect(self._show_notice)
+        self._show_notice()
         self._on_info(dataset.info)
         self._show_sweeps()
 
@@ -260,15 +262,21 @@ class DataTab(QWidget):
         if self._is_waiting:
             self._say(self.message.text(), way_out=CANCEL)
 
-    def _show_guess(self) -> None:
-        """Say what the data was taken as, while the project has it."""
+    def _show_notice(self) -> None:
+        """Say what the data was taken as, while the project has it, and offer a network where there is none yet."""
+        texts: list[str] = []
+        links: dict[str, Callable[[], object]] = {}
+        starter = self._editor.check_result.starter
+        if starter is not None:
+            links[starter.label] = lambda: self._editor.edit(starter.label, starter.edit)
         brought = self._guesser.brought
-        if brought is None or brought.data != self._editor.project.data:
-            self.notice.say("", {})
-            self._above.hide()
-            return
-        self._above.show()
-        self.notice.say(brought.text, {**self._guesser.links(), "Another kind…": self._choose_kind})
+        if brought is not None and brought.data == self._editor.project.data:
+            texts.append(brought.text)
+            links |= {**self._guesser.links(), "Another kind…": self._choose_kind}
+        if starter is not None:
+            texts.append("The project has no network yet.")
+        self._above.setVisible(bool(texts))
+        self.notice.say(" ".join(texts), links)
 
     def _choose_kind(self) -> None:
         link = self.notice.links["Another kind…"]
@@ -291,7 +299,7 @@ class DataTab(QWidget):
         self._show_sweeps()
         if self._editor.project.data != self.form.record:
             self.form.set_record(self._editor.project.data)
-            self._show_guess()
+            self._show_notice()
         changes, self._changes = self._changes, changes_of(self._editor.project)
         if self._shown is None or self._editor.project.data != self._shown[0]:
             self._on_info(self._dataset.info)

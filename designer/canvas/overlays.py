@@ -1,6 +1,6 @@
 """Widgets over the canvas: zoom, breadcrumbs, the hint beside the pointer, progress, and the empty state."""
 
-from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QToolButton, QVBoxLayout, QWidget
 
@@ -10,6 +10,7 @@ from designer.canvas.viewport import Viewport
 from designer.editor import Editor
 from engine.network.block import Block
 from engine.network.blocks import names_of, network_in
+from engine.network.problems import Fix
 
 _MARGIN = 14
 
@@ -88,6 +89,7 @@ class Hint(QLabel):
 class EmptyState(QWidget):
     """Shown on an empty canvas: what to do first, as buttons."""
 
+    starter_requested = Signal()
     example_requested = Signal()
     add_input_requested = Signal()
 
@@ -98,11 +100,10 @@ class EmptyState(QWidget):
         picture = QLabel(self)
         picture.setPixmap(theme.icon("network", "muted").pixmap(40, 40))
         self._picture = picture
-        title = QLabel("Drag an image input here", self)
-        title.setProperty("role", "title")
-        help = QLabel("Layers are in the library on the left. Connect them by dragging from port to port.", self)
-        help.setProperty("role", "muted")
-        for label in (picture, title, help):
+        self._title, self._help = QLabel(self), QLabel(self)
+        self._title.setProperty("role", "title")
+        self._help.setProperty("role", "muted")
+        for label in (picture, self._title, self._help):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             column.addWidget(label)
@@ -110,17 +111,39 @@ class EmptyState(QWidget):
         row.setSpacing(8)
         row.setContentsMargins(0, 8, 0, 0)
         row.addStretch()
-        for text, signal in (
-            ("Start from an example", self.example_requested),
-            ("Add an image input", self.add_input_requested),
-        ):
-            button = QPushButton(text, self)
+        self._starter = QPushButton(self)
+        theme.mark(self._starter, "primary", True)
+        example, add = QPushButton("Start from an example", self), QPushButton("Add an image input", self)
+        requests = (self.starter_requested, self.example_requested, self.add_input_requested)
+        for button, signal in zip((self._starter, example, add), requests, strict=True):
             button.clicked.connect(signal)
             row.addWidget(button)
         row.addStretch()
         column.addLayout(row)
         theme.changed.connect(self._dress)
+        self.offer(None)
+
+    def offer(self, starter: Fix | None) -> None:
+        """Offer to make a network for the data of the project, where the data is known."""
+        self._title.setText("Start with a network for the data" if starter else "Drag an image input here")
+        where = "Layers are in the library on the left. Connect them by dragging from port to port."
+        self._help.setText(starter.detail if starter else where)
+        self._starter.setText(starter.label if starter else "")
+        self._starter.setVisible(starter is not None)
+        self.place()
+
+    def place(self) -> None:
+        """Centre the buttons when the canvas is resized, or they are."""
         self.adjustSize()
+        over = self.parentWidget()
+        if over is not None:
+            self.move((over.width() - self.width()) // 2, (over.height() - self.height()) // 2)
+
+    def event(self, event: QEvent) -> bool:
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:  # a button has its size when it is first shown
+            self.place()
+        return done
 
     def _dress(self) -> None:
         self._picture.setPixmap(theme.icon("network", "muted").pixmap(40, 40))
@@ -264,16 +287,22 @@ class Overlays(QObject):
         view.visible_changed.connect(self.minimap.show_visible)
         view.network_scene.tint_changed.connect(self.minimap.refresh)
         editor.project_changed.connect(self._show_emptiness)
+        editor.analysis_changed.connect(self._offer)
+        self.empty.offer(editor.check_result.starter)
         self._show_emptiness()
 
     def place(self) -> None:
         """Put each widget into its corner of the view."""
-        width, height = self._view.width(), self._view.height()
+        height = self._view.height()
         self.zoom_chip.move(_MARGIN, height - self.zoom_chip.height() - _MARGIN)
         self.minimap.place()
         self.busy.place()
         self.breadcrumbs.move(_MARGIN, _MARGIN)
-        self.empty.move((width - self.empty.width()) // 2, (height - self.empty.height()) // 2)
+        self.empty.place()
+
+    def _offer(self) -> None:
+        self.empty.offer(self._editor.check_result.starter)
+        self._show_emptiness()
 
     def _show_emptiness(self) -> None:
         layout = self._editor.layout

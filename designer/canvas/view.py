@@ -83,6 +83,7 @@ class CanvasView(Viewport):
         self._tracker = ViewTracker(self, self.editor)
         self.overlays.empty.example_requested.connect(self.example_requested)
         self.overlays.empty.add_input_requested.connect(self._add_input)
+        self.overlays.empty.starter_requested.connect(self._make_starter)
         self.annotation_tools.about_to_edit.connect(self.cancel)
         self.auto_layout.arranged.connect(self._show_arranged)
         self.auto_layout.took_long.connect(self.overlays.busy.say)
@@ -145,6 +146,12 @@ class CanvasView(Viewport):
         self.make_room()
         if self.refit is not None:
             self.refit()
+
+    def _make_starter(self) -> None:
+        starter = self.editor.check_result.starter
+        if starter is not None and self.editor.edit(starter.label, starter.edit):
+            self.setFocus()
+            self.fit_legibly()
 
     def _add_input(self) -> None:
         self.editor.add_layer("image_input")

@@ -27,6 +27,7 @@ from engine.project.file import save
 from engine.project.pipeline_stages import Stages
 from engine.project.project import Project
 from engine.project.stage_edits import asked_workers, has_stages, shown_stages, stage_bytes
+from engine.project.starter import MAKE, starter
 from engine.project.teacher import teacher_problem
 from engine.project.user_code import measure
 from engine.project.weights import weights_problem
@@ -50,7 +51,7 @@ def register(commands: Commands) -> None:
     add_project(command, nargs="+")
     add_trust(command)
     command.add_argument("--strict", action="store_true", help="exit 2 for warnings, too")
-    what = "set inputs and outputs of the network from the data, and save the project with the options of --set"
+    what = "set inputs and outputs of the network from the data, or make one where there is none, and save the project"
     command.add_argument("--fit", action="store_true", help=what)
     formats = command.add_mutually_exclusive_group()
     formats.add_argument("--format", choices=FORMATS, default="text", help="what to print (default: text)")
@@ -139,7 +140,8 @@ def _fit(path: Path, project: Project, facts: DatasetInfo | None) -> Project:
             f"{path}: the network cannot be fitted, since there is no data to fit it to.",
             hint="Name the data with --set data.path=PATH.",
         )
-    after = fitted(project, facts)
+    made = None if project.network.layers else starter(facts)
+    after = made.edit(project) if made else fitted(project, facts)
     is_changed = after.network != project.network
     save(after, path)
     note([f"{path}: the network was {'fitted to the data' if is_changed else 'not changed: it fits the data'}."])
@@ -277,7 +279,7 @@ def _print(project: Project, result: CheckResult, problems: Sequence[Problem]) -
         print(line)
     for problem in problems:
         print(f"{problem.severity}: {describe(problem)}")
-    if any(problem.fix is not None and problem.fix.label == FIT for problem in problems):
+    if any(problem.fix is not None and problem.fix.label in (FIT, MAKE) for problem in problems):
         print("`check PROJECT --fit` sets them in the project.")
     if not problems:
         print("No problems.")

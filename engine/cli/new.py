@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, print_json
+from engine.cli.common import add_json, facts_of, print_json
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, UserError, did_you_mean
 from engine.project.data import DataOptions
 from engine.project.file import SUFFIX, load, save
 from engine.project.project import Project
 from engine.project.sources.guess import with_guessed_source
+from engine.project.starter import starter
 from engine.runs.create import SHIPPED
 
 KINDS = ("examples", "templates")
@@ -41,11 +42,13 @@ def _path(kind: str, name: str) -> Path:
 def register(commands: Commands) -> None:
     """Add the commands `new` and `templates`."""
     text = (
-        "Copy an example (with its data and training options) or a template (a network alone) into a folder. "
-        "Files that exist are never replaced. `netwright-engine templates` lists the names."
+        "Copy an example (with its data and training options) or a template (a network alone) into a folder, or make "
+        "a project with a first network for data of your own. Files that exist are never replaced. `netwright-engine "
+        "templates` lists the names."
     )
     command = commands.add_parser("new", description=text)
-    command.add_argument("name", metavar="NAME", help="example or template, such as digits or resnet18")
+    name = "example or template, such as digits or resnet18; without one, a small network is made for the --data"
+    command.add_argument("name", metavar="NAME", nargs="?", help=name)
     where = "folder for the copy; default: the current one; it is made if it does not exist"
     command.add_argument("folder", type=Path, nargs="?", default=Path(), metavar="DIR", help=where)
     data = "file or folder with data to learn from; its kind is guessed, and said"
@@ -59,7 +62,9 @@ def register(commands: Commands) -> None:
 
 
 def run_new(arguments: argparse.Namespace) -> int:
-    """Copy the project and print the path of the copy."""
+    """Copy or make a project and print its path."""
+    if arguments.name is None:
+        return _run_made(arguments)
     known = {row["name"]: row for row in shipped()}
     if arguments.name not in known:
         raise UserError(
@@ -81,22 +86,60 @@ def run_new(arguments: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
+def _run_made(arguments: argparse.Namespace) -> int:
+    """Make a project with a first network for data, and print its path. Raises `UserError`."""
+    if arguments.data is None:
+        raise UserError(
+            "Expected the name of an example or a template, or data to make a network for.",
+            hint="`netwright-engine templates` lists the names; --data PATH names the data.",
+        )
+    name = arguments.data.absolute().stem
+    target = Path(f"{name}{SUFFIX}")
+    _refuse_existing(target)
+    options, guessed = _own_data(arguments.data, Path())
+    project = Project().with_section("data", options)
+    facts = facts_of(project, Path.cwd())
+    made = starter(facts) if facts is not None else None
+    if made is None:
+        raise UserError(
+            f"No first network is known for {arguments.data}: {guessed}",
+            hint="Name a template to begin with: `netwright-engine templates` lists them.",
+        )
+    save(made.edit(project), target)
+    if arguments.json:
+        print_json(arguments, {"path": str(target.absolute()), "name": name, "kind": "made", "data": guessed})
+        return EXIT_DONE
+    print(f"wrote {target}: {made.detail[0].lower()}{made.detail[1:]}")
+    print(guessed)
+    print(f"next: netwright-engine train {shlex.quote(str(target))}")
+    return EXIT_DONE
+
+
+def _own_data(data: Path, folder: Path) -> tuple[DataOptions, str]:
+    """Return the options of data for a project in a folder, its source guessed, and a sentence on the guess."""
+    place = os.path.relpath(data, folder) if data.resolve().is_relative_to(folder.resolve()) else str(data.absolute())
+    return with_guessed_source(DataOptions(path=place), folder.absolute())
+
+
+def _refuse_existing(path: Path) -> None:
+    if path.exists() or path.is_symlink():
+        raise UserError(f"{path} exists already, and nothing was changed.", hint="Name another folder.")
+
+
 def _copy(source: Path, folder: Path, own: Path | None = None) -> tuple[Path, str]:
     """Copy a shipped project and its data file into a folder; with `own` data, set its source as guessed. Return the
     path of the copy, and a sentence on the guess. Raises `UserError`."""
     project: Project = load(source).project
     target, copies, guessed = folder / source.name, {}, ""
     if own is not None:
-        place = os.path.relpath(own, folder) if own.resolve().is_relative_to(folder.resolve()) else str(own.absolute())
-        options, guessed = with_guessed_source(DataOptions(path=place), folder.absolute())
+        options, guessed = _own_data(own, folder)
         project = project.with_section("data", options)
     elif project.data.path:
         data = (source.parent / project.data.path).resolve()
         copies[data] = folder / data.name
         project = project.with_section("data", project.data.replace(path=data.name))
     for path in (target, *copies.values()):
-        if path.exists() or path.is_symlink():
-            raise UserError(f"{path} exists already, and nothing was changed.", hint="Name another folder.")
+        _refuse_existing(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for data, copy in copies.items():

@@ -214,11 +214,13 @@ class Picture(TypedDict):
 
 
 class New(TypedDict):
-    """A copy of an example or template."""
+    """A copy of an example or template, or a project made for data."""
 
     path: str
     name: str
-    kind: Literal["example", "template"]
+    kind: Literal["example", "template", "made"]
+    data: NotRequired[str]
+    """What the data was taken as, and why."""
 
 
 class Template(TypedDict):

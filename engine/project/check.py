@@ -10,7 +10,7 @@ from engine.network.block import Block
 from engine.network.blocks import Path, analysis_in, network_in
 from engine.network.memory import Memory, StepOptions, all_known, optimizer_states, training_memory
 from engine.network.network import Network
-from engine.network.problems import Problem
+from engine.network.problems import Fix, Problem
 from engine.project import check_fixes, user_code
 from engine.project.bindings import in_order, match_inputs
 from engine.project.blocked_gradients import blocked_gradients
@@ -35,6 +35,7 @@ from engine.project.options.metrics import METRICS, not_chosen
 from engine.project.project import Project, block_paths, lifted, lowered, project_in
 from engine.project.schedules import plateau_begin
 from engine.project.stage_edits import stage_problems
+from engine.project.starter import MAKE, starter
 from engine.project.target_scale import target_scale_problems
 from engine.project.training import TrainingOptions, batch_size, training_length, whole_batch_note
 from engine.project.transfer import FREEZE_NONE, freezing_problem, with_freezing
@@ -66,6 +67,13 @@ class CheckResult:
         """Return the warnings about training options; they do not keep a run from starting."""
         return tuple(p for p in self.problems if p.severity == "warning" and p.field.startswith("training."))
 
+    @property
+    def starter(self) -> Fix | None:
+        """Return the edit that makes a first network for the data; None where there are layers, or no data."""
+        if self.analysis.problems != NO_LAYERS:
+            return None
+        return next((p.fix for p in self.problems if p.fix is not None and p.fix.label == MAKE), None)
+
     def on_canvas(self) -> "CheckResult":
         """Return the result as an editor shows it: to have no layers yet is a note there, not a mistake."""
         if self.analysis.problems != NO_LAYERS:
@@ -87,7 +95,8 @@ def check(project: Project, facts: DatasetInfo | None = None, refusal: str = "")
     analysis = analyse(project.network)
     problems = [_with_channel_fix(project, analysis, problem) for problem in analysis.problems]
     if analysis.problems == NO_LAYERS and facts is not None:
-        problems = [replace(problem, fix=missing_inputs(project, facts)) for problem in problems]
+        fix = starter(facts) or missing_inputs(project, facts)
+        problems = [replace(problem, fix=fix) for problem in problems]
     problems += _option_problems(project)
     problems += stage_problems(project, analysis)
     problems += constants_problems(project.network, project.constants, registry.base())

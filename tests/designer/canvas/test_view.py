@@ -7,10 +7,13 @@ from designer.canvas.legends import StageLegend
 from designer.canvas.text_fields import RenameField
 from designer.canvas.view import CanvasView
 from designer.canvas.viewport import LEGIBLE
+from engine.core.types import features
 from engine.layers.base import LayerType
 from engine.network.arrangement import arrange
 from engine.network.network import Network
+from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.project import Project
+from engine.project.starter import MAKE
 from tests.builders import chain, layer
 from tests.designer.mouse import NONE, Hand
 
@@ -130,12 +133,27 @@ def test_the_overview_fades_where_it_lies_over_layers(make_hand):
 
 def test_an_empty_canvas_says_what_to_do_first(make_hand, qtbot):
     hand = make_hand(Network.empty())
-    example, add = hand.view.overlays.empty.findChildren(QPushButton)
+    starter, example, add = hand.view.overlays.empty.findChildren(QPushButton)
+    assert starter.isHidden()
     with qtbot.waitSignal(hand.view.example_requested):
         qtbot.mouseClick(example, Qt.MouseButton.LeftButton)
     with qtbot.waitSignal(hand.view.add_input_requested):
         qtbot.mouseClick(add, Qt.MouseButton.LeftButton)
     assert hand.names() == ["image_1"]
+    assert not hand.view.overlays.empty.isVisible()
+    hand.editor.undo()
+    assert hand.view.overlays.empty.isVisible()
+
+
+def test_an_empty_canvas_offers_a_network_for_the_data(make_hand, qtbot):
+    hand = make_hand(Network.empty())
+    info = DatasetInfo((InputInfo("x", features(4)),), {"training": 600}, classes_of("a", "b"))
+    hand.editor.set_dataset_info(info)
+    starter = hand.view.overlays.empty.findChildren(QPushButton)[0]
+    assert starter.text() == MAKE
+    assert starter.width() >= starter.sizeHint().width()
+    qtbot.mouseClick(starter, Qt.MouseButton.LeftButton)
+    assert hand.names()[-1] == "softmax_1"
     assert not hand.view.overlays.empty.isVisible()
     hand.editor.undo()
     assert hand.view.overlays.empty.isVisible()

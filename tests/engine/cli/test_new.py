@@ -8,7 +8,8 @@ import pytest
 from engine.cli.main import main
 from engine.cli.new import shipped
 from engine.project.check import check
-from engine.project.file import load
+from engine.project.file import load, save
+from engine.project.project import Project
 
 
 def test_every_example_and_template_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,3 +66,35 @@ def test_a_copy_can_have_data_of_its_own_whose_kind_is_guessed(
     assert (data.source, data.path) == ("table", "own.csv")
     assert main(["new", "waves", str(tmp_path / "nets"), "--data", str(tmp_path / "notes.doc")]) == 2
     assert 'notes.doc is nothing that Netwright reads as data: the file ends in ".doc".' in capsys.readouterr().err
+
+
+def test_a_project_is_made_for_data(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{number},{number * 2},{number * 3}\n" for number in range(40))
+    (tmp_path / "prices.csv").write_text(f"size,age,price\n{rows}", encoding="utf-8")
+    assert main(["new", "--data", "prices.csv"]) == 0
+    written, guess, following = capsys.readouterr().out.splitlines()
+    assert written == "wrote prices.netwright: fully connected layers for 1 number: small, a start to change."
+    assert guess.startswith("data.source is table")
+    assert following == "next: netwright-engine train prices.netwright"
+    assert main(["check", "prices.netwright", "--strict"]) == 0
+    assert main(["new", "--data", "prices.csv"]) == 2
+    assert "prices.netwright exists already" in capsys.readouterr().err
+
+
+def test_neither_name_nor_data_says_what_to_give(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["new"]) == 2
+    assert "--data PATH names the data" in capsys.readouterr().err
+
+
+def test_a_project_without_layers_is_filled_by_fit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save(Project().with_section("data", Project().data.replace(source="digits")), tmp_path / "empty.netwright")
+    assert main(["check", "empty.netwright"]) == 2
+    assert "`check PROJECT --fit` sets them" in capsys.readouterr().out
+    assert main(["check", "empty.netwright", "--fit"]) == 0
+    assert load(tmp_path / "empty.netwright").project.network.layers

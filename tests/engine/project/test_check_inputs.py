@@ -62,12 +62,12 @@ def test_a_replaced_input_keeps_its_normalisation_and_its_name() -> None:
 
 
 def test_an_empty_network_gets_the_input_of_the_data() -> None:
-    made, data = Project(), facts(image(3, 8, 9))
+    made, data = Project(), facts(tokens(12))  # no first network is known for indices without a vocabulary
     problem = check(made, data).problems[0]
     assert problem.fix is not None
-    assert problem.fix.label == "Add an image input of 3 × 8 × 9"
+    assert problem.fix.label == "Add a sequence input of 12"
     (added,) = problem.fix.edit(made).network.inputs
-    assert added.type.output() == image(3, 8, 9)
+    assert added.type.output().layout == "tokens"
     assert check(made).problems[0].fix is None
 
 

@@ -1,0 +1,186 @@
+"""A first network for data: small, made for the types of its inputs and targets, and quick to train on a CPU."""
+
+import math
+from dataclasses import replace
+
+from engine.core.types import TensorType
+from engine.network.analysis import analyse
+from engine.network.network import Port, name_refusal
+from engine.network.problems import Fix
+from engine.network.sketch import Sketch, Step
+from engine.project.check_inputs import input_of, input_problems
+from engine.project.check_outputs import output_count_problem, output_problems
+from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo
+from engine.project.project import Project
+
+MAKE = "Make a network for the data"
+"""Label of the edit that fills an empty network."""
+WIDTH = 64
+"""Units of fully connected and recurrent layers, and the size of embeddings."""
+FILTERS, MOST_FILTERS = 16, 128
+"""Filters of the first stage of convolutions, and the most; each further stage has twice as many."""
+SMALLEST = 8
+"""Pixels or steps below which no stage halves the size."""
+LONG = 500
+"""Steps from which convolutions read a sequence: a recurrent layer computes one step after the other."""
+LEVELS = 2
+"""Times that a network with an answer per pixel halves the size, where it can be doubled again."""
+STEPS_PER_EPOCH, SMALLEST_BATCH = 8, 8
+"""Steps that an epoch has at least, while mini-batches are not smaller than the smallest."""
+DIMS = {"sequence": 1, "image": 2, "volume": 3}
+
+
+def starter(facts: DatasetInfo) -> Fix | None:
+    """Return the edit that gives an empty project a first network for its data; None where none is known: indices
+    without a vocabulary, complex numbers, several inputs with one answer per step or pixel."""
+    found = _network(facts)
+    if found is None:
+        return None
+    sketch, what = found
+
+    made = Project(sketch.network)
+    analysis = analyse(made.network)
+    if analysis.problems or output_count_problem(made.network, facts) is not None:
+        return None
+    if [*input_problems(made, analysis, facts), *output_problems(made, analysis, facts)]:
+        return None
+
+    def edit(project: Project) -> Project:
+        training, batch = project.training, _batch(facts.samples.get("training", 0))
+        if batch < training.mini_batch_size and not training.is_changed("mini_batch_size"):
+            training = training.replace(mini_batch_size=batch)
+        return replace(project, network=sketch.network, layout=sketch.layout(), training=training)
+
+    spoken = ", ".join(target.spoken() for target in facts.targets)
+    return Fix(MAKE, edit, f"{what} for {spoken}: small, a start to change.")
+
+
+def _batch(samples: int) -> int:
+    """Return a mini-batch size for so many samples: a power of 2, of which an epoch has some."""
+    return max(SMALLEST_BATCH, 1 << int(math.log2(max(1, samples / STEPS_PER_EPOCH))))
+
+
+def _network(facts: DatasetInfo) -> tuple[Sketch, str] | None:
+    """Return a network for the data and its name in words; None where none is known."""
+    sketch = Sketch()
+    feeds = [_input(sketch, given, is_only=len(facts.inputs) == 1) for given in facts.inputs]
+    if any(feed is None for feed in feeds):
+        return None
+    pairs = [(feed, given) for feed, given in zip(feeds, facts.inputs, strict=True) if feed is not None]
+    if all(target.per == "sample" and target.task != "transcripts" for target in facts.targets):
+        ends = [_summary(sketch, feed, given) for feed, given in pairs]
+        end = ends[0][0]
+        if len(ends) > 1:
+            joined = sketch.add("concatenation", *(port for port, _ in ends), inputs=len(ends))
+            end = sketch.chain(joined, ("fully_connected", {"outputs": WIDTH}), "relu")
+        what = ends[0][1] if len(ends) == 1 else f"A network of {len(ends)} inputs"
+    elif len(pairs) == 1:
+        end, what = _places(sketch, *pairs[0], facts.targets[0])
+    else:
+        return None
+    for target in facts.targets:
+        _head(sketch, end, target, is_only=len(facts.targets) == 1)
+    return sketch, what
+
+
+def _input(sketch: Sketch, given: InputInfo, *, is_only: bool) -> Port | None:
+    """Add the input layer; of tokens, their embedding too. None where no layer takes such data."""
+    found = input_of(given.type)
+    if found is None:
+        return None
+    type, values = found
+    feed = sketch.add(type.key, name=_name(given.name, is_only=is_only), **values)
+    if given.type.layout != "tokens":
+        return feed
+    if given.text is None:
+        return None
+    return sketch.add("embedding", feed, vocabulary=given.text.vocabulary, dimension=WIDTH)
+
+
+def _summary(sketch: Sketch, feed: Port, given: InputInfo) -> tuple[Port, str]:
+    """Add layers that make one vector per sample of an input; return it and what they are, in words."""
+    layout = given.type.layout
+    if layout == "features":
+        for _ in range(2):
+            feed = sketch.chain(feed, ("fully_connected", {"outputs": WIDTH}), "relu")
+        return feed, "Fully connected layers"
+    if layout in ("sequence", "tokens") and _longest(given) < LONG:
+        return sketch.add("lstm", feed, hidden_units=WIDTH, output_mode="last"), "An LSTM"
+    dims = DIMS["sequence" if layout == "tokens" else layout]
+    size, filters, is_first = min(_sizes(given)), FILTERS, True
+    while is_first or size >= 2 * SMALLEST:
+        feed = sketch.chain(feed, *_convolution(dims, filters))
+        if size >= 2 * SMALLEST:
+            feed = sketch.add(f"max_pool{dims}d", feed, kernel=2, stride=2)
+        size, filters, is_first = size // 2, min(2 * filters, MOST_FILTERS), False
+    feed = sketch.chain(feed, *_convolution(dims, filters), "global_average_pool")
+    return feed, "A convolutional network"
+
+
+def _places(sketch: Sketch, feed: Port, given: InputInfo, target: TargetInfo) -> tuple[Port, str]:
+    """Add layers that keep the steps, pixels or voxels of an input; return their output and what they are."""
+    layout = given.type.layout
+    if layout in ("sequence", "tokens"):
+        # The next token of a text must not be seen; a transcript may be read from both sides.
+        is_causal = layout == "tokens"
+        kind, what = ("lstm", "An LSTM") if is_causal else ("bilstm", "A bidirectional LSTM")
+        return sketch.add(kind, feed, hidden_units=WIDTH), what
+    if layout not in DIMS:
+        return feed, "A layer"
+    return _u_net(sketch, feed, DIMS[layout], _sizes(given))
+
+
+def _u_net(sketch: Sketch, feed: Port, dims: int, sizes: list[int]) -> tuple[Port, str]:
+    """Add a small U-Net (Ronneberger et al.: U-Net, 2015); without halving where a size is odd."""
+    skips, filters, levels = [], FILTERS, 0
+    while levels < LEVELS and all(size % 2 == 0 and size >= 2 * SMALLEST for size in sizes):
+        feed = sketch.chain(feed, *_convolution(dims, filters))
+        skips.append(feed)
+        feed = sketch.add(f"max_pool{dims}d", feed, kernel=2, stride=2)
+        sizes, filters, levels = [size // 2 for size in sizes], 2 * filters, levels + 1
+    for _ in range(1 if skips else 2):
+        feed = sketch.chain(feed, *_convolution(dims, filters))
+    for skip in reversed(skips):
+        filters //= 2
+        feed = sketch.add(f"transposed_conv{dims}d", feed, filters=filters, kernel=2, stride=2)
+        feed = sketch.chain(sketch.add("concatenation", skip, feed), *_convolution(dims, filters))
+    return feed, "A small U-Net" if skips else "Convolutions"
+
+
+def _convolution(dims: int, filters: int) -> tuple[Step, ...]:
+    """Return a convolution that keeps the size, with its normalisation and activation."""
+    values = {"filters": filters, "kernel": 3, "padding": "same", "bias": False}
+    return (f"conv{dims}d", values), "batch_norm", "relu"
+
+
+def _head(sketch: Sketch, feed: Port, target: TargetInfo, *, is_only: bool) -> None:
+    """Add the layers that give a target: its numbers of outputs, and a softmax, a sigmoid, or its units."""
+    last: dict[str, Step] = {"classes": "softmax", "labels": "sigmoid", "transcripts": "softmax"}
+    layout = target.type.layout
+    steps: list[Step] = [("fully_connected", {"outputs": target.outputs})]
+    if layout in ("image", "volume"):
+        steps = [(f"conv{DIMS[layout]}d", {"filters": target.outputs, "kernel": 1})]
+    if target.task in last:
+        steps.append(last[target.task])
+    elif is_only:
+        steps.append(("inverse_norm", {"numbers": "fitted"}))
+    feed = sketch.chain(feed, *steps[:-1])
+    key, values = steps[-1] if isinstance(steps[-1], tuple) else (steps[-1], {})
+    sketch.add(key, feed, name=_name(target.name, is_only=is_only), **values)
+
+
+def _name(name: str, *, is_only: bool) -> str:
+    """Return the name of an input or output layer: several are bound to the data by their names."""
+    return "" if is_only or name_refusal(name) is not None else name
+
+
+def _sizes(given: InputInfo) -> list[int]:
+    """Return the known sizes of the spatial axes; of sequences of any length, the shortest."""
+    if given.lengths:
+        return [given.lengths[0]]
+    type: TensorType = given.type
+    return [size for axis in type.spatial if isinstance(size := type[axis], int)] or [0]
+
+
+def _longest(given: InputInfo) -> int:
+    return given.lengths[1] if given.lengths else max(_sizes(given))
