@@ -29,6 +29,8 @@ from engine.exchange.onnx_check import Comparison, DifferenceError, in_units, re
 from engine.exchange.onnx_graph import content, output_names, program, quiet
 from engine.exchange.onnx_layers import LayerDifference, first_bad, layer_table
 from engine.exchange.onnx_measure import Measured, measure, torch_outputs
+from engine.exchange.onnx_notes import KEY as LAYER_NOTES
+from engine.exchange.onnx_notes import noted_layers
 from engine.exchange.onnx_opset import LOWEST_EXPORTED
 from engine.exchange.onnx_precision import reduced, refuse_overflow
 from engine.lowering.plan import refuse_errors
@@ -109,7 +111,9 @@ def export_onnx(
         content_or_path = _write_float(exported, probes[-1], described, Path(folder) / to.name)
         comparison, difference, layers = _compare(exported, content_or_path, batches, has_data=samples is not None)
         final, notes = content_or_path, comparison.notes()
-        if options.precision != "float32":
+        if options.precision == "float32" and (notes_on_layers := noted_layers(exported, content_or_path, batches[-1])):
+            described[LAYER_NOTES] = notes_on_layers
+        elif options.precision != "float32":
             assert isinstance(content_or_path, bytes)
             final, difference = _reduced(exported, content_or_path, batches[-1], data)
         compared = len(batches[-1][0])

@@ -77,6 +77,7 @@ def program(module: fx.GraphModule, network: Network, batch: Arrays, options: On
     dynamic = tuple(_dynamic_axes(layer, is_only, is_fixed=bool(options.batch)) for layer in network.inputs)
     if options.batch:
         batch = tuple(np.resize(array, (options.batch, *array.shape[1:])) for array in batch)
+    keep_small_numbers()
     try:
         with quiet():
             made = torch.onnx.export(
@@ -99,6 +100,22 @@ def program(module: fx.GraphModule, network: Network, batch: Arrays, options: On
     forget_origin(made.model)
     made.model.producer_name, made.model.producer_version = "netwright", VERSION
     return made.model
+
+
+def keep_small_numbers() -> None:
+    """Let the exporter's optimiser leave out x + 0 and x · 1 only where the numbers are exactly these.
+
+    It takes all below 1e-8 for 0 (seen in onnxscript 0.7), such as the 1e-12 before a logarithm of the power of a
+    spectrum, which gave -inf for silence.
+    """
+    from onnxscript.rewriter._pattern_ir import Constant
+    from onnxscript.rewriter.rules.common import _no_op
+
+    for rule in _no_op.rules.rules:
+        for node in rule._target_pattern._nodes:
+            for value in node.inputs:
+                if isinstance(value, Constant):
+                    value._rel_tol = value._abs_tol = 0.0
 
 
 def _failed(error: Exception, network: Network) -> RunError:

@@ -75,12 +75,8 @@ class LayerDifference:
 
 def layer_values(module: fx.GraphModule, model: onnx.ModelProto) -> list[LayerValue]:
     """Return the layers whose output can be found in the file, in the order of computation."""
-    parts: dict[str, list[fx.Node]] = {}
-    for node in module.graph.nodes:
-        if LAYER in node.meta:
-            parts.setdefault(node.meta[LAYER], []).append(node)
-    owners = {_path(node): layer for layer, nodes in parts.items() for node in nodes if _path(node)}
-    leaving = _leaving(model, {**owners, **{layer: layer for layer in parts}})
+    parts = _parts(module)
+    leaving = values_by_layer(module, model)
     found: dict[fx.Node, LayerValue] = {}
     for layer, nodes in parts.items():
         if len(leaving.get(layer, [])) == 1:
@@ -93,12 +89,31 @@ def layer_values(module: fx.GraphModule, model: onnx.ModelProto) -> list[LayerVa
     return list(found.values())
 
 
+def values_by_layer(
+    module: fx.GraphModule, model: onnx.ModelProto, formats: Sequence[int] = REAL
+) -> dict[str, list[str]]:
+    """Return, by the path of names of each layer, the values of these number formats that its nodes hand to those of
+    other layers or to the outputs of the file."""
+    parts = _parts(module)
+    owners = {_path(node): layer for layer, nodes in parts.items() for node in nodes if _path(node)}
+    return _leaving(model, {**owners, **{layer: layer for layer in parts}}, formats)
+
+
+def _parts(module: fx.GraphModule) -> dict[str, list[fx.Node]]:
+    """Return the nodes of the module by layer."""
+    parts: dict[str, list[fx.Node]] = {}
+    for node in module.graph.nodes:
+        if LAYER in node.meta:
+            parts.setdefault(node.meta[LAYER], []).append(node)
+    return parts
+
+
 def _path(node: fx.Node) -> str:
     return str(node.target).replace(".", "/") if node.op == "call_module" else ""
 
 
-def _leaving(model: onnx.ModelProto, owners: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return, by layer, the values of real numbers that its nodes hand to those of other layers or to the outputs."""
+def _leaving(model: onnx.ModelProto, owners: Mapping[str, str], formats: Sequence[int]) -> dict[str, list[str]]:
+    """Return, by layer, the values that its nodes hand to those of other layers or to the outputs."""
     maker: dict[str, str] = {}
     for node in model.graph.node:
         parts = node.name.split("/")[:-1]
@@ -113,7 +128,7 @@ def _leaving(model: onnx.ModelProto, owners: Mapping[str, str]) -> dict[str, lis
     for name, reader in readers:
         layer = maker.get(name, "")
         values = leaving.setdefault(layer, []) if layer else []
-        if reader != layer and name not in values and kinds.get(name, REAL[0]) in REAL:
+        if reader != layer and name not in values and kinds.get(name, formats[0]) in formats:
             values.append(name)
     return leaving
 
@@ -125,19 +140,13 @@ def differences(
     model = read_model(data)
     known = {name for node in model.graph.node for name in node.output}
     values = [value for value in values if value.value in known]
-    outputs = {value.name for value in model.graph.output}
-    model.graph.output.extend(onnx.ValueInfoProto(name=v.value) for v in values if v.value not in outputs)
-    try:
-        session = open_session(changed_copy(model, data))
-        received = run_session(session, batch, size, [value.value for value in values])
-    except Exception as error:  # ONNX Runtime has a class per status and no base of its own
-        raise RunError(f"The file cannot be compared layer by layer: {error}") from error
+    received = computed_values(data, [value.value for value in values], batch, size)
     nodes = {node for value in values for node in value.nodes}
     expected = seen_outputs(module, nodes, batch)
     rows: list[LayerDifference] = []
     precise: dict[fx.Node, np.ndarray] | None = None
-    for value, array in zip(values, received, strict=True):
-        other = np.asarray(array).astype(np.float64)
+    for value in values:
+        other = received[value.value].astype(np.float64)
         ours = [node for node in value.nodes if node in expected and expected[node].shape == other.shape]
         if not ours:
             continue
@@ -148,6 +157,21 @@ def differences(
             row = _row(value, expected[node], other, distances(expected[node][: len(exact)], exact))
         rows.append(replace(row, is_first=not row.agrees and all(before.agrees for before in rows)))
     return rows
+
+
+def computed_values(data: bytes | Path, names: Sequence[str], batch: Arrays, size: int = 0) -> dict[str, np.ndarray]:
+    """Return values inside a file, by name. Raises `RunError` if ONNX Runtime cannot run it."""
+    if not names:
+        return {}  # ONNX Runtime would give the outputs
+    model = read_model(data)
+    outputs = {value.name for value in model.graph.output}
+    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in dict.fromkeys(names) if name not in outputs)
+    try:
+        session = open_session(changed_copy(model, data))
+        received = run_session(session, batch, size, list(names))
+    except Exception as error:  # ONNX Runtime has a class per status and no base of its own
+        raise RunError(f"The file cannot be compared layer by layer: {error}") from error
+    return {name: np.asarray(array) for name, array in zip(names, received, strict=True)}
 
 
 def _row(

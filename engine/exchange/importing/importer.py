@@ -14,6 +14,7 @@ from engine.exchange.export import refuse_destination
 from engine.exchange.importing.assemble import Assembled, assemble, layout_of
 from engine.exchange.importing.graph import Graph, Value
 from engine.exchange.importing.lifter import Fate, Lifted, lift_graph
+from engine.exchange.importing.lifts.noted import with_noted_layers
 from engine.exchange.importing.parity import Parity, compare, first_difference
 from engine.exchange.importing.report import ImportReport, OperatorRow, ReadNetwork
 from engine.exchange.importing.values import Tensor
@@ -49,8 +50,12 @@ def import_file(
     _refuse(to, weights, constants, replaces=replaces)
     if kind.has_layers:
         return _import_network(path, to, kind, reader(kind)(path, dict(sizes or {})))
-    made = network_of(reader(kind)(path), sizes or {})
+    graph = reader(kind)(path)
+    made = network_of(graph, sizes or {})
     parity = made.compared() if compares else Parity(refusal="No comparison was asked for.")
+    if made.noted and parity.outputs and not parity.agrees:  # somebody changed the file after its layers were noted
+        made = network_of(graph, sizes or {}, trusts_notes=False)
+        parity = made.compared()
     project = Project(made.network, made.assembled.layout, identity=new_identity())
     if made.state:
         checksum = write_weights_file(weights, made.state, made.owners)
@@ -73,6 +78,8 @@ class Made:
     analysis: Analysis
     owners: Mapping[str, tuple[str, ...]]
     state: State
+    noted: bool = False
+    """Whether layers are what the metadata of the file says."""
 
     @property
     def network(self) -> Network:
@@ -122,8 +129,23 @@ class Made:
                     yield name_path(self.network, path), held
 
 
-def network_of(graph: Graph, sizes: Mapping[str, int]) -> Made:
-    """Return the network of a graph with its weights. Raises `UserError` where there is none."""
+def network_of(graph: Graph, sizes: Mapping[str, int], *, trusts_notes: bool = True) -> Made:
+    """Return the network of a graph with its weights. Raises `UserError` where there is none.
+
+    Layers that a file of our own notes in its metadata take the place of their operators, with `trusts_notes` and where
+    they fit together. Operators are read otherwise.
+    """
+    noted = with_noted_layers(graph) if trusts_notes else None
+    if noted is not None:
+        try:
+            return replace(_network_of(noted, sizes), noted=True)
+        except UserError:
+            pass
+    return _network_of(graph, sizes)
+
+
+def _network_of(graph: Graph, sizes: Mapping[str, int]) -> Made:
+    graph = replace(graph, nodes=list(graph.nodes), constants=dict(graph.constants))
     total = len(graph.nodes)
     lifted = lift_graph(graph, dict(sizes))
     ctx = lifted.context

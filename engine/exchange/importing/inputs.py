@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from engine.core.errors import UserError, plural
 from engine.exchange.importing.context import Context, Placed
 from engine.exchange.importing.graph import Node, Value
+from engine.exchange.importing.lifts.noted import dims_of, is_noted, takes_indices
 from engine.exchange.importing.values import BATCH, Tensor
 from engine.layers.base import LayerType
 from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
@@ -77,16 +78,18 @@ def _layer(ctx: Context, value: Value, sizes: list[int | str | None]) -> tuple[L
     if not value.dtype.startswith(("float", "bfloat", "int", "uint", "bool")):
         raise UserError(f"The input '{value.name}' is of type {value.dtype}, which no input layer takes.")
     first = list(_first_users(ctx, value.name))
+    noted = next((dims_of(node, value.name) for node in ctx.users.get(value.name, ()) if is_noted(node)), None)
     if rank == 2:
         return FeatureInput(channels=_known(value, sizes, 1), normalization="none"), (BATCH, "C")
     if rank == 3:
-        dims = _sequence_dims(first, sizes)
+        dims = noted or _sequence_dims(first, sizes)
         channels, steps = _known(value, sizes, dims.index("C")), _free_length(sizes[dims.index("T")])
         return SequenceInput(channels=channels, length=steps, normalization="none"), dims
     places = "HW" if rank == 4 else "DHW"
     dims = (BATCH, "C", *places)
     if _is_moved(first, [0, rank - 1, *range(1, rank - 1)]) or (rank == 4 and _has_channels_behind(sizes, first)):
         dims = (BATCH, *places, "C")
+    dims = noted or dims
     size = tuple(_place(ctx, value, sizes, dims.index(axis)) for axis in places)
     kind = ImageInput if rank == 4 else VolumeInput
     channels = _known(value, sizes, dims.index("C"))
@@ -97,8 +100,9 @@ def _layer(ctx: Context, value: Value, sizes: list[int | str | None]) -> tuple[L
 
 def _are_indices(ctx: Context, value: Value) -> bool:
     """Return whether every operator that takes the numbers rounds them to places in a table, as in files of our own."""
-    casts = ctx.users.get(value.name, ())
-    if not casts or any(node.op != "Cast" or node.attributes.get("to") not in WHOLE for node in casts):
+    users = ctx.users.get(value.name, ())
+    casts = [node for node in users if not (is_noted(node) and takes_indices(node, value.name))]
+    if not users or any(node.op != "Cast" or node.attributes.get("to") not in WHOLE for node in casts):
         return False
     return all(
         user.op == "Gather" and user.inputs[1] == node.outputs[0]

@@ -1,7 +1,7 @@
 """Compare an imported network with the program that the file is for, on random inputs of several scales."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,8 +9,9 @@ import torch
 from torch import fx
 
 from engine.core import progress
-from engine.core.errors import RunError
+from engine.core.errors import RunError, UserError
 from engine.core.types import Symbol
+from engine.data.sample_inputs import accepted_lengths
 from engine.exchange.importing.graph import Graph, Value
 from engine.exchange.importing.onnx_runner import PATIENCE_S, arrays_from_child
 from engine.exchange.importing.values import BATCH, ONE, Tensor
@@ -79,8 +80,9 @@ def compare(
     generator = np.random.default_rng(1)
     names = [name for name, _, _ in outputs]
     count = fixed_batch or SAMPLES
+    steps = _steps(network, inputs)
     batches = [
-        {value.name: _random(value, tensor, generator, float(scale), count, network) for value, tensor in inputs}
+        {value.name: _random(value, tensor, generator, float(scale), count, network, steps) for value, tensor in inputs}
         for scale in np.repeat(SCALES, BATCHES)
     ]
     theirs: list[list[np.ndarray]] = [[] for _ in names]
@@ -109,17 +111,22 @@ def _computed_apart(
 ) -> list[np.ndarray]:
     """Return the outputs of our module; where ONNX Runtime computes a part of it, from a child process. Raises
     `RunError`."""
+    is_small = sum(array.nbytes for array in feeds.values()) <= MOST_BYTES_ALONE
+    with _threads(1 if is_small else torch.get_num_threads()):
+        return _apart_from_us(module, lambda: computed(module, inputs, outputs, feeds))
+
+
+def _apart_from_us(module: fx.GraphModule, work: Callable[[], list[np.ndarray]]) -> list[np.ndarray]:
+    """Return the arrays of a computation with a module; where ONNX Runtime computes a part of it, from a child process.
+    Raises `RunError`."""
     if not any(isinstance(part, OnnxOperator) for part in module.modules()):
-        with _threads(
-            1 if sum(array.nbytes for array in feeds.values()) <= MOST_BYTES_ALONE else torch.get_num_threads()
-        ):
-            return computed(module, inputs, outputs, feeds)
+        return work()
 
-    def work() -> list[np.ndarray]:
+    def alone() -> list[np.ndarray]:
         torch.set_num_threads(1)  # the threads of OpenMP do not survive a fork
-        return computed(module, inputs, outputs, feeds)
+        return work()
 
-    return arrays_from_child(work, "it computed the operators that are kept as they are", PATIENCE_S)
+    return arrays_from_child(alone, "it computed the operators that are kept as they are", PATIENCE_S)
 
 
 @contextlib.contextmanager
@@ -169,17 +176,26 @@ def first_difference(
     found = [(layer, tensor) for layer, tensor in values if layer in nodes]
     generator = np.random.default_rng(1)
     count = fixed_batch or SAMPLES
-    feeds = {value.name: _random(value, tensor, generator, 1.0, count, network) for value, tensor in inputs}
+    steps = _steps(network, inputs)
+    feeds = {value.name: _random(value, tensor, generator, 1.0, count, network, steps) for value, tensor in inputs}
     if not found or graph.compute is None:
         return ""
     try:
         theirs = graph.compute(feeds, [tensor.name for _, tensor in found])
     except RunError:
         return ""
-    ours = seen_outputs(module, {nodes[layer] for layer, _ in found}, tuple(_given(inputs, feeds)))
-    for (layer, tensor), expected in zip(found, theirs, strict=True):
-        array = ours.get(nodes[layer])
-        if array is None or array.ndim != tensor.type.rank + 1 or expected.dtype.kind not in "fiub":
+    wanted = [nodes[layer] for layer, _ in found]
+
+    def work() -> list[np.ndarray]:
+        seen = seen_outputs(module, set(wanted), tuple(_given(inputs, feeds)))
+        return [seen.get(node, np.zeros(())) for node in wanted]
+
+    try:
+        ours = _apart_from_us(module, work)
+    except RunError:
+        return ""
+    for (layer, tensor), array, expected in zip(found, ours, theirs, strict=True):
+        if array.ndim != tensor.type.rank + 1 or expected.dtype.kind not in "fiub":
             continue
         row = _compared(layer, [expected] * BATCHES, [as_file(torch.from_numpy(array), tensor)] * BATCHES)
         if not row.is_close:
@@ -189,12 +205,23 @@ def first_difference(
     return ""
 
 
+def _steps(network: Network, inputs: Sequence[tuple[Value, Tensor]]) -> int:
+    """Return a number of steps that the network takes, for sequences of any length."""
+    if all(tensor.type.is_known for _, tensor in inputs):
+        return STEPS
+    try:
+        lengths = accepted_lengths(network)
+    except UserError:
+        return STEPS
+    return STEPS if lengths[0] <= STEPS <= lengths[-1] else lengths[0]
+
+
 def _random(
-    value: Value, tensor: Tensor, generator: np.random.Generator, scale: float, count: int, network: Network
+    value: Value, tensor: Tensor, generator: np.random.Generator, scale: float, count: int, network: Network, steps: int
 ) -> np.ndarray:
     """Return random numbers for an input of the file; whole numbers from 0 for indices."""
     known = {
-        axis: STEPS if isinstance(size, Symbol) else size
+        axis: steps if isinstance(size, Symbol) else size
         for axis, size in zip(tensor.type.axes, tensor.type.sizes, strict=True)
     }
     shape = [count if dim == BATCH else 1 if dim == ONE else known[dim] for dim in tensor.dims]

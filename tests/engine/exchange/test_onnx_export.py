@@ -14,7 +14,7 @@ import torch
 from engine.core.errors import RunError, UserError
 from engine.core.types import TensorType, features, image
 from engine.exchange import onnx_export, onnx_graph
-from engine.exchange.onnx_check import Comparison
+from engine.exchange.onnx_check import Comparison, open_session
 from engine.exchange.onnx_export import export_onnx
 from engine.layers.activation import Relu
 from engine.lowering.initialization import initialize
@@ -376,3 +376,13 @@ def test_weights_of_over_2_gb_lie_beside_the_file(tmp_path: Path) -> None:
     assert (tmp_path / "big.onnx.data").stat().st_size > 2**31
     assert to.stat().st_size < 10_000
     (tmp_path / "big.onnx.data").unlink()
+
+
+def test_numbers_as_small_as_those_before_a_logarithm_stay(tmp_path: Path) -> None:
+    """The exporter's optimiser takes numbers below 1e-8 for 0 by itself."""
+    network = chain(layer("feature_input", channels=2, normalization="none"), layer("scaling", scale=1.0, shift=1e-9))
+    done = export_onnx(
+        network, build(network, analyse(network)).state_dict(), tmp_path / "n.onnx", facts=None, samples=None
+    )
+    (found,) = open_session(done.path).run(None, {"feature_input_1": np.zeros((1, 2), np.float32)})
+    assert found.tolist() == [[np.float32(1e-9)] * 2]

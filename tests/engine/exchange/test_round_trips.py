@@ -32,22 +32,7 @@ from tests.engine.layers.test_parity import network_of as printed_network
 from tests.strategies import Case, cases, lifelike
 
 # Layer types that an ONNX file does not give back in every case; `docs/onnx.md` has the reasons.
-LOOPS = ("projected_lstm", "projected_gru", "peephole_lstm", "lstm", "bilstm", "gru", "bigru", "rnn", "birnn")
-SPECTRA = (
-    "stft",
-    "inverse_stft",
-    "cwt",
-    "inverse_cwt",
-    "modwt",
-    "spectral_conv1d",
-    "spectral_conv2d",
-    "spectral_conv3d",
-)
-PLACES = ("resize1d", "resize2d", "resize3d", "embedding_bag", "quadratic", "max_unpool2d", "grouped_attention")
-# An input layer of indices that nothing looks up is one of numbers in the file.
-NOT_FROM_ONNX = {*LOOPS, *SPECTRA, *PLACES, "sequence_input"}
-# The file keeps operators that have no layer; they come back as such and compute the same.
-OPAQUE = {"einsum", "fractional_max_pool3d", "fold", "one_hot", "flip", "repeat"}
+NOT_FROM_ONNX = {"spectral_conv1d", "spectral_conv2d", "spectral_conv3d", "sequence_input"}
 SOURCES = ("mlp", "autoencoder", "conv1d_signals", "lstm_classifier", "seq2seq", "narx")
 SHORT_KEYS = ("embedding", "log_sigmoid")
 RULES = settings(deadline=None, suppress_health_check=list(HealthCheck), phases=(Phase.explicit, Phase.generate))
@@ -121,8 +106,7 @@ def comes_back(case: Case, folder: Path) -> bool:
     except UserError:
         assert case.type.key in NOT_FROM_ONNX, case
         return False
-    is_opaque = any(fate.opaque for fate in made.lifted.fates.values())
-    assert not is_opaque or case.type.key in OPAQUE, made.lifted.fates
+    assert not any(fate.opaque for fate in made.lifted.fates.values()), made.lifted.fates
     batches = [
         [x.numpy() for x in random_inputs(_with_length(types_of(known)), batch)]
         for known in known_cases(case)
@@ -156,7 +140,7 @@ def test_all_layers_come_back_from_onnx(key: str, tmp_path: Path) -> None:
 
 def test_layers_that_do_not_come_back_are_in_the_docs() -> None:
     page = (ROOT / "docs" / "onnx.md").read_text(encoding="utf-8")
-    assert [key for key in (*NOT_FROM_ONNX, *OPAQUE) if f"`{key}`" not in page] == []
+    assert [key for key in NOT_FROM_ONNX if f"`{key}`" not in page] == []
 
 
 def template_comes_back(name: str, folder: Path) -> None:

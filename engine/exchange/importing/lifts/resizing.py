@@ -8,7 +8,7 @@ import numpy as np
 from engine.exchange.importing.context import Context
 from engine.exchange.importing.graph import Node
 from engine.exchange.importing.registry import lift
-from engine.exchange.importing.values import NotLiftable, Tensor
+from engine.exchange.importing.values import Dim, NotLiftable, Sizes, Tensor
 from engine.layers.resizing import Resize1d, Resize2d, Resize3d
 
 LAYERS = {1: Resize1d, 2: Resize2d, 3: Resize3d}
@@ -38,7 +38,7 @@ def resize(ctx: Context, node: Node) -> Tensor:
     if ctx.attribute(node, "keep_aspect_ratio_policy", "stretch") != "stretch":
         raise NotLiftable("keeps the aspect ratio")
     scales = ctx.optional_numbers(node, 1 if is_old else 2)
-    sizes = None if is_old else ctx.optional_numbers(node, 3)
+    sizes = None if is_old else _sizes(ctx, node)
     before = [x.known(dim) for dim in range(2, x.rank)]
     after = _after(ctx, node, x, before, scales, sizes)
     rounding = "floor" if is_old else ctx.attribute(node, "nearest_mode", "round_prefer_floor")
@@ -55,16 +55,29 @@ def upsample(ctx: Context, node: Node) -> Tensor:
     return _resized(ctx, node, x, after, ctx.attribute(node, "mode", "nearest"), "asymmetric", "floor", "asymmetric")
 
 
+def _sizes(ctx: Context, node: Node) -> Sequence[Dim] | None:
+    """Return the sizes that are asked for; that of the batch may depend on the input."""
+    held = ctx.optional(node, 3)
+    if isinstance(held, Sizes):
+        return held.items
+    numbers = ctx.optional_numbers(node, 3)
+    return None if numbers is None else [int(size) for size in numbers.reshape(-1)]
+
+
 def _after(
-    ctx: Context, node: Node, x: Tensor, before: list[int], scales: np.ndarray | None, sizes: np.ndarray | None
+    ctx: Context, node: Node, x: Tensor, before: list[int], scales: np.ndarray | None, sizes: Sequence[Dim] | None
 ) -> list[int]:
     """Return the sizes of the places afterwards; whole numbers, so that sizes and scales agree."""
     listed = [x.dims.index(x.dims[axis]) for axis in _axes(ctx, node, x)]
-    if sizes is not None and sizes.size:
-        given = dict(zip(listed, (int(size) for size in sizes), strict=True))
-        if any(given.get(dim, x.size(dim)) != x.size(dim) for dim in (1,)):
+    if sizes:
+        given = dict(zip(listed, sizes, strict=True))
+        if given.get(1, x.size(1)) != x.size(1):
             raise NotLiftable("resizes the channels")
-        return [given.get(dim, size) for dim, size in enumerate(before, 2)]
+        wanted = [given.get(dim, size) for dim, size in enumerate(before, 2)]
+        known = [size for size in wanted if isinstance(size, int)]
+        if len(known) < len(wanted):
+            raise NotLiftable("resizes to a size that is known only when the network runs")
+        return known
     if scales is None or not scales.size:
         raise NotLiftable("has neither sizes nor scales")
     factors = dict(zip(listed, (float(scale) for scale in scales), strict=True))

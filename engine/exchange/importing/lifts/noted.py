@@ -1,0 +1,148 @@
+"""Layers that a file of Netwright notes: each takes the place of the operators between its values."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from engine.core.errors import FieldErrors
+from engine.core.types import TensorType
+from engine.exchange.importing.context import Context
+from engine.exchange.importing.graph import OWN_DOMAIN, Constant, Graph, Node
+from engine.exchange.importing.registry import Values, lift
+from engine.exchange.importing.values import BATCH, NotLiftable
+from engine.exchange.onnx_notes import KEY, NOTED
+from engine.layers.base import LayerType
+from engine.network.catalog import catalog
+
+OP = "Layer"
+LONGEST_NOTE = 10_000_000
+MOST_NOTES = 10_000
+_Refused = (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError, FieldErrors)
+
+
+def with_noted_layers(graph: Graph) -> Graph | None:
+    """Return a copy of the graph with the layers that its metadata notes in the place of their operators; None where
+    there are none. Notes that do not fit the graph are left out."""
+    text = graph.metadata.get(KEY, "")
+    if not text or len(text) > LONGEST_NOTE:
+        return None
+    try:
+        rows = json.loads(text)
+        found = [node for row in rows[:MOST_NOTES] if (node := _node(row, graph)) is not None]
+    except _Refused:
+        return None
+    copied = replace(graph, nodes=list(graph.nodes), constants=dict(graph.constants))
+    placed = [_put(copied, node) for node in found]
+    return copied if any(placed) else None
+
+
+def _node(row: Any, graph: Graph) -> Node | None:
+    """Return a noted layer as a node without its operators, None for a note of another version or about values that
+    the graph lacks."""
+    try:
+        if row["type"] not in NOTED:
+            return None
+        type = catalog()[row["type"]].read(row["fields"], "layers")
+        ends = [*row["inputs"], *(one for one in row["outputs"] if one is not None)]
+        weights = {str(name): _weight(held, graph.constants) for name, held in row.get("weights", {}).items()}
+        attributes = {
+            "type": type,
+            "inputs": [tuple(map(str, one["dims"])) for one in row["inputs"]],
+            "kinds": [str(one["kind"]) for one in row["inputs"]],
+            "outputs": [tuple(map(str, one["dims"])) if one is not None else () for one in row["outputs"]],
+            "weights": weights,
+        }
+        names = [one["value"] for one in ends]
+        counts = (len(row["inputs"]), len(row["outputs"]))
+        if not all(isinstance(name, str) and name for name in names) or not row["inputs"]:
+            return None
+        if counts != (len(type.input_ports()), len(type.output_ports())) or not set(names) <= graph.names():
+            return None
+        outputs = [one["value"] if one is not None else "" for one in row["outputs"]]
+        inputs = [one["value"] for one in row["inputs"]]
+        scope = tuple(part for part in str(row["name"]).split("/")[:32] if part)
+    except _Refused:
+        return None
+    return Node(OP, inputs, outputs, attributes, "/".join(scope), OWN_DOMAIN, scope)
+
+
+def _weight(held: Any, constants: Mapping[str, Constant]) -> tuple[tuple[Constant, ...], bool]:
+    """Return the tensors of the file that are a weight, and whether it is transposed there."""
+    return tuple(constants[name] for name in held["tensors"]), bool(held["transposed"])
+
+
+def _put(graph: Graph, node: Node) -> bool:
+    """Put a noted layer behind what it takes, and remove what it gives from the operators that computed it; False where
+    what it gives is not computed behind what it takes."""
+    makers = {name: at for at, one in enumerate(graph.nodes) for name in one.outputs if name}
+    given = {one.name for one in graph.inputs}
+    known = [makers.get(name, -1) for name in node.inputs if name in makers or name in given]
+    made = [makers.get(name, -1) for name in node.outputs if name]
+    if len(known) != len(node.inputs) or not made or min(made) <= (place := max(known)):
+        return False
+    node.parts = tuple(one.label for one in _between(graph, node)) or (OP,)
+    for at in set(made):
+        maker = graph.nodes[at]
+        graph.nodes[at] = replace(
+            maker, outputs=[f"{one}.operator" if one in node.outputs else one for one in maker.outputs]
+        )
+    graph.nodes.insert(place + 1, node)
+    return True
+
+
+def _between(graph: Graph, node: Node) -> Iterator[Node]:
+    """Yield the operators that compute what a noted layer gives from what it takes."""
+    makers = graph.makers()
+    waiting, seen = [name for name in node.outputs if name], set(node.inputs)
+    while waiting:
+        name = waiting.pop()
+        maker = makers.get(name)
+        if name in seen or maker is None:
+            continue
+        if seen.isdisjoint(maker.outputs):
+            yield maker
+        seen.update(maker.outputs)
+        waiting += [*maker.inputs, *maker.outer_names()]
+
+
+@lift(OP, domain=OWN_DOMAIN)
+def noted(ctx: Context, node: Node) -> Values:
+    """A layer that the file notes, with the dimensions that its values have there."""
+    type: LayerType = node.attributes["type"]
+    inputs = [ctx.relayout(node, ctx.tensor(node, at), dims) for at, dims in enumerate(node.attributes["inputs"])]
+    found = ctx.add_all(node, type, *inputs, weights=_weights(node, type, tuple(one.type for one in inputs)))
+    dims = node.attributes["outputs"]
+    if any(shown and sorted(shown) != sorted((BATCH, *one.type.axes)) for one, shown in zip(found, dims, strict=True)):
+        raise NotLiftable("gives other dimensions than its note says")
+    return tuple(one.viewed(shown) if shown else None for one, shown in zip(found, dims, strict=True))
+
+
+def _weights(node: Node, type: LayerType, inputs: tuple[TensorType, ...]) -> dict[str, np.ndarray]:
+    weights = {}
+    for name, sizes in type.weights(*inputs).items():
+        tensors, is_transposed = node.attributes["weights"][name]
+        if sum(one.count for one in tensors) != math.prod(sizes):
+            raise NotLiftable(f"has no weights '{name}' of its sizes")
+        array = np.concatenate([one.array() for one in tensors]) if len(tensors) > 1 else tensors[0].array()
+        weights[name] = array.T if is_transposed else array
+    return weights
+
+
+def is_noted(node: Node) -> bool:
+    """Return whether a node is a layer that the file notes."""
+    return node.op == OP and node.domain == OWN_DOMAIN
+
+
+def takes_indices(node: Node, name: str) -> bool:
+    """Return whether a noted layer takes a value as indices."""
+    kinds = [kind for given, kind in zip(node.inputs, node.attributes["kinds"], strict=True) if given == name]
+    return bool(kinds) and all(kind == "index" for kind in kinds)
+
+
+def dims_of(node: Node, name: str) -> tuple[str, ...]:
+    """Return the dimensions of a value that a noted layer takes."""
+    return next(dims for given, dims in zip(node.inputs, node.attributes["inputs"], strict=True) if given == name)

@@ -1,0 +1,124 @@
+"""Layers that a file of our own notes in its metadata come back as they were, and changed files as they are now."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+from engine.exchange.importing.graph import Graph
+from engine.exchange.importing.importer import import_file, network_of
+from engine.exchange.importing.lifts.noted import with_noted_layers
+from engine.exchange.importing.onnx_file import read
+from engine.exchange.onnx_export import export_onnx
+from engine.exchange.onnx_notes import KEY
+from engine.layers.recurrent_variants import PeepholeLstm
+from engine.network.network import Network
+from engine.project.file import load
+from tests.builders import chain, layer
+from tests.engine.layers.test_parity import built
+
+
+def exported(network: Network, folder: Path) -> Path:
+    path = folder / "net.onnx"
+    export_onnx(network, built(network).state_dict(), path, facts=None, samples=None)
+    return path
+
+
+@pytest.fixture(scope="module")
+def resized(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = layer("resize2d", by="size", size=(7, 5), method="linear")
+    start = layer("image_input", channels=3, size=4, normalization="none")
+    return exported(chain(start, made, layer("conv2d", filters=2, kernel=1)), tmp_path_factory.mktemp("resized"))
+
+
+@pytest.fixture(scope="module")
+def recurrent(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    start = layer("sequence_input", channels=3, length=5, normalization="none")
+    made = layer("peephole_lstm", hidden_units=4)
+    return exported(chain(start, made, layer("tanh")), tmp_path_factory.mktemp("recurrent"))
+
+
+def changed(path: Path, folder: Path, change: Callable[[onnx.ModelProto], None]) -> Path:
+    model = onnx.load(path)
+    change(model)
+    onnx.save(model, folder / "changed.onnx")
+    return folder / "changed.onnx"
+
+
+def with_note(edit: Callable[[dict[str, Any]], None]) -> Callable[[onnx.ModelProto], None]:
+    """A change of the note on the first layer."""
+
+    def change(model: onnx.ModelProto) -> None:
+        (entry,) = (one for one in model.metadata_props if one.key == KEY)
+        rows = json.loads(entry.value)
+        edit(rows[0])
+        entry.value = json.dumps(rows)
+
+    return change
+
+
+def test_a_loop_over_steps_comes_back_with_the_weights_that_the_file_has_now(recurrent: Path, tmp_path: Path) -> None:
+    def scale(model: onnx.ModelProto) -> None:
+        for one in model.graph.initializer:
+            if one.name.endswith("weight_hh_l0"):
+                one.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(one) * np.float32(3.0), one.name))
+
+    path = changed(recurrent, tmp_path, scale)
+    report = import_file(path, tmp_path / "net.netwright")
+    assert report.parity.agrees, report.parity
+    types = [one.type for one in load(tmp_path / "net.netwright").project.network.layers.values()]
+    assert PeepholeLstm(hidden_units=4) in types
+    assert next(row for row in report.operators if row.operator == "Scan").lifted == 1
+
+
+def test_a_note_that_is_wrong_gives_way_to_the_operators(resized: Path, tmp_path: Path) -> None:
+    path = changed(resized, tmp_path, with_note(lambda row: row["fields"].update(method="nearest")))
+    assert not network_of(read(path), {}).compared().agrees
+    report = import_file(path, tmp_path / "net.netwright")
+    assert report.parity.agrees, report.parity
+    (found,) = (
+        one.type
+        for one in load(tmp_path / "net.netwright").project.network.layers.values()
+        if one.type.key == "resize2d"
+    )
+    assert found.changed()["method"] == "linear"
+
+
+def test_a_note_that_does_not_fit_together_gives_way_to_the_operators(resized: Path, tmp_path: Path) -> None:
+    path = changed(resized, tmp_path, with_note(lambda row: row.update(type="embedding_bag", fields={})))
+    assert network_of(read(path), {}).compared().agrees
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda row: row.clear(),
+        lambda row: row.update(type="custom"),
+        lambda row: row.update(type=7),
+        lambda row: row.update(fields={"size": "?"}),
+        lambda row: row.update(inputs=[{"value": "nothing", "dims": ["N", "C", "H", "W"], "kind": "real"}]),
+        lambda row: row.update(inputs=row["outputs"], outputs=row["inputs"]),
+        lambda row: row.update(inputs=[]),
+        lambda row: row.update(inputs=3),
+        lambda row: row.update(weights={"weight": {"tensors": ["none"], "transposed": False}}),
+        lambda row: row["outputs"][0].update(dims=["N", "C"]),
+        lambda row: row["inputs"][0].update(dims=None),
+        lambda row: row["inputs"][0].update(value=["a"]),
+    ],
+)
+def test_a_note_of_anything_else_is_left_out(
+    edit: Callable[[dict[str, Any]], None], resized: Path, tmp_path: Path
+) -> None:
+    made = network_of(read(changed(resized, tmp_path, with_note(edit))), {})
+    assert not made.noted
+    assert made.compared().agrees
+
+
+@pytest.mark.parametrize("text", ["", "{", "7", "[7]", "[" * 100_000, '{"a": 1}', "[null]", '[{"type": []}]'])
+def test_metadata_that_is_no_note_is_left_out(text: str) -> None:
+    assert with_noted_layers(Graph([], {}, (), (), 18, metadata={KEY: text})) is None
