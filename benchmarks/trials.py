@@ -2,14 +2,16 @@
 
     python benchmarks/trials.py overhead --trials 12
     python benchmarks/trials.py contest --trials 100 --rounds 1 --peers ours,optuna,ray --python PYTHON_WITH_RAY
+    python benchmarks/trials.py contest --trials 20 --peers ours_on_ray,ray --profile NAME --python PYTHON_WITH_RAY
 
 `overhead` trains a small network, one trial at a time. Of each trial it takes the time from its first line in the log
 to its last, less the time of the training that its result tells, and the processor time of all its processes.
 
 `contest` trains W2 of `peer.py` with the same learn rates in turns: by `experiment run`, by a hand-written script for
 optuna in one process, and by Ray Tune with a trial per core; each from the start of its process to its end, and without
-the time until its first trial begins. The scripts of the others only train and measure the accuracy at the end; ours
-keeps curves, checkpoints and networks.
+the time until its first trial begins. With a profile, `ours_on_ray` and Ray Tune have their trials on the Ray cluster
+of that profile, which runs already, as many at a time as this machine has cores. The scripts of the others only train
+and measure the accuracy at the end; ours keeps curves, checkpoints and networks.
 """
 
 import argparse
@@ -106,7 +108,7 @@ def _loaded(path: Path) -> Any:
 # ---- beside others ----
 
 
-def contest(peers: list[str], count: int, rounds: int, python: str, epochs: int) -> None:
+def contest(peers: list[str], count: int, rounds: int, python: str, epochs: int, profile: str) -> None:
     """Run the peers in turns and print their trials per hour."""
     found: dict[str, list[float]] = {peer: [] for peer in peers}
     for _ in range(rounds):
@@ -114,18 +116,27 @@ def contest(peers: list[str], count: int, rounds: int, python: str, epochs: int)
             with tempfile.TemporaryDirectory() as folder:
                 path = write_project(Path(folder), count, 391, epochs, os.cpu_count() or 1)
                 began = time.time()
-                first, last = globals()[f"by_{peer}"](path, count, epochs, python)
+                first, last = globals()[f"by_{peer}"](path, count, epochs, python, profile)
                 found[peer].append(3600 * count / (last - first))
                 print(f"{peer}: {found[peer][-1]:,.0f} trials per hour, {first - began:.1f} s to the first", flush=True)
-    best = max(median(found[peer]) for peer in peers if peer != "ours")
+    best = max(median(found[peer]) for peer in peers if not peer.startswith("ours"))
     print(json.dumps({"trials_per_hour": {p: round(median(v)) for p, v in found.items()}}))
-    if "ours" in peers:
-        print(f"ours, times the better of the others: {median(found['ours']) / best:.2f}")
+    for peer in (peer for peer in peers if peer.startswith("ours")):
+        print(f"{peer}, times the better of the others: {median(found[peer]) / best:.2f}")
 
 
-def by_ours(path: Path, count: int, epochs: int, python: str) -> tuple[float, float]:
+def by_ours(path: Path, count: int, epochs: int, python: str, profile: str) -> tuple[float, float]:
     """Train the trials by `experiment run`; return when the first began and the last ended."""
-    command = [sys.executable, "-m", "engine", "experiment", "run", str(path), "--json"]
+    return _by_command([sys.executable], path, count)
+
+
+def by_ours_on_ray(path: Path, count: int, epochs: int, python: str, profile: str) -> tuple[float, float]:
+    """The same in places of a Ray cluster."""
+    return _by_command([python], path, count, "--environment", "parallel", "--profile", profile)
+
+
+def _by_command(python: list[str], path: Path, count: int, *where: str) -> tuple[float, float]:
+    command = [*python, "-m", "engine", "experiment", "run", str(path), "--json", *where]
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     from engine.runs.experiments import open_experiment
 
@@ -134,19 +145,30 @@ def by_ours(path: Path, count: int, epochs: int, python: str) -> tuple[float, fl
     return min(trial.started for trial in trials), max(trial.ended for trial in trials)
 
 
-def by_optuna(path: Path, count: int, epochs: int, python: str) -> tuple[float, float]:
+def by_optuna(path: Path, count: int, epochs: int, python: str, profile: str) -> tuple[float, float]:
     """Train the trials by optuna in one process."""
     return _by_script("optuna", path, count, epochs, python)
 
 
-def by_ray(path: Path, count: int, epochs: int, python: str) -> tuple[float, float]:
+def by_ray(path: Path, count: int, epochs: int, python: str, profile: str) -> tuple[float, float]:
     """Train the trials by Ray Tune, one per core at a time."""
-    return _by_script("ray", path, count, epochs, python)
+    if not profile:
+        return _by_script("ray", path, count, epochs, python)
+    from engine.cluster.profile_file import find_profile
+    from engine.launch.remote.ray_address import address_of_head, ray_environment
+
+    cluster = find_profile(profile)
+    environment = {**os.environ, **ray_environment(cluster), "PYTHONPATH": str(ROOT)}
+    address = address_of_head(cluster.address)
+    return _by_script("ray", path, count, epochs, python, f"--address={address}", environment=environment)
 
 
-def _by_script(name: str, path: Path, count: int, epochs: int, python: str) -> tuple[float, float]:
-    command = [python, __file__, name, "--data", str(path.with_name("data.npz")), f"--trials={count}"]
-    ran = subprocess.run([*command, f"--epochs={epochs}"], check=True, capture_output=True, text=True)
+def _by_script(
+    name: str, path: Path, count: int, epochs: int, python: str, *more: str, environment: dict[str, str] | None = None
+) -> tuple[float, float]:
+    command = [python, __file__, name, "--data", str(path.with_name("data.npz")), f"--trials={count}", *more]
+    command.append(f"--epochs={epochs}")
+    ran = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
     first, last = json.loads(ran.stdout.splitlines()[-1])
     return first, last
 
@@ -191,14 +213,16 @@ def optuna_script(data: Path, count: int, epochs: int) -> None:
     print(json.dumps([began, time.time()]))
 
 
-def ray_script(data: Path, count: int, epochs: int) -> None:
-    """The same for Ray Tune: the data lies in its object store, each trial has a core."""
+def ray_script(data: Path, count: int, epochs: int, address: str) -> None:
+    """The same for Ray Tune, on a cluster of its own or one at an address: the data lies in its object store, each
+    trial has a core."""
     import numpy as np
     import ray
     import torch
     from ray import tune
 
-    ray.init(num_cpus=os.cpu_count(), include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+    own = {} if address else {"num_cpus": os.cpu_count(), "include_dashboard": False}
+    ray.init(address=address or None, logging_level="ERROR", log_to_driver=False, **own)
     loaded = np.load(data)
 
     def trial(config: dict[str, Any], x: Any, y: Any) -> None:
@@ -211,7 +235,7 @@ def ray_script(data: Path, count: int, epochs: int) -> None:
         tuner = tune.Tuner(
             with_data,
             param_space={"rate": tune.grid_search(rates(count))},
-            tune_config=tune.TuneConfig(metric="accuracy", mode="max"),
+            tune_config=tune.TuneConfig(metric="accuracy", mode="max", max_concurrent_trials=os.cpu_count()),
             run_config=tune.RunConfig(storage_path=folder, verbose=0),
         )
         ends = [result.metrics for result in tuner.fit()]
@@ -227,7 +251,9 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--peers", default="ours,optuna,ray")
     parser.add_argument("--python", default=sys.executable, help="an interpreter with torch, optuna and ray[tune]")
+    parser.add_argument("--profile", default="", help="cluster profile of a Ray that runs already")
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--address", default="")
     given = parser.parse_args()
     match given.part:
         case "overhead":
@@ -235,11 +261,11 @@ def main() -> None:
             per_epoch = (long["processor"] - short["processor"]) / 23
             print(f"processor time per trial beside its epochs: {short['processor'] - per_epoch:.3f} s")
         case "contest":
-            contest(given.peers.split(","), given.trials, given.rounds, given.python, given.epochs)
+            contest(given.peers.split(","), given.trials, given.rounds, given.python, given.epochs, given.profile)
         case "optuna":
             optuna_script(given.data, given.trials, given.epochs)
         case "ray":
-            ray_script(given.data, given.trials, given.epochs)
+            ray_script(given.data, given.trials, given.epochs, given.address)
 
 
 if __name__ == "__main__":
