@@ -46,12 +46,19 @@ class ActiveRun:
     """What the coordinator of a run on a cluster asks for, see `PlacePlacer`."""
     answers: int = -1
     """The pipe that its answers go to."""
+    is_displaced: bool = False
+    """Whether it has lost its place."""
 
     @property
     def descriptors(self) -> list[int]:
         """Descriptors that no other run may hold."""
+        return [*self.news, *(number for number in (self.pipe, self.answers) if number >= 0)]
+
+    @property
+    def news(self) -> list[int]:
+        """Descriptors that tell of its end and of what it asks for."""
         asking = self.requests.descriptor if self.requests is not None else -1
-        return [number for number in (self.pidfd, self.pipe, asking, self.answers) if number >= 0]
+        return [number for number in (self.pidfd, asking) if number >= 0]
 
     def asked(self) -> list[dict[str, Any]]:
         """Return what its coordinator asks its place for."""
@@ -62,9 +69,10 @@ class ActiveRun:
         with contextlib.suppress(OSError):  # it has ended
             os.write(self.answers, json.dumps(message).encode() + b"\n")
 
-    def kill(self) -> None:
-        """End its coordinator, if it is a child of ours."""
+    def displace(self) -> None:
+        """End its coordinator, if it is a child of ours: its place is lost."""
         if self.pid:
+            self.is_displaced = True
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
 

@@ -92,9 +92,9 @@ class ClusterPlaces:
         """Pass on what the runs and the cluster say, and ask for as many places as are left to fill. Raises
         `RunError`."""
         by_place = {run.slot.place: run for run in active.values() if run.slot.place}
-        for message in self._answers.read():
+        for message in self._answers.read() if self._is_connected else ():
             self._take(message, by_place)
-        if not self._answers.is_open:
+        if not (self._is_connected and self._answers.is_open):
             self._connect_again(by_place)
         for place, run in by_place.items():
             for offer in run.asked():
@@ -106,12 +106,13 @@ class ClusterPlaces:
             "limits": {"CPU": options.cores, "GPU": options.gpus},
             "busy": sorted(by_place),
         }
-        if wanted != self._asked and self._answers.is_open:
+        if wanted != self._asked and self._is_connected:
             self._asked = wanted
             self._say(**wanted)
 
     def close(self) -> None:
         """Give all places back."""
+        self._is_connected = False
         for pipe in (self._client.stdin, self._client.stdout):
             if pipe is not None:
                 with contextlib.suppress(OSError):
@@ -127,6 +128,7 @@ class ClusterPlaces:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
         self._client = start_client(self._profile, self._errors)
         assert self._client.stdout is not None
+        self._is_connected = True
         self._answers, self._asked = ReportReader(self._client.stdout.fileno()), {}
         self._waits = f"connects to the cluster {self._profile.name}"
         on_hosts = {
@@ -153,41 +155,41 @@ class ClusterPlaces:
     def _take(self, message: Mapping[str, Any], by_place: Mapping[int, ActiveRun]) -> None:
         """Take in what the process says. Raises `RunError` where no trial can be placed."""
         self._waits = message.get("waits", self._waits)
-        if failed := message.get("failed") or message.get("refused"):
-            raise RunError(failed)
+        if "failed" in message or ("refused" in message and not self._lost_at):
+            raise RunError(message.get("failed") or message["refused"])
         place = int(message.get("place", 0))
         if "host" in message:
             self._hosts[place], self._lost_at = message["host"], 0.0
         elif "label" in message and place in by_place:
             by_place[place].tell(message)
-        elif "lost" in message:
-            self._waits = message["lost"] if not place else self._waits
+        elif place and "lost" in message:
             self._lose(place, by_place)
+        else:  # the head is lost, or does not answer yet
+            self._waits = message.get("lost") or message.get("refused") or self._waits
 
     def _lose(self, place: int, by_place: Mapping[int, ActiveRun]) -> None:
         """End the coordinator of the run in a place that is lost: the run is tried again in another one."""
         self._hosts.pop(place, None)
         if place in by_place:
-            by_place[place].kill()
+            by_place[place].displace()
 
     def _connect_again(self, by_place: Mapping[int, ActiveRun]) -> None:
         """Connect again where Ray was lost. Raises `RunError` after a time."""
         now = time.monotonic()
-        for place in list(self._hosts):
-            self._lose(place, by_place)
-        if not self._lost_at:
-            self._lost_at, self._next_try = now, now + PAUSE_S
-        if now < self._next_try:
+        if not self._is_connected:
+            if now >= self._next_try:
+                self._connect()
             return
         said = self._said()
+        self.close()
+        for place in list(self._hosts):
+            self._lose(place, by_place)
+        self._lost_at, self._next_try = self._lost_at or now, now + PAUSE_S
         if now - self._lost_at > CONNECT_AGAIN_S:
             raise RunError(
                 f"The cluster {self._profile.name} was lost and does not come back{f': {said}' if said else '.'}",
                 hint=f"Once it is there again: netwright-engine experiment run {self._folder.path}",
             )
-        self._next_try = now + PAUSE_S
-        self.close()
-        self._connect()
 
     def _said(self) -> str:
         """Return why the process has ended."""

@@ -59,7 +59,7 @@ class Runner:
     """Runner of one experiment. `tell` is called with a trial whenever its state or its runs have changed."""
 
     def __init__(self, folder: ExperimentFolder, tell: Tell = lambda trial: None) -> None:
-        self._folder, self._tell = folder, tell
+        self._folder, self._tell = ExperimentFolder(folder.path.absolute()), tell  # runs start in another folder
         self._active: dict[str, ActiveRun] = {}
         self._at_work: dict[int, TrialAtWork] = {}
         self._trials: dict[int, Trial] = {}
@@ -304,8 +304,7 @@ class Runner:
 
     def _wait(self) -> None:
         """Wait until a run ends, at most until the next look."""
-        news = [*self._places.descriptors[:1], *(run.pidfd for run in self._active.values() if run.pidfd >= 0)]
-        news += [run.requests.descriptor for run in self._active.values() if run.requests is not None]
+        news = [*self._places.descriptors[:1], *(one for run in self._active.values() for one in run.news)]
         select.select(news, [], [], CURVES_S if self._watch.is_on else LOOK_S)
 
     def _attend_places(self) -> None:
@@ -347,15 +346,16 @@ class Runner:
 
     def _ended(self, run: ActiveRun) -> None:
         said, trial, at_work = run.said(), self._trials[run.trial], self._at_work[run.trial]
+        state = run.folder.state() if run.folder.info.is_file() else "lost" if run.is_displaced else ""
         if at_work.decision is not None:
             self._record_pruned(at_work, run.name)
         elif "refusal" in said:
             self._record(run.trial, TrialRun(run.name, "refused", reason=str(said["refusal"])))
-        elif "defect" in said or not run.folder.info.is_file():
-            reason = "its process ended before the run began"
-            reason = f"A defect of Netwright: {said['defect']}" if "defect" in said else reason
+        elif "defect" in said or not state:
+            early = "its process ended before the run began"
+            reason = f"A defect of Netwright: {said['defect']}" if "defect" in said else early
             self._record(run.trial, TrialRun(run.name, "failed", reason=reason))
-        elif (state := run.folder.state()) == "stopped" and self._is_stopping:
+        elif state == "stopped" and self._is_stopping:
             return  # it goes on with the experiment
         elif state == "lost" and not self._was_tried_again(run):
             at_work.waiting[run.name] = self._projects_of(trial)[run.name]

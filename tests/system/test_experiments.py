@@ -51,9 +51,9 @@ def started(*arguments: str) -> Process:
         os.close(null)
 
 
-def wait_until(is_so: Any, what: str) -> None:
+def wait_until(is_so: Any, what: str, patience_s: float = PATIENCE_S) -> None:
     """Until something holds; the test fails where that takes too long."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + patience_s
     while not is_so():
         assert time.monotonic() < deadline, what
         os.sched_yield()

@@ -10,7 +10,7 @@ import pytest
 
 from engine.runs.experiments import ExperimentFolder, Trial, open_experiment
 from engine.runs.folder import RunFolder
-from tests.engine.experiments.test_cluster_places import project_file, reached
+from tests.engine.experiments.test_cluster_places import kill_place, project_file, reached, workers
 from tests.system.test_experiments import wait_until
 from tests.system.test_ray import cluster, profile, raylets  # noqa: F401  # fixtures
 from tests.warm import Process
@@ -63,14 +63,25 @@ def test_the_same_grid_reaches_the_same_on_ray(tmp_path: Path) -> None:
     assert RunFolder(found[0].run_path("1")).read_info().placement.resolved == "parallel"
 
 
+def test_the_same_trials_are_pruned_on_ray(tmp_path: Path) -> None:
+    found = []
+    for name, where in (("ray", ON_RAY), ("here", ("--at-once", "2"))):
+        path = project_file(tmp_path / name, trials=9, epochs=8)
+        options = ("training.validation_frequency=3", "experiment.pruning=median")
+        found.append(run(path, *where, *(word for option in options for word in ("--set", option))))
+    compare(*found)
+    assert "pruned" in {trial.state for trial in found[0].read_trials()}
+
+
 def kill(killed: str, path: Path, runner: int, choice: random.Random) -> bool:
     """Kill a process of a run under way, or the runner; False where there was none."""
+    if killed == "place":
+        return kill_place(path)
     if not (found := workers(path)):
         return False
     worker, coordinator = choice.choice(found)
-    with contextlib.suppress(psutil.NoSuchProcess, IndexError):
+    with contextlib.suppress(psutil.NoSuchProcess):
         victims = {"worker": worker, "coordinator": coordinator, "runner": runner}
-        victims["place"] = psutil.Process(worker).parents()[1].pid
         psutil.Process(victims[killed]).kill()
         return True
     return False
@@ -82,13 +93,15 @@ def test_a_killed_process_changes_nothing(killed: str, tmp_path: Path, here: Exp
     process = experiment(path, *ON_RAY)
     choice = random.Random(killed)
     for _ in range(3):
-        wait_until(lambda p=process.pid: kill(killed, path, p, choice), "no worker")
+        wait_until(lambda p=process.pid: kill(killed, path, p, choice), "no worker", PATIENCE_S)
         if killed == "runner":
             process.wait(PATIENCE_S)
             process.close()
             process = experiment(open_experiment(path).path)
         before = len(trials_of(path))
-        wait_until(lambda n=before, p=process.pid: not psutil.pid_exists(p) or len(trials_of(path)) > n, "stuck")
+        wait_until(
+            lambda n=before, p=process.pid: not psutil.pid_exists(p) or len(trials_of(path)) > n, "stuck", PATIENCE_S
+        )
     with process:
         assert process.wait(PATIENCE_S) == 0
     compare(open_experiment(path), here)
@@ -98,19 +111,8 @@ def test_a_lost_node_changes_nothing(tmp_path: Path, here: ExperimentFolder) -> 
     """The last test: the cluster has one node then."""
     path = project_file(tmp_path / "ray", trials=8, epochs=60)
     with experiment(path, *ON_RAY, "--set", "experiment.at_once=8") as process:
-        wait_until(lambda: len(workers(path)) > 4, "the second node has no trial")
+        wait_until(lambda: len(workers(path)) > 4, "the second node has no trial", PATIENCE_S)
         for each in [raylets()[-1], *raylets()[-1].children(recursive=True)]:
             each.kill()
         assert process.wait(PATIENCE_S) == 0
     compare(open_experiment(path), here)
-
-
-def workers(path: Path) -> list[tuple[int, int]]:
-    """The processes of the workers that train, with those of their coordinators."""
-    found = [RunFolder(one).read_info() for one in (path.parent / "experiments").glob("*/runs/*")]
-    return [
-        (pid, info.coordinator)
-        for info in found
-        for pid in info.workers
-        if info.state == "running" and psutil.pid_exists(pid)
-    ]

@@ -1,5 +1,6 @@
 """Experiments whose trials have places on a cluster: which do, and what becomes of trials whose place is lost."""
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -91,6 +92,20 @@ def reached(folder: ExperimentFolder) -> list[Any]:
     return [(trial.number, dict(trial.values), trial.state, trial.scores) for trial in folder.read_trials()]
 
 
+def workers(path: Path) -> list[tuple[int, int]]:
+    """The processes of the workers that train, with those of their coordinators."""
+    found = [RunFolder(one).read_info() for one in (path.parent / "experiments").glob("*/runs/*")]
+    return [(pid, info.coordinator) for info in found for pid in info.workers if info.state == "running"]
+
+
+def kill_place(path: Path) -> bool:
+    """Kill the process in the place of a run under way; False where there is none."""
+    with contextlib.suppress(psutil.NoSuchProcess, IndexError):
+        psutil.Process(workers(path)[0][0]).parents()[1].kill()
+        return True
+    return False
+
+
 def test_trials_reach_on_a_cluster_what_they_reach_here_also_where_places_and_runner_are_killed(tmp_path: Path) -> None:
     here = project_file(tmp_path / "here")
     with experiment(here, "--at-once", "2") as process:
@@ -98,13 +113,7 @@ def test_trials_reach_on_a_cluster_what_they_reach_here_also_where_places_and_ru
     path = project_file(tmp_path / "there")
     process = experiment(path, "--environment", "parallel", "--profile", "lab", "--at-once", "2")
 
-    def workers() -> list[int]:
-        found = [RunFolder(one).read_info() for one in (path.parent / "experiments").glob("*/runs/*")]
-        return [pid for info in found for pid in info.workers if info.state == "running" and psutil.pid_exists(pid)]
-
-    wait_until(workers, "no worker")
-    place = psutil.Process(workers()[0]).parents()[1]
-    place.kill()
+    wait_until(lambda: kill_place(path), "no worker")
     folder = open_experiment(path)
     wait_until(lambda: [trial for trial in folder.read_trials() if trial.is_over], "no trial ends")
     process.kill()
