@@ -5,6 +5,7 @@ The exporter traces a symbolic operator of a domain of ours in place of each (`F
 """
 
 import logging
+from collections.abc import Mapping
 
 import onnx
 import onnx_ir
@@ -14,7 +15,7 @@ from torch import nn
 from torch.onnx.ops import symbolic_multi_out
 
 from engine.core.errors import UserError
-from engine.lowering.modules.onnx_operator import OnnxOperator, as_operand, as_result, onnx_node
+from engine.lowering.modules.onnx_operator import OnnxOperator, as_operand, as_result, onnx_node, whole
 
 DOMAIN = "netwright.foreign"
 Sizes = tuple[int | str | None, ...]
@@ -44,7 +45,7 @@ class ForeignOperator(nn.Module):
         named = {
             name: size
             for tensor, (_, sizes) in zip(given, part.inputs, strict=True)
-            for name, size in zip(_whole(sizes), tensor.shape, strict=True)
+            for name, size in zip(whole(sizes), tensor.shape, strict=True)
             if name is not None
         }
         given_results = [result or ("float32", ()) for result in part.results]
@@ -54,7 +55,7 @@ class ForeignOperator(nn.Module):
             {"path": self.path},
             dtypes=[getattr(torch, dtype) for dtype, _ in given_results],
             shapes=[
-                [x[0].shape[0] if size is None else _known(part, size or 1, named) for size in _whole(sizes)]
+                [x[0].shape[0] if size is None else _known(part, size or 1, named) for size in whole(sizes)]
                 for _, sizes in given_results
             ],
             version=1,
@@ -63,11 +64,6 @@ class ForeignOperator(nn.Module):
         kept = ((value, result[1]) for value, result in zip(results, part.results, strict=True) if result is not None)
         converted = tuple(_converted(as_result(value, sizes), floats) for value, sizes in kept)
         return converted[0] if len(converted) == 1 else converted
-
-
-def _whole(sizes: Sizes) -> Sizes:
-    """Return sizes with None in the place of the batch."""
-    return sizes if None in sizes else (None, *sizes)
 
 
 def _converted(value: torch.Tensor, floats: torch.dtype) -> torch.Tensor:
@@ -102,18 +98,36 @@ def restore_operators(model: onnx_ir.Model, module: nn.Module, opset: int) -> No
             continue
         part = module.get_submodule(node.attributes["path"].as_string())
         assert isinstance(part, OnnxOperator)
-        if part.domain and versions.setdefault(part.domain, part.opset) != part.opset:
-            raise UserError(
-                f"The network cannot be exported to ONNX: its operators of {part.domain} have the versions "
-                f"{versions[part.domain]} and {part.opset}, and a file has one."
-            )
+        for domain, version in ((part.domain, part.opset), *part.inner_opsets):
+            if domain and versions.setdefault(domain, version) != version:
+                raise UserError(
+                    f"The network cannot be exported to ONNX: its operators of {domain} have the versions "
+                    f"{versions[domain]} and {version}, and a file has one."
+                )
         made = onnx_ir.serde.deserialize_node(_in_version(part, opset))
         node.op_type, node.domain = made.op_type, made.domain
         node.version = None
         node.attributes.clear()
         node.attributes.update(made.attributes)
+        _bind(node, {f"x{number}": value for number, value in enumerate(node.inputs)})
+        node.resize_inputs(len(node.inputs) - len(part.inner_names))
+        for value, kept in zip(node.outputs, part.results, strict=True):
+            if kept is None:  # its sizes are not known
+                value.shape = value.type = None
     model.graph.opset_imports.pop(DOMAIN, None)
     model.opset_imports.update(versions)
+
+
+def _bind(node: onnx_ir.Node, values: Mapping[str, onnx_ir.Value | None]) -> None:
+    """Let the subgraphs of a node take these values of the graph around it, in place of their names."""
+    for attribute in node.attributes.values():
+        graphs = {onnx_ir.AttributeType.GRAPH: [attribute.value], onnx_ir.AttributeType.GRAPHS: attribute.value}
+        for graph in graphs.get(attribute.type, ()):
+            for inner in graph:
+                for at, value in enumerate(inner.inputs):
+                    if value is not None and value.name in values and value.producer() is None:
+                        inner.replace_input_with(at, values[value.name])
+                _bind(inner, values)
 
 
 def _in_version(part: OnnxOperator, opset: int) -> onnx.NodeProto:
@@ -126,15 +140,17 @@ def _in_version(part: OnnxOperator, opset: int) -> onnx.NodeProto:
         return node
     try:
         schemas = [onnx.defs.get_schema(part.operator, version, "") for version in (part.opset, opset)]
-        if schemas[0].since_version == schemas[1].since_version:
+        has_graphs = any(attribute.HasField("g") or attribute.graphs for attribute in node.attribute)
+        if schemas[0].since_version == schemas[1].since_version and not has_graphs:
             return node
         graph = onnx.helper.make_graph(
             [node],
             part.operator,
-            [onnx.helper.make_empty_tensor_value_info(name) for name in inputs if name],
+            [onnx.helper.make_empty_tensor_value_info(name) for name in dict.fromkeys(inputs) if name],
             [onnx.helper.make_empty_tensor_value_info(name) for name in node.output if name],
         )
-        model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", part.opset)])
+        opsets = {**dict(part.inner_opsets), "": part.opset}
+        model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid(*one) for one in opsets.items()])
         converted: onnx.NodeProto
         (converted,) = version_converter.convert_version(model, opset).graph.node
     except Exception as error:  # of several kinds, also from C++

@@ -74,6 +74,17 @@ def read_constant(text: str) -> tuple[str, str, tuple[int, ...]]:
     return name, dtype, tuple(map(int, sizes))
 
 
+def read_opset(text: str) -> tuple[str, int]:
+    """Return domain and version from text such as `com.microsoft 1`; the domain of ONNX itself is `ai.onnx`.
+
+    Raises `ValueError`.
+    """
+    domain, _, version = text.partition(" ")
+    if not domain or not version.isdecimal():
+        raise ValueError(f"expected a domain and its version such as 'com.microsoft 1', received {quoted(text)}")
+    return ("" if domain == "ai.onnx" else domain), int(version)
+
+
 class OnnxOperator(LayerType):
     """Computes an operator of an imported ONNX file for which there is no layer.
 
@@ -88,7 +99,10 @@ class OnnxOperator(LayerType):
     through it, and a warning names those that do not learn at all. Sizes are those that were found when the file was
     imported; other sizes of the input are refused. An export to ONNX writes the operator as it was. Where the file is
     for a batch of one sample, and the operator would not take several, samples are computed one after another; such a
-    network is exported for one sample.
+    network is exported for one sample. With the whole batch, what a sample gives depends on the others beside it.
+
+    Operators that can only stay together, such as a condition and what it is computed from, are one layer: an If whose
+    condition is always true. Inputs and constants that only its subgraphs take are its last operands.
     """
 
     key, label, family = "onnx_operator", "ONNX operator", "Custom"
@@ -100,6 +114,9 @@ class OnnxOperator(LayerType):
     num_inputs = Int(1, low=1, high=MOST_PORTS, label="Inputs", help="Number of input tensors")
     num_outputs = Int(1, low=1, high=MOST_PORTS, label="Outputs", help="Number of output tensors")
     operands = Words((), help=f"Operands in order: a port, a constant, or {OMITTED}. Empty: the ports in order")
+    joined = Text("", label="Operators", help="The operators in it, where it is several that only stay together")
+    inner_names = Words((), help="Names by which subgraphs of the attributes take the last operands")
+    inner_opsets = Words((), help="Versions of the domains that subgraphs use, such as com.microsoft 1")
     input_tensors = Words(
         (), help="Number format and sizes of each input, without the batch, such as float32 C=3 H=32 W=32"
     )
@@ -110,6 +127,11 @@ class OnnxOperator(LayerType):
         label="One sample at a time",
         help="Computes each sample by itself, for a file of one sample",
     )
+    whole_batch = Bool(
+        False,
+        label="Across samples",
+        help="Computes across the samples of a batch: what a sample gives depends on the others",
+    )
 
     def input_ports(self) -> tuple[str, ...]:
         return _ports("in", self.num_inputs)
@@ -118,11 +140,18 @@ class OnnxOperator(LayerType):
         return _ports("out", self.num_outputs)
 
     def short_value(self) -> str:
-        return self.operator if len(self.operator) <= 24 else self.operator[:23] + "…"
+        text = self.joined or self.operator
+        return text if len(text) <= 24 else text[:23] + "…"
 
     def problems(self) -> list[FieldError]:
         found = super().problems()
-        for name, read in (("input_tensors", read_type), ("results", read_type), ("constants", read_constant)):
+        reads = {
+            "input_tensors": read_type,
+            "results": read_type,
+            "constants": read_constant,
+            "inner_opsets": read_opset,
+        }
+        for name, read in reads.items():
             try:
                 for text in getattr(self, name):
                     if text != OMITTED or name != "results":
@@ -149,6 +178,8 @@ class OnnxOperator(LayerType):
 
     def _argument_problems(self) -> list[FieldError]:
         known = {OMITTED, *self.input_ports(), *(text.split()[0] for text in self.constants if text.split())}
+        if len(self.inner_names) > len(self.operands or self.input_ports()):
+            return [FieldError("inner_names", f"expected at most {len(self.operands)}, one for each operand.")]
         unknown = next((name for name in self.operands if name not in known), None)
         if unknown is None:
             return []
@@ -162,7 +193,7 @@ class OnnxOperator(LayerType):
         for port, given, text in zip(self.input_ports(), x, self.input_tensors, strict=False):
             expected = read_type(text)[1]
             if (
-                given.kind != expected.kind
+                expected.kind not in (given.kind, "index" if given.kind == "real" else "")  # whole numbers may be real
                 or given.rank != expected.rank
                 or any(map(clash, given.sizes, expected.sizes))
             ):
@@ -189,6 +220,8 @@ class OnnxOperator(LayerType):
             operands=tuple(places.get(name, name) for name in self.operands or self.input_ports()),
             inputs=entering,
             results=results,
+            **({"inner_names": self.inner_names} if self.inner_names else {}),
+            **({"inner_opsets": tuple(map(read_opset, self.inner_opsets))} if self.inner_opsets else {}),
             **({"one_by_one": True} if self.one_by_one else {}),
             **({"constants": tuple(map(read_constant, self.constants))} if self.constants else {}),
         )

@@ -64,7 +64,11 @@ class Node:
     """The node as the file has it (an `onnx.NodeProto`), for an operator that is kept as it is; None where a reader or
     a rewrite made the node."""
     parts: tuple[str, ...] = ()
-    """Operators that a rewrite made this node of."""
+    """Operators that a rewrite made this node of, or that it holds."""
+    members: tuple["Node", ...] = ()
+    """Nodes that it holds because they can only be kept together (`subgraphs.py`)."""
+    is_across: bool = False
+    """Whether it holds one that gives something for all samples of a batch together."""
 
     @property
     def label(self) -> str:
@@ -125,6 +129,8 @@ class Graph:
     name. None where no such program is here."""
     read_branch: Callable[["onnx.GraphProto"], tuple[list[Node], dict[str, Constant]]] | None = None
     """Read the nodes and the constants of a subgraph. None where a reader has none."""
+    tried: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    """What came of trying operators that are kept as they are."""
 
     def names(self) -> set[str]:
         """Return the names of all values."""

@@ -62,9 +62,9 @@ def _given(ctx: Context, value: Value, sizes: Mapping[str, int]) -> list[int | s
             f"The input '{value.name}' has no sizes in the file, or is no tensor.",
             hint="Export it with the sizes of its inputs.",
         )
-    if not 2 <= len(value.sizes) <= 5:
+    if not 1 <= len(value.sizes) <= 5:
         count = plural(len(value.sizes), "dimension")
-        raise UserError(f"The input '{value.name}' has {count}; with the batch, input layers take 2 to 5.")
+        raise UserError(f"The input '{value.name}' has {count}; with the batch, input layers take 1 to 5.")
     if 0 in value.sizes:
         raise UserError(f"The input '{value.name}' has a dimension of size 0: it takes no numbers.")
     return [sizes.get(size, size) if isinstance(size, str) else size for size in value.sizes]
@@ -73,6 +73,8 @@ def _given(ctx: Context, value: Value, sizes: Mapping[str, int]) -> list[int | s
 def _layer(ctx: Context, value: Value, sizes: list[int | str | None]) -> tuple[LayerType, tuple[str, ...]]:
     """Return the input layer, and the dimensions of the input in the file."""
     rank = len(sizes)
+    if rank == 1:
+        return _number(ctx, value, sizes[0]), (BATCH,)
     if rank == 2 and (value.dtype.startswith(("int", "uint")) or _are_indices(ctx, value)):
         return SequenceInput(content="indices", length=_free_length(sizes[1])), (BATCH, "T")
     if not value.dtype.startswith(("float", "bfloat", "int", "uint", "bool")):
@@ -96,6 +98,21 @@ def _layer(ctx: Context, value: Value, sizes: list[int | str | None]) -> tuple[L
     if channels > LARGEST:
         raise UserError(f"The input '{value.name}' has {channels:,} channels; input layers take at most {LARGEST:,}.")
     return kind(channels=channels, size=size, normalization="none"), dims
+
+
+def _number(ctx: Context, value: Value, batch: int | str | None) -> LayerType:
+    """Return the input layer for one number per sample, such as the length of a sequence."""
+    others = [one.sizes[0] for one in ctx.graph.inputs if one.sizes and len(one.sizes) > 1]
+    if isinstance(batch, int) and batch not in others:
+        raise UserError(
+            f"The input '{value.name}' has one dimension of {batch}, which is no batch; input layers take samples.",
+            hint="Export the file with that input as a constant.",
+        )
+    if value.dtype.startswith(("int", "uint", "bool")):
+        return SequenceInput(content="indices", length=1)
+    if not value.dtype.startswith(("float", "bfloat")):
+        raise UserError(f"The input '{value.name}' is of type {value.dtype}, which no input layer takes.")
+    return FeatureInput(channels=1, normalization="none")
 
 
 def _are_indices(ctx: Context, value: Value) -> bool:

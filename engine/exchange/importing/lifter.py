@@ -21,11 +21,14 @@ from engine.exchange.importing.opaque import keep
 from engine.exchange.importing.projections import with_projections
 from engine.exchange.importing.registry import lifts
 from engine.exchange.importing.rewrites import rewritten
-from engine.exchange.importing.values import Held, NotLiftable, Sizes, Tensor, Unavailable
+from engine.exchange.importing.subgraphs import Failure, join
+from engine.exchange.importing.values import Held, NotLiftable, Sizes, Tensor
 from engine.layers.utility import Identity
 from engine.network.network import Port
 
 MOST_NAMED = 8
+MOST_ROUNDS = 30
+"""Times that the operators are lifted again after some of them were joined."""
 T = TypeVar("T")
 
 
@@ -67,13 +70,13 @@ def lift_graph(graph: Graph, sizes: dict[str, int] | None = None) -> Lifted:
     rewritten(graph)
     _prune(graph, None)
     known = copy.deepcopy(fates)
-    ctx, reasons = _lift_nodes(graph, sizes or {}, fates)
+    ctx, fates, reasons = _lift_joined(graph, sizes or {}, known)
     left_out: list[str] = []
     if reasons:
         left_out = _without_labels(graph, ctx, reasons)
         _prune(graph, known)
-        fates, first = known, reasons
-        ctx, reasons = _lift_nodes(graph, sizes or {}, fates) if left_out else (ctx, reasons)
+        first = reasons
+        ctx, fates, reasons = _lift_joined(graph, sizes or {}, known) if left_out else (ctx, fates, reasons)
         if reasons:
             raise _without_layers(first)
     outputs = _outputs(ctx)
@@ -82,23 +85,50 @@ def lift_graph(graph: Graph, sizes: dict[str, int] | None = None) -> Lifted:
     return Lifted(ctx, outputs, fates, left_out)
 
 
-def _lift_nodes(graph: Graph, sizes: dict[str, int], fates: dict[str, Fate]) -> tuple[Context, list[str]]:
-    """Lift operator by operator, and return the layers with the reasons for what has none."""
+def _lift_joined(
+    graph: Graph, sizes: dict[str, int], known: dict[str, Fate]
+) -> tuple[Context, dict[str, Fate], list[str]]:
+    """Lift operator by operator; those that cannot be kept by themselves together with others. Return the layers, what
+    became of each operator, and the reasons for what has no layer, with the graph as it was."""
+    nodes = list(graph.nodes)
+    first: tuple[Context, dict[str, Fate], list[str]] | None = None
+    for _ in range(MOST_ROUNDS):
+        fates = copy.deepcopy(known)
+        ctx, failures = _lift_nodes(graph, sizes, fates)
+        reasons = [_reason(one) for one in failures if not one.is_behind]
+        first = first or (ctx, fates, reasons)
+        if not failures:
+            return ctx, fates, []
+        if not join(ctx, failures):
+            break
+    graph.nodes = nodes
+    return first or (ctx, fates, reasons)
+
+
+def _reason(failure: Failure) -> str:
+    node = failure.node
+    name = f" ({node.name})" if node.name else ""
+    return f"{'+'.join(node.parts or (node.label,))}{name} {failure.error}"
+
+
+def _lift_nodes(graph: Graph, sizes: dict[str, int], fates: dict[str, Fate]) -> tuple[Context, list[Failure]]:
+    """Lift operator by operator, and return the layers with the operators that have none."""
     ctx = Context(graph, users=graph.users())
     add_inputs(ctx, sizes)
-    reasons: list[str] = []
+    failures: list[Failure] = []
     names = graph.names() if any(map(is_branching, graph.nodes)) else set()
     for number, node in enumerate(graph.nodes):
         if number % 64 == 0:
             progress.report(number, len(graph.nodes), "operators")
         for one in _unbranched(ctx, node, fates, names):
-            _lift_node(ctx, one, fates, reasons)
-    return ctx, reasons
+            _lift_node(ctx, one, fates, failures)
+    return ctx, failures
 
 
 def _unbranched(ctx: Context, node: Node, fates: dict[str, Fate], names: set[str]) -> Iterator[Node]:
     """Yield the node; for an If whose condition follows from sizes, the nodes of the branch that is taken."""
-    known = ctx.values.get(node.inputs[0]) if is_branching(node) and node.inputs else None
+    is_open = is_branching(node) and node.inputs and not node.members
+    known = ctx.values.get(node.inputs[0]) if is_open else None
     inner = taken_branch(ctx.graph, node, known, names) if isinstance(known, np.ndarray) else None
     if inner is None:
         yield node
@@ -121,12 +151,13 @@ def _without_labels(graph: Graph, ctx: Context, reasons: list[str]) -> list[str]
     return [f"The output '{one.name}' is left out: {reasons[0]}." for one in gone]
 
 
-def _lift_node(ctx: Context, node: Node, fates: dict[str, Fate], reasons: list[str]) -> None:
+def _lift_node(ctx: Context, node: Node, fates: dict[str, Fate], failures: list[Failure]) -> None:
     before = len(ctx.layers)
     parts = node.parts or (node.label,)
     found: tuple[Held | Headed | None, ...]
     try:
-        found = _followed(ctx, node) or _tried(fold, ctx, node) or _lifted(ctx, node)
+        known = None if node.members else _followed(ctx, node) or _tried(fold, ctx, node)
+        found = known or _lifted(ctx, node)
     except NotLiftable as reason:
         ctx.forget(before)
         try:
@@ -134,9 +165,8 @@ def _lift_node(ctx: Context, node: Node, fates: dict[str, Fate], reasons: list[s
             for part in parts:
                 fates.setdefault(part, Fate()).opaque += 1
         except NotLiftable as final:
-            name = f" ({node.name})" if node.name else ""
-            if not isinstance(final, Unavailable):
-                reasons.append(f"{'+'.join(parts)}{name} {final}")
+            failed = {name for one in failures for name in one.node.outputs}
+            failures.append(Failure(node, final, is_behind=not failed.isdisjoint((*node.inputs, *node.outer_names()))))
             found = tuple(None for _ in node.outputs)
     else:
         made = Counter(layer.type.label for layer in ctx.layers[before:])
@@ -182,8 +212,11 @@ def _lifted(ctx: Context, node: Node) -> tuple[Held | Headed | None, ...]:
     known = lifts().get((node.domain, node.op))
     if known is None:
         raise NotLiftable("is not known")
-    found = _tried(known.function, ctx, node)
-    return found if isinstance(found, tuple) else (found,)
+    given = _tried(known.function, ctx, node)
+    found = given if isinstance(given, tuple) else (given,)
+    if any(one is None and ctx.is_used(name) for name, one in zip(node.outputs, found, strict=False)):
+        raise NotLiftable("gives more than its layer")
+    return found
 
 
 def _tried(function: Callable[[Context, Node], T], ctx: Context, node: Node) -> T:

@@ -1,21 +1,20 @@
 """Keep an operator that no layer computes: a layer that holds it as the file has it, and its constants."""
 
 import base64
-import itertools
 import json
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
-from engine.core.errors import RunError
 from engine.core.types import LAYOUTS, Size, Symbol, TensorType
 from engine.exchange.importing.context import Context
-from engine.exchange.importing.folding import RANDOM
-from engine.exchange.importing.graph import OWN_DOMAIN, Constant, Node, outer_names
-from engine.exchange.importing.onnx_runner import arrays_from_child
-from engine.exchange.importing.values import BATCH, ONE, Held, NotLiftable, Tensor
+from engine.exchange.importing.graph import OWN_DOMAIN, Constant, Node
+from engine.exchange.importing.subgraphs import enclosed, inner_domains
+from engine.exchange.importing.trials import BATCH_SIZES, STEPS, NotComputed, batch_axis, tried_formats
+from engine.exchange.importing.values import BATCH, ONE, AcrossSamples, Held, NotLiftable, Tensor
 from engine.layers.onnx_operator import (
     ABSENT,
     FORMATS,
@@ -26,48 +25,34 @@ from engine.layers.onnx_operator import (
     OnnxOperator,
     written_type,
 )
-from engine.lowering.modules.onnx_operator import OnnxOperator as OperatorModule
 from engine.lowering.modules.onnx_operator import onnx_attribute
 
 if TYPE_CHECKING:
     import onnx
 
+MOST_NAMED = 6
 MOST_LISTED = 32
 """Longer lists of an attribute are constants."""
 LONGEST_TEXT = 4000
 """Characters of all attributes in the project; what does not fit is a constant."""
 BY_RANK = {len(axes): axes for axes in LAYOUTS.values()}
-BATCH_SIZES = (2, 3)
-STEPS = (11, 13)
-"""Sizes that an operator is tried with, to see which sizes of its results depend on them."""
-
-
-REAL = ("float32", "float64", "float16")
-INDEX = ("int64", "bool", "int32", "uint8", "int8")
-"""Number formats that are tried for an input, in this order."""
-MOST_TRIES = 40
-TRIES = 3
-"""Times that an operator is computed with number formats that it takes."""
-PATIENCE_S = 120.0
-TRYING = "it tried the operator"
-
-
-class NotComputed(NotLiftable):
-    """ONNX Runtime cannot compute the operator with these number formats."""
+ACROSS = "computes across the samples of a batch: what it gives for a sample depends on the others."
 
 
 def keep(ctx: Context, node: Node, reason: str) -> tuple[Held | None, ...]:
-    """Return the results of a layer that computes the operator as it is. Raises `NotLiftable` where the operator does
-    not keep samples apart, or takes or gives something else than numbers."""
+    """Return the results of a layer that computes the operator as it is. Raises `NotLiftable` where the operator takes
+    or gives something else than numbers for each sample."""
     if node.domain == OWN_DOMAIN or (node.raw is None and any(map(_is_complex, node.attributes.values()))):
         raise NotLiftable(reason)
+    outer = list(dict.fromkeys(node.outer_names()))
     try:
-        tensors, operands, constants = _operands(ctx, node)
+        tensors, operands, constants = _operands(ctx, replace(node, inputs=[*node.inputs, *outer]))
     except NotLiftable as error:
-        raise NotLiftable(f"{reason}, and {error}") from None
+        raise NotLiftable(f"{reason}, and {error}", entering=error.entering) from None
     if not tensors:
-        raise NotLiftable(f"{reason}, and takes no input of the network")
-    attributes = _attributes(ctx, node, constants)
+        raise NotLiftable(f"{reason}, and takes no input of the network", leaving=node.outputs)
+    inner_names = {name: f"taken{number}" for number, name in enumerate(outer, 1)}
+    attributes = _attributes(ctx, node, constants, inner_names)
     described = tuple(
         f"{key} {array.dtype} {' '.join(map(str, array.shape))}".rstrip() for key, array in constants.items()
     )
@@ -79,11 +64,38 @@ def keep(ctx: Context, node: Node, reason: str) -> tuple[Held | None, ...]:
         attributes=attributes,
         num_inputs=len(tensors),
         operands=() if operands == _in_order(len(tensors)) else tuple(operands),
+        inner_names=tuple(inner_names.values()),
+        inner_opsets=_inner_opsets(ctx, node),
+        joined=_joined(node),
         input_tensors=tuple(map(_input_type, tensors)),
         constants=described,
     )
     assert isinstance(draft, OnnxOperator)
-    return _results(ctx, node, reason, draft, tensors, constants)
+    try:
+        return _results(ctx, node, reason, draft, tensors, constants)
+    except NotComputed as error:
+        raise NotLiftable(str(error), entering=_made_of_sizes(ctx, (*node.inputs, *outer))) from None
+
+
+def _made_of_sizes(ctx: Context, names: Sequence[str]) -> list[str]:
+    """Return the values that are known but for the batch, of which they have one sample: not every operator takes one
+    for all."""
+    makers = ctx.graph.makers()
+    return [name for name in names if name in makers and isinstance(ctx.values.get(name), np.ndarray)]
+
+
+def _inner_opsets(ctx: Context, node: Node) -> tuple[str, ...]:
+    """Return the versions of the domains that subgraphs use, besides that of the operator."""
+    graphs = [one for value in node.attributes.values() for one in (value if isinstance(value, list) else [value])]
+    domains = set[str]().union(*(inner_domains(graph) for graph in graphs if hasattr(graph, "initializer")))
+    versions = {domain: ctx.graph.opsets.get(domain, ctx.opset if not domain else 1) for domain in sorted(domains)}
+    return tuple(f"{domain or 'ai.onnx'} {version}" for domain, version in versions.items() if domain != node.domain)
+
+
+def _joined(node: Node) -> str:
+    """Return the operators that a node holds, in words."""
+    names = list(dict.fromkeys(one.op for one in node.members))
+    return ", ".join([*names[:MOST_NAMED], *(["…"] if len(names) > MOST_NAMED else [])])
 
 
 def _is_complex(value: Any) -> bool:
@@ -95,32 +107,43 @@ def _operands(ctx: Context, node: Node) -> tuple[list[Tensor], list[str], dict[s
     tensors: list[Tensor] = []
     operands: list[str] = []
     constants: dict[str, np.ndarray] = {}
-    for index in range(len(node.inputs)):
-        held = ctx.optional(node, index)
-        if held is None:
-            operands.append(OMITTED)
-        elif isinstance(held, Tensor):
-            shown = [dim for dim in held.dims if dim not in (BATCH, ONE)]
-            if len(shown) < held.type.rank and (layout := BY_RANK.get(len(shown))) is not None:
-                names = iter(layout)  # an axis of size 1 that the file does not have
-                held = ctx.relayout(node, held, [d if d in (BATCH, ONE) else next(names) for d in held.dims])
-                shown = list(layout)
-            is_ready = BATCH in held.dims and shown == list(held.type.axes)
-            placed = held if is_ready else ctx.in_order(node, held)
-            at = next((n for n, one in enumerate(tensors) if (one.port, one.dims) == (placed.port, placed.dims)), None)
-            if at is None:
-                at = len(tensors)
-                tensors.append(placed)
-            operands.append(f"in{at + 1}")
-        else:
-            key = f"{_prefix(ctx)}.{index}"
-            constants[key] = _numbers(ctx.numbers(node, index))
-            operands.append(key)
+    for index, name in enumerate(node.inputs):
+        try:
+            held = ctx.optional(node, index)
+            if held is None:
+                operands.append(OMITTED)
+            elif isinstance(held, Tensor):
+                placed = _placed(ctx, node, held)
+                at = next(
+                    (n for n, one in enumerate(tensors) if (one.port, one.dims) == (placed.port, placed.dims)), None
+                )
+                if at is None:
+                    at = len(tensors)
+                    tensors.append(placed)
+                operands.append(f"in{at + 1}")
+            else:
+                key = f"{_prefix(ctx)}.{index}"
+                constants[key] = _numbers(ctx.numbers(node, index))
+                operands.append(key)
+        except NotLiftable as error:
+            raise NotLiftable(str(error), entering=(name,)) from None
     if len(tensors) > MOST_PORTS:
         raise NotLiftable(f"has {len(tensors)} inputs; a layer has at most {MOST_PORTS}")
     if len(tensors) == 1:
         operands = ["in" if name == "in1" else name for name in operands]
     return tensors, operands, constants
+
+
+def _placed(ctx: Context, node: Node, x: Tensor) -> Tensor:
+    """Return a tensor with its axes in the order of the file."""
+    shown = [dim for dim in x.dims if dim not in (BATCH, ONE)]
+    if not shown:  # one number per sample
+        return x if x.type.rank == 1 else ctx.reshaped(node, x, ("C",), (1,)).viewed(x.dims)
+    if len(shown) < x.type.rank and (layout := BY_RANK.get(len(shown))) is not None:
+        names = iter(layout)  # an axis of size 1 that the file does not have
+        x = ctx.relayout(node, x, [d if d in (BATCH, ONE) else next(names) for d in x.dims])
+        shown = list(layout)
+    return x if BATCH in x.dims and shown == list(x.type.axes) else ctx.in_order(node, x)
 
 
 def _in_order(count: int) -> list[str]:
@@ -149,9 +172,10 @@ def _input_type(x: Tensor) -> str:
 # ---- attributes ----
 
 
-def _attributes(ctx: Context, node: Node, constants: dict[str, np.ndarray]) -> str:
-    """Return the attributes as JSON; long ones are added to the constants."""
-    from onnx import helper, numpy_helper
+def _attributes(ctx: Context, node: Node, constants: dict[str, np.ndarray], taken: Mapping[str, str]) -> str:
+    """Return the attributes as JSON; long ones are added to the constants. `taken` are the names by which subgraphs
+    take values around them."""
+    from onnx import external_data_helper, helper, numpy_helper
 
     given = (
         node.raw.attribute
@@ -163,7 +187,10 @@ def _attributes(ctx: Context, node: Node, constants: dict[str, np.ndarray]) -> s
             for name, value in node.attributes.items()
         ]
     )
-    protos = {proto.name: _whole(ctx, node, proto) for proto in given}
+    for proto in given:
+        if proto.HasField("t") and external_data_helper.uses_external_data(proto.t):
+            raise NotLiftable(f"has the numbers of '{proto.name}' in another file")
+    protos = {proto.name: enclosed(proto, _prefix(ctx), taken) for proto in given}
     plain = {name: _plain(proto) for name, proto in protos.items()}
     while len(text := json.dumps(plain)) > LONGEST_TEXT or any(value is None for value in plain.values()):
         longest = max(plain, key=lambda name: math.inf if plain[name] is None else len(json.dumps(plain[name])))
@@ -193,25 +220,6 @@ def _plain(proto: "onnx.AttributeProto") -> Any:
     return {"proto": base64.b64encode(data).decode()} if len(data) <= 256 else None
 
 
-def _whole(ctx: Context, node: Node, proto: "onnx.AttributeProto") -> "onnx.AttributeProto":
-    """Return an attribute whose subgraph holds the constants that it takes from around it."""
-    from onnx import AttributeProto, external_data_helper, numpy_helper
-
-    if proto.HasField("t") and external_data_helper.uses_external_data(proto.t):
-        raise NotLiftable(f"has the numbers of '{proto.name}' in another file")
-    if not proto.HasField("g") and not proto.graphs:
-        return proto
-    whole = AttributeProto()
-    whole.CopyFrom(proto)
-    for graph in (*([whole.g] if whole.HasField("g") else []), *whole.graphs):
-        for name in outer_names(graph):
-            held = ctx.graph.constants[name].array() if name in ctx.graph.constants else ctx.values.get(name)
-            if not isinstance(held, np.ndarray):
-                raise NotLiftable("has a subgraph that takes values of the network around it")
-            graph.initializer.append(numpy_helper.from_array(_numbers(held), name))
-    return whole
-
-
 # ---- results ----
 
 
@@ -224,12 +232,21 @@ def _results(
         raise NotLiftable(reason)
     results = tuple(OMITTED if not kept else "float32" for kept in wanted)
     draft = draft.replace(results=results, num_outputs=sum(wanted))
+    is_for_one = ctx.fixed_batch == 1 and all(x.dims[0] == BATCH for x in tensors)
+    if node.members:
+        draft = draft.replace(one_by_one=is_for_one, whole_batch=node.is_across and not is_for_one)
     try:
-        draft, arrays = _tried_formats(node, reason, draft, tensors, constants)
-    except NotLiftable:
-        if ctx.fixed_batch != 1 or any(x.dims[0] != BATCH for x in tensors):
+        draft, arrays = tried_formats(ctx, node, reason, draft, tensors, constants)
+    except NotLiftable as error:
+        if draft.one_by_one or draft.whole_batch:
             raise
-        draft, arrays = _tried_formats(node, reason, draft.replace(one_by_one=True), tensors, constants)
+        if is_for_one:
+            draft = draft.replace(one_by_one=True)
+        elif isinstance(error, AcrossSamples):
+            draft = draft.replace(whole_batch=True)
+        else:
+            raise
+        draft, arrays = tried_formats(ctx, node, reason, draft, tensors, constants)
     symbols = {str(size): size for x in tensors for size in x.type.sizes if isinstance(size, Symbol)}
     types, shown = [], []
     for several in zip(*arrays, strict=True):
@@ -240,119 +257,13 @@ def _results(
     layer = draft.replace(results=tuple(next(texts) if kept else OMITTED for kept in wanted))
     if problems := layer.problems():
         raise NotLiftable(f"{reason} ({problems[0]})")
+    if layer.whole_batch:
+        ctx.notes.append(f"{node.members[-1].op if node.members else node.op} {ACROSS}")
     ctx.constants |= constants
-    found = zip(ctx.add_all(node, layer, *tensors, name=f"{node.op.lower()}_1"), shown, strict=True)
+    name = node.members[-1].op if node.members else node.op
+    found = zip(ctx.add_all(node, layer, *tensors, name=f"{name.lower()}_1"), shown, strict=True)
     made = iter([tensor.viewed(dims) for tensor, dims in found])
     return tuple(next(made) if kept else None for kept in wanted)
-
-
-def _tried_formats(
-    node: Node, reason: str, type: OnnxOperator, tensors: list[Tensor], constants: dict[str, np.ndarray]
-) -> tuple[OnnxOperator, list[list[np.ndarray]]]:
-    """Return the layer with number formats of its inputs that the operator takes, and what it gives.
-
-    The file does not say the formats of values inside; an operator that takes several gives equal numbers for them. A
-    child process tries it, for an operator may crash ONNX Runtime.
-    """
-    kinds = [x.type.kind for x in tensors]
-    uniform = [
-        tuple(dict(zip(("real", "index", "complex"), choice, strict=True))[kind] for kind in kinds)
-        for choice in itertools.product(REAL, INDEX, ("complex64",))
-    ]
-    mixed = itertools.product(*({"real": REAL, "index": INDEX, "complex": ("complex64",)}[kind] for kind in kinds))
-    choices = itertools.islice(dict.fromkeys(itertools.chain(uniform, mixed)), MOST_TRIES)
-    candidates = [
-        type.replace(
-            input_tensors=tuple(
-                " ".join([dtype, *text.split()[1:]]) for dtype, text in zip(formats, type.input_tensors, strict=True)
-            )
-        )
-        for formats in choices
-    ]
-    try:
-        at, *arrays = arrays_from_child(
-            lambda: _first_computed(node, reason, candidates, tensors, constants), TRYING, PATIENCE_S
-        )
-    except RunError as error:
-        raise NotLiftable(str(error) if str(error).startswith(reason) else f"{reason}, and {error}") from None
-    each = len(arrays) // TRIES
-    return candidates[int(at)], [arrays[start : start + each] for start in range(0, len(arrays), each)]
-
-
-def _first_computed(
-    node: Node, reason: str, types: list[OnnxOperator], tensors: list[Tensor], constants: dict[str, np.ndarray]
-) -> list[np.ndarray]:
-    """Return the place of the first layer that can be computed, and its results of all tries one after another.
-    Raises `RunError` with the reason."""
-    import onnxruntime
-
-    onnxruntime.set_default_logger_severity(4)  # its complaints about what it refuses are in the reason
-    first: NotLiftable | None = None
-    for at, type in enumerate(types):
-        try:
-            found = _tried(node, reason, type, tensors, constants)
-        except NotComputed as error:
-            first = first or error
-        except NotLiftable as error:
-            raise RunError(str(error)) from None
-        else:
-            return [np.asarray(at), *(one for several in found for one in several)]
-    raise RunError(str(first or reason))
-
-
-def _tried(
-    node: Node, reason: str, type: OnnxOperator, tensors: list[Tensor], constants: dict[str, np.ndarray]
-) -> list[list[np.ndarray]]:
-    """Return what the operator gives for two batch sizes, and for two lengths where sizes are free."""
-    call = type.lower(*(x.type for x in tensors))
-    assert not isinstance(call, tuple)
-    module = OperatorModule(**call.kwargs)
-    module.load_state_dict({f"constant_{n}": torch.from_numpy(one.copy()) for n, one in enumerate(constants.values())})
-    generator = np.random.default_rng(0)
-    found: list[list[np.ndarray]] = []
-    sample: list[torch.Tensor] = []
-    try:
-        for batch, steps in zip((*BATCH_SIZES, BATCH_SIZES[0]), (STEPS[0], STEPS[0], STEPS[1]), strict=True):
-            given = [_made_up(x.type, batch, steps, generator) for x in tensors]
-            found.append([np.asarray(one) for one in module.computed(*given)])
-            sample = given if len(found) == 1 else sample
-        alone = [module.computed(*(x[at : at + 1] for x in sample)) for at in range(BATCH_SIZES[0])]
-    except Exception as error:  # onnx, ONNX Runtime and numpy raise classes of their own
-        raise NotComputed(f"{reason}, and cannot be computed by itself ({type_name(error)})") from None
-    for number, (*ones, two, three) in enumerate(zip(*alone, found[0], found[1], strict=True)):
-        if two.dtype.kind not in "fiubc" or str(two.dtype) not in KINDS:
-            raise NotLiftable(f"{reason}, and gives {two.dtype} as its output {number + 1}, which a layer cannot hold")
-        axis = _batch_axis(two, three)
-        expected = None if axis is None else (*two.shape[:axis], 1, *two.shape[axis + 1 :])
-        if (
-            axis is None
-            or any(one.shape != expected for one in ones)
-            or (node.op not in RANDOM and not np.allclose(np.concatenate(ones, axis), two, 1e-4, 1e-5, equal_nan=True))
-        ):
-            raise NotLiftable(f"{reason}, and computes across the samples of a batch")
-    return found
-
-
-def type_name(error: Exception) -> str:
-    """Return the class and the first line of an error of another program."""
-    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:160]}"
-
-
-def _made_up(type: TensorType, batch: int, steps: int, generator: np.random.Generator) -> torch.Tensor:
-    shape = [batch, *(size if isinstance(size, int) else steps for size in type.sizes)]
-    if type.kind == "index":
-        return torch.from_numpy(generator.integers(0, 2, shape))
-    values = torch.from_numpy(generator.uniform(0.1, 0.9, shape).astype(np.float32))
-    return values.to(torch.complex64) if type.kind == "complex" else values
-
-
-def _batch_axis(two: np.ndarray, three: np.ndarray) -> int | None:
-    """Return the dimension of a result that is the batch, from what it is for `BATCH_SIZES`; None where none is."""
-    differing = [at for at, sizes in enumerate(zip(two.shape, three.shape, strict=False)) if sizes[0] != sizes[1]]
-    if two.ndim != three.ndim or len(differing) != 1:
-        return None
-    (at,) = differing
-    return at if (two.shape[at], three.shape[at]) == BATCH_SIZES else None
 
 
 def _placed_type(
@@ -360,7 +271,7 @@ def _placed_type(
 ) -> tuple[str, tuple[str, ...]]:
     """Return number format and sizes of a result as text, and its dimensions in the file. Where the batch is not the
     first of them, dimensions of size 1 are none of the port."""
-    place = _batch_axis(several[0], several[1]) or 0
+    place = batch_axis(several[0], several[1]) or 0
     moved = [np.moveaxis(one, place, 0) for one in several]
     absent = [at for at in range(1, moved[0].ndim) if place and all(one.shape[at] == 1 for one in moved)]
     kept = tuple(one.squeeze(tuple(absent)) for one in moved)

@@ -12,7 +12,18 @@ BATCH, ONE = "N", "1"
 
 
 class NotLiftable(Exception):
-    """An operator, as it is used here, has no layer. The text says why, as the end of a sentence."""
+    """An operator, as it is used here, has no layer. The text says why, as the end of a sentence.
+
+    `entering` and `leaving` are values that it takes or gives and that have no place between two layers.
+    """
+
+    def __init__(self, text: str, *, entering: Sequence[str] = (), leaving: Sequence[str] = ()) -> None:
+        super().__init__(text)
+        self.entering, self.leaving = tuple(entering), tuple(leaving)
+
+
+class AcrossSamples(NotLiftable):
+    """An operator gives other results for a sample beside others than for the sample alone."""
 
 
 class Unavailable(NotLiftable):

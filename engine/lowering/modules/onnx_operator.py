@@ -26,16 +26,29 @@ def onnx_attribute(name: str, value: Any, constants: dict[str, torch.Tensor]) ->
 
 
 def onnx_node(module: "OnnxOperator", inputs: list[str], outputs: list[str]) -> Any:
-    """Return the operator of a module as an `onnx.NodeProto` with these inputs and outputs."""
+    """Return the operator of a module as an `onnx.NodeProto` with these inputs and outputs. The last inputs are those
+    that its subgraphs take, under their names."""
     import json
 
     import onnx
 
-    node = onnx.helper.make_node(module.operator, inputs, outputs, domain=module.domain)
+    own = len(inputs) - len(module.inner_names)
+    node = onnx.helper.make_node(module.operator, inputs[:own], outputs, domain=module.domain)
     constants = module.constants()
+    names = dict(zip(module.inner_names, inputs[own:], strict=True))
     for name, value in json.loads(module.attributes).items():
         node.attribute.append(onnx_attribute(name, value, constants))
+    rename_taken(node, names)
     return node
+
+
+def rename_taken(node: Any, names: dict[str, str]) -> None:
+    """Give other names to what the subgraphs of an `onnx.NodeProto` take, in place."""
+    for attribute in node.attribute if names else ():
+        for graph in (*((attribute.g,) if attribute.HasField("g") else ()), *attribute.graphs):
+            for inner in graph.node:
+                inner.input[:] = [names.get(name, name) for name in inner.input]
+                rename_taken(inner, names)
 
 
 def as_matrix(value: Any) -> np.ndarray:
@@ -43,6 +56,11 @@ def as_matrix(value: Any) -> np.ndarray:
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return np.array([list(row.values()) for row in value])
     return np.asarray(value)
+
+
+def whole(sizes: tuple[int | str | None, ...]) -> tuple[int | str | None, ...]:
+    """Return sizes with None in the place of the batch."""
+    return sizes if None in sizes else (None, *sizes)
 
 
 def as_operand(x: torch.Tensor, sizes: tuple[int | str | None, ...]) -> torch.Tensor:
@@ -70,8 +88,9 @@ class OnnxOperator(nn.Module):
     `operands` are those of the operator in order: the number of an input, the name of a constant, or None. `inputs` and
     `results` have number format and sizes without the batch (none: one number per sample; a name: any size; None: the
     place of the batch; 0: a dimension that is left out). A result that is not needed is None. `constants` are (name,
-    number format, sizes); their values are buffers that `load_state_dict` sets. With `one_by_one` the operator gets one
-    sample at a time.
+    number format, sizes); their values are buffers that `load_state_dict` sets. `inner_names` are those by which
+    subgraphs take the last operands, `inner_opsets` the versions of the domains that they use. With `one_by_one` the
+    operator gets one sample at a time.
 
     It passes no gradient: what leaves does not depend on its inputs for autograd.
     """
@@ -87,12 +106,15 @@ class OnnxOperator(nn.Module):
         inputs: tuple[tuple[str, tuple[int | str | None, ...]], ...],
         results: tuple[tuple[str, tuple[int | str | None, ...]] | None, ...],
         constants: tuple[tuple[str, str, tuple[int, ...]], ...] = (),
+        inner_names: tuple[str, ...] = (),
+        inner_opsets: tuple[tuple[str, int], ...] = (),
         one_by_one: bool = False,
     ) -> None:
         super().__init__()
         self.one_by_one = one_by_one
         self.operator, self.domain, self.opset, self.attributes = operator, domain, opset, attributes
         self.operands, self.inputs, self.results = operands, inputs, results
+        self.inner_names, self.inner_opsets = inner_names, inner_opsets
         self.names = tuple(name for name, _, _ in constants)
         self.formats = tuple(dtype for _, dtype, _ in constants)
         for number, (_, dtype, sizes) in enumerate(constants):
@@ -130,7 +152,12 @@ class OnnxOperator(nn.Module):
         graph = helper.make_graph(
             [node],
             self.operator,
-            [helper.make_tensor_value_info(f"x{n}", elements[name], None) for n, (name, _) in enumerate(self.inputs)],
+            [
+                helper.make_tensor_value_info(
+                    f"x{n}", elements[name], ["N" if size is None else size for size in whole(sizes)]
+                )
+                for n, (name, sizes) in enumerate(self.inputs)
+            ],
             [
                 helper.make_empty_tensor_value_info(name)
                 for name, kept in zip(results, self.results, strict=True)
@@ -142,7 +169,8 @@ class OnnxOperator(nn.Module):
                 if name in names
             ],
         )
-        opsets = [helper.make_opsetid(self.domain, self.opset)]
+        versions = {**dict(self.inner_opsets), self.domain: self.opset}
+        opsets = [helper.make_opsetid(domain, version) for domain, version in versions.items()]
         model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4

@@ -97,7 +97,8 @@ def types_of(case: Case) -> tuple[TensorType, ...]:
 
 
 def comes_back(case: Case, folder: Path) -> bool:
-    """Whether a case comes back from ONNX, with equal numbers. A type that may not is refused."""
+    """Whether a case comes back from ONNX, with equal numbers. A type that may not is refused, or comes back as an
+    operator that stays as it is."""
     if case.type.onnx_refusal or any(x.kind == "complex" for x in case.inputs):
         return True  # it does not leave: tests/engine/layers/test_parity.py
     network = lifelike(case)
@@ -106,7 +107,8 @@ def comes_back(case: Case, folder: Path) -> bool:
     except UserError:
         assert case.type.key in NOT_FROM_ONNX, case
         return False
-    assert not any(fate.opaque for fate in made.lifted.fates.values()), made.lifted.fates
+    is_opaque = any(fate.opaque for fate in made.lifted.fates.values())
+    assert not is_opaque or case.type.key in NOT_FROM_ONNX, made.lifted.fates
     batches = [
         [x.numpy() for x in random_inputs(_with_length(types_of(known)), batch)]
         for known in known_cases(case)

@@ -56,17 +56,56 @@ def written(
 LABELS: dict[str, Any] = {"classlabels_int64s": [3, 5, 9]}
 
 
+def body(
+    nodes: list[onnx.NodeProto], inputs: dict[str, int], outputs: dict[str, int], name: str = "body"
+) -> onnx.GraphProto:
+    """Return a subgraph whose inputs and outputs have these data types, and no sizes."""
+    ends = [
+        [
+            helper.make_tensor_value_info(one, kind, None if kind == TensorProto.FLOAT else [])
+            for one, kind in given.items()
+        ]
+        for given in (inputs, outputs)
+    ]
+    return helper.make_graph(nodes, name, *ends)
+
+
+LOOP = {"step": TensorProto.INT64, "go": TensorProto.BOOL, "x0": TensorProto.FLOAT}
+"""Inputs of the body of a loop; the last one is named as the layer names its own input."""
+
+
+def control_flow() -> list[onnx.NodeProto]:
+    """A loop that takes a value of the network around it, and a branch that is chosen by all samples together."""
+    nodes = [helper.make_node("Identity", ["go"], ["on"]), helper.make_node("Add", ["x0", "h"], ["more"])]
+    loop = body(nodes, LOOP, {"on": TensorProto.BOOL, "more": TensorProto.FLOAT})
+    branches = {
+        f"{word}_branch": body([helper.make_node(op, ["l", "two"], [word])], {}, {word: TensorProto.FLOAT}, word)
+        for word, op in (("then", "Mul"), ("else", "Add"))
+    }
+    return [
+        helper.make_node("Loop", ["three", "yes", "h"], ["l"], body=loop),
+        helper.make_node("ReduceSum", ["l"], ["s"], keepdims=0),
+        helper.make_node("Less", ["s", "zero"], ["c"]),
+        helper.make_node("If", ["c"], ["r"], **branches),
+    ]
+
+
+FLOW = {"three": np.array(3), "yes": np.array(True), "zero": np.float32(0), "two": np.float32(2)}
+
+
 def mixed(path: Path) -> Path:
-    """Operators of several number formats, with constants, behind weights."""
+    """Operators of several number formats, with constants and subgraphs, behind weights."""
     nodes = [
-        helper.make_node("MatMul", ["x", "w"], ["a"]),
+        helper.make_node("MatMul", ["x", "w"], ["h"]),
+        *control_flow(),
+        helper.make_node("MatMul", ["r", "v"], ["a"]),
         helper.make_node("CumSum", ["a", "d"], ["b"], exclusive=1),
         helper.make_node("IsInf", ["b"], ["i"]),
         helper.make_node("Xor", ["i", "t"], ["m"]),
         helper.make_node("Where", ["m", "b", "a"], ["y"]),
     ]
-    constants = {"w": numbers(4, 6), "d": np.array(1), "t": np.array([True, False] * 3)}
-    return written(path, nodes, constants, ["N", 4])
+    constants = {"w": numbers(4, 6), "v": numbers(6, 6), "d": np.array(1), "t": np.array([True, False] * 3)}
+    return written(path, nodes, constants | {key: np.asarray(value) for key, value in FLOW.items()}, ["N", 4])
 
 
 def operators(project: Project) -> list[OnnxOperator]:
@@ -83,14 +122,21 @@ def test_operators_stay_through_project_and_export_with_equal_numbers(tmp_path: 
     assert first.parity.agrees
     assert first.constants == tmp_path / "a.constants.safetensors"
     kept = {row.operator: row.opaque for row in first.operators if row.opaque}
-    assert {"CumSum", "IsInf"} <= set(kept)
+    assert {"CumSum", "IsInf", "Loop", "If", "Less", "ReduceSum"} <= set(kept)
+    assert any(note.startswith("If computes across the samples of a batch") for note in first.notes)
     command = [sys.executable, "-m", "engine", "export", str(first.project), "--format", "onnx"]
     subprocess.run([*command, "-o", str(tmp_path / "b.onnx")], check=True, cwd=ROOT, capture_output=True)
     second = import_file(tmp_path / "b.onnx", tmp_path / "b.netwright")
     before, after = (operators(load(report.project).project) for report in (first, second))
-    assert [(one.operator, one.attributes) for one in before] == [(one.operator, one.attributes) for one in after]
-    x = numbers(7, 4)
-    np.testing.assert_allclose(outputs(tmp_path / "b.onnx", x)[0], outputs(tmp_path / "a.onnx", x)[0], atol=1e-5)
+    kinds = [
+        [(one.operator, one.joined, one.whole_batch, one.short_value()) for one in ours] for ours in (before, after)
+    ]
+    assert kinds[0] == kinds[1]
+    assert ("If", "ReduceSum, Less, If", True, "ReduceSum, Less, If") in kinds[0]
+    plain = [one.attributes for one in before if not one.inner_names]
+    assert plain == [one.attributes for one in after if not one.inner_names]
+    for x in (numbers(7, 4), -numbers(7, 4)):
+        np.testing.assert_allclose(outputs(tmp_path / "b.onnx", x)[0], outputs(tmp_path / "a.onnx", x)[0], atol=1e-4)
 
 
 def test_constants_lie_beside_the_project_and_not_in_it_nor_in_its_weights(tmp_path: Path) -> None:
@@ -247,12 +293,75 @@ def test_an_operator_with_a_subgraph_takes_its_constants_along(tmp_path: Path) -
     assert report.parity.agrees
 
 
+def imported(path: Path, nodes: list[onnx.NodeProto], inputs: dict[str, Any], constants: dict[str, Any]) -> Any:
+    """Return the report on a file with these inputs (data type and sizes) and the layers of its operators."""
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info(name, *given) for name, given in inputs.items()],
+        [helper.make_empty_tensor_value_info("y")],
+        [numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items()],
+    )
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+    report = import_file(path, path.with_suffix(".netwright"))
+    assert report.parity.agrees, report.parity
+    return operators(load(report.project).project)
+
+
+def test_a_loop_over_steps_takes_along_what_says_how_many_there_are(tmp_path: Path) -> None:
+    step = [
+        helper.make_node("Identity", ["go"], ["on"]),
+        helper.make_node("Gather", ["x", "step"], ["now"], axis=1),
+        helper.make_node("MatMul", ["x0", "w"], ["before"]),
+        helper.make_node("Add", ["now", "before"], ["state"]),
+        helper.make_node("Identity", ["state"], ["seen"]),
+    ]
+    given = {"on": TensorProto.BOOL, "state": TensorProto.FLOAT, "seen": TensorProto.FLOAT}
+    nodes = [
+        helper.make_node("Shape", ["x"], ["sizes"]),
+        helper.make_node("Gather", ["sizes", "one"], ["steps"]),
+        helper.make_node("Gather", ["sizes", "first"], ["batch"]),
+        helper.make_node("Concat", ["batch", "four"], ["start"], axis=0),
+        helper.make_node("ConstantOfShape", ["start"], ["zeros"]),
+        helper.make_node("Loop", ["steps", "yes", "zeros"], ["last", "all"], body=body(step, LOOP, given)),
+        helper.make_node("Transpose", ["all"], ["y"], perm=[1, 0, 2]),
+    ]
+    constants = {"one": 1, "first": [0], "four": [4], "yes": True, "w": numbers(4, 4) / 2}
+    (layer,) = imported(tmp_path / "a.onnx", nodes, {"x": (TensorProto.FLOAT, ["N", "T", 4])}, constants)
+    assert layer.joined == "Shape, Gather, Concat, ConstantOfShape, Loop"
+    assert not layer.whole_batch
+
+
+def test_lengths_may_enter_or_follow_from_a_mask(tmp_path: Path) -> None:
+    lengths = {"x": (TensorProto.FLOAT, ["N", 5, 3]), "l": (TensorProto.INT64, ["N"])}
+    node = helper.make_node("ReverseSequence", ["x", "l"], ["y"], batch_axis=0, time_axis=1)
+    (layer,) = imported(tmp_path / "a.onnx", [node], lengths, {})
+    assert layer.input_tensors == ("float32 T=5 C=3", "int64")
+    cast = {"to": TensorProto.INT32}
+    nodes = [
+        helper.make_node("ReduceSum", ["mask", "axis"], ["seen"], keepdims=0),
+        helper.make_node("Sub", ["seen", "one"], ["last"]),
+        helper.make_node("Cast", ["last"], ["lengths"], **cast),
+        helper.make_node("Shape", ["mask"], ["sizes"]),
+        helper.make_node("Gather", ["sizes", "one"], ["size"]),
+        helper.make_node("Cast", ["size"], ["steps"], **cast),
+        helper.make_node(
+            "GroupQueryAttention", ["q", "k", "k", "", "", "lengths", "steps"], ["y", "keys", "values"],
+            domain="com.microsoft", num_heads=4, kv_num_heads=2,
+        ),
+    ]  # fmt: skip
+    given = {"q": (TensorProto.FLOAT, ["N", 6, 32]), "k": (TensorProto.FLOAT, ["N", 6, 16])}
+    given["mask"] = (TensorProto.INT64, ["N", 6])
+    found = imported(tmp_path / "b.onnx", nodes, given, {"axis": [1], "one": 1})
+    assert "GroupQueryAttention" in [one.operator for one in found]
+
+
 @pytest.mark.parametrize(
     ("node", "reason"),
     [
-        (helper.make_node("CumSum", ["x", "zero"], ["y"]), "computes across the samples of a batch"),
         (helper.make_node("Unknown", ["x"], ["y"], domain="own.domain"), "cannot be computed by itself"),
-        (helper.make_node("Unique", ["x"], ["y"]), "computes across the samples of a batch"),
+        (helper.make_node("Unique", ["x"], ["y"]), "gives no result for each sample"),
     ],
 )
 def test_an_operator_that_cannot_be_kept_is_refused_with_the_reason(

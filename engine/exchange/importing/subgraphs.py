@@ -1,0 +1,205 @@
+"""Subgraphs of operators that are kept as they are, and operators that can only be kept together.
+
+What an operator gives may have no place between two layers: a condition for the whole batch, a sequence, a size that is
+known only when the network runs. Then the operators before or behind it join it (`join`), until what enters and leaves
+them are tensors of samples. They become the branches of an If whose condition is always true.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.exchange.importing.context import Context
+from engine.exchange.importing.graph import OWN_DOMAIN, Constant, Graph, Node
+from engine.exchange.importing.values import AcrossSamples, Free, NotLiftable, Sizes
+
+if TYPE_CHECKING:
+    import onnx
+
+MOST_JOINED = 200
+"""Operators that one layer holds."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An operator that cannot be kept by itself, and why. `is_behind` says that one before it failed."""
+
+    node: Node
+    error: NotLiftable
+    is_behind: bool
+
+
+# ---- joining ----
+
+
+def join(ctx: Context, failures: Sequence[Failure]) -> bool:
+    """Join each operator that failed with those before or behind it, in place in the graph; return whether each could
+    be."""
+    graph = ctx.graph
+    joined: set[int] = set()
+    nodes, outputs = list(graph.nodes), {one.name for one in graph.outputs}
+    for failure in failures:
+        if failure.is_behind or id(failure.node) in joined:
+            continue
+        makers = graph.makers()
+        members = _joined(ctx, failure, makers, outputs)
+        is_across = isinstance(failure.error, AcrossSamples) or any(one.is_across for one in members)
+        found = members and _contract(graph, members, outputs, is_across=is_across)
+        if not found:
+            graph.nodes = nodes
+            return False
+        joined.update(found)
+    return bool(joined)
+
+
+def _joined(ctx: Context, failure: Failure, makers: Mapping[str, Node], outputs: set[str]) -> list[Node]:
+    """Return the operators that have to be one; none where there is no way."""
+    if failure.error.entering:
+        found = {id(failure.node): failure.node}
+        names = list(failure.error.entering)
+        while names:
+            maker = makers.get(names.pop())
+            if maker is None:
+                return []
+            if id(maker) not in found:
+                found[id(maker)] = maker
+                names += [name for name in (*maker.inputs, *maker.outer_names()) if not _can_enter(ctx, name)]
+        return list(found.values())
+    leaving = failure.error.leaving
+    if not leaving or outputs & set(leaving):
+        return []
+    users = ctx.graph.users()
+    return [failure.node, *(user for name in leaving for user in users.get(name, ()))]
+
+
+def _can_enter(ctx: Context, name: str) -> bool:
+    held = ctx.values.get(name)
+    if isinstance(held, Sizes):
+        return not any(isinstance(item, Free) for item in held.items)
+    return not name or held is not None or name in ctx.graph.constants
+
+
+def _contract(graph: Graph, members: Sequence[Node], outputs: set[str], *, is_across: bool) -> set[int]:
+    """Put one node in the place of several and of those between them. Return the ids of all; none where one of them is
+    not as the file has it."""
+    inside = _with_between(graph, members)
+    ordered = [one for node in graph.nodes if id(node) in inside for one in (node.members or (node,))]
+    if len(ordered) > MOST_JOINED or any(node.raw is None or node.domain == OWN_DOMAIN for node in ordered):
+        return set()
+    made = [name for node in ordered for name in node.outputs if name]
+    needed = outputs.union(*(_taken(node) for node in graph.nodes if id(node) not in inside))
+    node = _one_of(graph, ordered, [name for name in made if name in needed])
+    node.is_across = is_across
+    last = max(at for at, one in enumerate(graph.nodes) if id(one) in inside)
+    before: list[Node] = []
+    after: list[Node] = []
+    known = set(node.outputs)
+    for one in graph.nodes[:last]:
+        if id(one) not in inside:
+            is_after = not known.isdisjoint(_taken(one))
+            known.update(one.outputs if is_after else ())
+            (after if is_after else before).append(one)
+    graph.nodes = [*before, node, *after, *graph.nodes[last + 1 :]]
+    return inside
+
+
+def _taken(node: Node) -> list[str]:
+    return [name for name in (*node.inputs, *node.outer_names()) if name]
+
+
+def _with_between(graph: Graph, members: Iterable[Node]) -> set[int]:
+    """Return the ids of nodes and of all that are on a way from one of them to another."""
+    inside = {id(node) for node in members}
+    behind: set[str] = set()
+    before: set[str] = set()
+    follows: set[int] = set()
+    for node in graph.nodes:
+        if id(node) in inside or not behind.isdisjoint(_taken(node)):
+            behind.update(name for name in node.outputs if name)
+            follows.add(id(node))
+    found = set(inside)
+    for node in reversed(graph.nodes):
+        if id(node) in inside or not before.isdisjoint(node.outputs):
+            before.update(_taken(node))
+            if id(node) in follows:
+                found.add(id(node))
+    return found
+
+
+def _one_of(graph: Graph, members: Sequence[Node], outputs: Sequence[str]) -> Node:
+    """Return an If that computes these nodes and gives these values."""
+    from onnx import helper
+
+    always = f"{outputs[0]}/always"
+    graph.constants[always] = Constant.of(np.array(True))
+    nodes = []
+    for node in members:
+        raw = type(node.raw)()
+        raw.CopyFrom(node.raw)
+        raw.input[:], raw.output[:] = node.inputs, node.outputs
+        nodes.append(raw)
+    body = helper.make_graph(nodes, "operators", [], [helper.make_empty_tensor_value_info(name) for name in outputs])
+    last = members[-1]
+    raw = helper.make_node("If", [always], list(outputs), last.name, then_branch=body, else_branch=body)
+    return Node(
+        "If",
+        [always],
+        list(outputs),
+        {"then_branch": body, "else_branch": body},
+        name=last.name,
+        scope=last.scope,
+        raw=raw,
+        parts=tuple(node.label for node in members),
+        members=tuple(members),
+    )
+
+
+# ---- names ----
+
+
+def enclosed(proto: "onnx.AttributeProto", prefix: str, taken: Mapping[str, str]) -> "onnx.AttributeProto":
+    """Return an attribute whose subgraphs take values around them by the names `taken`, and whose own names begin with
+    a prefix, so that they are nobody else's."""
+    whole = type(proto)()
+    whole.CopyFrom(proto)
+    for graph in _graphs(whole):
+        _rename(graph, prefix, taken)
+    return whole
+
+
+def _graphs(proto: "onnx.AttributeProto") -> list["onnx.GraphProto"]:
+    return [*([proto.g] if proto.HasField("g") else []), *proto.graphs]
+
+
+def _rename(graph: "onnx.GraphProto", prefix: str, around: Mapping[str, str]) -> None:
+    from onnx import helper
+
+    own = [one.name for one in (*graph.input, *graph.initializer)] + [n for node in graph.node for n in node.output]
+    new = {name: f"{prefix}/{name}" for name in own if name}
+    names = {**around, **new, "": ""}
+    del graph.value_info[:], graph.quantization_annotation[:]
+    for node in graph.node:
+        node.input[:] = [names.get(name, name) for name in node.input]
+        node.output[:] = [names[name] for name in node.output]
+        for attribute in node.attribute:
+            for inner in _graphs(attribute):
+                _rename(inner, prefix, names)
+    for at, value in enumerate(graph.output):
+        if value.name not in new:  # a branch that passes on what is around it, which ONNX Runtime refuses
+            passed = f"{prefix}/passed{at}"
+            graph.node.append(helper.make_node("Identity", [names.get(value.name, value.name)], [passed]))
+            value.name = passed
+        else:
+            value.name = names[value.name]
+    for one in (*graph.input, *graph.initializer):
+        one.name = names[one.name]
+
+
+def inner_domains(graph: "onnx.GraphProto") -> set[str]:
+    """Return the domains of the operators of a graph and of its subgraphs."""
+    found = {"" if node.domain == "ai.onnx" else node.domain for node in graph.node}
+    return found.union(
+        *(inner_domains(inner) for node in graph.node for attribute in node.attribute for inner in _graphs(attribute))
+    )

@@ -1,0 +1,231 @@
+"""Try an operator that is kept as it is: which number formats it takes, what sizes it gives, and whether it keeps the
+samples of a batch apart."""
+
+import itertools
+import json
+
+import numpy as np
+import torch
+
+from engine.core.errors import RunError
+from engine.exchange.importing.context import Context
+from engine.exchange.importing.folding import RANDOM
+from engine.exchange.importing.graph import Node
+from engine.exchange.importing.onnx_runner import arrays_from_child
+from engine.exchange.importing.values import AcrossSamples, NotLiftable, Tensor
+from engine.layers.onnx_operator import KINDS, OMITTED, OnnxOperator
+from engine.lowering.modules.onnx_operator import OnnxOperator as OperatorModule
+
+BATCH_SIZES = (2, 3)
+STEPS = (11, 13)
+"""Sizes that an operator is tried with, to see which sizes of its results depend on them."""
+
+
+REAL = ("float32", "float64", "float16")
+INDEX = ("int64", "bool", "int32", "uint8", "int8")
+"""Number formats that are tried for an input, in this order."""
+MOST_TRIES = 40
+TRIES = 3
+"""Times that an operator is computed with number formats that it takes."""
+PATIENCE_S = 120.0
+TRYING = "it tried the operator"
+
+
+class NotComputed(NotLiftable):
+    """ONNX Runtime cannot compute the operator with these number formats."""
+
+
+KINDS_OF_REFUSAL = {one.__name__: one for one in (NotLiftable, AcrossSamples, NotComputed)}
+
+
+def tried_formats(
+    ctx: Context,
+    node: Node,
+    reason: str,
+    type: OnnxOperator,
+    tensors: list[Tensor],
+    constants: dict[str, np.ndarray],
+) -> tuple[OnnxOperator, list[list[np.ndarray]]]:
+    """Return the layer with number formats of its inputs that the operator takes, and what it gives.
+
+    The file does not say the formats of values inside; an operator that takes several gives equal numbers for them. A
+    child process tries it, for an operator may crash ONNX Runtime. What came of it is kept for the next time that the
+    graph is lifted.
+    """
+    candidates = _candidates(type, tensors)
+    key = (id(node), type.input_tensors, type.operands.count(OMITTED), type.one_by_one, type.whole_batch, type.results)
+    if key not in ctx.graph.tried:
+        try:
+            found = arrays_from_child(
+                lambda: _first_computed(node, reason, candidates, tensors, constants), TRYING, PATIENCE_S
+            )
+        except RunError as error:
+            ctx.graph.tried[key] = node, _told(reason, error)
+        else:
+            ctx.graph.tried[key] = node, found  # the node, so that its id is no other's
+    found = ctx.graph.tried[key][1]
+    if isinstance(found, NotLiftable):
+        raise found
+    at, *arrays = found
+    each = len(arrays) // TRIES
+    return candidates[int(at)], [arrays[start : start + each] for start in range(0, len(arrays), each)]
+
+
+def _candidates(type: OnnxOperator, tensors: list[Tensor]) -> list[OnnxOperator]:
+    """Return the layer with each choice of number formats for its inputs, the likely ones first."""
+    formats = {"real": REAL, "index": INDEX, "complex": ("complex64",)}
+    kinds = [(*INDEX, *REAL) if x.is_whole else formats[x.type.kind] for x in tensors]
+    uniform = itertools.product(REAL, INDEX)
+    alike = [
+        tuple({"real": real, "index": index}.get("index" if x.is_whole else x.type.kind, "complex64") for x in tensors)
+        for real, index in uniform
+    ]
+    choices = itertools.islice(dict.fromkeys(itertools.chain(alike, itertools.product(*kinds))), MOST_TRIES)
+    return [
+        type.replace(
+            input_tensors=tuple(
+                " ".join([dtype, *text.split()[1:]]) for dtype, text in zip(chosen, type.input_tensors, strict=True)
+            )
+        )
+        for chosen in choices
+    ]
+
+
+def _told(reason: str, error: RunError) -> NotLiftable:
+    """Return what a child process said of an operator (`_said`)."""
+    try:
+        kind, text, leaving = json.loads(str(error))
+    except ValueError:
+        return NotLiftable(f"{reason}, and {error}")
+    return KINDS_OF_REFUSAL[kind](text, leaving=leaving)
+
+
+def _said(error: NotLiftable) -> RunError:
+    return RunError(json.dumps([type(error).__name__, str(error), error.leaving]))
+
+
+def _first_computed(
+    node: Node, reason: str, types: list[OnnxOperator], tensors: list[Tensor], constants: dict[str, np.ndarray]
+) -> list[np.ndarray]:
+    """Return the place of the first layer that can be computed, and its results of all tries one after another.
+    Raises `RunError` with the reason."""
+    import onnxruntime
+
+    torch.set_num_threads(1)  # threads do not survive a fork
+    onnxruntime.set_default_logger_severity(4)  # its complaints about what it refuses are in the reason
+    first: NotLiftable | None = None
+    for at, type in enumerate(types):
+        try:
+            found = _tried(node, reason, type, tensors, constants)
+        except NotComputed as error:
+            first = first or error
+        except NotLiftable as error:
+            raise _said(error) from None
+        else:
+            return [np.asarray(at), *(one for several in found for one in several)]
+    raise _said(first or NotLiftable(reason))
+
+
+def _tried(
+    node: Node, reason: str, type: OnnxOperator, tensors: list[Tensor], constants: dict[str, np.ndarray]
+) -> list[list[np.ndarray]]:
+    """Return what the operator gives for two batch sizes, and for two lengths where sizes are free."""
+    call = type.lower(*(x.type for x in tensors))
+    assert not isinstance(call, tuple)
+    module = OperatorModule(**call.kwargs)
+    module.load_state_dict({f"constant_{n}": torch.from_numpy(one.copy()) for n, one in enumerate(constants.values())})
+    generator = np.random.default_rng(0)
+    found: list[list[np.ndarray]] = []
+    sample: list[torch.Tensor] = []
+    try:
+        if type.one_by_one:
+            _refuse_joined(node, reason, type, module, [_made_up(x, 1, STEPS[0], generator) for x in tensors])
+        for batch, steps in zip((*BATCH_SIZES, BATCH_SIZES[0]), (STEPS[0], STEPS[0], STEPS[1]), strict=True):
+            given = [_made_up(x, batch, steps, generator) for x in tensors]
+            found.append([np.asarray(one) for one in module.computed(*given)])
+            sample = given if len(found) == 1 else sample
+    except NotLiftable:
+        raise
+    except Exception as error:  # onnx, ONNX Runtime and numpy raise classes of their own
+        raise NotComputed(f"{reason}, and cannot be computed by itself ({type_name(error)})") from None
+    names = _kept(node, type)
+    for number, (two, three) in enumerate(zip(found[0], found[1], strict=True)):
+        if two.dtype.kind not in "fiubc" or str(two.dtype) not in KINDS:
+            text = f"{reason}, and gives {two.dtype} as its output {number + 1}, which a layer cannot hold"
+            raise NotLiftable(text, leaving=[names[number]])
+        if batch_axis(two, three) is None:
+            raise AcrossSamples(f"{reason}, and gives no result for each sample", leaving=[names[number]])
+    is_apart = type.whole_batch or _keeps_apart(node, module, sample, found)
+    if not is_apart or not (type.whole_batch or _keeps_apart(node, module, _signed(tensors, sample), found)):
+        raise AcrossSamples(f"{reason}, and computes across the samples of a batch")
+    return found
+
+
+def _signed(tensors: list[Tensor], sample: list[torch.Tensor]) -> list[torch.Tensor]:
+    """Return samples of which the first has negative numbers, and the second larger ones: what depends on all of them
+    gives something else for each."""
+    factors = torch.tensor([-3.0, 2.0])
+    return [
+        x * factors.view(-1, *[1] * (x.dim() - 1)) if tensor.type.kind == "real" and not tensor.is_whole else x
+        for tensor, x in zip(tensors, sample, strict=True)
+    ]
+
+
+def _keeps_apart(node: Node, module: OperatorModule, sample: list[torch.Tensor], found: list[list[np.ndarray]]) -> bool:
+    """Return whether each of two samples by itself gives what it gives beside the other. `found` are results for two
+    and for three samples."""
+    try:
+        together = [np.asarray(one) for one in module.computed(*sample)]
+        alone = [module.computed(*(x[at : at + 1] for x in sample)) for at in range(BATCH_SIZES[0])]
+    except Exception:  # onnx, ONNX Runtime and numpy raise classes of their own
+        return False
+    for *ones, both, two, three in zip(*alone, together, found[0], found[1], strict=True):
+        axis = batch_axis(two, three)
+        assert axis is not None
+        if any(one.shape != (*both.shape[:axis], 1, *both.shape[axis + 1 :]) for one in ones):
+            return False
+        if node.op not in RANDOM and not np.allclose(np.concatenate(ones, axis), both, 1e-4, 1e-5, equal_nan=True):
+            return False
+    return True
+
+
+def _kept(node: Node, type: OnnxOperator) -> list[str]:
+    """Return the names of the results that are kept."""
+    return [name for name, text in zip(node.outputs, type.results, strict=True) if text != OMITTED]
+
+
+def _refuse_joined(
+    node: Node, reason: str, type: OnnxOperator, module: OperatorModule, one: list[torch.Tensor]
+) -> None:
+    """Refuse a result for one sample that has no dimension for it."""
+    module.one_by_one = False
+    shapes = [np.shape(value) for value in module.computed(*one)]
+    module.one_by_one = True
+    for name, shape in zip(_kept(node, type), shapes, strict=True):
+        if shape[:1] != (1,):
+            raise NotLiftable(f"{reason}, and gives no result for each sample", leaving=[name])
+
+
+def type_name(error: Exception) -> str:
+    """Return the class and the first line of an error of another program."""
+    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:160]}"
+
+
+def _made_up(x: Tensor, batch: int, steps: int, generator: np.random.Generator) -> torch.Tensor:
+    type = x.type
+    shape = [batch, *(size if isinstance(size, int) else steps for size in type.sizes)]
+    if type.kind == "index":
+        return torch.from_numpy(generator.integers(0, 2, shape))
+    if x.is_whole:
+        return torch.from_numpy(generator.integers(1, 3, shape).astype(np.float32))
+    values = torch.from_numpy(generator.uniform(0.1, 0.9, shape).astype(np.float32))
+    return values.to(torch.complex64) if type.kind == "complex" else values
+
+
+def batch_axis(two: np.ndarray, three: np.ndarray) -> int | None:
+    """Return the dimension of a result that is the batch, from what it is for `BATCH_SIZES`; None where none is."""
+    differing = [at for at, sizes in enumerate(zip(two.shape, three.shape, strict=False)) if sizes[0] != sizes[1]]
+    if two.ndim != three.ndim or len(differing) != 1:
+        return None
+    (at,) = differing
+    return at if (two.shape[at], three.shape[at]) == BATCH_SIZES else None
