@@ -116,15 +116,29 @@ def _number(ctx: Context, value: Value, batch: int | str | None) -> LayerType:
 
 
 def _are_indices(ctx: Context, value: Value) -> bool:
-    """Return whether every operator that takes the numbers rounds them to places in a table, as in files of our own."""
-    users = ctx.users.get(value.name, ())
-    casts = [node for node in users if not (is_noted(node) and takes_indices(node, value.name))]
-    if not users or any(node.op != "Cast" or node.attributes.get("to") not in WHOLE for node in casts):
-        return False
-    return all(
-        user.op == "Gather" and user.inputs[1] == node.outputs[0]
-        for node in casts
-        for user in ctx.users.get(node.outputs[0], ())
+    """Return whether every operator that takes the numbers rounds them, one to places in a table, as in files of our
+    own and of Keras."""
+    return is_rounded(ctx, value.name) and _is_looked_up(ctx, value.name)
+
+
+def is_rounded(ctx: Context, name: str) -> bool:
+    """Return whether every operator that takes a value rounds it to whole numbers, and something does."""
+    users = ctx.users.get(name, ())
+    return bool(users) and all(
+        (is_noted(node) and takes_indices(node, name))
+        or (node.op == "Cast" and node.attributes.get("to") in WHOLE)
+        or (node.op in ("Cast", "Identity") and is_rounded(ctx, node.outputs[0]))
+        for node in users
+    )
+
+
+def _is_looked_up(ctx: Context, name: str) -> bool:
+    """Return whether a value that is rounded is taken for places in a table."""
+    return any(
+        _is_looked_up(ctx, node.outputs[0])
+        if node.op in ("Cast", "Identity")
+        else is_noted(node) or (node.op == "Gather" and node.inputs[1] == name)
+        for node in ctx.users.get(name, ())
     )
 
 

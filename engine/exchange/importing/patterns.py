@@ -17,13 +17,31 @@ def matmul_and_add(match: Match, node: Node) -> Node | None:
     """x W + b: a fully connected layer."""
     matrix = match.constant(node.inputs[1])
     add = match.only_user(node.outputs[0], "Add")
-    if matrix is None or len(matrix.shape) != 2 or add is None:
-        return None
+    if matrix is None or len(matrix.shape) != 2 or add is None or match.is_known(node.inputs[0]):
+        return None  # the initial state of a recurrent layer that was written out is known
     bias = match.other(add, node.outputs[0])
     numbers = match.constant(bias)
     if numbers is None or numbers.shape not in ((matrix.shape[1],), (1, matrix.shape[1])):
         return None
     return merged(add, "Dense", [node.inputs[0], node.inputs[1], bias], (node, add), scope_of=node)
+
+
+@rewrite("Where")
+def counted_from_the_end(match: Match, node: Node) -> Node | None:
+    """An index of a table's row that may be negative, as Keras writes it: Gather itself counts such from the end."""
+    less = match.maker(node.inputs[0], "Less")
+    add = match.maker(node.inputs[1], "Add")
+    x = node.inputs[2]
+    rows = match.with_number(add)
+    users = match.users.get(node.outputs[0], ())
+    if less is None or less.inputs[0] != x or match.number(less.inputs[1]) != 0 or rows is None or rows[0] != x:
+        return None
+    tables = [match.constant(user.inputs[0]) for user in users if user.op == "Gather" and user.inputs[1] != x]
+    if add is None or len(tables) < len(users) or any(one is None or one.shape[:1] != (rows[1],) for one in tables):
+        return None
+    found = merged(node, "Identity", [x], (less, add, node))
+    found.domain = ""
+    return found
 
 
 @rewrite("Conv")

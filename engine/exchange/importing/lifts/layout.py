@@ -8,6 +8,7 @@ import numpy as np
 from engine.core.types import LAYOUTS
 from engine.exchange.importing.context import Context
 from engine.exchange.importing.graph import Node
+from engine.exchange.importing.inputs import is_rounded
 from engine.exchange.importing.lifts.arithmetic import parameter
 from engine.exchange.importing.registry import Values, lift
 from engine.exchange.importing.sizes import as_sizes
@@ -202,6 +203,10 @@ def squeeze(ctx: Context, node: Node) -> Tensor:
     left = [at for at in range(x.rank) if at not in gone]
     if all(x.dims[at] == ONE for at in gone):
         return x.viewed([x.dims[at] for at in left])
+    if x.dims[0] != BATCH and left and x.dims[left[0]] == BATCH:
+        # Where a dimension of size 1 lies makes no difference once it is gone.
+        x = x.viewed([BATCH, *(x.dims[at] for at in sorted(gone)), *(x.dims[at] for at in left[1:])])
+        left = [0, *range(len(gone) + 1, x.rank)]
     return reshaped(ctx, node, x, [x.size(at) for at in left])
 
 
@@ -328,6 +333,8 @@ def cast(ctx: Context, node: Node) -> Tensor:
     if x.type.kind == "real" and is_float:
         return replace(x, is_whole=False)
     if (x.type.kind == "index" or x.is_whole) and not is_float:
+        return x
+    if x.type.kind == "index" and is_rounded(ctx, node.outputs[0]):
         return x
     if x.type.kind == "index" and is_float and x.type.axes == ("T",):
         numbers = ctx.add(node, Cast(to="numbers"), x, dims=(BATCH, "T", "C"))
