@@ -8,6 +8,7 @@ import contextlib
 import getpass
 import os
 import shutil
+import signal
 import socket
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -68,6 +69,7 @@ def daemon(*words: str | Path, env: Mapping[str, str] | None = None) -> Iterator
     try:
         yield process
     finally:
+        process.send_signal(signal.SIGCONT)
         process.terminate()
         try:
             process.wait(10)
@@ -82,6 +84,15 @@ class Slurm:
 
     folder: Path
     nodes: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
+
+    def fail_node(self, name: str) -> None:
+        """Pause the daemon of a node, and let Slurm know at once what it would find out after some minutes."""
+        self.nodes[name].send_signal(signal.SIGSTOP)
+        self.command("scontrol", "update", f"nodename={name}", "state=down", "reason=test")
+
+    def repair_node(self, name: str) -> None:
+        """Let the daemon of a node go on, which takes part again."""
+        self.nodes[name].send_signal(signal.SIGCONT)
 
     @property
     def environment(self) -> dict[str, str]:

@@ -31,9 +31,9 @@ KNOWN_S = 10.0
 machine for itself: elsewhere the clock says more of the machine than of the run."""
 
 
-def wait_for(fact: Callable[[], Any], what: str) -> Any:
+def wait_for(fact: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> Any:
     """The fact, once there is one; one that never comes fails."""
-    pause, deadline = threading.Event(), time.monotonic() + PATIENCE_S
+    pause, deadline = threading.Event(), time.monotonic() + patience_s
     while not (found := fact()):
         assert time.monotonic() < deadline, f"never: {what}"
         pause.wait(0.005)

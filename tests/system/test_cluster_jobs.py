@@ -17,7 +17,7 @@ from engine.cluster.profile_file import find_profile, save_profile
 from engine.cluster.profiles import ClusterProfile
 from engine.cluster.validation import validate
 from engine.project.file import save
-from engine.runs.events import ENDS, Points
+from engine.runs.events import ENDS, Points, Resumed
 from engine.runs.folder import RunFolder
 from engine.runs.log import read_all
 from engine.runs.remote import read_remote
@@ -158,3 +158,58 @@ def test_a_job_goes_on_while_nobody_follows_it_and_after_it_was_killed(folder: P
     engine("stop", run.path, "--wait", "120")
     assert run.state() == "stopped"
     assert run.events.read_bytes() == (Path(remote.folder) / "run" / "events.jsonl").read_bytes()
+
+
+LONG = {"max_epochs": 100_000, "checkpoint_unit": "iterations", "checkpoint_frequency": 20}
+
+
+def job_of(run: RunFolder) -> str:
+    remote = read_remote(run.path)
+    assert remote is not None
+    return remote.job
+
+
+def resumed(run: RunFolder) -> list[Resumed]:
+    return [event for event in read_all(run) if isinstance(event, Resumed)]
+
+
+def stop(run: RunFolder) -> None:
+    engine("stop", run.path, "--wait", "120")
+    assert run.state() == "stopped"
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_a_requeued_job_goes_on_from_its_last_checkpoint(folder: Path, cluster: Slurm, nodes: int) -> None:
+    run = start(folder, change_profile("slurm", nodes=nodes), **LONG)
+    wait_for(lambda: len(losses(run)) > 40, "the run on the cluster")
+    cluster.command("scontrol", "requeue", job_of(run))
+    wait_for(lambda: resumed(run), "the run to go on")
+    assert resumed(run)[0].iteration >= 20
+    before = len(losses(run))
+    wait_for(lambda: len(losses(run)) > before, "the steps after it")
+    stop(run)
+
+
+def test_a_job_goes_on_after_a_node_has_failed(folder: Path, cluster: Slurm) -> None:
+    run = start(folder, change_profile("slurm", nodes=2), **LONG)
+    wait_for(lambda: len(losses(run)) > 40, "the run on the cluster")
+    cluster.fail_node("n2")
+    wait_for(lambda: "waits" in engine("jobs"), "the job to wait for its node")
+    cluster.repair_node("n2")
+    wait_for(lambda: resumed(run), "the run to go on")
+    assert resumed(run)[0].iteration >= 20
+    stop(run)
+
+
+def test_a_job_stops_before_its_time_limit_and_is_resumed(folder: Path) -> None:
+    run = start(folder, change_profile("slurm", time_limit=2), **LONG)
+    wait_for(lambda: len(losses(run)) > 40, "the run on the cluster")
+    wait_for(lambda: run.state() in ENDS, "the end before the time limit", 150)
+    assert run.state() == "stopped"
+    result = run.read_result()
+    assert result is not None
+    count = result["iterations"]
+    engine("resume", run.path, "--detach")
+    wait_for(lambda: resumed(run), "the run to go on")
+    assert resumed(run)[0].iteration == count
+    stop(run)
