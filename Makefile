@@ -53,7 +53,7 @@ faults: setup
 
 cluster: setup
 	$(TESTS) -m cluster $(PYTEST_ARGS) tests/system/test_ray.py tests/system/test_cluster_jobs.py \
-		tests/system/test_two_hosts.py
+		tests/system/test_two_hosts.py tests/system/test_cluster_hosts.py
 
 gpu: setup
 	$(TESTS) -m gpu $(PYTEST_ARGS)

@@ -162,3 +162,106 @@ def _idle_nodes(env: Mapping[str, str]) -> int:
 def missing_programs(*names: str) -> list[str]:
     """Return the programs that this machine lacks."""
     return [name for name in names if shutil.which(name, path=PATH) is None]
+
+
+SSH = """#!/bin/sh
+exec {ssh} -F {folder}/ssh_config "$@"
+"""
+SSH_CONFIG = """Host {name}
+  HostName {address}
+  Port {port}
+  IdentityFile {folder}/user
+  UserKnownHostsFile {folder}/known
+  StrictHostKeyChecking accept-new
+"""
+SSHD_CONFIG = """Port {port}
+ListenAddress {address}
+HostKey {folder}/host
+AuthorizedKeysFile {folder}/user.pub
+StrictModes no
+UsePAM no
+PidFile none
+"""
+
+
+@contextlib.contextmanager
+def ssh_server(folder: Path, name: str, address: str, port: int, *before: str) -> Iterator[None]:
+    """Start a server of ssh. `ssh` in the folder reaches it by its name. `before`: words before its command line."""
+    ssh = shutil.which("ssh", path=os.environ["PATH"].replace(str(folder), ""))
+    values = {"folder": folder, "name": name, "address": address, "port": port}
+    (folder / "ssh").write_text(SSH.format(ssh=ssh, folder=folder), encoding="utf-8")
+    (folder / "ssh").chmod(0o700)
+    with (folder / "ssh_config").open("a", encoding="utf-8") as file:
+        file.write(SSH_CONFIG.format(**values))
+    (folder / f"server-{name}").write_text(SSHD_CONFIG.format(**values), encoding="utf-8")
+    for key in ("host", "user"):
+        if not (folder / key).exists():
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / key], check=True)
+    Path("/run/sshd").mkdir(exist_ok=True)
+    sshd = shutil.which("sshd", path=PATH)
+    assert sshd is not None
+    with daemon(*before, sshd, "-D", "-f", folder / f"server-{name}"):
+        wait_for(
+            lambda: subprocess.run([folder / "ssh", name, "true"], capture_output=True).returncode == 0,
+            f"the ssh server {name}",
+        )
+        yield
+
+
+@dataclass
+class Hosts:
+    """Hosts in network namespaces, which ssh in `folder` reaches as `node1`, `node2`; all see the same files."""
+
+    folder: Path
+    prefix: str
+
+    def ip(self, *words: str) -> None:
+        """Run `ip`."""
+        subprocess.run(["ip", *words], check=True, capture_output=True, env={**os.environ, "PATH": PATH})
+
+    def unplug(self, number: int) -> None:
+        """Cut the network of a host."""
+        self.ip("link", "set", f"{self.prefix}{number}", "down")
+
+    def plug(self, number: int) -> None:
+        """Connect the network of a host again."""
+        self.ip("link", "set", f"{self.prefix}{number}", "up")
+
+    def agents(self, number: int) -> list[int]:
+        """Return the process ids of the agents on a host, each before the workers that it has started."""
+        words = ["ip", "netns", "pids", f"{self.prefix}{number}"]
+        pids = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "PATH": PATH}).stdout.split()
+        return [int(pid) for pid in sorted(pids, key=int) if _is_agent(pid)]
+
+
+def _is_agent(pid: str) -> bool:
+    with contextlib.suppress(OSError):
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        return b"engine.launch.remote.node_agent" in words and b"-m" in words
+    return False
+
+
+@contextlib.contextmanager
+def hosts_in_namespaces(folder: Path, count: int = 2) -> Iterator[Hosts]:
+    """Make hosts with a network of their own, joined by a bridge that this machine is at, too. Needs root."""
+    prefix = f"nw{os.getpid() % 100_000}n"
+    bridge, network = f"nw{os.getpid() % 100_000}b", f"10.{os.getpid() % 200 + 20}.{os.getpid() // 200 % 250}"
+    hosts = Hosts(folder, prefix)
+    with contextlib.ExitStack() as stack:
+        stack.callback(hosts.ip, "link", "delete", bridge)
+        hosts.ip("link", "add", bridge, "type", "bridge")
+        hosts.ip("address", "add", f"{network}.254/24", "dev", bridge)
+        hosts.ip("link", "set", bridge, "up")
+        for number in range(1, count + 1):
+            name = f"{prefix}{number}"
+            stack.callback(hosts.ip, "netns", "delete", name)
+            hosts.ip("netns", "add", name)
+            hosts.ip("link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", name)
+            hosts.ip("link", "set", name, "master", bridge, "up")
+            hosts.ip("-n", name, "address", "add", f"{network}.{number}/24", "dev", "eth0")
+            hosts.ip("-n", name, "link", "set", "eth0", "up")
+            hosts.ip("-n", name, "link", "set", "lo", "up")
+            inside = ("ip", "netns", "exec", name, "unshare", "--uts", "sh", "-c")
+            start = f'hostname node{number}; exec "$0" "$@"'
+            stack.enter_context(ssh_server(folder, f"node{number}", f"{network}.{number}", 22, *inside, start))
+        yield hosts

@@ -97,7 +97,7 @@ class PlacePlacer:
         self._answers, self._writing = ReportReader(reading), writing
         self._count, self._label = 0, ""
 
-    def place(self, workers: int, offer: Offer) -> None:
+    def place(self, workers: int, offer: Offer, lost: Collection[str] = ()) -> None:
         """Ask the runner for an agent in the place of this run."""
         self._count += 1
         self._label = f"{os.getpid()}.{self._count}"  # the place may still tell of the run before this one

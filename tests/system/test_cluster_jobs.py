@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,32 +20,13 @@ from engine.runs.events import ENDS, Points, Resumed
 from engine.runs.folder import RunFolder
 from engine.runs.log import read_all
 from engine.runs.remote import read_remote
-from tests.clusters import SLURM_PROGRAMS, Slurm, missing_programs, slurm
+from tests.clusters import SLURM_PROGRAMS, Slurm, free_ports, missing_programs, slurm, ssh_server
 from tests.faults.harness import wait_for
 from tests.runs import train as train_here
 from tests.system.test_training import TWO, digits, mlp
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
 KINDS = ("slurm", "ssh")
-SSH = """#!/bin/sh
-exec {ssh} -F {folder}/ssh_config "$@"
-"""
-CONFIG = """Host node
-  HostName 127.0.0.1
-  Port {port}
-  IdentityFile {folder}/user
-  UserKnownHostsFile {folder}/known
-  StrictHostKeyChecking accept-new
-"""
-SERVER = """Port {port}
-ListenAddress 127.0.0.1
-HostKey {folder}/host
-AuthorizedKeysFile {folder}/user.pub
-StrictModes no
-UsePAM no
-PidFile {folder}/sshd.pid
-"""
-PORT = 22_817
 
 
 @pytest.fixture(scope="module")
@@ -61,30 +41,17 @@ def cluster() -> Iterator[Slurm]:
 @pytest.fixture
 def folder(tmp_path: Path, cluster: Slurm, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Profiles for Slurm and for an ssh server that the test starts."""
-    ssh = shutil.which("ssh")
     for name, value in cluster.environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    for name, text in (("ssh", SSH), ("ssh_config", CONFIG), ("server", SERVER)):
-        (tmp_path / name).write_text(text.format(ssh=ssh, folder=tmp_path, port=PORT), encoding="utf-8")
-    (tmp_path / "ssh").chmod(0o700)
-    for name in ("host", "user"):
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / name], check=True)
-    Path("/run/sshd").mkdir(exist_ok=True)
-    server = subprocess.Popen(["/usr/sbin/sshd", "-D", "-f", tmp_path / "server"], stderr=subprocess.DEVNULL)
     for kind, address in (("slurm", ""), ("ssh", "node")):
         save_profile(
             ClusterProfile(name=kind, kind=kind, address=address, storage=f"{tmp_path}/jobs", python=sys.executable)
         )
-    wait_for(
-        lambda: subprocess.run([tmp_path / "ssh", "node", "true"], capture_output=True).returncode == 0,
-        "the run on the cluster",
-    )
-    yield tmp_path
-    server.terminate()
-    server.wait()
+    with ssh_server(tmp_path, "node", "127.0.0.1", free_ports(1)[0]):
+        yield tmp_path
     cluster.cancel_all()
 
 

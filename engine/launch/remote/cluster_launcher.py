@@ -14,7 +14,7 @@ from engine.launch.local_launcher import uses_compiler
 from engine.launch.remote.interfaces import address_of, address_towards
 from engine.launch.remote.nodes import Node, Nodes, RemoteWorker
 from engine.launch.remote.offer import Offer
-from engine.launch.remote.placers import Placer, address_in_job, placer_of
+from engine.launch.remote.placers import Placer, address_by_ssh, address_in_job, placer_of
 from engine.launch.remote.ray_address import head_of
 from engine.launch.remote.stream import FrameKind, tls_of_run
 from engine.parallel.worker_spec import WorkerSpec
@@ -98,6 +98,7 @@ class ClusterLauncher:
                     self._profile.interface,
                     self._with_compiler,
                 ),
+                {node.label for node in self._nodes.all if node.lost},
             )
 
     def is_ready(self) -> bool:
@@ -232,5 +233,4 @@ def _own_address(profile: ClusterProfile) -> str:
         return address_towards(head_of(profile.address))
     if profile.kind == "slurm":
         return address_in_job()
-    hosts = [host.rpartition("@")[2].partition(":")[0] for host in profile.hosts]
-    return address_towards(hosts[0]) if hosts else address_towards("localhost")
+    return address_by_ssh(profile.hosts[0])

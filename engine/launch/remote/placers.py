@@ -14,7 +14,7 @@ from engine.cluster.bundle import python_words
 from engine.cluster.hosts import python_of
 from engine.cluster.profiles import ClusterProfile
 from engine.core.child_process import module_command, module_environment
-from engine.core.errors import RunError
+from engine.core.errors import RunError, listed
 from engine.core.extras import import_extra
 from engine.launch.remote.interfaces import address_towards
 from engine.launch.remote.offer import Offer
@@ -29,8 +29,9 @@ MOST_CHARACTERS = 600
 class Placer(Protocol):
     """Starts agents, and says why it cannot."""
 
-    def place(self, workers: int, offer: Offer) -> None:
-        """Begin to start agents for so many more workers; they connect to the coordinator by themselves."""
+    def place(self, workers: int, offer: Offer, lost: Collection[str] = ()) -> None:
+        """Begin to start agents for so many more workers; they connect to the coordinator by themselves. `lost`: labels
+        of agents that cannot be reached any more."""
 
     def poll(self, connected: Collection[str]) -> str:
         """Return what it waits for, in words; empty for nothing. `connected`: labels of the agents that have connected.
@@ -59,14 +60,17 @@ class CommandPlacer:
         self._started: list[tuple[str, str, subprocess.Popen[bytes], IO[bytes]]] = []
         self._count = 0
 
-    def place(self, workers: int, offer: Offer) -> None:
-        """Start agents on the hosts that have none, or on all where each has one. They share the workers evenly.
+    def place(self, workers: int, offer: Offer, lost: Collection[str] = ()) -> None:
+        """Start agents on the hosts that have none. They share the workers evenly.
 
         Raises `RunError` where Slurm does not name the nodes of its job.
         """
         hosts = nodes_of_job() if self._profile.kind == "slurm" else self._profile.hosts
+        for started in [each for each in self._started if each[1] in lost]:
+            self._end(*started[2:])  # ssh may not have noticed yet that its host is gone
+            self._started.remove(started)
         taken = {host for host, _, process, _ in self._started if process.poll() is None}
-        free = [host for host in hosts if host not in taken] or list(hosts)
+        free = [host for host in hosts if host not in taken]
         for number, host in enumerate(free):
             if not (slots := workers // len(free) + (number < workers % len(free))):
                 continue
@@ -92,7 +96,7 @@ class CommandPlacer:
         return [*ssh(host), f"{python_words(profile)} {shlex.join(agent)}"]
 
     def poll(self, connected: Collection[str]) -> str:
-        """Return nothing to wait for. Raises `RunError` where an agent has ended before it connected."""
+        """Return the hosts whose agents have not connected yet. Raises `RunError` where one has ended before that."""
         for started in [each for each in self._started if each[2].poll() is not None]:
             self._started.remove(started)
             host, label, process, words = started
@@ -102,20 +106,26 @@ class CommandPlacer:
             _close_input(process)
             if label not in connected:
                 raise RunError(f"{host}: the agent ended with code {process.returncode}{f': {said}' if said else '.'}")
-        return ""
+        coming = [host for host, label, _, _ in self._started if label not in connected]
+        return f"no agent has connected from {listed(coming)} yet" if coming else ""
 
     def close(self) -> None:
         """Close the agents' input, which ends them, and wait for that."""
         for _, _, process, _ in self._started:
             _close_input(process)
         for _, _, process, words in self._started:
-            try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(CLOSE_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-            words.close()
+            self._end(process, words)
         self._started = []
+
+    @staticmethod
+    def _end(process: "subprocess.Popen[bytes]", words: IO[bytes]) -> None:
+        """End a command that has nothing to say any more."""
+        process.kill()
+        process.wait()
+        _close_input(process)
+        words.close()
 
 
 def _close_input(process: "subprocess.Popen[bytes]") -> None:
@@ -147,10 +157,21 @@ def _scontrol(*words: str) -> str:
     return done.stdout
 
 
+def address_by_ssh(host: str) -> str:
+    """Return this machine's address on the way to a host of ssh, which its settings may call otherwise. Raises
+    `UserError`."""
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        done = subprocess.run([*ssh(host)[:-2], "-G", *ssh(host)[-2:]], capture_output=True, text=True, timeout=CLOSE_S)
+        for line in done.stdout.splitlines():
+            if line.startswith("hostname "):
+                return address_towards(line.partition(" ")[2])
+    return address_towards(host.rpartition("@")[2].partition(":")[0])
+
+
 def ssh(host: str) -> list[str]:
     """Return the command line of ssh to a host, which asks nothing and does not wait for one that does not answer."""
     name, _, port = host.partition(":") if not host.endswith("]") else (host, "", "")
-    options = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-T"]
+    options = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-T"]
     return ["ssh", *options, *(["-p", port] if port else []), "--", name.strip("[]")]
 
 
@@ -183,7 +204,7 @@ class RayPlacer:
             per_worker={name: amount for name, amount in per_worker.items() if amount},
         )
 
-    def place(self, workers: int, offer: Offer) -> None:
+    def place(self, workers: int, offer: Offer, lost: Collection[str] = ()) -> None:
         """Begin to start agents: one per node of Ray that has room. Connects again where Ray was lost."""
         if self._process.poll() is not None:
             self.close()

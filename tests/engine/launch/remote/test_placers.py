@@ -10,6 +10,7 @@ from engine.launch.remote.offer import Offer, folder_problem
 from engine.launch.remote.placers import CommandPlacer, ssh
 from engine.launch.remote.ray_address import address_of_head, head_of, ray_environment
 from engine.placement.inventory import LOOPBACK
+from tests.faults.harness import wait_for
 
 
 def offer(folder: Path) -> Offer:
@@ -30,17 +31,24 @@ def poll_for_ever(placer: CommandPlacer) -> None:
 
 
 def test_ssh_shares_the_workers_among_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(tmp_path, "ssh", f'read line; echo "$@ $line" >> {tmp_path}/told; cat > /dev/null', monkeypatch)
+    stand_in(tmp_path, "ssh", f'read line; echo "$@ $line" >> {tmp_path}/told; exec cat > /dev/null', monkeypatch)
     placer = CommandPlacer(ClusterProfile(name="lab", kind="ssh", address="anna@one:22; two", python="py"))
     placer.place(3, offer(tmp_path))
-    assert placer.poll(()) == ""
+    assert placer.poll(()) == "no agent has connected from anna@one:22 and two yet"
+    assert placer.poll(("1", "2")) == ""
+    wait_for(lambda: (tmp_path / "told").exists() and (tmp_path / "told").read_text().count("\n") == 2, "both agents")
+    placer.place(2, offer(tmp_path))  # both hosts have an agent
+    placer.place(2, offer(tmp_path), lost=("1",))
+    assert placer.poll(("2",)) == "no agent has connected from anna@one:22 yet"
+    wait_for(lambda: (tmp_path / "told").read_text().count("\n") == 3, "the third agent")
     placer.close()  # their input ends, and so do they
     told = sorted((tmp_path / "told").read_text().splitlines())
-    assert [line.count("BatchMode=yes") for line in told] == [1, 1]
-    assert "-p 22 -- anna@one py -m engine.launch.remote.node_agent" in told[1]
-    assert '"slots": 2' in told[1]
+    assert [line.count("BatchMode=yes") for line in told] == [1, 1, 1]
     assert "-- two py -m" in told[0]
     assert '"slots": 1' in told[0]
+    for line in told[1:]:
+        assert "-p 22 -- anna@one py -m engine.launch.remote.node_agent" in line
+        assert '"slots": 2' in line
 
 
 def test_an_agent_that_ends_at_once_is_reported_with_its_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +62,7 @@ def test_an_agent_that_ends_at_once_is_reported_with_its_words(tmp_path: Path, m
 
 def test_slurm_starts_an_agent_per_node_of_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(tmp_path, "scontrol", f'echo "$@" >> {tmp_path}/asked; echo n1; echo n2', monkeypatch)
-    stand_in(tmp_path, "srun", f'read line; echo "$@ $line" >> {tmp_path}/told; cat > /dev/null', monkeypatch)
+    stand_in(tmp_path, "srun", f'read line; echo "$@ $line" >> {tmp_path}/told; exec cat > /dev/null', monkeypatch)
     monkeypatch.setenv("SLURM_JOB_NODELIST", "n[1-2]")
     profile = ClusterProfile(
         name="hpc", kind="slurm", workers=4, nodes=2, cores_per_worker=3, environment="conda", conda="nw"
