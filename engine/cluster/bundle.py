@@ -1,26 +1,33 @@
 """What is copied to a cluster for a run: the project, its own code, its weights, constants and data, and the script of
 the job. Data that the hosts see already is not copied: the project gets the path that they know it by."""
 
+import csv
 import glob
+import io
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
+from engine.cluster.host_script import FETCHED
 from engine.cluster.hosts import python_of
 from engine.cluster.profile_file import PROFILES_VARIABLE, exported
 from engine.cluster.profiles import ClusterProfile
 from engine.core.errors import UserError
 from engine.core.fields import FilePath
+from engine.core.files import open_file
 from engine.core.records import Record
 from engine.project.constants import constants_path
 from engine.project.environment import EnvironmentOptions
 from engine.project.file import dumps
 from engine.project.project import Project
+from engine.project.sources.audio import AUDIO_SUFFIXES
+from engine.project.training import TrainingOptions
 
 MOST_COPIED_BYTES = 2 * 2**30
+TABLES = (".csv", ".tsv")
 PROJECT = "project"
 NAME = "project.netwright"
 PROFILES = "clusters.toml"
@@ -41,10 +48,11 @@ def bundle(project: Project, base: Path, code: dict[str, bytes], profile: Cluste
 
     Raises `UserError` for files that are missing, too large to copy, or of code outside of the project's folder.
     """
-    collector = _Collector(base, profile)
+    collector = _Collector(base, profile, AUDIO_SUFFIXES if project.data.source == "audio" else ())
     changed = replace(
         project,
         data=collector.moved(project.data),
+        training=collector.moved_teacher(project.training),
         weights=collector.moved(project.weights),
         environment=environment_of(project, profile),
     )
@@ -89,10 +97,10 @@ def environment_of(project: Project, profile: ClusterProfile) -> EnvironmentOpti
 
 
 class _Collector:
-    """Files that are copied, and how the project names them there."""
+    """Files that are copied, and how the project names them there. `named`: suffixes of files that tables name."""
 
-    def __init__(self, base: Path, profile: ClusterProfile) -> None:
-        self._base, self._profile = base, profile
+    def __init__(self, base: Path, profile: ClusterProfile, named: Collection[str] = ()) -> None:
+        self._base, self._profile, self._named = base, profile, frozenset(named)
         self.files: dict[str, Path | bytes] = {}
         self.num_bytes = 0
 
@@ -105,8 +113,46 @@ class _Collector:
         }
         return record.replace(**changed) if changed else record
 
+    def moved_teacher(self, training: TrainingOptions) -> TrainingOptions:
+        """Return the training options with the path of the teacher on the cluster: a run, without its checkpoints."""
+        if not training.distil_from:
+            return training
+        path = self._path(training.distil_from)
+        there = self._profile.remote_path(path)
+        if there is None:
+            there = f"files/{len(self.files)}/{path.name}"
+            for part in [path / part for part in FETCHED if (path / part).exists()]:
+                self.add(part, f"{PROJECT}/{there}/{part.name}")
+        return training.replace(distil_from=there)
+
     def add(self, path: Path, name: str) -> None:
-        """Copy a file or a folder. Raises `UserError`."""
+        """Copy a file or a folder, and the files that a table names. Raises `UserError`."""
+        if name in self.files:
+            return
+        self._add_one(path, name)
+        if self._named and path.suffix.lower() in TABLES and path.is_file():
+            for file in self._files_of_table(path):
+                self.add(path.parent / file, (PurePosixPath(name).parent / file).as_posix())
+
+    def _files_of_table(self, table: Path) -> Iterator[PurePosixPath]:
+        """Yield the files that a table names, relative to its folder. Raises `UserError` for others."""
+        try:
+            with open_file(table) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace") as file:
+                delimiter = max(",;\t", key=file.readline().count)
+                rows = csv.reader(file, delimiter=delimiter)
+                cells = dict.fromkeys(cell.strip() for row in rows for cell in row)
+        except (OSError, csv.Error) as error:
+            raise UserError(f"{table} cannot be read: {error}.") from error
+        for path in (PurePosixPath(cell) for cell in cells if PurePosixPath(cell).suffix.lower() in self._named):
+            if path.is_absolute() or ".." in path.parts:
+                raise UserError(
+                    f"{table} names {path}, which lies outside of its folder and is not copied to the cluster.",
+                    hint=f"Name files below {table.parent}, or let the hosts see that folder: netwright-engine cluster "
+                    f'edit {self._profile.name} --set "path_map={table.parent}=/shared/data".',
+                )
+            yield path
+
+    def _add_one(self, path: Path, name: str) -> None:
         try:
             self.num_bytes += sum(size for _, size in _sizes(path))
         except OSError as error:
@@ -120,9 +166,12 @@ class _Collector:
             )
         self.files[name] = path
 
+    def _path(self, text: str) -> Path:
+        return Path(os.path.normpath(self._base / Path(text).expanduser()))
+
     def _place(self, text: str) -> str:
         """Return what the project on the cluster calls a file or a folder, which may be a pattern."""
-        path = Path(os.path.normpath(self._base / Path(text).expanduser()))
+        path = self._path(text)
         if (there := self._profile.remote_path(path)) is not None:
             return there
         if not _PATTERN.isdisjoint(text) and not path.exists():

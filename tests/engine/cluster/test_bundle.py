@@ -10,6 +10,7 @@ from engine.core.errors import UserError
 from engine.project.data import DataOptions
 from engine.project.environment import EnvironmentOptions
 from engine.project.project import Project
+from engine.project.training import TrainingOptions
 from engine.project.weights import WeightsOptions
 
 PROFILE = ClusterProfile(name="hpc", kind="slurm", workers=4, cores_per_worker=2, python="/opt/python")
@@ -40,6 +41,39 @@ def test_mapped_data_and_addresses_are_not_copied(tmp_path: Path) -> None:
     assert names == ["project/project.netwright"]
     packed = bundle(Project(weights=WeightsOptions(file="https://host/a.safetensors")), tmp_path, {}, PROFILE)
     assert len(packed.files) == 1
+
+
+def test_the_sounds_that_a_table_names_are_copied_with_it(tmp_path: Path) -> None:
+    table = tmp_path / "elsewhere" / "sounds.csv"
+    for name in ("a.wav", "more/b.wav"):
+        (table.parent / name).parent.mkdir(parents=True, exist_ok=True)
+        (table.parent / name).write_bytes(b"RIFF")
+    table.write_text("file;label\na.wav;x\nmore/b.wav;y\na.wav;x\n", encoding="utf-8")
+    options = DataOptions(source="audio", path=str(table))
+    base = tmp_path / "nets"
+    text, names = data_of(options, base)
+    assert '"path": "files/0/sounds.csv"' in text
+    assert names[:3] == [f"project/files/0/{name}" for name in ("a.wav", "more/b.wav", "sounds.csv")]
+    (table.parent / "a.wav").unlink()
+    with pytest.raises(UserError, match=r"a\.wav cannot be copied to the cluster: No such file"):
+        data_of(options, base)
+    table.write_text("file,label\n/data/a.wav,x\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"names /data/a\.wav, which lies outside of its folder(.|\n)*path_map="):
+        data_of(options, base)
+
+
+def test_the_run_of_a_teacher_is_copied_without_its_checkpoints(tmp_path: Path) -> None:
+    for name in ("best/weights.safetensors", "checkpoints/1/state", "run.json"):
+        (tmp_path / "teacher" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "teacher" / name).write_bytes(b"{}")
+    project = Project(training=TrainingOptions(distil_from="teacher"))
+    packed = bundle(project, tmp_path, {}, PROFILE)
+    assert sorted(packed.files)[:2] == ["project/files/0/teacher/best", "project/files/0/teacher/run.json"]
+    text = packed.files["project/project.netwright"]
+    assert isinstance(text, bytes)
+    assert '"distil_from": "files/0/teacher"' in text.decode()
+    mapped = bundle(project, tmp_path, {}, PROFILE.replace(path_map={str(tmp_path): "/shared"}))
+    assert len(mapped.files) == 1
 
 
 def test_a_pattern_takes_the_files_that_it_matches(tmp_path: Path) -> None:
