@@ -4,6 +4,7 @@ the job. Data that the hosts see already is not copied: the project gets the pat
 import csv
 import glob
 import io
+import json
 import os
 import shlex
 from collections.abc import Collection, Iterator
@@ -214,6 +215,7 @@ def job_script(profile: ClusterProfile, folder: str, *, has_code: bool) -> bytes
         "export PYTHONUNBUFFERED=1",
         *interface_lines(profile),
         *([f"export {PROFILES_VARIABLE}={shlex.quote(f'{folder}/{PROFILES}')}"] if takes_nodes(profile) else ()),
+        *_lines_without_python(profile),
         f"if [ -f {run}/run.json ]; then",
         f"    set -- resume {run}{trust}",
         "else",
@@ -222,6 +224,22 @@ def job_script(profile: ClusterProfile, folder: str, *, has_code: bool) -> bytes
         f'exec {python_words(profile)} -m engine "$@" --json',
     ]
     return "\n".join([*lines, ""]).encode()
+
+
+def _lines_without_python(profile: ClusterProfile) -> list[str]:
+    """Return the lines that end a job in words where the first word of the profile's Python is no program."""
+    word = python_of(profile)[0]
+    message = f"There is no program {word} where the job runs. {missing_program_hint(profile)}"
+    error = json.dumps({"error": {"message": message, "code": "unavailable"}})
+    program = python_words(profile.replace(environment="python", python=word))
+    return [f"command -v {program} > /dev/null || {{ echo {shlex.quote(error)}; exit 5; }}"]
+
+
+def missing_program_hint(profile: ClusterProfile) -> str:
+    """Return the way out where a host lacks the program that starts the profile's Python."""
+    if profile.environment == "wheel":
+        return f"Install it: netwright-engine cluster install {profile.name}."
+    return f"Install it there, or change the Python environment of the profile {profile.name}."
 
 
 def interface_lines(profile: ClusterProfile) -> list[str]:

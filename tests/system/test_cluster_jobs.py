@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from engine.cluster.profile_file import find_profile, save_profile
 from engine.cluster.profiles import ClusterProfile
 from engine.cluster.validation import validate
 from engine.project.file import save
-from engine.runs.events import ENDS, Points, Resumed
+from engine.runs.events import ENDS, Failed, Points, Resumed
 from engine.runs.folder import RunFolder
 from engine.runs.log import read_all
 from engine.runs.remote import read_remote
@@ -70,7 +71,7 @@ def change_profile(name: str, **values: Any) -> str:
 def start(folder: Path, kind: str, **training: Any) -> RunFolder:
     path = folder / "digits.netwright"
     save(digits(mlp(), **training), path)
-    words = ("--environment", "parallel", "--profile", kind, "--run-dir", folder / "runs" / kind, "--detach")
+    words = ("--environment", "parallel", "--profile", kind, "--run-dir", folder / secrets.token_hex(4), "--detach")
     return RunFolder(Path(engine("train", path, *words).strip()))
 
 
@@ -140,6 +141,11 @@ def resumed(run: RunFolder) -> list[Resumed]:
     return [event for event in read_all(run) if isinstance(event, Resumed)]
 
 
+def said(run: RunFolder) -> str:
+    """Return why a run has failed."""
+    return " ".join(event.cause for event in read_all(run) if isinstance(event, Failed))
+
+
 def stop(run: RunFolder) -> None:
     engine("stop", run.path, "--wait", "120")
     assert run.state() == "stopped"
@@ -180,3 +186,51 @@ def test_a_job_stops_before_its_time_limit_and_is_resumed(folder: Path) -> None:
     wait_for(lambda: resumed(run), "the run to go on")
     assert resumed(run)[0].iteration == count
     stop(run)
+
+
+STAND_IN = """#!/bin/sh
+echo "$0 $@" >> {folder}/started
+while [ "${{1#*python}}" = "$1" ]; do shift; done
+shift
+exec {python} "$@"
+"""
+"""In place of conda and apptainer, which are not installed here: runs what follows the name of Python."""
+
+
+@pytest.mark.parametrize(
+    ("program", "values", "words"),
+    [
+        ("conda", {"environment": "conda", "conda": "nets"}, "run --no-capture-output --name nets python"),
+        ("apptainer", {"environment": "container", "container": "/nw.sif"}, "exec /nw.sif python3"),
+    ],
+)
+def test_the_run_and_its_agents_start_in_the_environment_of_the_profile(
+    folder: Path, program: str, values: dict[str, str], words: str
+) -> None:
+    name = change_profile("slurm", nodes=2, **values)
+    run = start(folder, name, max_epochs=1)
+    wait_for(lambda: run.state() in ENDS, "the end of a job that cannot start")
+    assert said(run).startswith(f"There is no program {program} where the job runs. Install it there")
+    (folder / program).write_text(STAND_IN.format(folder=folder, python=sys.executable), encoding="utf-8")
+    (folder / program).chmod(0o700)
+    run = start(folder, name, max_epochs=1)
+    wait_for(lambda: run.state() in ENDS, "the run on the cluster")
+    assert run.state() == "finished", said(run)
+    started = (folder / "started").read_text(encoding="utf-8").splitlines()
+    assert len(started) == 3, "the run, and an agent on each node"
+    assert all(f"{program} {words} -m engine" in line for line in started)
+
+
+def test_a_wheel_that_is_installed_runs_jobs_and_agents(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(folder / "home"))
+    environment = folder / "home/.local/share/netwright/environment"
+    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    shared = [path for path in sys.path if path.endswith("site-packages")]
+    site = next((environment / "lib").glob("python*/site-packages"))
+    (site / "shared.pth").write_text("\n".join(shared), encoding="utf-8")  # torch, which is not to be installed again
+    engine("cluster", "install", change_profile("slurm", nodes=2))
+    assert (site / "engine/cluster/host_script.py").is_file()
+    assert find_profile("slurm").environment == "wheel"
+    run = start(folder, "slurm", max_epochs=1)
+    wait_for(lambda: run.state() in ENDS, "the run on the cluster")
+    assert run.state() == "finished", said(run)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import IO, Any, Protocol
 
-from engine.cluster.bundle import python_words
+from engine.cluster.bundle import missing_program_hint, python_words
 from engine.cluster.hosts import python_of
 from engine.cluster.profiles import ClusterProfile
 from engine.core.child_process import module_command, module_environment
@@ -24,6 +24,8 @@ AGENT = "engine.launch.remote.node_agent"
 CLOSE_S = 5.0
 SLURM_S = 30.0
 MOST_CHARACTERS = 600
+NO_PROGRAM = 127
+"""Exit code of a shell, and of ssh and srun, where there is no such program."""
 
 
 class Placer(Protocol):
@@ -105,7 +107,11 @@ class CommandPlacer:
             words.close()
             _close_input(process)
             if label not in connected:
-                raise RunError(f"{host}: the agent ended with code {process.returncode}{f': {said}' if said else '.'}")
+                is_missing = process.returncode == NO_PROGRAM
+                raise RunError(
+                    f"{host}: the agent ended with code {process.returncode}{f': {said}' if said else '.'}",
+                    hint=missing_program_hint(self._profile) if is_missing else "",
+                )
         coming = [host for host, label, _, _ in self._started if label not in connected]
         return f"no agent has connected from {listed(coming)} yet" if coming else ""
 

@@ -124,6 +124,7 @@ def test_a_job_of_slurm_asks_for_all_of_its_workers() -> None:
     assert options >= {"--exclusive", "--requeue", '--output="/shared/my jobs/7/output-%j.txt"'}
     assert lines[-1] == 'exec /opt/python -m engine "$@" --json'
     assert "export GLOO_SOCKET_IFNAME=ib0" in lines
+    assert any(line.startswith('command -v /opt/python > /dev/null || { echo \'{"error":') for line in lines)
     assert "    set -- resume '/shared/my jobs/7/run' --trust" in lines
     assert "#SBATCH" not in job_script(PROFILE.replace(kind="ssh", address="a"), "/x", has_code=False).decode()
 

@@ -58,6 +58,12 @@ def test_an_agent_that_ends_at_once_is_reported_with_its_words(tmp_path: Path, m
     with pytest.raises(RunError, match=r"^one: the agent ended with code 255: Host key verification failed\.$"):
         poll_for_ever(placer)
     placer.close()
+    stand_in(tmp_path, "ssh", "echo 'conda: not found' >&2; exit 127", monkeypatch)
+    placer = CommandPlacer(ClusterProfile(name="lab", kind="ssh", address="one", environment="conda", conda="nw"))
+    placer.place(1, offer(tmp_path))
+    with pytest.raises(RunError, match=r"conda: not found Install it there, or change the Python environment"):
+        poll_for_ever(placer)
+    placer.close()
 
 
 def test_slurm_starts_an_agent_per_node_of_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
