@@ -1,11 +1,13 @@
 """Command `cluster`: profiles of clusters, whether one works, and Netwright on its hosts."""
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from engine.cli.commands import Commands
@@ -228,6 +230,7 @@ def _export(arguments: argparse.Namespace) -> int:
 def _validate(arguments: argparse.Namespace) -> int:
     """Print each stage as soon as it has ended, with --json as an object, and one with all of them at the end."""
     profile = find_profile(arguments.name)
+    signal.signal(signal.SIGTERM, _end)
     results = []
     for result in validate(profile):
         results.append(result)
@@ -245,6 +248,11 @@ def _validate(arguments: argparse.Namespace) -> int:
         stages = [asdict(result) for result in results]
         print_json(arguments, {"profile": profile.name, "passed": not failed, "stages": stages, **why})
     return EXIT_UNAVAILABLE if failed else EXIT_DONE
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """End as on Ctrl-C, so that what was left on the cluster is deleted."""
+    raise KeyboardInterrupt
 
 
 def _install(arguments: argparse.Namespace) -> int:

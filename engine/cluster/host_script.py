@@ -101,9 +101,13 @@ def storage(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def prepare(asked: dict[str, Any]) -> dict[str, Any]:
-    """Make the folder of a job, which must not exist. Return its path."""
+    """Make the folder of a job, which must not exist, and delete what killed ones have left. Return its path."""
     folder = _path(asked["folder"])
     os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
+    if asked.get("stale"):
+        for path in glob.glob(os.path.join(glob.escape(os.path.dirname(folder)), asked["stale"])):
+            if time.time() - os.path.getmtime(path) > asked["stale_s"]:
+                shutil.rmtree(path, ignore_errors=True)
     os.mkdir(folder, 0o700)
     return {"folder": folder}
 

@@ -21,6 +21,9 @@ TASK_S = 60.0
 WORKERS_S = 120.0
 QUEUE_S = 120.0
 POLL_S = 0.5
+FOLDERS = ".validate-"
+STALE_S = 1800.0
+"""Age in seconds of a folder that was left by a validation that was killed; a later one deletes it."""
 LEAST_PYTHON = (3, 11)
 LEAST_FREE_BYTES = 2**30
 PROBE = ROOT / "engine" / "launch" / "cluster_probe.py"
@@ -219,8 +222,8 @@ def _found(attempt: Attempt) -> list[dict[str, Any]]:
 def _tried(attempt: Attempt, profile: ClusterProfile, what: str, patience_s: float) -> list[dict[str, Any]]:
     """Run `PROBE` as a job with the workers of the profile, and return their answers. Raises `RunError`."""
     host = attempt.first
-    wanted = f"{(profile.storage or DEFAULT_STORAGE).rstrip('/')}/.validate-{time.time_ns()}"
-    folder = str(host.ask("prepare", folder=wanted)["folder"])
+    wanted = f"{(profile.storage or DEFAULT_STORAGE).rstrip('/')}/{FOLDERS}{time.time_ns()}"
+    folder = str(host.ask("prepare", folder=wanted, stale=f"{FOLDERS}*", stale_s=STALE_S)["folder"])
     job = ""
     try:
         program = PROBE.read_bytes()

@@ -1,5 +1,6 @@
 """Stages of a validation, with an `ssh` and a Python of the profile that are scripts of the test."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -57,6 +58,16 @@ def test_a_cluster_that_works_passes_all_stages_and_nothing_is_left(profile: Clu
     assert details["workers"] == "2 workers on n0 and n1"
     assert details["speed"].startswith("sums 4,000 MB/s; each worker multiplies matrices with 9 to 9 GFLOP/s")
     assert list((tmp_path / "jobs").iterdir()) == []
+
+
+def test_what_a_killed_validation_has_left_is_deleted_by_a_later_one(profile: ClusterProfile, tmp_path: Path) -> None:
+    for name in (".validate-1", ".validate-2", "2026-11-22"):
+        (tmp_path / "jobs" / name).mkdir(parents=True)
+    for name in (".validate-1", "2026-11-22"):
+        os.utime(tmp_path / "jobs" / name, (0, 0))
+    results = list(validate(profile, {name: validation.STAGES[name] for name in ("reach", "task")}))
+    assert states(results) == ["passed", "passed"]
+    assert sorted(path.name for path in (tmp_path / "jobs").iterdir()) == [".validate-2", "2026-11-22"]
 
 
 def test_what_fails_says_the_way_out_and_what_depends_on_it_is_left_out(
