@@ -323,12 +323,30 @@ class Best(TypedDict):
     strategy: str
 
 
+class CheckpointInterval(TypedDict):
+    """How often a run on a cluster should save a checkpoint."""
+
+    workers: int
+    worker_hours: float
+    """Mean time between failures of one worker."""
+    checkpoint_bytes: int
+    checkpoint_s: float
+    interval_s: int
+    lost_share: float
+    """Share of the run time that goes into checkpoints, restarts and repeated steps."""
+    text: str
+    settings: list[str]
+    """As for --set."""
+
+
 class Advice(TypedDict):
     """Ways to train a project."""
 
     ways: list[Way]
     advice: str
     best: Best | None
+    checkpoints: CheckpointInterval | None
+    """For a cluster only."""
 
 
 class Trial(TypedDict):

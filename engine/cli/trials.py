@@ -1,6 +1,7 @@
 """`advise`, `largest-batch`, `profile` and `measure PROJECT`: what trying out or predicting says about a project."""
 
 import argparse
+import math
 import shlex
 import tempfile
 from pathlib import Path
@@ -18,23 +19,33 @@ from engine.cli.common import (
     read_project,
 )
 from engine.cli.terminal import print_table
+from engine.cluster.environment import profile_of
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural, read_error
 from engine.core.text import format_bytes, format_percent
 from engine.network.table import short_count
+from engine.placement.recovery import WORKER_HOURS
 from engine.project.file import dumps, load
+from engine.project.project import Project
 from engine.project.user_code import measure, refuse_untrusted
 from engine.runs.folder import origin
 from engine.user_code import registry
+
+MOST_WORKERS = 1_000_000
 
 
 def register_advise(commands: Commands) -> None:
     """Add the command."""
     text = (
         "Predict, for each environment and strategy that can run here, the memory per worker from the sizes in the "
-        "network, and the time per step from 20 steps on random samples and the cost of an all-reduce."
+        "network, and the time per step from 20 steps on random samples and the cost of an all-reduce. For a cluster "
+        "(--environment parallel) also how often to save a checkpoint, from the measured time of one."
     )
     command = commands.add_parser("advise", description=text)
     add_project(command)
+    what = "workers of the cluster, for the interval between checkpoints; default: those of the project's profile"
+    command.add_argument("--workers", type=int, metavar="N", help=what)
+    what = f"mean hours between failures of one worker; default {WORKER_HOURS:,.0f}, as reported for 16,384 GPUs"
+    command.add_argument("--mtbf", type=float, metavar="HOURS", help=what)
     add_json(command)
     command.set_defaults(run=run_advise)
 
@@ -46,18 +57,22 @@ def run_advise(arguments: argparse.Namespace) -> int:
     project, notices = read_project(arguments.project, arguments.settings)
     note(notices)
     ways: list[dict[str, Any]] = []
-    advice, best = "", None
+    advice, best, checkpoints = "", None, None
+    workers = _cluster_workers(project, arguments)
     with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
         path = Path(folder) / "project.netwright"
         path.write_text(dumps(project), encoding="utf-8")
-        for line in lines_of("engine.launch.advisor", str(path)):
+        beside = origin(arguments.project).base
+        timed = (str(beside), str(workers), str(arguments.mtbf or 0)) if workers else ()
+        for line in lines_of("engine.launch.advisor", str(path), *timed):
             if "error" in line:
                 raise read_error(line)
             if "way" in line:
                 ways.append(line["way"])
             advice, best = line.get("advice", advice), line.get("best", best)
+            checkpoints = line.get("checkpoints", checkpoints)
     if arguments.json:
-        print_json(arguments, {"ways": ways, "advice": advice, "best": best})
+        print_json(arguments, {"ways": ways, "advice": advice, "best": best, "checkpoints": checkpoints})
         return EXIT_DONE
     print_table([("way", "workers", "memory", "step", ""), *map(_row, ways)], right=(1, 2, 3))
     print("memory: of weights, gradients, solver and activations; a process with torch takes some 200 MiB besides")
@@ -66,7 +81,25 @@ def run_advise(arguments: argparse.Namespace) -> int:
         settings = [*arguments.settings, *([f"environment.strategy={best['strategy']}"] if best["strategy"] else [])]
         words = ["netwright-engine", "train", str(arguments.project), "--environment", best["target"]]
         print(shlex.join([*words, *(word for setting in settings for word in ("--set", setting))]))
+    if checkpoints is not None:
+        print(f"\n{checkpoints['text']}")
+        print(shlex.join(word for setting in checkpoints["settings"] for word in ("--set", setting)))
     return EXIT_DONE
+
+
+def _cluster_workers(project: Project, arguments: argparse.Namespace) -> int:
+    """Return the workers of the cluster that checkpoints are recommended for; 0 for none. Raises `UserError`."""
+    if arguments.workers is not None and not 1 <= arguments.workers <= MOST_WORKERS:
+        raise UserError(f"--workers: expected 1 to {MOST_WORKERS:,}, received {arguments.workers:,}.")
+    if arguments.mtbf is not None and not 0 < arguments.mtbf < math.inf:
+        raise UserError(f"--mtbf: expected a number of hours above 0, received {arguments.mtbf:g}.")
+    if arguments.workers is not None:
+        return int(arguments.workers)
+    if project.environment.target != "parallel":
+        if arguments.mtbf is None:
+            return 0
+        raise UserError("--mtbf: this project does not train on a cluster.", hint="Add --workers N.")
+    return project.environment.num_workers or profile_of(project.environment).workers
 
 
 def _row(way: dict[str, Any]) -> tuple[str, ...]:

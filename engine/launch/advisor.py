@@ -1,6 +1,8 @@
-"""Placement advice, computed in a child process: `python -m engine.launch.advisor PROJECT`.
+"""Placement advice, computed in a child process: `python -m engine.launch.advisor PROJECT [FOLDER WORKERS HOURS]`.
 
-Prints `{"way": {...}}` for each forecast, then `{"advice": "..."}`, or `{"error": "..."}`.
+Prints `{"way": {...}}` for each forecast, then `{"advice": "..."}`, or `{"error": "..."}`. With the folder in which a
+checkpoint is timed, the workers of a cluster and the mean time between failures of one (0: the default), it prints
+`{"checkpoints": {...}}` before.
 """
 
 import json
@@ -10,12 +12,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from engine.core.child_process import run_in_child_process
 from engine.core.errors import UserError
 from engine.hardware.devices import probe
 from engine.hardware.threads import calm_threads
-from engine.launch.trial import refusals, run_trial
+from engine.launch.trial import refusals, run_trial, time_checkpoint
 from engine.placement.advice import Forecast, advice, best_of, forecasts
 from engine.placement.choose import resolve
+from engine.placement.recovery import WORKER_HOURS, checkpoint_advice
 from engine.project.file import load
 from engine.project.project import Project
 
@@ -25,6 +29,14 @@ LONG_S = 0.2
 
 def _say(line: dict[str, Any]) -> None:
     print(json.dumps(line), flush=True)
+
+
+def _advise_checkpoints(project: Project, folder: Path, workers: int, worker_hours: float) -> None:
+    for refusal in refusals(project):
+        raise UserError(refusal)
+    timed = run_in_child_process(lambda: time_checkpoint(project, folder))
+    found = checkpoint_advice(workers, int(timed["bytes"]), timed["seconds"], worker_hours or WORKER_HOURS)
+    _say({"checkpoints": {**asdict(found), "text": found.text, "settings": found.settings}})
 
 
 def _advise(project: Project) -> None:
@@ -59,6 +71,9 @@ def _advise(project: Project) -> None:
 if __name__ == "__main__":
     calm_threads()
     try:
-        _advise(load(Path(sys.argv[1])).project)
+        chosen = load(Path(sys.argv[1])).project
+        if len(sys.argv) > 2:
+            _advise_checkpoints(chosen, Path(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]))
+        _advise(chosen)
     except UserError as error:
         _say(error.write())

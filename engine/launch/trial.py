@@ -8,10 +8,12 @@ import importlib
 import json
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from pathlib import Path
 
 import psutil
 import torch
@@ -20,14 +22,16 @@ from engine.core.child_process import read_from_fork
 from engine.core.types import TensorType
 from engine.data.augment_mixing import Mixing
 from engine.data.augmentation import PICTURES, Augmentation, Image
-from engine.data.batches import ResidentDataset, Tensors
+from engine.data.batches import BatchLoader, ResidentDataset, Tensors
 from engine.data.sample_inputs import accepted_lengths
 from engine.network.analysis import analyse
 from engine.network.network import Network
 from engine.project import user_code
 from engine.project.project import Project
+from engine.training import checkpoints
 from engine.training.builder import TrainerBuilder
 from engine.training.job import TrainingJob
+from engine.training.step import TrainStep
 
 PATIENCE_S = 60.0
 """Time limit of a trial, in seconds."""
@@ -104,8 +108,32 @@ def _measure(
     return TrialResult(samples, _peak_bytes(device), sorted(seconds)[len(seconds) // 2])
 
 
+def time_checkpoint(project: Project, folder: Path) -> dict[str, float]:
+    """Return the bytes of a checkpoint of weights and moments, and the median seconds of writing it below a folder.
+
+    Trains one step first, so that there are moments: call it in a child process.
+    """
+    train_step, batches = _trial_trainer(project, torch.device("cpu"), 2)
+    train_step(next(iter(batches.of_epoch(1))), 0)
+    seconds = []
+    with tempfile.TemporaryDirectory(prefix=".netwright-", dir=folder) as place:
+        path = Path(place) / "checkpoints" / "1"
+        for _ in range(3):
+            start_s = time.perf_counter()
+            checkpoints.write({"unit": train_step.model.state_dict()}, path, 1)
+            seconds.append(time.perf_counter() - start_s)
+        size = sum(file.stat().st_size for file in path.iterdir())
+    return {"bytes": size, "seconds": sorted(seconds)[1]}
+
+
 def _trial_step(project: Project, device: torch.device, samples: int) -> Callable[[], object]:
     """Return a function that makes one training step of one worker, on synthetic samples on the device."""
+    train_step, batches = _trial_trainer(project, device, samples)
+    return lambda: train_step(next(iter(batches.of_epoch(1))), 0)
+
+
+def _trial_trainer(project: Project, device: torch.device, samples: int) -> tuple[TrainStep, BatchLoader]:
+    """Return the step of one worker, and its synthetic samples on the device."""
     options = project.training.replace(mini_batch_size=samples, acceleration="none", shuffle="never")
     job = TrainingJob(replace(project, training=options), analyse(project.network), device)
     builder = TrainerBuilder(job)
@@ -120,8 +148,7 @@ def _trial_step(project: Project, device: torch.device, samples: int) -> Callabl
         mixing = Mixing(options, samples, 1) if options.mixes else None
         augmentation = Augmentation(options, images, (), options.seed, mixing)
     batches = builder.batches(augmentation)
-    train_step = builder.train_step(batches)
-    return lambda: train_step(next(iter(batches.of_epoch(1))), 0)
+    return builder.train_step(batches), batches
 
 
 def synthetic_inputs(network: Network, samples: int, device: torch.device) -> Tensors:

@@ -395,10 +395,19 @@ def test_largest_batch_and_advise_answer_in_json(project: Path) -> None:
     """Both try the project for real, in processes of their own."""
     answer = checked_output(engine("largest-batch", project, "--json").stdout)
     assert answer["largest"] == answer["tried"][-1]["batch"] > 1000  # all of the training split
-    answer = checked_output(engine("advise", project, "--set", "training.mini_batch_size=64", "--json").stdout)
+    answer = checked_output(
+        engine("advise", project, "--set", "training.mini_batch_size=64", "--workers", "8", "--json").stdout
+    )
     assert {way["name"] for way in answer["ways"]} >= {"cpu", "multi-cpu, data-parallel"}
     assert answer["advice"].startswith("Use ")
+    checkpoints = answer["checkpoints"]
+    assert (checkpoints["workers"], checkpoints["worker_hours"]) == (8, 50_000)
+    assert checkpoints["interval_s"] > checkpoints["checkpoint_s"] > 0
+    assert [path.name for path in project.parent.glob(".netwright-*")] == []
     refused = engine("largest-batch", project, "--share", "2")
     assert refused.returncode == 2
     assert "--share: expected a number above 0" in refused.stderr
     assert engine("largest-batch", project, "--set", "environment.target=parallel").returncode == 5
+    refused = engine("advise", project, "--mtbf", "100")
+    assert refused.returncode == 2
+    assert "does not train on a cluster. Add --workers" in refused.stderr
