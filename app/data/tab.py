@@ -265,10 +265,10 @@ class DataTab(QWidget):
     def _show_notice(self) -> None:
         """Say what the data was taken as, while the project has it, and offer a network where there is none yet."""
         texts: list[str] = []
-        links: dict[str, Callable[[], object]] = {}
+        links: dict[str, Callable[[], None]] = {}
         starter = self._editor.check_result.starter
         if starter is not None:
-            links[starter.label] = lambda: self._editor.edit(starter.label, starter.edit)
+            links[starter.label] = self._make_network
         brought = self._guesser.brought
         if brought is not None and brought.data == self._editor.project.data:
             texts.append(brought.text)
@@ -277,6 +277,11 @@ class DataTab(QWidget):
             texts.append("The project has no network yet.")
         self._above.setVisible(bool(texts))
         self.notice.say(" ".join(texts), links)
+
+    def _make_network(self) -> None:
+        starter = self._editor.check_result.starter
+        if starter is not None:
+            self._editor.edit(starter.label, starter.edit)
 
     def _choose_kind(self) -> None:
         link = self.notice.links["Another kind…"]

@@ -12,6 +12,7 @@ from engine.project.check_inputs import input_of, input_problems
 from engine.project.check_outputs import output_count_problem, output_problems
 from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo
 from engine.project.project import Project
+from engine.project.target_scale import fitted_outputs
 
 MAKE = "Make a network for the data"
 """Label of the edit that fills an empty network."""
@@ -47,6 +48,8 @@ def starter(facts: DatasetInfo) -> Fix | None:
 
     def edit(project: Project) -> Project:
         training, batch = project.training, _batch(facts.samples.get("training", 0))
+        if fitted_outputs(sketch.network) and training.solver != "lm":
+            training = training.replace(normalize_targets=True)
         if batch < training.mini_batch_size and not training.is_changed("mini_batch_size"):
             training = training.replace(mini_batch_size=batch)
         return replace(project, network=sketch.network, layout=sketch.layout(), training=training)

@@ -55,7 +55,8 @@ def _large(project: Project, facts: DatasetInfo, end: Port) -> Iterator[Problem]
     soon infinite."""
     target, type = facts.targets[0], project.network.layers[end.layer].effective_type
     solver = project.training.solver
-    can_be_normalised = solver != "lm" and type.key != "softmax" and not isinstance(type, InverseNorm)
+    has_numbers = isinstance(type, InverseNorm) and not type.is_fitted
+    can_be_normalised = solver != "lm" and type.key != "softmax" and not has_numbers
     large = LARGE_FOR_GRADIENTS if solver == "sgdm" else LARGE
     if target.task == "numbers" and target.largest >= large and can_be_normalised:
         message = (
@@ -66,10 +67,11 @@ def _large(project: Project, facts: DatasetInfo, end: Port) -> Iterator[Problem]
 
 
 def _normalising(end: Port) -> Fix:
-    """Return the fix that switches the option on and adds the layer that it requires."""
+    """Return the fix that switches the option on and adds the layer that it requires, where that is missing."""
 
     def edit(project: Project) -> Project:
-        return _appended(replace(project, training=project.training.replace(normalize_targets=True)), end)
+        project = replace(project, training=project.training.replace(normalize_targets=True))
+        return project if fitted_outputs(project.network) else _appended(project, end)
 
     return Fix("Normalise the responses", edit)
 

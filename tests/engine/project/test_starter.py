@@ -55,6 +55,7 @@ def made_for(facts: DatasetInfo) -> Project:
 def test_one_answer_per_sample(given: str, targets: tuple[TargetInfo, ...]) -> None:
     made = made_for(data((INPUTS[given],), targets))
     keys = [one.type.key for one in made.network.layers.values()]
+    assert made.training.normalize_targets is (targets[0].task == "numbers")
     assert keys[-1] == ("softmax" if targets[0].task == "classes" else "inverse_norm")
     assert ("lstm" in keys) is (given in ("sequence", "sequences", "text"))
 

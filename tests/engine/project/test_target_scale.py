@@ -88,6 +88,16 @@ def test_large_responses_are_told_before_the_loss_becomes_infinite() -> None:
     assert not told(project(chain(*ENDS, layer("inverse_norm")), is_on=False), known), "given units are meant"
 
 
+def test_a_fitted_layer_alone_does_not_keep_a_large_loss_small() -> None:
+    known = facts((replace(numbers_of(2)[0], largest=670_000.0),))
+    made = project(chain(*ENDS, layer("inverse_norm", numbers="fitted")), is_on=False)
+    (problem,) = told(made, known)
+    assert problem.fix is not None
+    mended = problem.fix.edit(made)
+    assert mended.training.normalize_targets
+    assert mended.network == made.network
+
+
 def test_what_is_large_depends_on_the_solver() -> None:
     known = facts((replace(numbers_of(2)[0], largest=250.0),))
     made = project(chain(*ENDS), is_on=False)
