@@ -20,6 +20,7 @@ from engine.launch.channel import ReportReader
 from engine.launch.forked_coordinator import coordinate_forked
 from engine.launch.prepare import prepare
 from engine.launch.remote.offer import Offer
+from engine.launch.remote.placers import Placer
 from engine.launch.resume import prepare_resume
 from engine.network.analysis import analyse
 from engine.placement.shares import Slot
@@ -89,7 +90,7 @@ class ActiveRun:
             os.close(descriptor)
 
 
-class PlacePlacer:
+class PlacePlacer(Placer):
     """The placer of a coordinator whose place its runner has."""
 
     def __init__(self, reading: int, writing: int) -> None:

@@ -19,9 +19,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.core.errors import RunError
 from engine.launch.channel import ReportReader
-from engine.launch.remote.ray_address import address_of_head
-from engine.launch.remote.ray_placer import RefusedError, connect, first_line, refuse_silent
+from engine.launch.remote.ray_address import address_of_head, refuse_silent
+from engine.launch.remote.ray_placer import connect, first_line
 
 POLL_S = 0.1
 """Time between two looks at what has ended in Ray; what the runner asks for is done at once."""
@@ -220,7 +221,7 @@ def main() -> int:
     config, *messages = messages
     try:
         connect(config["address"])
-    except RefusedError as refused:
+    except RunError as refused:
         say(refused=str(refused))
         return 0
     say(waits="")
@@ -230,7 +231,7 @@ def main() -> int:
             next_look = time.monotonic() + LOOK_S
             try:
                 refuse_silent(head)
-            except RefusedError as refused:
+            except RunError as refused:
                 say(lost=str(refused))
                 return 0
         for message in messages:

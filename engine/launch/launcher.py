@@ -78,6 +78,9 @@ class Launcher(Protocol):
     def start(self, rank: int, start: StartPoint) -> Worker:
         """Start one worker. Raises `RunError`."""
 
+    def watch(self) -> None:
+        """Notice what happens beside the workers. Called a few times per second while they run."""
+
     def end(self) -> None:
         """End an attempt, whose workers are gone."""
 

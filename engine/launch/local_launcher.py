@@ -66,6 +66,9 @@ class LocalLauncher:
         self._started.append(worker)
         return worker
 
+    def watch(self) -> None:
+        """Do nothing: there is nothing beside the workers."""
+
     def end(self) -> None:
         """Remove the folder of the rendezvous."""
         shutil.rmtree(self._rendezvous, ignore_errors=True)

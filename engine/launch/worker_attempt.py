@@ -105,6 +105,7 @@ class WorkerAttempt:
         failed_at: float | None = None
         while True:
             self._monitor.tick()
+            self._launcher.watch()
             for key, _ in selector.select(POLL_S if selector.get_map() else END_POLL_S):
                 self._read_reports(key.data)
                 if not self._lines[key.data].is_open:

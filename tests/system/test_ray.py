@@ -34,8 +34,29 @@ def ray(*arguments: str, env: dict[str, str]) -> None:
 
 def raylets() -> list[psutil.Process]:
     """The nodes of this cluster, oldest first."""
-    found = [each for each in psutil.process_iter() if each.name() == "raylet" and MARK in each.environ().items()]
+    found = [each for each in psutil.process_iter() if each.name() == "raylet" and MARK in environment_of(each)]
     return sorted(found, key=lambda each: each.create_time())
+
+
+def of_node(raylet: psutil.Process) -> list[psutil.Process]:
+    """All that runs on a node, with the agents there, which are no children of Ray's processes."""
+    mark = ("RAY_RAYLET_PID", str(raylet.pid))
+    below = [each for each in psutil.process_iter() if each.name() != "raylet" and mark in environment_of(each)]
+    return [raylet, *raylet.children(recursive=True), *below]
+
+
+def environment_of(process: psutil.Process) -> set[tuple[str, str]]:
+    """The environment of a process; nothing of one that has ended."""
+    with contextlib.suppress(psutil.Error):
+        return set(process.environ().items())
+    return set()
+
+
+def kill(processes: list[psutil.Process]) -> None:
+    """End processes at once."""
+    for process in processes:
+        with contextlib.suppress(psutil.Error):
+            process.kill()
 
 
 @pytest.fixture(scope="module")
@@ -55,10 +76,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClusterProfile
     ray("start", "--head", f"--port={port}", "--include-dashboard=false", *sizes, env=env)
     ray("start", f"--address=127.0.0.1:{port}", *sizes, env=env)
     yield profile
-    for each in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            if MARK in each.environ().items():
-                each.kill()
+    kill([each for each in psutil.process_iter() if MARK in environment_of(each)])
 
 
 @pytest.fixture(autouse=True)
@@ -85,6 +103,20 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
         assert run.finish().result["state"] == "stopped"
 
 
+def test_a_connection_that_breaks_costs_no_new_agent(tmp_path: Path) -> None:
+    with Running(digits(convolution(), ON_RAY, max_epochs=10**6, **LASTING), tmp_path / "run") as run:
+        run.wait_for_kind("checkpoint")
+        agent = psutil.Process(run.workers[1]).ppid()
+        rows = subprocess.run(["ss", "-Htnp"], capture_output=True, text=True, check=True).stdout.splitlines()
+        port = next(row.split()[3].rpartition(":")[2] for row in rows if f"pid={agent}," in row)
+        subprocess.run(["ss", "-K", "-tn", "sport", "=", f":{port}"], check=True, capture_output=True)
+        assert "cannot be reached" in run.wait_for_kind("resumed")["reason"]
+        run.wait_for_kind("checkpoint")
+        assert agent in {psutil.Process(worker).ppid() for worker in run.workers}
+        run.folder.request("stop")
+        assert run.finish().result["state"] == "stopped"
+
+
 def test_without_a_token_it_is_refused(cluster: ClusterProfile, tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match="not used without a token"):
         ray_environment(cluster.replace(token_file=str(tmp_path / "none")))
@@ -99,13 +131,26 @@ def test_another_token_is_refused(cluster: ClusterProfile, tmp_path: Path) -> No
 
 
 def test_a_node_that_is_lost_is_replaced_by_another_one(tmp_path: Path) -> None:
-    """The last test but the head's: the cluster has one node then."""
+    """The last test but one: the cluster has one node then."""
     project = digits(convolution(), {**ON_RAY, "num_workers": 4}, max_epochs=10**6, **LASTING)
     with Running(project, tmp_path / "run") as run:
         run.wait_for_kind("checkpoint")
-        for process in [raylets()[-1], *raylets()[-1].children(recursive=True)]:
-            process.kill()
+        kill(of_node(raylets()[-1]))
         assert "cannot be reached" in run.wait_for_kind("resumed")["reason"]
         run.wait_for_kind("checkpoint")
+        run.folder.request("stop")
+        assert run.finish().result["state"] == "stopped"
+
+
+def test_a_run_goes_on_when_the_head_dies(tmp_path: Path) -> None:
+    """The last test: there is no Ray any more then, and the agents are left."""
+    with Running(digits(convolution(), ON_RAY, max_epochs=10**6, **LASTING), tmp_path / "run") as run:
+        run.wait_for_kind("checkpoint")
+        workers = run.workers
+        of_ray = [each for each in psutil.process_iter() if MARK in environment_of(each)]
+        kill([each for each in of_ray if "node_agent" not in " ".join(each.cmdline())])
+        assert "is gone. They go on without it" in run.wait_for_kind("message")["text"]
+        run.wait_for_kind("checkpoint")
+        assert run.workers == workers
         run.folder.request("stop")
         assert run.finish().result["state"] == "stopped"

@@ -14,7 +14,7 @@ from engine.launch.local_launcher import uses_compiler
 from engine.launch.remote.interfaces import address_of, address_towards
 from engine.launch.remote.nodes import Node, Nodes, RemoteWorker
 from engine.launch.remote.offer import Offer
-from engine.launch.remote.placers import Placer, address_by_ssh, address_in_job, placer_of
+from engine.launch.remote.placers import AgentLostError, Placer, address_by_ssh, address_in_job, placer_of
 from engine.launch.remote.ray_address import head_of
 from engine.launch.remote.stream import FrameKind, tls_of_run
 from engine.parallel.worker_spec import WorkerSpec
@@ -24,8 +24,14 @@ from engine.runs.folder import RunFolder, write_info
 TICK_S = 0.1
 FIRST_PATIENCE_S = 600.0
 """Seconds that a run waits at its start for workers of a busy cluster."""
-PATIENCE_S = 20.0
-"""Seconds that a run waits for workers in place of lost ones, and, where fewer are enough, for all of them."""
+PATIENCE_S = 15.0
+"""Seconds that a run waits for room in place of lost workers, and, where fewer are enough, for all of them."""
+AGENT_S = 30.0
+"""Seconds that it waits for agents that have room and have not connected."""
+RETURN_S = 1.0
+"""Seconds in which an agent that has lost its connection is back, so that no other one takes its place."""
+MOST_TIMES_AGAIN = 5
+"""How often an attempt asks again for agents that were lost before they connected."""
 SOON_S = 10.0
 """Seconds after which the log says what the run waits for."""
 START_S = 60.0
@@ -65,9 +71,10 @@ class ClusterLauncher:
         self._placer = placer or placer_of(profile)
         self._with_compiler = uses_compiler(folder)
         self._ranks: list[tuple[Node, int]] = []
-        self._asked = 0
         self._since_s = 0.0
+        self._num_lost = self._times_again = 0
         self._patience_s = FIRST_PATIENCE_S
+        self._judged: set[Node] = set()
         self._said = ""
         self._has_begun = False
         self._is_binding = False
@@ -77,13 +84,15 @@ class ClusterLauncher:
     def begin(self) -> None:
         """Begin an attempt with the nodes that are there, and ask for more where some were lost."""
         self._is_binding = self._is_refused = False
-        self._since_s = time.monotonic()
+        self._since_s, self._times_again = time.monotonic(), MOST_TIMES_AGAIN
+        if any(node.lost for node in self._nodes.all):
+            self._nodes.wait_for(lambda: self._num_slots() >= self._wanted, RETURN_S)
         for node in self._nodes.live:
             node.bound = None
         self._ask_for_more()
 
     def _ask_for_more(self) -> None:
-        self._asked = self._wanted
+        self._num_lost = sum(bool(node.lost) for node in self._nodes.all)
         if (missing := self._wanted - self._num_slots()) > 0:
             info = self._folder.read_info()
             self._placer.place(
@@ -98,7 +107,7 @@ class ClusterLauncher:
                     self._profile.interface,
                     self._with_compiler,
                 ),
-                {node.label for node in self._nodes.all if node.lost},
+                {node.label for node in self._nodes.all if node.lost} - {node.label for node in self._nodes.live},
             )
 
     def is_ready(self) -> bool:
@@ -106,14 +115,7 @@ class ClusterLauncher:
 
         Raises `RunError` where a node refuses, or the cluster has no room for the fewest workers in time.
         """
-        waits_for = ""
-        try:
-            waits_for = self._placer.poll({node.label for node in self._nodes.all})
-        except RunError as error:
-            if self._num_slots() < self._least:
-                raise RunError(f"{error}{self._way_out}") from None
-            self._say(str(error))
-            self._is_refused = True
+        waits_for = self._look_at_placer()
         if refused := next((node.refused for node in self._nodes.all if node.refused), ""):
             raise RunError(refused)
         if self._is_binding:
@@ -126,6 +128,27 @@ class ClusterLauncher:
             self._nodes.post(self._ranks[0][0], FrameKind.BIND)
         self._nodes.wait_for(lambda: False, TICK_S)
         return False
+
+    def _look_at_placer(self) -> str:
+        """Return what is waited for, and ask again for what was lost. Raises `RunError` where no more can come."""
+        labels = {node.label for node in self._nodes.all}
+        try:
+            waits_for = self._placer.poll(labels)
+            if sum(bool(node.lost) for node in self._nodes.all) > self._num_lost and not self._is_binding:
+                self._ask_for_more()
+            return waits_for
+        except RunError as error:
+            if isinstance(error, AgentLostError) and self._times_again and not self._is_refused:
+                self._times_again -= 1
+                self._ask_for_more()
+                return ""
+            if self._num_slots() < self._least:
+                raise RunError(f"{error}{self._way_out}") from None
+            self._is_refused = True
+            if str(error) != self._said:
+                self._said = str(error)
+                self._say(self._said)
+            return ""
 
     def _is_bound(self) -> bool:
         first = self._ranks[0][0]
@@ -142,10 +165,11 @@ class ClusterLauncher:
         if slots >= self._least and (waited_s > PATIENCE_S or not are_coming):
             self._say(f"The cluster has room for {slots:,} of {self._wanted:,} workers; the run goes on with those.")
             return True
-        if waited_s > self._patience_s and self._nodes.num_coming_slots + slots < self._wanted:
+        limit_s = self._patience_s if waits_for else max(self._patience_s, AGENT_S)
+        if waited_s > limit_s and self._nodes.num_coming_slots + slots < self._wanted:
             raise RunError(
                 f"The cluster {self._profile.name} has room for {slots:,} of {self._wanted:,} workers, and no more "
-                f"came within {self._patience_s:.0f} seconds{f' ({waits_for})' if waits_for else ''}.{self._way_out}",
+                f"came within {limit_s:.0f} seconds{f' ({waits_for})' if waits_for else ''}.{self._way_out}",
                 hint="Wait until others have finished, or train with fewer workers (environment.num_workers).",
             )
         if waits_for and waits_for != self._said and waited_s > SOON_S:
@@ -164,12 +188,17 @@ class ClusterLauncher:
         )
 
     def _num_slots(self) -> int:
-        return sum(node.slots for node in self._nodes.live)
+        return sum(map(self._slots_of, self._nodes.live))
+
+    def _slots_of(self, node: Node) -> int:
+        return node.slots + self._placer.grown().get(node.label, 0)
 
     def _assign(self) -> None:
         """Give each rank a node and its number there, and write the places of the workers."""
-        slots = [(node, number) for node in self._nodes.live for number in range(node.slots)]
+        slots = [(node, number) for node in self._nodes.live for number in range(self._slots_of(node))]
         self._ranks = slots[: self._wanted]
+        if len(slots) >= self._wanted:
+            self._placer.give_up()
         self._patience_s, self._has_begun = PATIENCE_S, True
         info = self._folder.read_info()
         per_worker = self._profile.gpus_per_worker
@@ -200,6 +229,22 @@ class ClusterLauncher:
             worker.close()
             raise RunError(f"On {node.host}: {cause}")
         return worker
+
+    def watch(self) -> None:
+        """End agents that nobody needs, and decide on those whose starter is gone.
+
+        Where the placer is there it has ended them, and decides; otherwise they go on.
+        """
+        used = {node for node, _ in self._ranks}
+        for node in self._nodes.live:
+            if node not in used and len(self._ranks) == self._wanted:
+                self._nodes.dismiss(node)
+            elif node.is_orphaned and node not in self._judged:
+                self._judged.add(node)
+                if self._placer.is_there():
+                    self._nodes.dismiss(node)
+                else:
+                    self._say(f"What has started the workers on {node.host} is gone. They go on without it.")
 
     def _on_hosts(self, path: str) -> str:
         """Return what the hosts call a path of this machine."""

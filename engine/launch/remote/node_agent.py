@@ -3,8 +3,9 @@
     python -m engine.launch.remote.node_agent
 
 The first line of its standard input is an `Offer` as JSON, which has the token of the run: a command line would show it
-to others. It ends, with its workers, when that input is closed, when the coordinator says so, and when it cannot be
-reached any more. Between agent and workers all is as on one machine: pipes, forks and parent-death signals.
+to others. It ends, with its workers, when that input is closed, unless the offer says that it stays, and when the
+coordinator says so. When the connection breaks it ends its workers, and itself if the coordinator cannot be reached
+again soon. Between agent and workers all is as on one machine: pipes, forks and parent-death signals.
 """
 
 import contextlib
@@ -34,6 +35,11 @@ from engine.launch.worker_process import WorkerProcess
 from engine.parallel.worker_spec import WorkerSpec
 
 TICK_S = 0.1
+AGAIN_S = 10.0
+"""Seconds in which it tries to reach the coordinator again."""
+REFUSED_S = 2.0
+"""The same where its host answers that nothing listens there: the coordinator has ended then."""
+AGAIN_APART_S = 0.2
 MOST_BACKLOG = 2**23
 """Bytes that wait for the coordinator above which no more reports are read: the workers wait then."""
 
@@ -55,18 +61,23 @@ class NodeAgent:
         descriptor, name = tempfile.mkstemp(prefix="netwright-node-", suffix=".log")
         self._output, self._printed = descriptor, Path(name)
         self._kills_before = outcome.out_of_memory_kills()
-        self._is_leaving = False
+        self._is_leaving = self._is_orphaned = False
 
     def run(self) -> int:
         """Serve the coordinator until one of the two ends. Returns an exit code."""
-        self._say(FrameKind.HELLO, host=socket.gethostname(), slots=self._offer.slots, label=self._offer.label)
-        self._stream.flush()
         try:
+            self._greet()
             if refused := folder_problem(self._offer):
                 raise RunError(refused)
             self._work = preload(with_compiler=self._offer.with_compiler)
-            self._say(FrameKind.READY)
-            self._serve()
+            self._selector.register(self._parent, selectors.EVENT_READ)
+            while not self._is_leaving:
+                try:
+                    self._say(FrameKind.READY)
+                    self._serve()
+                except StreamLostError:
+                    self._end_workers()
+                    self._connect_again()
             return EXIT_DONE
         except UserError as error:
             self._say(FrameKind.REFUSED, cause=str(error))
@@ -76,22 +87,61 @@ class NodeAgent:
             print(f"The coordinator was lost: {error}.", file=sys.stderr)
             return EXIT_RUN_FAILED
         finally:
-            for worker in self._workers.values():
-                worker.kill()
+            self._end_workers()
             self._stream.close()
             self._printed.unlink(missing_ok=True)
+
+    def _greet(self) -> None:
+        self._say(FrameKind.HELLO, host=socket.gethostname(), slots=self._offer.slots, label=self._offer.label)
+        self._stream.flush()
+
+    def _end_workers(self) -> None:
+        """End all workers, whose last reports nobody wants, and close the port of the next ones."""
+        for worker in self._workers.values():
+            with contextlib.suppress(KeyError):  # it has closed its end
+                self._selector.unregister(worker.reports)
+            worker.kill()
+            worker.close()
+        self._workers = {}
+        self._forget_port()
+
+    def _connect_again(self) -> None:
+        """Connect as a node without workers, which has torch imported already. Raises `StreamLostError`."""
+        with contextlib.suppress(KeyError, ValueError):
+            self._selector.unregister(self._stream)
+        self._stream.close()
+        begin = time.monotonic()
+        while not self._is_leaving:
+            try:
+                self._stream = connect_to(self._offer)
+                self._greet()
+                if self._is_orphaned:
+                    self._say(FrameKind.ORPHANED)
+                return
+            except StreamLostError as error:
+                limit_s = REFUSED_S if isinstance(error.__cause__, ConnectionRefusedError) else AGAIN_S
+                if time.monotonic() - begin > limit_s:
+                    raise
+            self._look_at_parent(AGAIN_APART_S)
+
+    def _look_at_parent(self, wait_s: float) -> None:
+        """Notice the end of what has started this agent: its input is closed."""
+        if self._is_orphaned:
+            time.sleep(wait_s)
+        elif select.select([self._parent], [], [], wait_s)[0] and not os.read(self._parent, CHUNK_BYTES):
+            self._is_orphaned, self._is_leaving = True, not self._offer.stays
+            self._selector.unregister(self._parent)
+            self._say(FrameKind.ORPHANED)
 
     def _serve(self) -> None:
         """Pass on what comes, until the end. Raises `StreamLostError`."""
         self._selector.register(self._stream, selectors.EVENT_READ)
-        self._selector.register(self._parent, selectors.EVENT_READ)
         last_tick, unheard_s, next_beat = time.monotonic(), 0.0, 0.0
         while not self._is_leaving:
             for key, _ in self._selector.select(TICK_S):
                 if key.data is not None and self._stream.backlog < MOST_BACKLOG:
                     self._pass_on_reports(key.data)
-            if select.select([self._parent], [], [], 0)[0] and not os.read(self._parent, CHUNK_BYTES):
-                return
+            self._look_at_parent(0.0)
             now = time.monotonic()
             unheard_s += min(now - last_tick, MAX_TICK_S)  # this process may have been paused
             last_tick = now
@@ -185,6 +235,11 @@ class NodeAgent:
         self._stream.put(kind, rank, json.dumps(values).encode())
 
 
+def connect_to(offer: Offer) -> Stream:
+    """Connect to the coordinator of an offer. Raises `StreamLostError`."""
+    return connect((offer.host, offer.port), bytes.fromhex(offer.token), offer.certificate)
+
+
 def main() -> int:
     """Serve the coordinator that the standard input names; return the exit code."""
     for number in (signal.SIGINT, signal.SIGHUP):  # of a terminal, whose coordinator decides
@@ -207,7 +262,7 @@ def serve_coordinator(offer: Offer, parent: int) -> int:
     """Serve the coordinator of an offer until one of the two ends; return the exit code. `parent`: the descriptor whose
     end is the end of this agent."""
     try:
-        stream = connect((offer.host, offer.port), bytes.fromhex(offer.token), offer.certificate)
+        stream = connect_to(offer)
     except StreamLostError as error:
         name = socket.gethostname()
         print(f"{name} cannot reach the coordinator at {offer.host}:{offer.port}: {error}.", file=sys.stderr)

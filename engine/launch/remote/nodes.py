@@ -129,6 +129,8 @@ class Node:
     """When it was heard last, in seconds that this process was awake."""
     left: str = ""
     """Why the coordinator closes the connection, in words."""
+    is_orphaned: bool = False
+    """Whether what has started its agent is gone."""
 
 
 class Nodes:
@@ -197,10 +199,14 @@ class Nodes:
         node.left = why
         self.post(node, FrameKind.LEAVE)
 
+    def dismiss(self, node: Node) -> None:
+        """End an agent with its workers."""
+        self.post(node, FrameKind.LEAVE)
+
     def close(self) -> None:
         """End all agents."""
         for node in self.live:
-            self.post(node, FrameKind.LEAVE)
+            self.dismiss(node)
         self._is_closing = True
         self._wake()
         self._thread.join(KILL_S)
@@ -322,6 +328,8 @@ class Nodes:
                 node.is_ready = True
             case FrameKind.REFUSED:
                 node.refused = str(values["cause"])
+            case FrameKind.ORPHANED:
+                node.is_orphaned = True
             case FrameKind.BOUND:
                 node.bound = (str(values["host"]), int(values["port"]))
             case FrameKind.STARTED if worker is not None:

@@ -19,7 +19,7 @@ class Offer:
     host, port: of the coordinator. token: of the run, as hexadecimal digits. certificate: of the run, as PEM; empty
     without encryption. slots: number of workers that may be started. label: name of the agent in its run. interface:
     that of the workers; empty: the one that leads to the coordinator. folder: of the run, as the node names it, and the
-    hash of the project in it.
+    hash of the project in it. stays: it goes on when its input is closed, until the coordinator ends it.
     """
 
     host: str
@@ -32,6 +32,7 @@ class Offer:
     with_compiler: bool = False
     slots: int = 1
     label: str = ""
+    stays: bool = False
 
     def write(self) -> str:
         """Return it as a line of text."""

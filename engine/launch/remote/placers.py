@@ -6,19 +6,21 @@ import os
 import shlex
 import subprocess
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import IO, Any, Protocol
+from importlib.util import find_spec
+from typing import IO, Any
 
 from engine.cluster.bundle import missing_program_hint, python_words
 from engine.cluster.hosts import python_of
 from engine.cluster.profiles import ClusterProfile
 from engine.core.child_process import module_command, module_environment
-from engine.core.errors import RunError, listed
+from engine.core.errors import RunError, UnavailableError, listed
 from engine.core.extras import import_extra
 from engine.launch.remote.interfaces import address_towards
 from engine.launch.remote.offer import Offer
-from engine.launch.remote.ray_address import ray_environment
+from engine.launch.remote.ray_address import address_of_head, ray_environment, refuse_silent
 
 AGENT = "engine.launch.remote.node_agent"
 CLOSE_S = 5.0
@@ -28,19 +30,38 @@ NO_PROGRAM = 127
 """Exit code of a shell, and of ssh and srun, where there is no such program."""
 
 
-class Placer(Protocol):
+class AgentLostError(RunError):
+    """Agents were lost before they connected, and to ask for them again may help."""
+
+
+class Placer(ABC):
     """Starts agents, and says why it cannot."""
 
+    @abstractmethod
     def place(self, workers: int, offer: Offer, lost: Collection[str] = ()) -> None:
         """Begin to start agents for so many more workers; they connect to the coordinator by themselves. `lost`: labels
         of agents that cannot be reached any more."""
 
+    @abstractmethod
     def poll(self, connected: Collection[str]) -> str:
         """Return what it waits for, in words; empty for nothing. `connected`: labels of the agents that have connected.
 
-        Raises `RunError` where another one has ended, or none can be started.
+        Raises `RunError` where another one has ended, or none can be started; `AgentLostError` where to ask again may
+        help.
         """
 
+    def grown(self) -> Mapping[str, int]:
+        """Return by label the workers for which there is room with an agent beyond those that it was started for."""
+        return {}
+
+    def give_up(self) -> None:  # noqa: B027  # most start agents at once
+        """Give up what was asked for and is not there yet."""
+
+    def is_there(self) -> bool:
+        """Return whether what starts agents can be reached, and so decides when they end."""
+        return True
+
+    @abstractmethod
     def close(self) -> None:
         """End what it has started."""
 
@@ -48,12 +69,13 @@ class Placer(Protocol):
 def placer_of(profile: ClusterProfile) -> Placer:
     """Return what starts agents on the cluster of a profile. Raises `UserError` where its library is missing."""
     if profile.kind == "ray":
-        import_extra("ray", "cluster", "Ray clusters")
+        if find_spec("ray") is None:  # a process of its own imports it
+            import_extra("ray", "cluster", "Ray clusters")
         return RayPlacer(profile)
     return CommandPlacer(profile)
 
 
-class CommandPlacer:
+class CommandPlacer(Placer):
     """Starts agents by commands, one per host: ssh, or srun for the nodes of the job of Slurm that this process is in.
     Each ends with the command that started it."""
 
@@ -181,11 +203,17 @@ def ssh(host: str) -> list[str]:
     return ["ssh", *options, *(["-p", port] if port else []), "--", name.strip("[]")]
 
 
-class RayPlacer:
-    """Starts agents as tasks of a Ray cluster, by a process of its own: Ray ends a process whose cluster it loses."""
+class RayPlacer(Placer):
+    """Starts agents as tasks of a Ray cluster, by a process of its own: Ray ends a process whose cluster it loses.
+
+    The agents outlive the processes of Ray that have started them. Where Ray is there, it decides, and the coordinator
+    ends such an agent; where its head is gone, the agents that are left go on.
+    """
 
     def __init__(self, profile: ClusterProfile) -> None:
         self._profile = profile
+        self._grown: dict[str, int] = {}
+        self._offer: Offer | None = None
         self._start()
 
     def _start(self) -> None:
@@ -215,7 +243,25 @@ class RayPlacer:
         if self._process.poll() is not None:
             self.close()
             self._start()
-        self._say(workers=workers, offer=offer.write())
+        self._offer = replace(offer, stays=True)
+        self._say(workers=workers, offer=self._offer.write())
+
+    def grown(self) -> Mapping[str, int]:
+        """Return what Ray had room for beside an agent that runs there already."""
+        return self._grown
+
+    def give_up(self) -> None:
+        """Give up room that Ray has not granted."""
+        if self._offer is not None:
+            self._say(workers=0, offer=self._offer.write())
+
+    def is_there(self) -> bool:
+        """Return whether the head of Ray answers."""
+        try:
+            refuse_silent(address_of_head(self._profile.address))
+        except (RunError, UnavailableError):
+            return False
+        return True
 
     def poll(self, connected: Collection[str]) -> str:
         """Return what Ray is waited for. Raises `RunError` where it refuses or is lost, or an agent has ended before it
@@ -227,12 +273,16 @@ class RayPlacer:
         for line in lines:
             message: Mapping[str, str] = json.loads(line)
             self._waits_for = message.get("waits", self._waits_for)
-            if "failed" in message and message.get("label", "") not in connected:
-                raise RunError(message["failed"], hint=message.get("hint", ""))
+            label = message.get("label", "")
+            if "more" in message:
+                self._grown[label] = self._grown.get(label, 0) + int(message["more"])
+            if "failed" in message and label not in connected:
+                kind = AgentLostError if "lost" in message else RunError
+                raise kind(message["failed"], hint=message.get("hint", ""))
         if (code := self._process.poll()) is not None:
             self._errors.seek(0)
             said = self._errors.read().decode(errors="replace").strip().rpartition("\n")[2][-MOST_CHARACTERS:]
-            raise RunError(f"The connection to Ray was lost (code {code}){f': {said}' if said else '.'}")
+            raise AgentLostError(f"The connection to Ray was lost (code {code}){f': {said}' if said else '.'}")
         return self._waits_for
 
     def close(self) -> None:

@@ -1,14 +1,16 @@
 """Address and token of a Ray cluster. Needs no ray."""
 
 import os
+import socket
 from pathlib import Path
 
 from engine.cluster.profiles import ClusterProfile
-from engine.core.errors import UnavailableError
+from engine.core.errors import RunError, UnavailableError
 
 _CURRENT = Path("/tmp/ray/ray_current_cluster")
 """Ray's own record of the cluster that this machine belongs to."""
 _PORT = "6379"
+CONNECT_S = 2.0
 
 
 def address_of_head(address: str) -> str:
@@ -65,3 +67,13 @@ def ray_environment(profile: ClusterProfile) -> dict[str, str]:
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     }
+
+
+def refuse_silent(head: str) -> None:
+    """Raise `RunError` where nothing answers at the address of the head: Ray itself waits for a minute then."""
+    host, _, port = head.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S).close()
+    except (OSError, ValueError) as error:
+        words = getattr(error, "strerror", None) or error
+        raise RunError(f"The head of the Ray cluster at {head} does not answer: {words}.") from error

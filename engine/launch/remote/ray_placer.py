@@ -11,58 +11,62 @@ import contextlib
 import json
 import os
 import select
-import socket
 import sys
+import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+from engine.core.errors import RunError
 from engine.launch.remote.offer import Offer
-from engine.launch.remote.ray_address import address_of_head
+from engine.launch.remote.ray_address import address_of_head, refuse_silent
 
 POLL_S = 0.1
 CHUNK_BYTES = 2**16
-CONNECT_S = 5.0
-TOGETHER_S = 5.0
-"""Seconds that the first rooms of a request wait for the others, so that those of a node share an agent."""
 LEAST_VERSION = (2, 52)
 """Older ones let any web page run programs on the cluster (CVE-2025-62593, CVE-2023-48022)."""
-LOOK_S = 2.0
+LOOK_S = 0.5
 """Seconds between two looks at the head."""
+HEAD_S = 5.0
+"""Seconds that a head may not answer while room is asked for."""
 SOON_S = 3.0
 """Seconds after which it is said that there is no room."""
 AGENT = "engine.launch.remote.node_agent"
 
 
-class RefusedError(Exception):
-    """Why Ray cannot be used, in words."""
-
-
 @dataclass
-class Request:
-    """Workers that were asked for: rooms of one worker each, those not granted yet, and when they were asked for."""
+class Placed:
+    """An agent that was started as a task: its label, its node, and its rooms."""
 
-    offer: Offer
-    waiting: list[Any]
-    granted: list[Any] = field(default_factory=list)
-    waited_s: float = 0.0
+    label: str
+    node: str
+    groups: list[Any]
 
 
-def run_agent(command: list[str], offer: str) -> tuple[int, str]:
-    """Run an agent on a node until it ends; return its exit code and the end of what it said.
+def run_agent(command: list[str], offer: str) -> str:
+    """Run an agent on a node until it ends; return the end of what it said.
 
-    Runs in a process of Ray, which has nothing of Netwright. When that is ended, so is the agent's input.
+    Runs in a process of Ray, which has nothing of Netwright. The agent is no child of that, which Ray would end with
+    it: the coordinator decides whether the agent goes on.
     """
     import subprocess
+    import sys
 
-    agent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    assert agent.stdin is not None
-    assert agent.stderr is not None
-    agent.stdin.write(offer.encode())
-    agent.stdin.flush()
-    said = agent.stderr.read()
-    return agent.wait(), said.decode(errors="replace").strip()[-600:]
+    apart = "import os, sys\nif os.fork(): os._exit(0)\nos.setsid()\nos.execvp(sys.argv[1], sys.argv[1:])"
+    starter = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", apart, *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    assert starter.stdin is not None
+    assert starter.stderr is not None
+    starter.stdin.write(offer.encode())
+    starter.stdin.flush()
+    starter.wait()
+    return starter.stderr.read().decode(errors="replace").strip()[-600:]  # to the end of the agent
 
 
 class RayRooms:
@@ -75,53 +79,59 @@ class RayRooms:
         self._command = [*python, "-m", AGENT]
         self._per_worker = per_worker
         self._say = say
-        self._requests: list[Request] = []
-        self._tasks: dict[Any, tuple[str, str, list[Any]]] = {}
+        self._offer: Offer | None = None
+        self._waiting: list[Any] = []
+        self._waited_s = 0.0
+        self.is_asking = False
+        """Whether room was asked for that is not granted yet; otherwise the head is not needed."""
+        self._tasks: dict[Any, Placed] = {}
         self._count = 0
 
     def ask(self, workers: int, offer: Offer) -> None:
         """Ask for room for so many workers. Room that was asked for before and not granted is given up."""
         from ray.util.placement_group import placement_group, remove_placement_group
 
-        for request in self._requests:
-            for group in request.waiting:
-                remove_placement_group(group)
-        groups = [placement_group([self._per_worker], strategy="PACK") for _ in range(workers)]
-        self._requests = [Request(offer, groups)]
-
-    @property
-    def is_asking(self) -> bool:
-        """Return whether room was asked for that is not granted yet. Otherwise the head is not needed."""
-        return bool(self._requests)
+        self.is_asking = True  # every call waits where the head is gone
+        for group in self._waiting:
+            remove_placement_group(group)
+        self._waiting = [placement_group([self._per_worker], strategy="PACK") for _ in range(workers)]
+        self._offer, self._waited_s = offer, 0.0
 
     def poll(self, passed_s: float) -> None:
         """Start agents where room was granted, and say what has ended."""
-        for request in self._requests:
-            request.waited_s += passed_s
-            granted = [group for group in request.waiting if group.wait(0)]
-            request.waiting = [group for group in request.waiting if group not in granted]
-            request.granted += granted
-            if request.granted and (not request.waiting or request.waited_s > TOGETHER_S):
-                self._start_agents(request)
-            if request.waiting and request.waited_s > SOON_S:
-                num_all = len(request.waiting) + sum(len(groups) for *_, groups in self._tasks.values())
-                self._say(waits=f"Ray has no room yet for {len(request.waiting)} of {num_all} workers")
-        self._requests = [request for request in self._requests if request.waiting or request.granted]
-        if not self._requests:
-            self._say(waits="")
         self._find_ended()
+        self._waited_s += passed_s
+        granted = [group for group in self._waiting if group.wait(0)]
+        self._waiting = [group for group in self._waiting if group not in granted]
+        if granted and self._offer is not None:
+            self._use(granted, self._offer)
+        self.is_asking = bool(self._waiting)
+        if not self._waiting:
+            self._say(waits="")
+        elif self._waited_s > SOON_S:
+            num_all = len(self._waiting) + sum(len(placed.groups) for placed in self._tasks.values())
+            self._say(waits=f"Ray has no room yet for {len(self._waiting)} of {num_all} workers")
 
-    def _start_agents(self, request: Request) -> None:
-        """Start an agent per node, or, with GPUs, which Ray assigns to tasks, one per worker."""
+    def _use(self, granted: list[Any], offer: Offer) -> None:
+        """Let agents take more workers on the nodes that have one, and start one on the others.
+
+        With GPUs, which Ray assigns to tasks, there is an agent per worker.
+        """
         from ray.util.placement_group import placement_group_table
         from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
+        with_gpus = "GPU" in self._per_worker
         by_node: dict[str, list[Any]] = {}
-        for number, group in enumerate(request.granted):
+        for number, group in enumerate(granted):
             node = next(iter(placement_group_table(group)["bundles_to_node_id"].values()))
-            by_node.setdefault(f"{node} {number}" if "GPU" in self._per_worker else node, []).append(group)
-        request.granted = []
-        for node, groups in by_node.items():
+            by_node.setdefault(f"{node} {number}" if with_gpus else node, []).append(group)
+        for key, groups in by_node.items():
+            node = key.partition(" ")[0]
+            there = next((each for each in self._tasks.values() if each.node == node and not with_gpus), None)
+            if there is not None:
+                there.groups += groups
+                self._say(label=there.label, more=len(groups))
+                continue
             self._count += 1
             label = f"{os.getpid()}.{self._count}"  # also apart from those of a process before this one
             task = self._ray.remote(run_agent).options(
@@ -130,23 +140,24 @@ class RayRooms:
                 max_retries=0,
                 scheduling_strategy=PlacementGroupSchedulingStrategy(groups[0], 0),
             )
-            offer = replace(request.offer, label=label, slots=len(groups)).write()
-            self._tasks[task.remote(self._command, offer)] = (label, node.partition(" ")[0], groups)
+            told = replace(offer, label=label, slots=len(groups)).write()
+            self._tasks[task.remote(self._command, told)] = Placed(label, node, groups)
 
     def _find_ended(self) -> None:
         from ray.util.placement_group import remove_placement_group
 
         tasks = list(self._tasks)
         for task in self._ray.wait(tasks, num_returns=len(tasks), timeout=0)[0] if tasks else []:
-            label, node, groups = self._tasks.pop(task)
-            for group in groups:
+            placed = self._tasks.pop(task)
+            for group in placed.groups:
                 remove_placement_group(group)
             try:
-                code, said = self._ray.get(task)
-                words = f"the agent on node {node[:8]} of Ray ended with code {code}{f': {said}' if said else '.'}"
+                said = self._ray.get(task)
+                words = f"The agent on node {placed.node[:8]} of Ray ended{f': {said}' if said else '.'}"
+                self._say(failed=words, label=placed.label)
             except self._ray.exceptions.RayError as error:
-                words = f"Ray has lost the agent on its node {node[:8]}: {first_line(error)}"
-            self._say(failed=words[0].upper() + words[1:], label=label)
+                words = f"Ray has lost the agent on its node {placed.node[:8]}: {first_line(error)}"
+                self._say(failed=words, label=placed.label, lost=True)
 
 
 def first_line(error: BaseException) -> str:
@@ -154,29 +165,34 @@ def first_line(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0][:300] or type(error).__name__
 
 
-def refuse_silent(head: str) -> None:
-    """Raise `RefusedError` where nothing answers at the address of the head: Ray itself waits for a minute then."""
-    host, _, port = head.rpartition(":")
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S).close()
-    except (OSError, ValueError) as error:
-        words = getattr(error, "strerror", None) or error
-        raise RefusedError(f"The head of the Ray cluster at {head} does not answer: {words}.") from error
-
-
 def connect(address: str) -> None:
-    """Connect this process to the cluster. Raises `RefusedError`."""
+    """Connect this process to the cluster. Raises `RunError`."""
     import ray
 
     version = tuple(int(part) for part in ray.__version__.split(".")[:2])
     if version < LEAST_VERSION:
-        raise RefusedError(f"Ray {ray.__version__} is installed, and versions before 2.52 are open to attacks.")
+        raise RunError(f"Ray {ray.__version__} is installed, and versions before 2.52 are open to attacks.")
     head = address_of_head(address)
     refuse_silent(head)
     try:
         ray.init(address=address if address.startswith("ray://") else head, log_to_driver=False, logging_level="ERROR")
     except Exception as error:  # Ray raises what it likes, also RuntimeError for another version
-        raise RefusedError(f"The Ray cluster at {head} refuses: {first_line(error)}") from error
+        raise RunError(f"The Ray cluster at {head} refuses: {first_line(error)}") from error
+
+
+def _look_at_head(head: str, rooms: RayRooms, say: Callable[..., None]) -> None:
+    """End this process where room is asked for and the head is gone: every call of Ray waits for that then."""
+    answered_s = time.monotonic()
+    while True:
+        time.sleep(LOOK_S)
+        try:
+            if rooms.is_asking:
+                refuse_silent(head)
+            answered_s = time.monotonic()
+        except RunError as refused:
+            if time.monotonic() - answered_s > HEAD_S:
+                say(failed=str(refused))
+                os._exit(0)
 
 
 def main() -> int:
@@ -185,7 +201,7 @@ def main() -> int:
     os.dup2(2, 1)  # Ray prints
     last = {"said": ""}
 
-    def say(**values: str) -> None:
+    def say(**values: Any) -> None:
         line = json.dumps(values)
         if line != last["said"]:
             os.write(answers, line.encode() + b"\n")
@@ -200,21 +216,15 @@ def main() -> int:
     config = json.loads(first)
     try:
         connect(config["address"])
-    except RefusedError as refused:
+    except RunError as refused:
         say(failed=str(refused))
         return 0
     say(waits="")
     rooms = RayRooms(config["python"], config["per_worker"], say)
-    head, next_look = address_of_head(config["address"]), 0.0
+    look = partial(_look_at_head, address_of_head(config["address"]), rooms, say)
+    threading.Thread(target=look, daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):
         while True:
-            if rooms.is_asking and time.monotonic() >= next_look:
-                next_look = time.monotonic() + LOOK_S
-                try:
-                    refuse_silent(head)
-                except RefusedError as refused:
-                    say(failed=str(refused))
-                    return 0
             *lines, rest = rest.split(b"\n")
             for request in map(json.loads, lines):
                 rooms.ask(request["workers"], Offer.read(request["offer"]))

@@ -65,6 +65,8 @@ class FrameKind(IntEnum):
     """Both, once per second."""
     LEAVE = 14
     """Coordinator: end the agent."""
+    ORPHANED = 15
+    """Agent: what has started it is gone, and it stays while the coordinator wants it."""
 
 
 @dataclass(frozen=True)
