@@ -13,6 +13,7 @@ from app.widgets import ElidedLabel
 from designer import theme
 from engine.core.errors import UserError
 from engine.runs.folder import RunFolder
+from engine.runs.machine_shares import EXPERIMENT, holdings
 from engine.runs.queue import Entry, Queue, start_entry, start_work
 from engine.runs.summary import title_of
 
@@ -37,6 +38,8 @@ class QueueController(QObject):
         self.queue = queue or Queue()
         self.entries: list[Entry] = []
         self.is_worked = False
+        self.shares: list[str] = []
+        """What experiments take of the machine, as texts."""
         self.is_seen = False
         """Whether the panel is visible."""
         self._timer = QTimer(self, interval=look_ms)
@@ -55,9 +58,10 @@ class QueueController(QObject):
     def look(self) -> None:
         """Read the queue, and emit what has changed."""
         entries, is_worked = self.queue.entries(), self.queue.is_worked()
+        shares = [found.text for found in holdings() if found.kind == EXPERIMENT] if entries else []
         were_running = {entry.id for entry in self.running}
-        has_news = (entries, is_worked) != (self.entries, self.is_worked)
-        self.entries, self.is_worked = entries, is_worked
+        has_news = (entries, is_worked, shares) != (self.entries, self.is_worked, self.shares)
+        self.entries, self.is_worked, self.shares = entries, is_worked, shares
         if has_news:
             self.changed.emit()
         for entry in self.running:
@@ -284,6 +288,11 @@ class QueuePanel(QWidget):
             self._add(_heading("Queue", above=8 if others else 0))
         self._add_entries(entries)
         has_waiting = any(entry.is_waiting for entry in entries)
+        if has_waiting and self._controller.shares:
+            beside = ElidedLabel()
+            beside.setText(f"Shares the machine with {'; '.join(self._controller.shares)}")
+            theme.mark(beside, "role", "muted")
+            self._add(beside)
         self.start.setVisible(has_waiting and not self._controller.is_worked)
         self.clear.setVisible(any(entry.is_over for entry in entries))
         self.setVisible(bool(entries or others))

@@ -30,6 +30,7 @@ from engine.project.environment import TARGETS
 from engine.project.file import dumps
 from engine.runs.folder import RunFolder, open_run, origin
 from engine.runs.log import EventReader
+from engine.runs.machine_shares import EXPERIMENT, holdings
 from engine.runs.queue import Entry, Queue, start_entry, start_work
 from engine.runs.summary import read_summary
 
@@ -126,6 +127,9 @@ def _list(arguments: argparse.Namespace) -> int:
         return EXIT_DONE
     rows = [("", "project", "state", "run"), *((str(e.id), e.title, _state(e), e.run_dir) for e in entries)]
     print_table(rows, right=(0,))
+    for share in holdings():
+        if share.kind == EXPERIMENT and any(entry.is_waiting for entry in entries):
+            print(f"It shares the machine with {share.text}.")
     if any(entry.is_waiting for entry in entries) and not is_worked:
         print("Nobody trains what waits: `netwright-engine queue run` does.")
     return EXIT_DONE

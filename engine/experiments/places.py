@@ -1,6 +1,8 @@
 """Where the runs of an experiment execute: in shares of this machine, or in places that a Ray cluster gives."""
 
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import psutil
@@ -12,6 +14,7 @@ from engine.placement.shares import Slot, in_slot, slot_of
 from engine.project.environment import EnvironmentOptions
 from engine.project.project import Project
 from engine.runs.experiments import ExperimentFolder
+from engine.runs.machine_shares import EXPERIMENT, Holding, MachineShare, longest_waiting
 
 MEMORY_BYTES = 500 * 2**20
 """Free memory needed to start a further trial, where the experiment does not say."""
@@ -50,13 +53,14 @@ class Places(Protocol):
 
 
 class LocalPlaces:
-    """Shares of this machine."""
+    """Shares of this machine, beside what other experiments and the queue take of it."""
 
     descriptors: Sequence[int] = ()
-    waits = ""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, title: str = "") -> None:
         self._inventory = devices.probe()
+        self._taken = MachineShare(EXPERIMENT, title)
+        self.waits = ""
         self.change(project)
 
     def change(self, project: Project) -> None:
@@ -69,10 +73,43 @@ class LocalPlaces:
         if active and psutil.virtual_memory().available < needed:
             return None
         environment = environment or least_environment(self._project, self._share)
-        return self._share.slot(environment, [run.slot for run in active.values()])
+        used = [run.slot for run in active.values()]
+        slot = self._share.slot(environment, used)
+        if slot is None:
+            return None
+        others = self._taken.others()
+        free = self._beside(others, environment, used, slot) if others else slot
+        if free is not None:
+            self._taken.write(needs_devices=0, needs_cores=0, since=0.0)
+            self.waits = ""
+            return free
+        since = self._taken.holding.since or time.time()
+        self._taken.write(needs_devices=len(slot.devices), needs_cores=slot.cores, since=since)
+        self.waits = f"room beside the {'; the '.join(other.text for other in others)}"
+        return None
+
+    def _beside(
+        self, others: Sequence[Holding], environment: EnvironmentOptions, used: Sequence[Slot], slot: Slot
+    ) -> Slot | None:
+        """Return a place like `slot` that others do not take, and that nobody has waited for longer."""
+        first = longest_waiting(others, self._taken.holding.since)
+        if slot.devices:
+            foreign = {name for other in others for name in other.devices}
+            rest = tuple(device for device in self._share.devices if device.name not in foreign)
+            found = replace(self._share, devices=rest).slot(environment, used)
+            if found is None or len(found.devices) != len(slot.devices):
+                return None
+            taken = foreign.union(*(one.devices for one in (*used, found)))
+            num_free = len(self._inventory.usable) - len(taken)
+            return found if first is None or num_free >= first.needs_devices else None
+        cores = sum(other.cores for other in others) + (first.needs_cores if first is not None else 0)
+        needed = sum(one.cores for one in used) + max(1, slot.cores)
+        return slot if not cores or needed + cores <= self._inventory.num_cores else None
 
     def environment_in(self, environment: EnvironmentOptions, slot: Slot) -> EnvironmentOptions:
         """Return the environment of a run in its place."""
+        taken = self._taken.holding
+        self._taken.write(devices=(*taken.devices, *slot.devices), cores=taken.cores + slot.cores)
         return in_slot(environment, slot)
 
     def slot_of(self, environment: EnvironmentOptions) -> Slot:
@@ -80,16 +117,24 @@ class LocalPlaces:
         return slot_of(environment, self._inventory)
 
     def attend(self, active: Mapping[str, ActiveRun], num_left: int) -> None:
-        """Do nothing: runs of this machine need nobody."""
+        """Tell the others on this machine what the runs take; a runner that has nothing to start waits for nothing."""
+        slots = [run.slot for run in active.values()]
+        names = dict.fromkeys(name for slot in slots for name in slot.devices)
+        changes: dict[str, object] = {"devices": tuple(names), "cores": sum(slot.cores for slot in slots)}
+        if num_left <= len(active):
+            changes |= {"needs_devices": 0, "needs_cores": 0, "since": 0.0}
+            self.waits = ""
+        self._taken.write(**changes)
 
     def close(self) -> None:
-        """Do nothing."""
+        """Take nothing of the machine any more."""
+        self._taken.close()
 
 
 def places_of(project: Project, folder: ExperimentFolder) -> Places:
     """Return the places for the runs of an experiment. Raises `UserError`."""
     if (profile := cluster_of(project)) is None:
-        return LocalPlaces(project)
+        return LocalPlaces(project, folder.read_info().name)
     from engine.experiments.cluster_places import ClusterPlaces  # few experiments need it
 
     return ClusterPlaces(project, folder, profile)

@@ -6,18 +6,20 @@ Each run is an independent process: if the queue runner dies, another one can co
 """
 
 import contextlib
+import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from engine.core.errors import EXIT_DONE, RunError, UserError
 from engine.launch.notify import announce
-from engine.placement.inventory import DeviceInventory, Room, room_for
+from engine.placement.inventory import DeviceInventory, Room, num_devices, room_for
 from engine.project.environment import EnvironmentOptions
 from engine.project.file import loads
 from engine.runs.folder import RunFolder
+from engine.runs.machine_shares import QUEUE, Holding, MachineShare, longest_waiting
 from engine.runs.queue import Entry, Queue, is_due, start_entry
 
 LOOK_S = 0.5
@@ -42,7 +44,10 @@ class Worker:
         self._at_once = at_once
         self._tell, self._watch = tell, watch
         self._inventory: DeviceInventory | None = None
+        self._share: MachineShare
         self._processes: dict[int, tuple[subprocess.Popen[bytes], Room]] = {}
+        self._others: list[Holding] = []
+        """What experiments take of this machine."""
         self._known: dict[int, str] = {}
         self._is_stopped = False
 
@@ -53,7 +58,7 @@ class Worker:
         """
         ended: list[Entry] = []
         while True:
-            with self._queue.at_work():
+            with self._queue.at_work(), MachineShare(QUEUE) as self._share:
                 while self._step(ended):
                     time.sleep(LOOK_S)
             # Checked again without the lock: otherwise an entry added just before its release would not be started.
@@ -85,15 +90,39 @@ class Worker:
         if self._is_stopped:
             return bool(self._processes)
         waiting = [entry for entry in entries if entry.is_waiting and entry.id not in self._processes]
+        self._others = self._share.others()
         used = {name for entry in busy for name in self._devices_of(entry)}
+        rooms = [self._processes[entry.id][1] for entry in busy if entry.id in self._processes]
+        needs: EnvironmentOptions | None = None
         for entry in filter(is_due, waiting):
             if len(busy) >= self._limit():
                 break
-            if (room := self._room(entry, used)) is not None:
+            if (room := self._room(entry, used, rooms)) is not None:
                 self._begin(entry, room)
                 busy.append(entry)
                 used |= set(room.devices)
+                rooms.append(room)
+            elif needs is None:
+                needs = self._environment(entry)
+        self._tell_share(used, rooms, needs)
         return bool(active or waiting)
+
+    def _tell_share(self, used: Collection[str], rooms: Sequence[Room], needs: EnvironmentOptions | None) -> None:
+        """Tell experiments what the runs take, and what the first one that has no room needs."""
+        cores = sum(self._cores_of(room.environment) for room in rooms if not room.devices)
+        changes: dict[str, object] = {"needs_devices": 0, "needs_cores": 0, "since": 0.0}
+        if needs is not None and self._others:
+            usable = len(self._machine().usable)
+            count = min(usable, num_devices(needs, usable))
+            changes = {"needs_devices": count, "needs_cores": 0 if count else self._cores_of(needs)}
+            changes["since"] = self._share.holding.since or time.time()
+        self._share.write(devices=tuple(sorted(used)), cores=cores, **changes)
+
+    def _cores_of(self, environment: EnvironmentOptions) -> int:
+        """Return the cores of a run on the CPU beside an experiment: its threads, else half of the machine."""
+        workers = max(1, environment.num_workers) if environment.target == "multi-cpu" else 1
+        most = num_cores()
+        return min(most, workers * environment.threads or max(workers, most // 2))
 
     def _told(self, entries: list[Entry]) -> list[Entry]:
         """Report the entries whose state has changed; return those of them that have ended."""
@@ -109,24 +138,40 @@ class Worker:
         return self._at_once or max(1, len(self._machine().usable))
 
     def _machine(self) -> DeviceInventory:
-        if self._inventory is None:
+        if self._inventory is None or (self._inventory is _HERE and self._others):
             from engine.hardware.devices import probe
 
-            self._inventory = probe() if self._at_once != 1 else _HERE
+            self._inventory = probe() if self._at_once != 1 or self._others else _HERE
         return self._inventory
 
     def _devices_of(self, entry: Entry) -> tuple[str, ...]:
         return self._processes[entry.id][1].devices if entry.id in self._processes else entry.devices
 
-    def _room(self, entry: Entry, used: set[str]) -> Room | None:
-        """Return the devices for an entry, or None if it has to wait.
-
-        An entry whose project cannot be read goes anywhere: its process reports the error.
-        """
-        environment = EnvironmentOptions(target="cpu")
+    def _environment(self, entry: Entry) -> EnvironmentOptions:
+        """Return the environment of an entry; one whose project cannot be read goes anywhere, its process reports the
+        error."""
         with contextlib.suppress(UserError):
-            environment = loads(self._queue.project_text(entry.id)).project.environment
-        return Room(environment) if self._limit() == 1 else room_for(environment, self._machine(), used)
+            return loads(self._queue.project_text(entry.id)).project.environment
+        return EnvironmentOptions(target="cpu")
+
+    def _room(self, entry: Entry, used: set[str], rooms: Sequence[Room]) -> Room | None:
+        """Return the devices for an entry, or None if it has to wait."""
+        environment = self._environment(entry)
+        if not self._others:
+            return Room(environment) if self._limit() == 1 else room_for(environment, self._machine(), used)
+        first = longest_waiting(self._others, self._share.holding.since)
+        foreign = {name for other in self._others for name in other.devices}
+        room = room_for(environment, self._machine(), used | foreign)
+        if room is None or room.devices:
+            num_free = len(self._machine().usable) - len(used | foreign) - (len(room.devices) if room else 0)
+            return room if first is None or num_free >= first.needs_devices else None
+        cores = sum(other.cores for other in self._others) + (first.needs_cores if first is not None else 0)
+        needed = self._cores_of(environment)
+        taken = sum(self._cores_of(one.environment) for one in rooms if not one.devices)
+        if cores and cores + taken + needed > (num_cores()):
+            return None
+        workers = max(1, environment.num_workers) if environment.target == "multi-cpu" else 1
+        return Room(environment.replace(threads=max(1, needed // workers))) if cores else room
 
     def _begin(self, entry: Entry, room: Room) -> None:
         settings = []
@@ -135,6 +180,8 @@ class Worker:
                 f"environment.target={room.environment.target}",
                 f"environment.devices={list(room.environment.devices)}",
             ]
+        elif room.environment.threads:
+            settings = [f"environment.threads={room.environment.threads}"]
         process = start_entry(self._queue, entry.id, ",".join(room.devices) or "-", *settings)
         self._processes[entry.id] = process, room
 
@@ -149,6 +196,11 @@ class Worker:
                 with contextlib.suppress(UserError), self._queue.claimed(id) as claim:
                     why = f"The process for it ended with code {process.returncode}; {self._queue.folder / 'work.log'}"
                     claim.change(state="refused", reason=f"{why} may say why.")
+
+
+def num_cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _has_made_room(entry: Entry) -> bool:

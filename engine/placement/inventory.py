@@ -116,6 +116,15 @@ class Room:
     devices: tuple[str, ...] = ()
 
 
+def num_devices(environment: EnvironmentOptions, usable: int) -> int:
+    """Return the number of accelerators that `room_for` gives a run on a machine with so many."""
+    if environment.target not in ("auto", "gpu", "multi-gpu") or not usable:
+        return 0
+    if environment.target != "auto" and environment.devices:
+        return len(environment.devices)
+    return usable if environment.target == "multi-gpu" else 1
+
+
 def room_for(environment: EnvironmentOptions, inventory: DeviceInventory, used: Collection[str]) -> Room | None:
     """Return the resources of a run that shares the machine, or None while they are in use.
 

@@ -21,6 +21,7 @@ from engine.runs.events import Points
 from engine.runs.experiments import ExperimentFolder, open_experiment
 from engine.runs.folder import RunFolder
 from engine.runs.log import read_all
+from engine.runs.machine_shares import QUEUE, MachineShare
 from engine.runs.trial_marks import mark_trials
 from engine.user_code import trust
 from tests.builders import chain, layer
@@ -172,6 +173,20 @@ def test_functions_of_the_users_own_need_trust_before_anything_begins(
     assert main(["experiment", "run", str(folder.path), "--trust"]) == 0
     assert "own.py has changed since the experiment began" in capfd.readouterr().err
     assert len(folder.read_trials()) == 2, "it goes on with the functions that it began with"
+
+
+def test_an_experiment_waits_for_the_cores_that_the_queue_takes(project: Path) -> None:
+    with MachineShare(QUEUE) as share:
+        share.write(cores=10_000)
+        process = started(str(project), "--vary", "training.momentum=0.5", "--set", "training.max_epochs=1")
+        wait_until(lambda: any(other.needs_cores for other in share.others()), "it does not wait")
+        folder = open_experiment(project)
+        wait_until(lambda: "queue: 10000 cores" in folder.read_info().waits, "it does not say for what it waits")
+        assert folder.read_trials() == []
+    process.wait(PATIENCE_S)
+    process.close()
+    assert [trial.state for trial in folder.read_trials()] == ["finished"]
+    assert folder.read_info().waits == ""
 
 
 def test_the_budget_of_an_experiment_is_changed(project: Path, capfd: pytest.CaptureFixture[str]) -> None:

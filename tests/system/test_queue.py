@@ -1,21 +1,25 @@
 """The queue with real processes: one run after another, side by side, and a death in between."""
 
 import contextlib
+import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from engine.cli.main import main
+from engine.launch.queue_runner import num_cores
 from engine.project.data import DataOptions
 from engine.project.environment import EnvironmentOptions
 from engine.project.file import save
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 from engine.runs.folder import RunFolder
+from engine.runs.machine_shares import EXPERIMENT, MachineShare
 from engine.runs.queue import Queue
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
@@ -56,6 +60,21 @@ def wait_for(process: "subprocess.Popen[str]", *beginnings: str) -> None:
         line = process.stdout.readline()
         assert line, f"it ended before it said {missing}"
         missing = [words for words in missing if not line.startswith(words)]
+
+
+def test_a_run_waits_for_the_cores_that_an_experiment_takes(queue: Queue, project: Path) -> None:
+    assert main(["queue", "add", str(project)]) == 0
+    with MachineShare(EXPERIMENT, "big") as share, working() as process:
+        share.write(cores=num_cores())
+        deadline = time.monotonic() + PATIENCE_S
+        while not any(other.since for other in share.others()):
+            assert time.monotonic() < deadline, "it does not wait"
+            assert process.poll() is None
+            os.sched_yield()
+        assert states(queue) == ["waiting"]
+        share.write(cores=num_cores() - 1)
+        wait_for(process, "1 small: finished")
+    assert states(queue) == ["finished"]
 
 
 def states(queue: Queue) -> list[str]:

@@ -1,0 +1,128 @@
+"""What experiments and the queue take of this machine, so that each leaves the others room.
+
+    shares/<pid>_<token>.json  shares/<pid>_<token>.lock
+
+A process that places runs side by side writes what its runs take, and what it waits for; the lock beside is held while
+the process lives. Who waits longer goes first: the others start nothing in what it needs, so that a run over several
+devices gets them, however many small ones are around it.
+"""
+
+import contextlib
+import json
+import os
+import secrets
+import weakref
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Self
+
+from engine.core.files import make_private_folder, read_object, write_json
+from engine.core.folders import state_folder
+from engine.core.locks import LockHeldError, is_locked, take_lock
+
+FOLDER = "shares"
+LIMIT_BYTES = 2**16
+EXPERIMENT, QUEUE = "experiment", "queue"
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What the runs of one process take: accelerators by their torch names, and cores. `needs_devices` or `needs_cores`
+    are what it waits for since `since`, in seconds since 1970; 0: it waits for nothing."""
+
+    kind: str
+    title: str = ""
+    devices: tuple[str, ...] = ()
+    cores: int = 0
+    needs_devices: int = 0
+    needs_cores: int = 0
+    since: float = 0.0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it takes nothing and waits for nothing."""
+        return not (self.devices or self.cores or self.since)
+
+    @property
+    def text(self) -> str:
+        """What it takes, for a person: `experiment digits: cuda:0, cuda:1`."""
+        taken = ", ".join(self.devices) or f"{self.cores} {'core' if self.cores == 1 else 'cores'}"
+        return f"{f'{self.kind} {self.title}'.strip()}: {taken}"
+
+
+class MachineShare:
+    """The entry of this process. Where the user has no folder for it, nobody knows of it and it knows of nobody."""
+
+    def __init__(self, kind: str, title: str = "", folder: Path | None = None) -> None:
+        self.holding = Holding(kind, title)
+        self._folder, self._path, self._lock = folder, Path(), -1
+        with contextlib.suppress(OSError, RuntimeError, LockHeldError):
+            self._folder = folder or state_folder() / FOLDER
+            make_private_folder(self._folder)
+            self._path = self._folder / f"{os.getpid()}_{secrets.token_hex(4)}.json"
+            self._lock = take_lock(self._path.with_suffix(".lock"))
+        own = weakref.ref(self)
+        os.register_at_fork(after_in_child=lambda: own() and own()._forget())  # type: ignore[union-attr, func-returns-value]
+
+    def write(self, **changes: object) -> None:
+        """Tell the others what has changed."""
+        changed = replace(self.holding, **changes)  # type: ignore[arg-type]
+        if changed != self.holding and self._lock >= 0:
+            with contextlib.suppress(OSError):
+                write_json(self._path, asdict(changed))
+        self.holding = changed
+
+    def others(self) -> list[Holding]:
+        """Return what other processes take or wait for."""
+        return holdings(self._folder, but=self._path) if self._lock >= 0 else []
+
+    def close(self) -> None:
+        """Take nothing any more."""
+        if self._lock >= 0:
+            for path in (self._path, self._path.with_suffix(".lock")):
+                path.unlink(missing_ok=True)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Hold the lock no more: a run that was forked outlives its runner."""
+        lock, self._lock = self._lock, -1
+        if lock >= 0:
+            os.close(lock)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def holdings(folder: Path | None = None, *, but: Path | None = None) -> list[Holding]:
+    """Return what processes that live take of this machine or wait for. What dead ones have left is removed."""
+    found = []
+    with contextlib.suppress(OSError, RuntimeError):
+        for path in sorted((folder or state_folder() / FOLDER).glob("*.json")):
+            if path == but:
+                continue
+            if not is_locked(path.with_suffix(".lock")):
+                path.unlink(missing_ok=True)
+                path.with_suffix(".lock").unlink(missing_ok=True)
+            elif (holding := _read(path)) is not None and not holding.is_empty:
+                found.append(holding)
+    return found
+
+
+def _read(path: Path) -> Holding | None:
+    data = read_object(path, LIMIT_BYTES) or {}
+    values = {known.name: data[known.name] for known in fields(Holding) if known.name in data}
+    try:
+        names = tuple(str(name) for name in values.pop("devices", ()))
+        return Holding(**{**values, "devices": names}) if json.dumps(values) else None
+    except TypeError:
+        return None
+
+
+def longest_waiting(others: Sequence[Holding], own_since: float) -> Holding | None:
+    """Return who waits longest among those that have waited longer than this process; None where it goes first."""
+    waiting = [other for other in others if other.since and (not own_since or other.since < own_since)]
+    return min(waiting, key=lambda other: other.since, default=None)
