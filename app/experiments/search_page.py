@@ -1,10 +1,11 @@
 """Search: the definition of an experiment, its trials while they train, and what they have reached."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QSettings, Qt, Signal
+from PySide6.QtCore import QSettings, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -45,6 +46,8 @@ from engine.runs.trial_rows import best_trial, pareto_front
 DEFINES = "experiments/definition"
 """Setting: whether the definition is shown beside the trials."""
 SIDE_WIDTH, DETAILS_WIDTH = 400, 330
+MANY = 1000
+"""Trials from which on table and plots are filled in different turns of the event loop."""
 FIRST = (
     "Choose what varies, such as training.momentum=0.8,0.9 or network.conv_1.filters=8..64, then Run experiment: "
     "each combination becomes a trial, and the best is shown here."
@@ -338,14 +341,20 @@ class SearchPage(QWidget):
             best = best_trial(trials, objectives)
             marked = front or ({best.number} if best is not None else set())
             self.trials.show_trials(objectives, frozenset(marked))
-            self.plot.show_trials(trials, objectives[0], marked)
-            self._fill_along()
-            self._show_plots(objectives, marked)
+            show = partial(self._show_in_plots, tuple(objectives), marked)
+            if len(trials) > MANY:  # in a turn of its own
+                QTimer.singleShot(0, self, show)
+            else:
+                show()
             self.plot_card.title = sentence(in_a_line(score_name(objectives[0])))
         self._show_use()
 
-    def _show_plots(self, objectives: Sequence[str], marked: Iterable[int]) -> None:
+    def _show_in_plots(self, objectives: Sequence[str], marked: set[int]) -> None:
         """Give the plots the trials as they are now."""
+        if not self._trials:
+            return
+        self.plot.show_trials(self._trials, objectives[0], marked)
+        self._fill_along()
         if self._folder is not None and self._options is not None:
             shown = Findings(self._folder, self._options, tuple(self._trials), tuple(objectives), frozenset(marked))
             self.plots.show_findings(shown)

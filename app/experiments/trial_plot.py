@@ -45,10 +45,11 @@ class TrialPlot(Plot):
         """Show trials; `marked` are the numbers of the best ones."""
         self._trials = [trial for trial in trials if trial.state in COUNTED and objective in trial.scores]
         self._objective, self._marked = objective, marked
-        found = dict.fromkeys(path for trial in self._trials for path in trial.values)
-        self.paths = [
-            path for path in found if all(_is_number(t.values[path]) for t in self._trials if path in t.values)
-        ]
+        found: dict[str, bool] = {}
+        for trial in self._trials:
+            for path, value in trial.values.items():
+                found[path] = found.get(path, True) and _is_number(value)
+        self.paths = [path for path, is_number in found.items() if is_number]
         if self._along not in self.paths:
             self._along = NUMBER
         self.refresh()

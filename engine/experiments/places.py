@@ -59,7 +59,7 @@ class LocalPlaces:
 
     def __init__(self, project: Project, title: str = "") -> None:
         self._inventory = devices.probe()
-        self._taken = MachineShare(EXPERIMENT, title)
+        self._taken = MachineShare(EXPERIMENT, title).__enter__()  # until `close`
         self.waits = ""
         self.change(project)
 

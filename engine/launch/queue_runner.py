@@ -44,7 +44,7 @@ class Worker:
         self._at_once = at_once
         self._tell, self._watch = tell, watch
         self._inventory: DeviceInventory | None = None
-        self._share: MachineShare
+        self._share = MachineShare(QUEUE)
         self._processes: dict[int, tuple[subprocess.Popen[bytes], Room]] = {}
         self._others: list[Holding] = []
         """What experiments take of this machine."""
@@ -58,7 +58,7 @@ class Worker:
         """
         ended: list[Entry] = []
         while True:
-            with self._queue.at_work(), MachineShare(QUEUE) as self._share:
+            with self._queue.at_work(), self._share:
                 while self._step(ended):
                     time.sleep(LOOK_S)
             # Checked again without the lock: otherwise an entry added just before its release would not be started.

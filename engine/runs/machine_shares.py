@@ -52,18 +52,24 @@ class Holding:
 
 
 class MachineShare:
-    """The entry of this process. Where the user has no folder for it, nobody knows of it and it knows of nobody."""
+    """The entry of this process, from `with` or `__enter__` on. Where the user has no folder for it, nobody knows of it
+    and it knows of nobody."""
 
     def __init__(self, kind: str, title: str = "", folder: Path | None = None) -> None:
-        self.holding = Holding(kind, title)
+        self.holding = self._nothing = Holding(kind, title)
         self._folder, self._path, self._lock = folder, Path(), -1
+        own = weakref.ref(self)
+        os.register_at_fork(after_in_child=lambda: own() and own()._forget())  # type: ignore[union-attr, func-returns-value]
+
+    def __enter__(self) -> Self:
+        """Take part."""
+        self.holding = self._nothing
         with contextlib.suppress(OSError, RuntimeError, LockHeldError):
-            self._folder = folder or state_folder() / FOLDER
+            self._folder = self._folder or state_folder() / FOLDER
             make_private_folder(self._folder)
             self._path = self._folder / f"{os.getpid()}_{secrets.token_hex(4)}.json"
             self._lock = take_lock(self._path.with_suffix(".lock"))
-        own = weakref.ref(self)
-        os.register_at_fork(after_in_child=lambda: own() and own()._forget())  # type: ignore[union-attr, func-returns-value]
+        return self
 
     def write(self, **changes: object) -> None:
         """Tell the others what has changed."""
@@ -89,9 +95,6 @@ class MachineShare:
         lock, self._lock = self._lock, -1
         if lock >= 0:
             os.close(lock)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -216,15 +216,20 @@ def _cells(row: TrialRow, columns: Sequence[str]) -> Iterator[str | float]:
 def ranked(trials: Iterable[Trial], objective: str) -> list[Trial]:
     """Return the trials that have a value of the objective, the best first. Pruned and stopped ones come after those
     that were trained to their end."""
+    return [trial for *_, trial in sorted(_ranks(trials, objective))]
+
+
+def _ranks(trials: Iterable[Trial], objective: str) -> Iterator[tuple[bool, float, int, Trial]]:
+    """Yield the trials that have a value of the objective with what they are ordered by; numbers differ."""
     sign = 1.0 if Objective(objective).is_low_better else -1.0
-    found = [trial for trial in trials if trial.state in COUNTED and objective in trial.scores]
-    return sorted(found, key=lambda t: (t.state != "finished", sign * t.scores[objective], t.number))
+    for trial in trials:
+        if trial.state in COUNTED and (score := trial.scores.get(objective)) is not None:
+            yield trial.state != "finished", sign * score, trial.number, trial
 
 
 def best_trial(trials: Iterable[Trial], objectives: Sequence[str]) -> Trial | None:
     """Return the best trial by the first objective; None where none has ended with a value."""
-    best = ranked(trials, objectives[0])[:1]
-    return best[0] if best else None
+    return min(_ranks(trials, objectives[0]), default=(None,))[-1]
 
 
 def pareto_front(trials: Iterable[Trial], objectives: Sequence[str]) -> list[Trial]:

@@ -36,7 +36,8 @@ WEAKEST = 0.22
 MARGIN = 44.0
 """Pixels below and left of axes that belong to their labels."""
 MOST_TOLD = 6
-FEW = 200
+FEW, SMOOTH = 200, 1500
+"""Numbers of points up to which they are large, and have smooth edges, which take most of the time."""
 WAITING = "Trials that have ended are shown here."
 PER_NOTCH = 0.8
 """Share of what was in view that stays with a notch of the wheel."""
@@ -95,11 +96,14 @@ def paint_points(painter: QPainter, points: Spots, findings: Findings, size: flo
     dot = size if len(points.numbers) <= FEW else 0.6 * size
     levels = np.array([findings.levels.get(n, 0) for n in points.numbers.tolist()], dtype=np.int64)
     is_marked = np.isin(points.numbers, list(findings.marked))
+    is_smooth = len(points.numbers) <= SMOOTH
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, is_smooth)
     for level in range(LEVELS):
         pen = QPen(level_colour(level), dot)
-        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap if is_smooth else Qt.PenCapStyle.SquareCap)
         painter.setPen(pen)
         painter.drawPoints(points.of((levels == level) & ~is_marked).polygon())
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     palette = theme.current()
     painter.setPen(QPen(palette.panel, 1))
     painter.setBrush(palette.good)
@@ -139,6 +143,8 @@ class TrialChart(DrawnChart):
         self.findings = Findings()
         self.number: int | None = None
         self._spots = NO_SPOTS
+        self.laid: list[Spots] = []
+        """Where trials are in each of the frames."""
         self.parts: dict[str, Part] = {}
         """The parts of the axes that are in view, by their names; of those that are not seen whole."""
         self._pressed: tuple[QPointF, Frame, dict[str, Part]] | None = None
@@ -192,7 +198,8 @@ class TrialChart(DrawnChart):
 
     def set_spots(self, spots: Iterable[Spots]) -> None:
         """Say where trials are: each as often as it is seen."""
-        parts = [NO_SPOTS, *spots]
+        self.laid = list(spots)
+        parts = [NO_SPOTS, *self.laid]
         self._spots = Spots(np.concatenate([one.numbers for one in parts]), np.concatenate([one.at for one in parts]))
 
     def spots_of(self, number: int) -> Iterator[QPointF]:

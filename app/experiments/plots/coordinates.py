@@ -25,6 +25,8 @@ LEAST_BRUSH = 4.0
 CLEAR, LEAST_ALPHA = 100, 48
 """Lines up to this number are opaque; more of them let each other be seen."""
 FADED = 36
+MOST_LINES = 1000
+"""Trials that are drawn, the best first: more lines cannot be told apart, and hold the window."""
 """Opacity of lines that a brush leaves out, of 255."""
 
 
@@ -66,9 +68,10 @@ class ParallelCoordinates(TrialChart):
     @property
     def note(self) -> str:
         """How many trials the brushes keep."""
-        if not self._brushes:
-            return ""
-        return f"{len(self.kept):,} of {plural(len(self.findings.levels), 'trial')}"
+        count = len(self.findings.levels)
+        drawn = f"the best {MOST_LINES:,} are drawn" if count > MOST_LINES else ""
+        kept = f"{len(self.kept):,} of {plural(count, 'trial')}" if self._brushes else ""
+        return "; ".join(filter(None, (kept, drawn)))
 
     @property
     def kept(self) -> set[int]:
@@ -121,8 +124,17 @@ class ParallelCoordinates(TrialChart):
             number: [
                 QPointF(x, self._down(axis.share(axis.places[number]))) for axis, x in axes if number in axis.places
             ]
-            for number in self.findings.levels
+            for number in self._drawn()
         }
+
+    def _drawn(self) -> Sequence[int]:
+        """Return the trials that are drawn: of very many, those that the brushes keep, and of these the best."""
+        levels = self.findings.levels
+        if len(levels) <= MOST_LINES:
+            return list(levels)
+        kept, own = self.kept, {self.number} | self.findings.marked
+        order = sorted(levels, key=lambda number: (number in own, number in kept, levels[number]), reverse=True)
+        return order[:MOST_LINES]
 
     def paint(self, painter: QPainter) -> None:
         """Lines that are left out first, then the weak and the strong ones, then the axes."""
@@ -131,10 +143,10 @@ class ParallelCoordinates(TrialChart):
         left_out = QColor(theme.current().muted)
         left_out.setAlpha(FADED)
         painter.setPen(QPen(left_out, 1))
-        for number, level in self.findings.levels.items():
+        for number in self._lines:
             if number in kept:
-                groups[level].append(number)
-        others = self.findings.levels.keys() - kept
+                groups[self.findings.levels[number]].append(number)
+        others = self._lines.keys() - kept
         painter.drawLines([line for number in others for line in _pieces(self._lines[number])])
         for level, numbers in enumerate(groups):
             colour = level_colour(level)
@@ -142,7 +154,7 @@ class ParallelCoordinates(TrialChart):
             painter.setPen(QPen(colour, 1))  # wider ones take ten times as long
             painter.drawLines([line for number in numbers for line in _pieces(self._lines[number])])
         painter.setPen(QPen(theme.current().good, 2))
-        for number in self.findings.marked & kept:
+        for number in self.findings.marked & kept & self._lines.keys():
             painter.drawPolyline(QPolygonF(self._lines[number]))
         self._paint_axes(painter)
 
@@ -197,7 +209,7 @@ class ParallelCoordinates(TrialChart):
         if self._drag is not None:
             return None
         best, found = NEAR_PIXELS / 2, None
-        for number in self.kept:
+        for number in self.kept & self._lines.keys():
             line = self._lines.get(number, [])
             x, y = [point.x() for point in line], [point.y() for point in line]
             if len(line) > 1 and x[0] <= at.x() <= x[-1]:

@@ -86,11 +86,11 @@ class Frame:
 
     def across(self, places: Floats) -> Floats:
         """Return the pixels of places of the lower axis, from the left."""
-        return self.area.left() + _shares(self.x, places, self.x_part) * self.area.width()
+        return self.area.left() + shares(self.x, places, self.x_part) * self.area.width()
 
     def down(self, places: Floats) -> Floats:
         """Return the pixels of places of the left axis, from the top."""
-        return self.area.bottom() - _shares(self.y, places, self.y_part) * self.area.height()
+        return self.area.bottom() - shares(self.y, places, self.y_part) * self.area.height()
 
     def points(self, numbers: Iterable[int]) -> Spots:
         """Return the places of the trials that have both values, as far as they are in view."""
@@ -137,8 +137,8 @@ def _places(ticks: Sequence[tuple[float, str]]) -> Floats:
     return np.array([place for place, _ in ticks], dtype=float)
 
 
-def _shares(axis: TrialAxis, places: Floats, part: Part) -> Floats:
-    """Return shares of the length that shows a part of an axis."""
+def shares(axis: TrialAxis, places: Floats, part: Part = WHOLE) -> Floats:
+    """Return where places are on the length that shows a part of an axis, as shares of it."""
     low, high = axis.scale
     found = np.log(np.maximum(places, TINY)) if axis.is_log else places
     share = INSET + (1 - 2 * INSET) * (found - low) / (high - low)

@@ -7,8 +7,8 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from app.experiments.plots.chart import FEW, WAITING, TrialChart, level_colour, paint_points
-from app.experiments.plots.frame import INSET, WHOLE, Frame, Part, ticks_of
+from app.experiments.plots.chart import FEW, SMOOTH, WAITING, TrialChart, level_colour, paint_points
+from app.experiments.plots.frame import INSET, WHOLE, Frame, Part, shares, ticks_of
 from app.experiments.plots.scatter import BELOW, LEFT, TOP, axis_choice, fill_choice, paint_name
 from app.plots.series import Floats
 from designer import theme
@@ -18,6 +18,8 @@ CELLS = 200
 BANDS = 10
 WIDTH = 0.09
 """Standard deviation of the kernel, as a share of an axis."""
+BINNED, BINS = 2000, 256
+"""The number of trials from which those in one of so many bins per side count as one place."""
 LEAST_WEIGHT = 1e-3
 """Cells that no trial reaches with such a weight are left empty."""
 SCALE_WIDTH, RIGHT = 12.0, 86.0
@@ -28,12 +30,20 @@ def estimated(places: Floats, scores: Floats, cells: int = CELLS, x_part: Part =
     scores at `places`, `(N, 2)`, weighted by a Gaussian kernel (Nadaraya, 1964; Watson, 1964); NaN far from all of
     them."""
     middles = (np.arange(cells) + 0.5) / cells
+    is_binned = len(places) > BINNED
+    known = (np.arange(BINS) + 0.5)[:, None] / BINS * np.ones(2) if is_binned else places
     across, down = (
-        np.exp(-0.5 * (((low + middles * (high - low))[:, None] - places[None, :, side]) / WIDTH) ** 2)
+        np.exp(-0.5 * (((low + middles * (high - low))[:, None] - known[None, :, side]) / WIDTH) ** 2)
         for side, (low, high) in enumerate((x_part, y_part))
     )  # (cells, N)
-    weights = down @ across.T
-    sums = (down * scores[None, :]) @ across.T
+    if is_binned:
+        column, row = np.clip((places * BINS).astype(np.int64), 0, BINS - 1).T
+        counts, totals = (
+            np.bincount(row * BINS + column, values, BINS * BINS).reshape(BINS, BINS) for values in (None, scores)
+        )
+        weights, sums = down @ counts @ across.T, down @ totals @ across.T
+    else:
+        weights, sums = down @ across.T, (down * scores[None, :]) @ across.T
     return np.where(weights > LEAST_WEIGHT, sums / np.maximum(weights, 1e-300), np.nan)
 
 
@@ -103,10 +113,12 @@ class ContourPlot(TrialChart):
         numbers = [n for n in score.places if n in frame.x.places and n in frame.y.places]
         if not numbers:
             return
-        places = np.array([[frame.x.share(frame.x.places[n]), frame.y.share(frame.y.places[n])] for n in numbers])
-        values = np.array([score.share(score.places[n]) for n in numbers])
+        places = np.column_stack(
+            [shares(axis, np.array([axis.places[n] for n in numbers])) for axis in (frame.x, frame.y)]
+        )
+        values = (shares(score, np.array([score.places[n] for n in numbers])) - INSET) / (1 - 2 * INSET)
         found = estimated(
-            INSET + (1 - 2 * INSET) * places,
+            places,
             1 - values if score.is_low_better else values,
             x_part=frame.x_part,
             y_part=frame.y_part,
@@ -114,9 +126,10 @@ class ContourPlot(TrialChart):
         painter.drawImage(frame.area, _image(found))
         frame.paint(painter)
         points = frame.points(numbers)
-        halo = 8 if len(points.numbers) <= FEW else 5
-        painter.setPen(QPen(theme.current().panel, halo, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-        painter.drawPoints(points.polygon())
+        if len(points.numbers) <= SMOOTH:
+            halo = 8 if len(points.numbers) <= FEW else 5
+            painter.setPen(QPen(theme.current().panel, halo, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+            painter.drawPoints(points.polygon())
         paint_points(painter, points, self.findings, 5.5)
         paint_name(painter, frame)
         self._paint_scale(painter, frame.area)

@@ -85,14 +85,14 @@ class ScatterMatrix(TrialChart):
         """The cells, with labels at the left and below."""
         frames = self.frames()
         lowest = frames[-1].area.bottom()
-        for frame in frames:
+        for frame, points in zip(frames, self.laid, strict=True):
             is_left = frame.area.left() == LEFT
             frame.paint(painter, has_x=frame.area.bottom() > lowest - 1, has_y=is_left)
             painter.setPen(QPen(theme.current().line, 1))
             painter.drawRect(frame.area)
             if is_left:
                 paint_name(painter, frame)
-            paint_points(painter, frame.points(self.findings.levels), self.findings, 5.0)
+            paint_points(painter, points, self.findings, 5.0)
 
 
 def paint_name(painter: QPainter, frame: Frame) -> None:
@@ -153,6 +153,6 @@ class SlicePlot(TrialChart):
 
     def paint(self, painter: QPainter) -> None:
         """The cells of a row share the axis of the objective."""
-        for frame in self.frames():
+        for frame, points in zip(self.frames(), self.laid, strict=True):
             frame.paint(painter, has_y=frame.area.left() == LEFT)
-            paint_points(painter, frame.points(self.findings.levels), self.findings)
+            paint_points(painter, points, self.findings)

@@ -5,12 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from pytestqt.qtbot import QtBot
 
 from app.experiments.plots import importance as importance_module
+from app.experiments.plots import landscape
 from app.experiments.plots.chart import LEAST_PART, Findings, TrialChart
 from app.experiments.plots.coordinates import ParallelCoordinates
 from app.experiments.plots.curves import LearningCurves, joined
@@ -243,3 +245,11 @@ def test_the_wheel_zooms_one_axis_where_its_labels_are_and_shift_moves(panel: Pl
 def turn(chart: TrialChart, at: QPointF, notches: int, keys: Any = Qt.KeyboardModifier.NoModifier) -> None:
     none, phase = Qt.MouseButton.NoButton, Qt.ScrollPhase.NoScrollPhase
     chart.wheelEvent(QWheelEvent(at, at, QPoint(), QPoint(0, 120 * notches), none, keys, phase, False))
+
+
+def test_many_trials_are_estimated_in_bins_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(1)
+    places, scores = random.random((500, 2)), random.random(500)
+    exact = estimated(places, scores, 20, x_part=(0.2, 0.8))
+    monkeypatch.setattr(landscape, "BINNED", 100)
+    assert estimated(places, scores, 20, x_part=(0.2, 0.8)) == pytest.approx(exact, abs=0.02, nan_ok=True)
