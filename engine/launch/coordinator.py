@@ -39,6 +39,7 @@ from engine.runs.events import (
     Started,
     State,
     StateChanged,
+    end_of_saved,
     standing,
 )
 from engine.runs.folder import RunFolder, release_space, reserve_space, restore_lock, update_info
@@ -266,8 +267,7 @@ class _Coordinator:
             self._write(Message(severity="warning", text=text))
         iteration = checkpoint.iteration if checkpoint else 0
         before = read_all(self._folder)
-        after = max((e.n for e in before if isinstance(e, Checkpointed) and e.iteration == iteration), default=0)
-        after = after if checkpoint else 0
+        after = end_of_saved(before, iteration) if checkpoint else 0
         resumed = Resumed(
             iteration=iteration,
             after=after,

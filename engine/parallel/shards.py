@@ -18,8 +18,13 @@ def whole(value: Any) -> Any:
     return value.full_tensor().detach() if hasattr(value, "full_tensor") else value
 
 
-def shard_like(value: torch.Tensor, like: Any) -> torch.Tensor:
-    """Return a whole tensor on the device and in the dtype of another, sharded where the other is."""
+def shard_like(value: Any, like: Any) -> Any:
+    """Return a whole tensor on the device and in the dtype of another, sharded where the other is.
+
+    One that is still in the files of a checkpoint reads its shard itself.
+    """
+    if hasattr(value, "shard_like"):
+        return value.shard_like(like)
     value = value.to(like.device, like.dtype)
     if not hasattr(like, "to_local"):
         return value

@@ -1,10 +1,11 @@
 """Checkpoints of a run: list, verify, write and prune them. Does not import torch.
 
-    checkpoints/000001200/   state.json  tensors.safetensors  manifest.json
+    checkpoints/000001200/   state.json  tensors.safetensors  [shard-00000.safetensors ...]  manifest.json
 
 The first worker writes a checkpoint to a temporary folder; the coordinator logs it and renames it into place. Therefore
 everything reported before a checkpoint is in the log if the checkpoint exists, and an existing checkpoint is complete
-unless it was damaged later, which its checksums detect.
+unless it was damaged later, which its checksums detect. Of a fully sharded training each worker writes a file of its
+shards; the first one writes the manifest once all have.
 """
 
 import contextlib
@@ -12,6 +13,7 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,9 +24,16 @@ from engine.runs.folder import RunFolder
 
 STATE, TENSORS, MANIFEST = "state.json", "tensors.safetensors", "manifest.json"
 FILES = (STATE, TENSORS)
-VERSION = 1
-MANIFEST_LIMIT_BYTES = 2**16
+VERSION = 2
+"""2 with shards, 1 without."""
+MANIFEST_LIMIT_BYTES = 2**20
 _NAME = re.compile(r"\d{9,}")
+_SHARD = re.compile(r"shard-\d{5,}\.safetensors")
+
+
+def shard_name(rank: int) -> str:
+    """Return the name of the file of a worker's shards."""
+    return f"shard-{rank:05d}.safetensors"
 
 
 @dataclass(frozen=True)
@@ -41,7 +50,7 @@ class Checkpoint:
             manifest = read_manifest(self.path)
             if manifest["iteration"] != self.iteration:
                 return f"it is one of iteration {manifest['iteration']:,}"
-            for name in FILES:
+            for name in manifest["files"]:
                 if _sha256(self.path / name) != manifest["files"][name]["sha256"]:
                     return f"{name} is not what was saved"
         except OSError as error:
@@ -122,11 +131,14 @@ def _flush(path: Path) -> None:
             os.close(descriptor)
 
 
-def write_manifest(path: Path, iteration: int) -> None:
-    """Write the manifest: SHA-256 and size in bytes per file, and the checksum of the manifest. Raises `OSError`."""
-    files = {name: {"sha256": _sha256(path / name), "bytes": (path / name).stat().st_size} for name in FILES}
-    body = {"version": VERSION, "iteration": iteration, "files": files}
-    write_checked_json(path / MANIFEST, body)
+def write_manifest(path: Path, iteration: int, shards: Mapping[str, str] | None = None) -> None:
+    """Write the manifest: SHA-256 and size in bytes per file, and the checksum of the manifest. Raises `OSError`.
+
+    shards: SHA-256 of each file of shards as it was written.
+    """
+    sums = {name: _sha256(path / name) for name in FILES} | dict(shards or {})
+    files = {name: {"sha256": sum, "bytes": (path / name).stat().st_size} for name, sum in sums.items()}
+    write_checked_json(path / MANIFEST, {"version": 2 if shards else 1, "iteration": iteration, "files": files})
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
@@ -137,7 +149,9 @@ def read_manifest(path: Path) -> dict[str, Any]:
         is_whole = (
             CHECKSUM in manifest
             and {type(manifest["version"]), type(manifest["iteration"])} == {int}
-            and {name: type(entry["sha256"]) for name, entry in manifest["files"].items()} == dict.fromkeys(FILES, str)
+            and {type(entry["sha256"]) for entry in manifest["files"].values()} == {str}
+            and set(FILES) <= manifest["files"].keys()
+            and all(name in FILES or _SHARD.fullmatch(name) for name in manifest["files"])
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         is_whole, body = False, {}

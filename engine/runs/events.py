@@ -7,7 +7,7 @@ all its fields, which a test verifies.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, get_origin, get_type_hints
@@ -298,6 +298,16 @@ def standing(events: Iterable[Event]) -> list[Event]:
         if isinstance(event, Resumed):
             after = min(after, event.after)
     return remaining[::-1]
+
+
+def end_of_saved(events: Sequence[Event], iteration: int) -> int:
+    """Return the number of the last event from before the checkpoint of an iteration.
+
+    It is that of its own event, unless that came after points of later steps, as training went on while it was written.
+    """
+    own = max((e.n for e in events if isinstance(e, Checkpointed) and e.iteration == iteration), default=0)
+    later = (e.n for e in standing(events) if isinstance(e, Points) and e.first_step > iteration and e.n < own)
+    return min(later, default=own + 1) - 1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,7 +28,7 @@ from engine.project.user_code import has_code
 from engine.runs.checkpoints import Checkpoint, all_checkpoints, beside, place
 from engine.runs.events import Message, Started
 from engine.training.best_model import BestModelTracker, FolderStore, ModelStore, NullStore
-from engine.training.checkpoints import HOOKS, CheckpointSaver, RandomStates, write_nowhere
+from engine.training.checkpoints import HOOKS, CheckpointSaver, RandomStates
 from engine.training.compilation import Step, accelerate, all_learn, choose_threads
 from engine.training.distillation import Distillation, distillation_for
 from engine.training.efficiency import Efficiency
@@ -118,8 +118,13 @@ class TrainerBuilder:
         # From here on each worker draws random numbers of its own, for dropout.
         _seed_worker(job)
         clock = reporter.clock
-        path_of = partial(beside, job.folder) if is_first else write_nowhere
-        saver = CheckpointSaver(options, path_of, now=lambda: clock.elapsed_s)
+        saver = CheckpointSaver(
+            options,
+            partial(beside, job.folder),
+            now=lambda: clock.elapsed_s,
+            rank=job.group.rank,
+            size=job.group.size,
+        )
         diagnosis = NanDiagnosis(step, in_stages=job.has_stages)
         hooks = self._hooks(clock)
         trainer = Trainer(

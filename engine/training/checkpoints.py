@@ -10,7 +10,8 @@ import os
 import random
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,13 +19,16 @@ import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
+from torch.utils._pytree import tree_map
 
 from engine.core.errors import RunError, UserError
 from engine.core.fields import path_part, printable
 from engine.core.files import flush, remove
 from engine.parallel.process_group import ProcessGroup
+from engine.parallel.shards import local_shard, whole
 from engine.project.training import TrainingOptions
 from engine.runs.checkpoints import STATE, TENSORS, Checkpoint, write_manifest
+from engine.training.sharded_checkpoints import BackgroundWrite, SavedTensor, ShardFiles, pieces_of
 
 CHECKPOINT_TIME_SHARE = 0.01
 """Share of the run time for checkpoints by time."""
@@ -150,7 +154,7 @@ def refuse_other_form(value: Any, form: Any, place: str = "") -> None:
         return
     match form:
         case torch.Tensor():
-            fits = isinstance(value, torch.Tensor) and value.dtype == form.dtype
+            fits = isinstance(value, (torch.Tensor, SavedTensor)) and value.dtype == form.dtype
             fits = fits and (value.shape == form.shape or not form.numel())
         case bool() | int() | str():
             fits = type(value) is type(form)
@@ -181,8 +185,9 @@ def _form_of(value: Any) -> str:
 
 
 def is_finite(state: Any) -> bool:
-    """Whether all numbers in the tensors of a state are finite."""
+    """Whether all numbers in the tensors of a state are finite; of sharded ones in this worker's shards."""
     if isinstance(state, torch.Tensor):
+        state = local_shard(state)
         return not state.is_floating_point() or bool(torch.isfinite(state).all())
     if isinstance(state, Mapping):
         return all(is_finite(item) for item in state.values())
@@ -191,13 +196,28 @@ def is_finite(state: Any) -> bool:
 
 def write(state: JsonState, path: Path, iteration: int) -> None:
     """Write a checkpoint into this folder, whole and flushed, replacing what is there. Raises `RunError`."""
-    tensors: list[torch.Tensor] = []
     try:
         with contextlib.suppress(OSError):  # making the folder says why
             remove(path)
         path.parent.mkdir(0o700, exist_ok=True)  # and no folder of a run that was deleted meanwhile
         path.mkdir(0o700)
-        text = json.dumps(to_json_state(state, tensors), separators=(",", ":"))
+    except OSError as error:
+        raise _not_written(path, iteration, error) from None
+    tensors: list[torch.Tensor] = []
+    write_files(to_json_state(state, tensors), tensors, path, iteration)
+
+
+def write_files(
+    json_state: Any,
+    tensors: Sequence[torch.Tensor],
+    path: Path,
+    iteration: int,
+    shards: Mapping[str, str] | None = None,
+) -> None:
+    """Write state, tensors and manifest into a new folder, flushed; `shards` as in `write_manifest`. Raises
+    `RunError`."""
+    try:
+        text = json.dumps(json_state, separators=(",", ":"))
         (path / STATE).touch(mode=0o600)  # the run is its user's
         (path / STATE).write_text(text, encoding="utf-8")
         named = {
@@ -206,14 +226,16 @@ def write(state: JsonState, path: Path, iteration: int) -> None:
         save_file(named, path / TENSORS)
         for name in (STATE, TENSORS):
             _flush(path / name)
-        write_manifest(path, iteration)
+        write_manifest(path, iteration, shards)
         _flush(path)
     except (OSError, SafetensorError) as error:
         shutil.rmtree(path, ignore_errors=True)
-        reason = getattr(error, "strerror", None) or error
-        raise RunError(
-            f"The checkpoint of iteration {iteration:,} cannot be written to {path.parent}: {reason}."
-        ) from None
+        raise _not_written(path, iteration, error) from None
+
+
+def _not_written(path: Path, iteration: int, error: object) -> RunError:
+    reason = getattr(error, "strerror", None) or error
+    return RunError(f"The checkpoint of iteration {iteration:,} cannot be written to {path.parent}: {reason}.")
 
 
 def _flush(path: Path) -> None:
@@ -225,14 +247,23 @@ def _flush(path: Path) -> None:
         os.close(descriptor)
 
 
-def read(checkpoint: Checkpoint) -> JsonState:
-    """Read the state of a checkpoint, after its checksums. Raises `UserError`."""
+def read(checkpoint: Checkpoint, *, by_shards: bool = False) -> JsonState:
+    """Read the state of a checkpoint, after its checksums. Raises `UserError`.
+
+    by_shards: leave sharded tensors in their files, as `SavedTensor`, of which a worker reads its shard.
+    """
     refused = f"The checkpoint {checkpoint.path} cannot be used"
     if damage := checkpoint.damage():
         raise UserError(f"{refused}: {damage}.")
     try:
         text = (checkpoint.path / STATE).read_text(encoding="utf-8")
-        state = _whole(json.loads(text), load_file(checkpoint.path / TENSORS))
+        files = cache(partial(ShardFiles, checkpoint.path))
+
+        def sharded(saved: Mapping[str, Any]) -> Any:
+            found = files().tensor(saved)
+            return found if by_shards else found.whole()
+
+        state = _whole(json.loads(text), load_file(checkpoint.path / TENSORS), sharded)
     except OSError as error:
         raise UserError(f"{refused}: it cannot be read: {error.strerror or error}.") from None
     except (ValueError, KeyError, TypeError, RecursionError, SafetensorError) as error:
@@ -242,38 +273,52 @@ def read(checkpoint: Checkpoint) -> JsonState:
     return state
 
 
-def to_json_state(value: Any, tensors: list[torch.Tensor]) -> Any:
-    """Return the value as JSON; tensors are appended to the list, and their indices stand for them."""
+def to_json_state(value: Any, tensors: list[torch.Tensor], shards: list[Any] | None = None) -> Any:
+    """Return the value as JSON; tensors are appended to the list, and their indices stand for them; sharded ones to
+    `shards`."""
+    inner = partial(to_json_state, tensors=tensors, shards=shards)
+    if shards is not None and hasattr(value, "to_local"):
+        shards.append(value)
+        return {"$shard": len(shards) - 1, "shape": list(value.shape)}
     if isinstance(value, torch.Tensor):
         tensors.append(value)
         return {"$tensor": len(tensors) - 1}
     if isinstance(value, tuple):
-        return {"$tuple": [to_json_state(item, tensors) for item in value]}
+        return {"$tuple": [inner(item) for item in value]}
     if isinstance(value, (list, range)):
-        return [to_json_state(item, tensors) for item in value]
+        return [inner(item) for item in value]
     if isinstance(value, Mapping):
         if all(isinstance(key, str) and not key.startswith("$") for key in value):
-            return {key: to_json_state(item, tensors) for key, item in value.items()}
-        return {"$dict": [[to_json_state(key, tensors), to_json_state(item, tensors)] for key, item in value.items()]}
+            return {key: inner(item) for key, item in value.items()}
+        return {"$dict": [[inner(key), inner(item)] for key, item in value.items()]}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise TypeError(f"A state may not hold a {type(value).__name__}.")
 
 
-def _whole(value: Any, tensors: dict[str, torch.Tensor]) -> Any:
+def _no_shards(saved: Mapping[str, Any]) -> Any:
+    raise ValueError("there are no shards")
+
+
+def _whole(
+    value: Any, tensors: dict[str, torch.Tensor], sharded: Callable[[Mapping[str, Any]], Any] = _no_shards
+) -> Any:
     """Return the value that `to_json_state` wrote. Each tensor is used once: many copies would not fit in memory."""
+    inner = partial(_whole, tensors=tensors, sharded=sharded)
     if isinstance(value, list):
-        return [_whole(item, tensors) for item in value]
+        return [inner(item) for item in value]
     if not isinstance(value, dict):
         return value
     match value:
         case {"$tensor": int(number)}:
             return tensors.pop(str(number)).clone()  # memory of its own, aligned as all is: sums depend on it
+        case {"$shard": int()}:
+            return sharded(value)
         case {"$tuple": list(items)}:
-            return tuple(_whole(item, tensors) for item in items)
+            return tuple(inner(item) for item in items)
         case {"$dict": list(pairs)}:
-            return {_whole(key, tensors): _whole(item, tensors) for key, item in pairs}
-    return {key: _whole(item, tensors) for key, item in value.items()}
+            return {inner(key): inner(item) for key, item in pairs}
+    return {key: inner(item) for key, item in value.items()}
 
 
 def automatic_interval(cost_s: float, elapsed_s: float) -> float:
@@ -309,14 +354,19 @@ class CheckpointSaver:
         path_of: PathOf = write_nowhere,
         *,
         now: Callable[[], float] = time.monotonic,
+        rank: int = 0,
+        size: int = 1,
     ) -> None:
-        """`now` returns the run time in seconds; it does not advance while the run is paused."""
+        """`now` returns the run time in seconds; it does not advance while the run is paused. rank, size: of the
+        workers, of which the first one writes what is not sharded."""
         self.last_step = -1
+        self.in_background: BackgroundWrite | None = None
         self.parts: dict[str, Stateful] = {}
         self._unit = options.checkpoint_unit
         self._every = options.checkpoint_frequency
         self._path_of = path_of
         self._now = now
+        self._rank, self._size = rank, size
         self._next_s = now() + (AUTO_INTERVAL_S if self._unit == "auto" else self._every)
 
     def register(self, **parts: Stateful) -> None:
@@ -331,7 +381,8 @@ class CheckpointSaver:
     @property
     def is_due_by_time(self) -> bool:
         """Return whether one is due by time. Workers may differ."""
-        return self._unit in ("auto", "seconds") and self._now() >= self._next_s
+        is_free = self.in_background is None
+        return is_free and self._unit in ("auto", "seconds") and self._now() >= self._next_s
 
     def is_due(self, step: int, epochs_done: int, *, at_epoch_end: bool) -> bool:
         """Return whether one is due by count. The same on all workers."""
@@ -342,23 +393,46 @@ class CheckpointSaver:
     def save(self, step: int) -> float | None:
         """Save a checkpoint and return the seconds that took; None where this worker wrote none. A collective.
 
-        None is written where weights are not finite. Raises `RunError`.
+        None is written where weights are not finite. Of a sharded state each worker copies its shards and writes them
+        in the background, as `in_background`. Raises `RunError`.
         """
         start_s = time.monotonic()
         state = gathered(self.parts)
-        self.last_step = step
+        is_finite_here = is_finite(state["unit"]["network"])
+        tensors: list[torch.Tensor] = []
+        shards: list[Any] = []
+        json_state = to_json_state(state, tensors, shards)
         path = self._path_of(step)
+        is_first_of_step, self.last_step = self.last_step != step, step
         try:
-            if path is None or not is_finite(state["unit"]["network"]):
+            if shards and is_first_of_step and path is not None:
+                self._save_shards(json_state, tensors, shards, path, step, is_finite=is_finite_here)
+                return None
+            if shards:  # saved twice: the folder of the first may still be in use
+                state = tree_map(whole, state)
+            if path is None or self._rank or not is_finite_here:
                 return None
             write(state, path, step)
             return time.monotonic() - start_s
         finally:
             self._schedule_next(time.monotonic() - start_s)
 
+    def _save_shards(
+        self, json_state: Any, tensors: list[torch.Tensor], shards: list[Any], path: Path, step: int, *, is_finite: bool
+    ) -> None:
+        """Copy what changes, and begin to write it."""
+        copies = [tensor.detach().to("cpu", copy=True).contiguous() for tensor in tensors] if self._rank == 0 else []
+
+        def finish(sums: Mapping[str, str]) -> None:
+            write_files(json_state, copies, path, step, sums)
+
+        path.parent.mkdir(0o700, exist_ok=True)
+        pieces = pieces_of(shards)
+        self.in_background = BackgroundWrite(path, step, self._rank, self._size, pieces, finish, is_finite=is_finite)
+
     def restore(self, checkpoint: Checkpoint) -> None:
         """Restore all parts from a checkpoint. Raises `UserError`."""
-        distribute(read(checkpoint), self.parts)
+        distribute(read(checkpoint, by_shards=self._size > 1), self.parts)
         self.last_step = checkpoint.iteration
         self._schedule_next(0.0)  # the run time is that of the checkpoint now
 

@@ -85,7 +85,7 @@ class TrainedModel:
     def state_dict(self) -> dict[str, Any]:
         """Return everything that training changes. A collective."""
         return {
-            "network": self.strategy.state_dict(),
+            "network": self.strategy.checkpoint_state(),
             "solver": self.strategy.solver_state(self.solver),
             "scale": self.precision.state_dict(),
             "average": self._average.state_dict() if self._average is not None else {},

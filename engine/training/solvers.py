@@ -164,11 +164,17 @@ class Solver:
     def state_dict(self) -> dict[str, Any]:
         """Return moments, counts and learn rate."""
         tolerance = self._optimizer.tolerance.state_dict() if isinstance(self._optimizer, Lbfgs) else {}
-        return {"optimizer": self._optimizer.state_dict(), "rate": self._rate, "tolerance": tolerance}
+        optimizer = self._optimizer.state_dict()
+        groups = [{k: x for k, x in group.items() if k not in _KERNELS} for group in optimizer["param_groups"]]
+        return {"optimizer": {**optimizer, "param_groups": groups}, "rate": self._rate, "tolerance": tolerance}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore the optimizer, with its options, such as the momentum, as they were."""
-        self._optimizer.load_state_dict(state["optimizer"])
+        """Restore the optimizer, with its options, such as the momentum, as they were; its kernels are those of now:
+        a run may go on with shards of the weights, or without."""
+        own = [{k: group[k] for k in _KERNELS if k in group} for group in self._optimizer.param_groups]
+        saved = state["optimizer"]["param_groups"]
+        groups = [{**group, **kernels} for group, kernels in zip(saved, own, strict=True)]
+        self._optimizer.load_state_dict({**state["optimizer"], "param_groups": groups})
         if isinstance(self._optimizer, Lbfgs):
             self._optimizer.refuse_other_state()
         elif isinstance(self._optimizer, torch.optim.Optimizer):
@@ -180,6 +186,8 @@ class Solver:
             self._optimizer.tolerance.load_state_dict(state["tolerance"])
 
 
+_KERNELS = ("fused", "foreach")
+"""Options of torch's optimizers that choose how they compute, not what."""
 _COUNTS = ("step", "mu_product")
 """Names in the state of torch's optimizers that are numbers; the others have the shape of their parameter."""
 

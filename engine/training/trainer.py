@@ -1,6 +1,7 @@
 """The training loop: for each epoch, for each batch, a step; report, obey requests, validate, save."""
 
 import math
+import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -104,6 +105,8 @@ class Trainer:
         self._loss = math.nan
         self._recent: deque[list[float]] = deque(maxlen=batches.order.steps_per_epoch)
         self._batch: Batch | None = None
+        self._held_up_s, self._saved_epoch = 0.0, 0
+        """Of the last checkpoint: how long training waited for it, and its epoch."""
 
     @property
     def length(self) -> TrainingLength:
@@ -165,6 +168,7 @@ class Trainer:
         self._recent.extend([number for sums in step for number in sums] for step in steps)
         with self._reporter.clock.aside():
             self._tracker.write_if_due(state.step, state.epoch)
+        self._tell_of_saved(wait=False)
         if report.end_requests:
             state.end(self._hooks.ended_by("on_step"))
         self._control.obey(report.requests)
@@ -183,10 +187,13 @@ class Trainer:
         if self._reporter.has_steps:
             self._report()  # what was trained before a checkpoint is in the log before it
         self._save()
+        self._tell_of_saved(wait=state.is_waiting() or state.is_offloading)  # these workers may be ended next
 
     def _save(self) -> None:
         state = self._state
+        self._tell_of_saved(wait=True)  # the last one, of which there is at most one at a time
         self._reporter.send_waiting()
+        start_s = time.monotonic()
         with self._reporter.clock.aside():
             try:
                 seconds = self._saver.save(state.step)
@@ -195,7 +202,23 @@ class Trainer:
                 seconds = None
         if seconds is not None:
             self._reporter.send(Checkpointed(iteration=state.step, epoch=state.epoch, seconds=round(seconds, 3)))
+        self._held_up_s, self._saved_epoch = time.monotonic() - start_s, state.epoch
         self._call_hook("on_checkpoint")  # also where it could not be written, which only the first worker knows
+
+    def _tell_of_saved(self, *, wait: bool) -> None:
+        """Report the checkpoint that was written in the background, once it is whole."""
+        write = self._saver.in_background
+        if write is None or not (wait or write.is_done):
+            return
+        with self._reporter.clock.aside():
+            write.wait()
+        self._saver.in_background = None
+        if write.error:
+            text = f"The checkpoint of iteration {write.iteration:,} cannot be written: {write.error}."
+            self._reporter.send(Message(severity="warning", text=f"{text} The run goes on without it."))
+        elif write.is_whole:
+            seconds = round(self._held_up_s, 3)
+            self._reporter.send(Checkpointed(iteration=write.iteration, epoch=self._saved_epoch, seconds=seconds))
 
     def state_dict(self) -> dict[str, Any]:
         """Return the progress of the run, and its last validation."""
@@ -256,6 +279,7 @@ class Trainer:
             return
         self._reporter.send_waiting()
         self._tracker.write_best()
+        self._tell_of_saved(wait=True)
         rate = self._step.learn_rate(step - 1)
         if self._replay is not None:
             where = self._replay.search(step) or where
@@ -296,6 +320,7 @@ class Trainer:
             self._report()
         if self._saver.is_on and self._saver.last_step != state.step:
             self._save()
+        self._tell_of_saved(wait=True)
         speed, time_shares = self._reporter.samples_per_second, self._reporter.time_shares()
         self._validate()
         self._reporter.send_waiting()

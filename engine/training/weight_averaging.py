@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from engine.data.batches import Batch
-from engine.parallel.shards import local_shard, shard_like, whole
+from engine.parallel.shards import local_shard, shard_like
 from engine.parallel.sync_batch_norm import JoinedBatchNorm, Share
 from engine.project.training import TrainingOptions
 from engine.training.precision import Precision
@@ -128,9 +128,9 @@ class Average:
             _copy(self._statistics.statistics, self._measured_statistics)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the mean, the number of weights in it, and the statistics measured for it. A collective."""
+        """Return the mean, sharded as the weights, the number of weights in it, and the statistics measured for it."""
         return {
-            "mean": [whole(mean) for mean in self._mean],
+            "mean": list(self._mean),
             "count": self._count,
             "statistics": self._measured_statistics,
             "measured": self._measured,

@@ -11,6 +11,7 @@ from engine.cli.main import main
 from engine.lowering.weights import load as load_weights
 from engine.network.network import Network
 from engine.project.check import check
+from engine.runs.checkpoints import all_checkpoints, shard_name
 from tests.builders import add, chain, layer
 from tests.runs import Done, train
 from tests.system.test_resume_runs import engine
@@ -47,7 +48,7 @@ def test_sharded_workers_are_one(tmp_path: Path) -> None:
 
 
 def test_an_average_of_sharded_weights_is_that_of_one_worker_and_goes_on(tmp_path: Path) -> None:
-    """Validated, kept and saved; the run is trained further from its checkpoint."""
+    """Validated, kept and saved; the run is trained further from its checkpoint, whose shards three workers share."""
     options = {
         **OPTIONS,
         "solver": "adam",
@@ -61,9 +62,11 @@ def test_an_average_of_sharded_weights_is_that_of_one_worker_and_goes_on(tmp_pat
         digits(convolution(norm=False), {**TWO, "strategy": "fully-sharded"}, **{**options, "max_epochs": 1}),
         tmp_path / "two",
     )
-    engine("resume", two.folder.path, "--set", "training.max_epochs=2")
+    (checkpoint,) = all_checkpoints(two.folder)
+    assert [path.name for path in sorted(checkpoint.path.glob("shard-*"))] == [shard_name(0), shard_name(1)]
+    engine("resume", two.folder.path, "--set", "training.max_epochs=2", "--set", "environment.num_workers=3")
     two = Done(two.folder, [])
-    assert largest_difference(one, two) < 1e-4
+    assert largest_difference(one, two) < 1e-5
     result = two.folder.read_result() or {}
     for split in ("validation", "test"):
         assert result[split]["loss"] == pytest.approx(one.result[split]["loss"], rel=1e-3)

@@ -367,6 +367,10 @@ class Pipeline:
         self.finish()
         return found
 
+    def checkpoint_state(self) -> State:
+        """Return the same as `state_dict`. A collective."""
+        return self.state_dict()
+
     def load_state_dict(self, state: State) -> None:
         """Load this worker's part of the weights and statistics of the whole network."""
         self.module.load_state_dict({key: state[key] for key in self.module.state_dict()})

@@ -74,15 +74,18 @@ class Sharded:
         """Return a copy of the weights and statistics of the whole network. A collective."""
         return {key: whole(value).clone() for key, value in self._network.state_dict().items()}
 
+    def checkpoint_state(self) -> State:
+        """Return the weights and statistics, of which each worker saves its shards. They change with the next step."""
+        return dict(self._network.state_dict())
+
     def load_state_dict(self, state: State) -> None:
         """Load this worker's shards of the weights and statistics."""
         shards = self._network.state_dict()
         self._network.load_state_dict({key: shard_like(value, shards[key]) for key, value in state.items()})
 
     def solver_state(self, solver: SolverState) -> dict[str, Any]:
-        """Return the solver's state for the whole network. A collective."""
-        state: dict[str, Any] = torch.utils._pytree.tree_map(whole, solver.state_dict())
-        return state
+        """Return the solver's state, of which each worker saves its shards."""
+        return solver.state_dict()
 
     def load_solver_state(self, solver: SolverState, state: dict[str, Any]) -> None:
         """Restore this worker's shards of the solver's state."""

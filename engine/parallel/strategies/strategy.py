@@ -72,11 +72,16 @@ class Strategy(Protocol):
     def state_dict(self) -> State:
         """Return a copy of the weights and statistics of the whole network. A collective."""
 
+    def checkpoint_state(self) -> State:
+        """Return weights and statistics for a checkpoint: sharded tensors where workers hold shards, else a copy of the
+        whole network. A collective."""
+
     def load_state_dict(self, state: State) -> None:
         """Load weights and statistics of the whole network."""
 
     def solver_state(self, solver: SolverState) -> dict[str, Any]:
-        """Return the solver's state for the whole network. A collective."""
+        """Return the solver's state: sharded tensors where workers hold shards, else that for the whole network. A
+        collective."""
 
     def load_solver_state(self, solver: SolverState, state: dict[str, Any]) -> None:
         """Restore the solver's state."""
@@ -105,6 +110,10 @@ class Replicated:
     def state_dict(self) -> State:
         """Return a copy of this worker's weights and statistics."""
         return {key: value.detach().clone() for key, value in self._network.state_dict().items()}
+
+    def checkpoint_state(self) -> State:
+        """Return the same as `state_dict`."""
+        return self.state_dict()
 
     def load_state_dict(self, state: State) -> None:
         """Load weights and statistics of the whole network."""

@@ -84,7 +84,7 @@ def test_a_project_of_a_newer_format_is_refused(
 
 def test_a_checkpoint_of_a_newer_version_is_not_used(run: RunFolder) -> None:
     (manifest,) = run.checkpoints.glob("*/manifest.json")
-    body = {key: value for key, value in json.loads(manifest.read_bytes()).items() if key != "sha256"} | {"version": 2}
+    body = {key: value for key, value in json.loads(manifest.read_bytes()).items() if key != "sha256"} | {"version": 3}
     sha256 = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
     manifest.write_text(json.dumps({**body, "sha256": sha256}), encoding="utf-8")
     found, refused = newest_whole(run)
