@@ -2,9 +2,20 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
 from designer import theme
 
@@ -197,3 +208,12 @@ class ValueTable(QWidget):
         """Hide every row."""
         for name in self._values:
             self.set(name, "")
+
+
+class RowDelegate(QStyledItemDelegate):
+    """Paints cells without a focus rectangle: rows are selected, not cells."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
+        """Leave the focus of the cell out."""
+        super().initStyleOption(option, index)
+        option.state &= ~QStyle.StateFlag.State_HasFocus

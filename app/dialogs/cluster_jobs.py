@@ -1,5 +1,6 @@
 """The dialog of runs on clusters: their states, and the ways to show, stop, fetch and delete them."""
 
+import contextlib
 import time
 from collections.abc import Callable
 
@@ -18,7 +19,7 @@ from PySide6.QtWidgets import (
 from app.messages import ask
 from app.processes import EngineCommand
 from app.shell import Shell
-from app.widgets import within_screen
+from app.widgets import RowDelegate, within_screen
 from designer import theme
 from engine.cluster.jobs import jobs
 from engine.core.errors import UserError
@@ -29,6 +30,7 @@ from engine.runs.summary import title_of
 
 COLUMNS = ("Run", "State", "Profile", "Job", "Host", "Submitted")
 POLL_MS = 2000
+STOPPING = "The run is asked to stop."
 NONE = "No run is on a cluster. Choose the execution environment parallel, and a profile, in the Training Options."
 
 
@@ -48,6 +50,7 @@ class ClusterJobsDialog(QDialog):
         self.table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QTableWidget.SelectionMode.SingleSelection)
         self.table.setShowGrid(False)
+        self.table.setItemDelegate(RowDelegate(self.table))
         self.table.verticalHeader().hide()
         self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
@@ -55,6 +58,10 @@ class ClusterJobsDialog(QDialog):
         self.table.setAccessibleName("Jobs")
         self.table.itemSelectionChanged.connect(self._on_selected)
         self.table.itemDoubleClicked.connect(lambda _: self.show_selected())
+        self.detail = QLabel()
+        self.detail.setWordWrap(True)
+        self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.detail.setAccessibleName("About the selected job")
         self.state.setWordWrap(True)
         theme.mark(self.state, "role", "muted")
         self.show_button, self.stop_button = QPushButton("Show"), QPushButton("Stop")
@@ -75,6 +82,7 @@ class ClusterJobsDialog(QDialog):
             button.setAutoDefault(False)
             bottom.addWidget(button)
         column.addWidget(self.table, 1)
+        column.addWidget(self.detail)
         column.addLayout(bottom)
         self.show_button.clicked.connect(self.show_selected)
         self.stop_button.clicked.connect(self.stop_selected)
@@ -122,6 +130,11 @@ class ClusterJobsDialog(QDialog):
         for button in (self.show_button, self.fetch_button, self.delete_button):
             button.setEnabled(chosen is not None)
         self.stop_button.setEnabled(is_open)
+        if self.state.text() == STOPPING and not is_open:
+            self._say("")
+        text = "" if chosen is None else _detail(*chosen)
+        self.detail.setText(text)
+        self.detail.setVisible(bool(text))
 
     def show_selected(self) -> None:
         """Show the run on the Train tab."""
@@ -138,7 +151,7 @@ class ClusterJobsDialog(QDialog):
         except UserError as error:
             self._say(str(error), refused=True)
             return
-        self._start(["jobs"], "The run is asked to stop.")
+        self._start(["jobs"], STOPPING)
 
     def fetch_selected(self) -> None:
         """Bring the run here."""
@@ -190,6 +203,20 @@ def _state(folder: RunFolder) -> str:
         return folder.state()
     except UserError:
         return "damaged"
+
+
+def _detail(folder: RunFolder, remote: RemoteRun) -> str:
+    """Return why a run has ended, waits or is not heard of, and where its files are on the cluster."""
+    state, reason = _state(folder), remote.reason
+    if state in ENDS:
+        with contextlib.suppress(UserError, OSError):
+            reason = str((folder.read_result() or {}).get("reason") or reason)
+    elif remote.lost:
+        reason = remote.lost
+    elif remote.job_state == "waiting":
+        reason = f"Slurm says: {reason}." if reason else "It waits in its queue."
+    reason = reason[:1].upper() + reason[1:]
+    return "\n".join(filter(None, (reason, f"Files: {remote.host or 'this machine'}, {remote.folder}")))
 
 
 def _cells(folder: RunFolder, remote: RemoteRun) -> tuple[str, ...]:

@@ -7,13 +7,11 @@ from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QGuiApplication, QKey
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QMenu,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QTableView,
 )
 
-from app.experiments.runs_model import LAST, Index, RunsModel, label_of
+from app.experiments.runs_model import LAST, RunsModel, label_of
+from app.widgets import RowDelegate
 from designer import markup, theme
 from engine.runs.query import as_csv
 from engine.runs.summary import RunSummary
@@ -27,14 +25,6 @@ ARROW = 12
 """Room for the arrow of the sorted column."""
 REPAINT_MS = 30_000
 """Relative times grow."""
-
-
-class _RowDelegate(QStyledItemDelegate):
-    """Paints cells without a focus rectangle: rows are selected, not cells."""
-
-    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        super().initStyleOption(option, index)
-        option.state &= ~QStyle.StateFlag.State_HasFocus
 
 
 class RunsTable(QTableView):
@@ -62,7 +52,7 @@ class RunsTable(QTableView):
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.setItemDelegate(_RowDelegate(self))
+        self.setItemDelegate(RowDelegate(self))
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setAccessibleName("Runs")

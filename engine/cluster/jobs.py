@@ -235,8 +235,9 @@ def _gone(folder: RunFolder, remote: RemoteRun, answer: Mapping[str, Any]) -> Re
     if answer["run.json"] is not None:
         return replace(remote, reason="its job has ended before the run has; `resume` goes on with it")
     message, code = _said(str(answer.get("output", "")))
-    _end_here(folder, "failed", message or "The job has ended before its run began.", code)
-    return replace(remote, job_state="ended")
+    message = message or "The job has ended before its run began."
+    _end_here(folder, "failed", message, code)
+    return replace(remote, job_state="ended", reason=message)
 
 
 def _said(output: str) -> tuple[str, str]:

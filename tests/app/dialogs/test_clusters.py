@@ -173,6 +173,10 @@ def test_jobs_are_listed_shown_stopped_fetched_and_deleted(
     assert states == ["waits: Resources", "running, not connected", "finished"]
     assert FakeCommand.made[0].arguments == ["jobs", "--json"]
 
+    assert dialog.detail.text().startswith("Slurm says: Resources.\nFiles: ")
+    dialog.table.selectRow(1)
+    assert dialog.detail.text().startswith("No connection since 12:00\nFiles: ")
+    dialog.table.selectRow(0)
     dialog.stop_selected()
     assert [json.loads(file.read_text(encoding="utf-8"))["do"] for file in waits.control.iterdir()] == ["stop"]
     dialog.table.selectRow(2)
