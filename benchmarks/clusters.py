@@ -1,22 +1,33 @@
-"""What a coordinator takes for many nodes: connections, heartbeats and events over loopback.
+"""What a run on many nodes costs: the coordinator's connections, rendezvous, checkpoints, and time lost to failures.
 
     python benchmarks/clusters.py --agents 1000 --seconds 10
 
-Agents are ends of connections in one other process, without workers behind them: each says hello, then reports a
-heartbeat of its worker per second; the first one reports events, as the first worker of a run does.
+Agents are ends of connections in one other process, without workers behind them: each says hello, starts the worker it
+is asked for, then reports a heartbeat of it per second; the first one reports events, as the first worker of a run
+does. Clients of the store of the rendezvous are threads of a few processes. Files of checkpoints are written at the
+same time by threads. Failures are drawn at random.
 """
 
 import argparse
 import contextlib
+import datetime
 import json
 import multiprocessing
 import os
+import random
 import resource
+import selectors
+import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
+from pathlib import Path
 
+from engine.core.text import format_duration
 from engine.launch.remote.nodes import Nodes
 from engine.launch.remote.stream import FrameKind, connect
+from engine.placement.recovery import RESTART_S, WORKER_HOURS, best_interval_s, lost_share
+from engine.training.checkpoints import automatic_interval
 
 TOKEN = bytes(32)
 EVENT = b'{"event":{"kind":"points","split":"training","first_step":1,"steps_apart":1,"values":{"loss":[0.1]}}}\n'
@@ -34,17 +45,163 @@ def be_agents(port: int, count: int, events_per_s: int, ready: Connection) -> No
         stream.put(FrameKind.READY)
         stream.flush()
     ready.send(None)
-    turn = 0
-    while True:
-        start = time.monotonic()
-        streams[0].put(FrameKind.REPORT, 0, EVENT * int(events_per_s * ROUND_S))
-        for rank in range(turn % 10, count, 10):  # a tenth of them each round: each once per second
-            streams[rank].put(FrameKind.REPORT, rank, ALIVE)
-            streams[rank].put(FrameKind.ALIVE)
-            streams[rank].read()
-            streams[rank].flush()
-        turn += 1
-        time.sleep(max(0.0, ROUND_S - (time.monotonic() - start)))
+    turn, reporting = 0, False
+    with selectors.DefaultSelector() as selector:
+        for rank, stream in enumerate(streams):
+            selector.register(stream, selectors.EVENT_READ, rank)
+        due = time.monotonic()
+        while True:
+            for key, _ in selector.select(max(0.0, due - time.monotonic())):
+                for frame in (stream := streams[key.data]).read():
+                    if frame.kind == FrameKind.START:
+                        stream.put(FrameKind.STARTED, frame.rank, b'{"pid": 7}')
+                        reporting = True
+                stream.flush()
+            if time.monotonic() < due:
+                continue
+            due += ROUND_S
+            turn += 1
+            if reporting:
+                streams[0].put(FrameKind.REPORT, 0, EVENT * int(events_per_s * ROUND_S))
+            for rank in range(turn % 10, count, 10):  # a tenth of them each round: each once per second
+                if reporting:
+                    streams[rank].put(FrameKind.REPORT, rank, ALIVE)
+                streams[rank].put(FrameKind.ALIVE)
+                streams[rank].flush()
+
+
+def measure_coordinator(agents: int, events: int, seconds: float) -> None:
+    """Connect agents, start a worker on each, and take their reports."""
+    nodes = Nodes("127.0.0.1", TOKEN, None, lambda words: None)
+    ours, theirs = multiprocessing.Pipe()
+    start, cpu = time.monotonic(), time.process_time()
+    process = multiprocessing.get_context("fork").Process(
+        target=be_agents, args=(nodes.port, agents, events, theirs), daemon=True
+    )
+    process.start()
+    ours.recv()
+    nodes.wait_for(lambda: sum(node.is_ready for node in nodes.all) == agents, 120)
+    connected_s, connected_cpu_s = time.monotonic() - start, time.process_time() - cpu
+    start = time.monotonic()
+    workers = []
+    for rank, node in enumerate(nodes.live):  # one after the other, as the launcher does
+        workers.append(worker := nodes.start(node, rank, {}))
+        nodes.wait_for(lambda worker=worker: worker.pid, 60)
+    started_s = time.monotonic() - start
+    start, cpu, received = time.monotonic(), time.process_time(), 0
+    for worker in workers:
+        os.set_blocking(worker.reports, False)
+    while time.monotonic() - start < seconds:
+        for worker in workers:
+            with contextlib.suppress(BlockingIOError):
+                received += os.read(worker.reports, 2**20).count(b"\n")
+        time.sleep(ROUND_S)
+    took = time.monotonic() - start
+    lost = sum(bool(node.lost) for node in nodes.all)
+    print(
+        f"| {agents:,} | {connected_s:.1f} s | {connected_cpu_s:.1f} s | {started_s:.1f} s | {received / took:,.0f} | "
+        f"{100 * (time.process_time() - cpu) / took:.0f} % | {lost} |",
+        flush=True,
+    )
+    process.kill()
+    nodes.close()
+
+
+def _meet(port: int, first: int, count: int, world: int, done: Connection) -> None:
+    """Be so many workers that note their address in the store and read those of all others, as gloo's do."""
+    from torch.distributed import TCPStore
+
+    def one(rank: int) -> None:
+        store = TCPStore("127.0.0.1", port, None, False, timeout=datetime.timedelta(seconds=300))
+        store.set(f"address/{rank}", b"a" * 100)
+        for other in range(world):
+            store.get(f"address/{other}")
+
+    done.send(None)
+    TCPStore("127.0.0.1", port, None, False).get("go")
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(one, range(first, first + count)))
+    done.send(None)
+
+
+def measure_rendezvous(world: int, processes: int = 4) -> None:
+    """Let so many workers find each other through the store of torch."""
+    from torch.distributed import TCPStore
+
+    store = TCPStore("127.0.0.1", 0, None, True, wait_for_workers=False)
+    ours, theirs = multiprocessing.Pipe()
+    share = world // processes
+    world = share * processes
+    children = [
+        multiprocessing.get_context("spawn").Process(target=_meet, args=(store.port, n * share, share, world, theirs))
+        for n in range(processes)
+    ]
+    for child in children:
+        child.start()
+    for _ in children:
+        ours.recv()
+    start = time.monotonic()
+    store.set("go", b"1")
+    for _ in children:
+        ours.recv()
+    took = time.monotonic() - start
+    print(f"| {world:,} | {took:.1f} s | {world * world / took:,.0f} |", flush=True)
+    for child in children:
+        child.join()
+
+
+def measure_writing(writers: int, megabytes: int, folder: Path) -> None:
+    """Write a file per worker at the same time, flushed to the disk, as workers of sharded checkpoints do."""
+    content = os.urandom(2**20)
+
+    def one(number: int) -> None:
+        with open(folder / f"{number}", "wb") as file:
+            for _ in range(megabytes // writers):
+                file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+
+    start = time.monotonic()
+    with ThreadPoolExecutor(writers) as pool:
+        list(pool.map(one, range(writers)))
+    took = time.monotonic() - start
+    print(f"| {writers} | {megabytes // writers * writers / took:,.0f} MB/s |", flush=True)
+    for number in range(writers):
+        (folder / f"{number}").unlink()
+
+
+def simulated_loss(interval_s: float, checkpoint_s: float, mtbf_s: float, failures: int = 4000) -> float:
+    """Return the share of time that is lost until so many failures have come, drawn at random."""
+    draw = random.Random(7)
+    useful_s = total_s = 0.0
+    for _ in range(failures):
+        alive_s = draw.expovariate(1 / mtbf_s)
+        useful_s += interval_s * (alive_s // (interval_s + checkpoint_s))
+        total_s += alive_s
+        while (restart_s := draw.expovariate(1 / mtbf_s)) < RESTART_S:  # it fails again before it has started
+            total_s += restart_s
+        total_s += RESTART_S
+    return 1 - useful_s / total_s
+
+
+def measure_failures() -> None:
+    """Print what is lost with the interval that `advise` recommends, with others, and with `auto` after a day."""
+    print("| workers | checkpoint | advised | lost, formula | simulated | at half | at twice | at 4 times | auto |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for workers in (8, 100, 1000):
+        mtbf_s = WORKER_HOURS * 3600 / workers
+        for checkpoint_s in (1.0, 30.0, 300.0):
+            best = best_interval_s(checkpoint_s, mtbf_s)
+            auto = automatic_interval(checkpoint_s, 86_400.0)
+            lost = [simulated_loss(factor * best, checkpoint_s, mtbf_s) for factor in (1, 0.5, 2, 4)]
+            lost.append(simulated_loss(auto, checkpoint_s, mtbf_s))
+            print(
+                f"| {workers:,} | {checkpoint_s:g} s | {format_duration(best)} | "
+                f"{100 * lost_share(best, checkpoint_s, mtbf_s):.2f} % | "
+                + " | ".join(f"{100 * share:.2f} %" for share in lost)
+                + f" ({format_duration(auto)}) |",
+                flush=True,
+            )
 
 
 def main() -> None:
@@ -53,37 +210,22 @@ def main() -> None:
     parser.add_argument("--agents", type=int, default=1000)
     parser.add_argument("--events", type=int, default=1000, help="events per second of the first worker")
     parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--megabytes", type=int, default=256, help="bytes of a checkpoint")
     asked = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_NOFILE, (4 * asked.agents + 100,) * 2)
-    nodes = Nodes("127.0.0.1", TOKEN, None, lambda words: None)
-    ours, theirs = multiprocessing.Pipe()
-    start, cpu = time.monotonic(), time.process_time()
-    process = multiprocessing.get_context("fork").Process(
-        target=be_agents, args=(nodes.port, asked.agents, asked.events, theirs), daemon=True
-    )
-    process.start()
-    ours.recv()
-    nodes.wait_for(lambda: sum(node.is_ready for node in nodes.all) == asked.agents, 120)
-    print(
-        f"{asked.agents:,} agents connected in {time.monotonic() - start:.1f} s, "
-        f"{time.process_time() - cpu:.1f} s of the coordinator's processor"
-    )
-    workers = [nodes.start(node, rank, {}) for rank, node in enumerate(nodes.live)]
-    start, cpu, received = time.monotonic(), time.process_time(), 0
-    while time.monotonic() - start < asked.seconds:
-        for worker in workers:
-            os.set_blocking(worker.reports, False)
-            with contextlib.suppress(BlockingIOError):
-                received += os.read(worker.reports, 2**20).count(b"\n")
-        time.sleep(ROUND_S)
-    took = time.monotonic() - start
-    lost = sum(bool(node.lost) for node in nodes.all)
-    print(
-        f"{received / took:,.0f} reports per second, {lost} nodes lost, "
-        f"{100 * (time.process_time() - cpu) / took:.0f} % of a core"
-    )
-    process.kill()
-    nodes.close()
+    print("| agents | connected | processor | workers started | reports per second | processor | nodes lost |")
+    print("|---|---|---|---|---|---|---|")
+    for agents in sorted({max(1, asked.agents // 10), asked.agents}):
+        measure_coordinator(agents, asked.events, asked.seconds)
+    print("\n| workers | rendezvous | reads of the store per second |\n|---|---|---|")
+    for world in sorted({max(4, asked.agents // 16), asked.agents // 4}):
+        measure_rendezvous(world)
+    print("\n| writers | checkpoint bandwidth |\n|---|---|")
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
+        for writers in (1, 2, 4, 8):
+            measure_writing(writers, asked.megabytes, Path(folder))
+    print()
+    measure_failures()
 
 
 if __name__ == "__main__":
