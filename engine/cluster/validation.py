@@ -12,6 +12,7 @@ from engine.cluster.hosts import Host, hosts_of, python_of
 from engine.cluster.jobs import DEFAULT_STORAGE
 from engine.cluster.profile_file import running_ray
 from engine.cluster.profiles import ClusterProfile
+from engine.cluster.ray_validation import RayCluster
 from engine.core.errors import RunError, UserError, listed, plural
 from engine.core.files import ROOT
 from engine.core.version import VERSION
@@ -43,10 +44,6 @@ class StageResult:
     seconds: float = 0.0
 
 
-class SkippedError(Exception):
-    """A stage does not apply."""
-
-
 @dataclass
 class Attempt:
     """A profile that is tried, and what its stages have found for later ones."""
@@ -54,6 +51,7 @@ class Attempt:
     profile: ClusterProfile
     hosts: tuple[Host, ...]
     found: dict[str, Any] = field(default_factory=dict)
+    ray: RayCluster | None = None
 
     @property
     def first(self) -> Host:
@@ -64,7 +62,9 @@ class Attempt:
 def reach(attempt: Attempt) -> str:
     """Every host answers, and Slurm or the head of Ray does."""
     if attempt.profile.kind == "ray":
-        return _reach_ray(attempt.profile)
+        address = _reach_ray(attempt.profile)
+        attempt.ray = RayCluster(attempt.profile)
+        return f"{attempt.ray.connect(REACH_S)} at {address}"
     said = []
     for host in attempt.hosts:
         answer = host.ask("reach", REACH_S)
@@ -83,14 +83,14 @@ def reach(attempt: Attempt) -> str:
 
 
 def _reach_ray(profile: ClusterProfile) -> str:
-    """Connect to the head of Ray."""
+    """Return the address of the head of Ray, which answers."""
     address = running_ray() if profile.address == "auto" else profile.address
     if address is None:
         raise RunError("No Ray runs on this machine.", hint="Start one: ray start --head, or name its host:port.")
     host, _, port = address.rpartition(":")
     try:
         with socket.create_connection((host.strip("[]"), int(port)), timeout=REACH_S):
-            return f"Ray answers at {address}"
+            return address
     except (OSError, ValueError) as error:
         hint = "Check the address (host:port of the head), its firewall, and that Ray runs there: ray status."
         raise RunError(f"Ray does not answer at {address}: {error}.", hint=hint) from error
@@ -98,36 +98,51 @@ def _reach_ray(profile: ClusterProfile) -> str:
 
 def versions(attempt: Attempt) -> str:
     """Every host has Netwright in this version, torch, and a Python that is new enough."""
-    _refuse_ray(attempt)
+    if attempt.ray is not None:
+        answers = attempt.ray.ask("versions", 2 * TASK_S)
+        found = {_judged(attempt.profile, f"{each['host']} of Ray", each) for each in answers}
+        return f"{plural(len(answers), 'node')}: {'; '.join(sorted(found))}"
     said = []
     for host in attempt.hosts:
         answer = host.ask("versions", TASK_S + 10, python=python_of(attempt.profile), limit_s=TASK_S)
-        command = " ".join(python_of(attempt.profile))
-        if tuple(int(part) for part in answer["python"].split(".")[:2]) < LEAST_PYTHON:
-            raise UserError(f"{host}: {command} is Python {answer['python']}.", hint="Netwright needs 3.11 or newer.")
-        way = f"Install it there: netwright-engine cluster install {attempt.profile.name}."
-        for name, title in (("netwright", "Netwright"), ("torch", "torch")):
-            if not answer[name]:
-                raise UserError(f"{host}: {command} has no {title}.", hint=way)
-        if answer["netwright"] != VERSION:
-            raise UserError(
-                f"{host}: {command} has Netwright {answer['netwright']}, and here it is {VERSION}.", hint=way
-            )
-        said.append(f"Python {answer['python']}, Netwright {answer['netwright']}, torch {answer['torch']}")
+        said.append(_judged(attempt.profile, str(host), answer))
     return "; ".join(dict.fromkeys(said))
+
+
+def _judged(profile: ClusterProfile, host: str, answer: Mapping[str, Any]) -> str:
+    """Return the versions of a host in words. Raises `UserError` where they do not do."""
+    command = " ".join(python_of(profile))
+    if tuple(int(part) for part in answer["python"].split(".")[:2]) < LEAST_PYTHON:
+        raise UserError(f"{host}: {command} is Python {answer['python']}.", hint="Netwright needs 3.11 or newer.")
+    way = f"Install it there: netwright-engine cluster install {profile.name}."
+    if profile.kind == "ray":
+        way = "Install it in the Python of the profile on each host of the cluster."
+    for name, title in (("netwright", "Netwright"), ("torch", "torch")):
+        if not answer[name]:
+            raise UserError(f"{host}: {command} has no {title}.", hint=way)
+    if answer["netwright"] != VERSION:
+        raise UserError(f"{host}: {command} has Netwright {answer['netwright']}, and here it is {VERSION}.", hint=way)
+    return f"Python {answer['python']}, Netwright {answer['netwright']}, torch {answer['torch']}"
 
 
 def task(attempt: Attempt) -> str:
     """One task runs where the workers run."""
-    _refuse_ray(attempt)
-    answer = _tried(attempt, attempt.profile.replace(workers=1, nodes=1), "task", TASK_S)[0]
+    if attempt.ray is not None:
+        answer = attempt.ray.ask("task", TASK_S)
+    else:
+        answer = _tried(attempt, attempt.profile.replace(workers=1, nodes=1), "task", TASK_S)[0]
     return f"on {answer['host']}, with {plural(answer['cores'], 'core')}"
 
 
 def workers(attempt: Attempt) -> str:
     """As many workers as the profile has run at the same time, each with its GPUs."""
     profile = attempt.profile
-    answers = attempt.found["workers"] = _tried(attempt, profile, "workers", WORKERS_S)
+    if attempt.ray is not None:
+        folder = attempt.ray.on_hosts(attempt.ray.folder)
+        answers = attempt.ray.ask("workers", WORKERS_S, folder=folder, program=PROBE.read_text(encoding="utf-8"))
+    else:
+        answers = _tried(attempt, profile, "workers", WORKERS_S)
+    attempt.found["workers"] = answers
     hosts = sorted({answer["host"] for answer in answers})
     if profile.gpus_per_worker and (poor := [a for a in answers if a["gpus"] < profile.gpus_per_worker]):
         raise UserError(
@@ -147,14 +162,15 @@ def all_reduce(attempt: Attempt) -> str:
 
 def storage(attempt: Attempt) -> str:
     """The folder of runs can be written, and has room."""
-    _refuse_ray(attempt)
-    answer = attempt.first.ask("storage", TASK_S, folder=attempt.profile.storage or DEFAULT_STORAGE)
-    free = answer["free_bytes"]
+    if attempt.ray is not None:
+        folder, free, per_s = attempt.ray.storage(TASK_S)
+    else:
+        answer = attempt.first.ask("storage", TASK_S, folder=attempt.profile.storage or DEFAULT_STORAGE)
+        folder, free, per_s = answer["folder"], answer["free_bytes"], answer["bytes_per_s"]
     if free < LEAST_FREE_BYTES:
-        raise UserError(
-            f"{answer['folder']} has {free / 1e9:.1f} GB left.", hint="Make room there, or name another storage."
-        )
-    return f"{answer['folder']}: {free / 1e9:,.0f} GB free, written with {answer['bytes_per_s'] / 1e6:,.0f} MB/s"
+        raise UserError(f"{folder} has {free / 1e9:.1f} GB left.", hint="Make room there, or name another storage.")
+    seen = ", seen by all nodes" if attempt.ray is not None else ""
+    return f"{folder}: {free / 1e9:,.0f} GB free, written with {per_s / 1e6:,.0f} MB/s{seen}"
 
 
 def speed(attempt: Attempt) -> str:
@@ -189,7 +205,16 @@ STAGES: Mapping[str, Stage] = {
 
 def validate(profile: ClusterProfile, stages: Mapping[str, Stage] = STAGES) -> Iterator[StageResult]:
     """Try a profile, and yield how each stage went as soon as it has ended. Each has a time limit."""
-    attempt, passed = Attempt(profile, hosts_of(profile)), set[str]()
+    attempt = Attempt(profile, hosts_of(profile))
+    try:
+        yield from _results(attempt, stages)
+    finally:
+        if attempt.ray is not None:
+            attempt.ray.close()
+
+
+def _results(attempt: Attempt, stages: Mapping[str, Stage]) -> Iterator[StageResult]:
+    passed = set[str]()
     for name, stage in stages.items():
         if missing := [needed for needed in stage.needs if needed not in passed]:
             detail = f"not tried: '{stages[missing[0]].title}' has not passed"
@@ -201,17 +226,9 @@ def validate(profile: ClusterProfile, stages: Mapping[str, Stage] = STAGES) -> I
         try:
             detail = stage.try_it(attempt)
             passed.add(name)
-        except SkippedError as error:
-            detail, state = str(error), "skipped"
         except UserError as error:
             detail, state, hint = str(error).removesuffix(error.hint).strip(), "failed", error.hint
         yield StageResult(name, stage.title, state, detail, hint, round(time.monotonic() - begin, 2))
-
-
-def _refuse_ray(attempt: Attempt) -> None:
-    """Skip what only a run on Ray tries."""
-    if attempt.profile.kind == "ray":
-        raise SkippedError("the first run on it tries this")
 
 
 def _found(attempt: Attempt) -> list[dict[str, Any]]:

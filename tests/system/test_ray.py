@@ -8,12 +8,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from engine.cluster.profile_file import save_profile
 from engine.cluster.profiles import ClusterProfile
+from engine.cluster.validation import STAGES, validate
 from engine.core.errors import UnavailableError
 from engine.launch.remote.ray_address import ray_environment
 from engine.placement.inventory import LOOPBACK
@@ -128,6 +130,43 @@ def test_another_token_is_refused(cluster: ClusterProfile, tmp_path: Path) -> No
     save_profile(cluster.replace(token_file=str(tmp_path / "other")), replacing="ray")
     done = train(digits(convolution(), ON_RAY), tmp_path / "run", end="failed")
     assert "refuses" in done.result["reason"]
+
+
+def test_a_profile_is_tried_in_all_stages(cluster: ClusterProfile, tmp_path: Path) -> None:
+    left = tmp_path / ".validate-left"
+    left.mkdir()
+    os.utime(left, (0, 0))
+    results = list(validate(cluster.replace(workers=2, storage=str(tmp_path))))
+    assert [(result.state, result.hint) for result in results] == [("passed", "")] * 7, results
+    assert "2 nodes, 8 cores at" in results[0].detail
+    assert not list(tmp_path.glob(".validate-*")), "neither its own nor what a killed one has left"
+
+
+@pytest.mark.parametrize(
+    ("change", "stage", "words", "hint"),
+    [
+        ({"workers": 9}, "workers", "Ray had room for 8 of 9 workers", "Set fewer workers"),
+        ({"python": "none3"}, "versions", "none3", "Correct the Python"),
+        ({"token_file": "none"}, "reach", "not used without a token", "ray get-auth-token"),
+        ({"token_file": "other"}, "reach", "refuses", "must hold the cluster's token"),
+        ({"path_map": ()}, "storage", "not see /nowhere", "path_map"),
+    ],
+)
+def test_a_stage_that_fails_says_the_way_out(
+    cluster: ClusterProfile, tmp_path: Path, change: dict[str, Any], stage: str, words: str, hint: str
+) -> None:
+    (tmp_path / "other").write_text(secrets.token_hex(16))
+    change = {**change, "storage": str(tmp_path)}
+    if "token_file" in change:
+        change["token_file"] = str(tmp_path / change["token_file"])
+    if "path_map" in change:
+        change["path_map"] = ((str(tmp_path), "/nowhere"),)
+    wanted = {"reach", stage, *STAGES[stage].needs}
+    stages = {name: each for name, each in STAGES.items() if name in wanted}
+    results = {result.stage: result for result in validate(cluster.replace(**change), stages)}
+    assert results[stage].state == "failed", results
+    assert words in results[stage].detail
+    assert hint in results[stage].hint
 
 
 def test_a_node_that_is_lost_is_replaced_by_another_one(tmp_path: Path) -> None:
