@@ -43,7 +43,7 @@ test-alone:
 	$(TESTS) -n 3 --dist worksteal $(PYTEST_ARGS)
 
 parity: setup
-	$(TESTS) -m parity $(PYTEST_ARGS)
+	$(TESTS) -m parity -v -n 2 --dist worksteal --durations 20 $(PYTEST_ARGS)
 
 fuzz: setup
 	$(TESTS) -m fuzz -n 2 --dist worksteal $(PYTEST_ARGS) tests/fuzz

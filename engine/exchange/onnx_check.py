@@ -5,6 +5,7 @@ any weights where outputs are small, as those of an untrained network are. Proba
 softmax or sigmoid as well, which make large differences small.
 """
 
+import contextlib
 import copy
 import os
 from collections.abc import Sequence
@@ -18,7 +19,9 @@ from torch import fx, nn
 
 from engine.core.errors import RunError
 from engine.data.sample_inputs import Arrays, in_input_types
+from engine.exchange.importing.onnx_runner import PATIENCE_S, arrays_from_child
 from engine.lowering.modules.normalization import Normalize
+from engine.lowering.modules.onnx_operator import OnnxOperator
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -288,6 +291,25 @@ def run_session(
         arrays = [array if kind is None else array.astype(kind) for array, kind in zip(arrays, kinds, strict=True)]
         found.append(session.run(names, {value.name: array for value, array in zip(given, arrays, strict=True)}))
     return [np.concatenate([np.asarray(part) for part in parts])[:total] for parts in zip(*found, strict=True)]
+
+
+def refuse_crash(module: fx.GraphModule, data: bytes | Path, batch: Arrays, size: int = 0) -> None:
+    """Run a file, and the operators of other files in its module, in a child process first. Raises `RunError` where
+    that crashes or hangs, which would take this process along; other errors are for the comparison to tell."""
+
+    def work() -> list[np.ndarray]:
+        torch.set_num_threads(1)  # the threads of OpenMP do not survive a fork
+        with contextlib.suppress(Exception):
+            run_session(open_session(data), batch, size)
+            if any(isinstance(part, OnnxOperator) for part in module.modules()):
+                with torch.no_grad():
+                    module(*(torch.from_numpy(array) for array in batch))
+        return []
+
+    try:
+        arrays_from_child(work, "it ran the exported network", PATIENCE_S)
+    except RunError as error:
+        raise RunError(f"{error} The file was not kept.") from None
 
 
 def in_units(module: fx.GraphModule, batch: Arrays) -> Arrays:

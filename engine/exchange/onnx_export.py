@@ -25,7 +25,7 @@ from engine.data.loaded import LoadedData
 from engine.data.sample_inputs import Arrays, at_sizes, random_samples
 from engine.exchange.export import not_written, refuse_destination
 from engine.exchange.exported_network import ExportedNetwork, exported_network, with_fixed_sizes
-from engine.exchange.onnx_check import Comparison, DifferenceError, in_units, read_model
+from engine.exchange.onnx_check import Comparison, DifferenceError, in_units, read_model, refuse_crash
 from engine.exchange.onnx_graph import content, output_names, program, quiet
 from engine.exchange.onnx_layers import LayerDifference, first_bad, layer_table
 from engine.exchange.onnx_measure import Measured, measure, torch_outputs
@@ -166,6 +166,7 @@ def _compare(
 ) -> tuple[Comparison, float, tuple[LayerDifference, ...]]:
     """Compare the file with torch; return also the largest difference, and those of layers if they are asked for."""
     options, module = exported.options, exported.module
+    refuse_crash(module, data, batches[-1], options.batch)
     comparison = Comparison(module, data, channel_dims(exported.network), options.batch)
     try:
         difference = max(comparison.run(batch) for batch in reversed(batches))

@@ -17,6 +17,7 @@ from torch import fx
 
 from engine.core.errors import RunError
 from engine.data.sample_inputs import Arrays
+from engine.exchange.importing.onnx_runner import PATIENCE_S, arrays_from_child
 from engine.exchange.onnx_check import (
     ERRORS_OF_TORCH,
     VARYING,
@@ -160,18 +161,23 @@ def differences(
 
 
 def computed_values(data: bytes | Path, names: Sequence[str], batch: Arrays, size: int = 0) -> dict[str, np.ndarray]:
-    """Return values inside a file, by name. Raises `RunError` if ONNX Runtime cannot run it."""
+    """Return values inside a file, by name, from a child process: with these as outputs ONNX Runtime may crash where
+    the file alone does not. Raises `RunError` if it cannot run the file."""
     if not names:
         return {}  # ONNX Runtime would give the outputs
     model = read_model(data)
     outputs = {value.name for value in model.graph.output}
     model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in dict.fromkeys(names) if name not in outputs)
-    try:
-        session = open_session(changed_copy(model, data))
-        received = run_session(session, batch, size, list(names))
-    except Exception as error:  # ONNX Runtime has a class per status and no base of its own
-        raise RunError(f"The file cannot be compared layer by layer: {error}") from error
-    return {name: np.asarray(array) for name, array in zip(names, received, strict=True)}
+    shown = changed_copy(model, data)
+
+    def work() -> list[np.ndarray]:
+        try:
+            return run_session(open_session(shown), batch, size, list(names))
+        except Exception as error:  # ONNX Runtime has a class per status and no base of its own
+            raise RunError(f"The file cannot be compared layer by layer: {error}") from error
+
+    received = arrays_from_child(work, "it compared the file layer by layer", PATIENCE_S)
+    return dict(zip(names, received, strict=True))
 
 
 def _row(

@@ -38,7 +38,8 @@ PLACES = ("resize1d", "resize2d", "resize3d", "max_unpool2d", "fractional_max_po
 POOLS = ("max_pool2d",)
 """Layer types that need a note where they give places beside numbers."""
 SUMS = ("embedding_bag", "quadratic", "einsum", "grouped_attention", "fold", "one_hot", "flip", "repeat")
-NOTED = frozenset((*LOOPS, *SPECTRA, *PLACES, *POOLS, *SUMS))
+POSITIONS = ("position_embedding", "sinusoidal_position", "cast")
+NOTED = frozenset((*LOOPS, *POSITIONS, *SPECTRA, *PLACES, *POOLS, *SUMS))
 """Layer types that get a note: those that the operators alone do not give back in every case."""
 MOST_SAMPLES = 4
 CLOSE = 1e-3

@@ -1,7 +1,7 @@
 """Compare an imported network with the program that the file is for, on random inputs of several scales."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -117,7 +117,7 @@ def _compare(
         progress.report(number, len(runs), "comparisons")
         feeds = {value.name: _joined([one[value.name] for one in several], tensor) for value, tensor in inputs}
         try:
-            found = graph.compute(feeds, names)
+            found = graph.compute({**_unused(graph, feeds, count * len(several)), **feeds}, names)
             own = _computed_apart(module, inputs, outputs, feeds)
         except RunError as error:
             return Parity(refusal=str(error))
@@ -180,8 +180,13 @@ def _apart(array: np.ndarray, tensor: Tensor, count: int) -> list[np.ndarray]:
     return np.split(array, count, at) if array.ndim > at and not array.shape[at] % count else [array] * count
 
 
-def _zeros(value: Value, count: int) -> np.ndarray:
-    return np.zeros([size if isinstance(size, int) else count for size in value.sizes or ()], value.dtype)
+def _unused(graph: Graph, feeds: Mapping[str, np.ndarray], count: int) -> dict[str, np.ndarray]:
+    """Return zeros for the inputs of the file that no output depends on: they are none of the network."""
+    others = [value for value in graph.inputs if value.name not in feeds]
+    return {
+        value.name: np.zeros([size if isinstance(size, int) else count for size in value.sizes or ()], value.dtype)
+        for value in others
+    }
 
 
 def first_difference(
@@ -206,7 +211,7 @@ def first_difference(
     if not found or graph.compute is None:
         return ""
     try:
-        theirs = graph.compute(feeds, [tensor.name for _, tensor in found])
+        theirs = graph.compute({**_unused(graph, feeds, count), **feeds}, [tensor.name for _, tensor in found])
     except RunError:
         return ""
     wanted = [nodes[layer] for layer, _ in found]

@@ -10,6 +10,8 @@ from engine.layers import activation
 from engine.layers.base import LayerType
 
 LONGEST_CHAIN = 8
+HIDDEN = -1e4
+"""A number that is added to a score and hides it."""
 
 
 @rewrite("MatMul")
@@ -402,8 +404,30 @@ def attention(match: Match, node: Node) -> Node | None:
     if scores is None or match.only_user(at) is None:
         return None
     ends = [_unscaled(match, name, factors, parts) for name in scores.inputs]
-    inputs = [*ends, last.inputs[1], mask, *(name for name, _ in factors)]
-    return merged(last, "Attention", inputs, [scores, *parts], scope_of=scores, kinds=[kind for _, kind in factors])
+    is_causal = _is_causal(match, mask)
+    inputs = [*ends, last.inputs[1], "" if is_causal else mask, *(name for name, _ in factors)]
+    kinds = [kind for _, kind in factors]
+    return merged(last, "Attention", inputs, [scores, *parts], scope_of=scores, kinds=kinds, causal=int(is_causal))
+
+
+def _is_causal(match: Match, mask: str) -> bool:
+    """Return whether a mask hides all later steps, of any number: 0 in the lower triangle of ones of some sizes, and
+    a large negative number elsewhere."""
+    where = match.maker(mask, "Where")
+    equal = match.maker(where.inputs[0], "Equal") if where is not None else None
+    given = match.with_number(equal, 0.0)
+    lower = match.maker(given[0], "Trilu") if given is not None else None
+    if where is None or lower is None or lower.attributes.get("upper", 1) or len(lower.inputs) > 1:
+        return False
+    ones = match.maker(lower.inputs[0], "Expand")
+    hidden, seen = (match.number(name) for name in where.inputs[1:])
+    return (
+        ones is not None
+        and match.number(ones.inputs[0]) == 1.0
+        and hidden is not None
+        and hidden <= HIDDEN
+        and seen == 0.0
+    )
 
 
 def _unscaled(match: Match, name: str, factors: list[tuple[str, str]], parts: list[Node]) -> str:

@@ -167,11 +167,21 @@ def _filled(ctx: Context, node: Node) -> np.ndarray | None:
     sizes = as_sizes(ctx.optional(node, 0))
     if sizes is None:
         return None
-    known = [1 if isinstance(item, Free) else item for item in sizes.items]
+    known = grown(ctx, node, sizes)
     if any(size < 0 for size in known) or math.prod(known) * 8 > MOST_BYTES:
         raise NotLiftable(f"would make {math.prod(known):,} numbers")
     value = node.attributes.get("value")
     return np.full(known, value.array().reshape(-1)[0] if isinstance(value, Constant) else np.float32(0))
+
+
+def grown(ctx: Context, node: Node, sizes: Sizes) -> list[int]:
+    """Return sizes that equal numbers are to have, 1 where they are free. Raises `NotLiftable` where an operator behind
+    the node tells places in a free dimension apart, such as the triangle of a causal mask, and does not broadcast."""
+    free = [at - len(sizes.items) for at, item in enumerate(sizes.items) if isinstance(item, Free)]
+    for user in ctx.users.get(node.outputs[0], ()):
+        if (user.op == "Trilu" and any(at >= -2 for at in free)) or (user.op in ("CumSum", "NonZero") and free):
+            raise NotLiftable("has sizes that are known only when the network runs")
+    return [1 if isinstance(item, Free) else item for item in sizes.items]
 
 
 SYMBOLIC: Mapping[str, Callable[[Context, Node, Given], Sizes | None]] = {

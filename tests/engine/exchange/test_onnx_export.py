@@ -1,7 +1,9 @@
 import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import torch
 
 from engine.core.errors import RunError, UserError
 from engine.core.types import TensorType, features, image
-from engine.exchange import onnx_export, onnx_graph
+from engine.exchange import onnx_check, onnx_export, onnx_graph
 from engine.exchange.onnx_check import Comparison, open_session
 from engine.exchange.onnx_export import export_onnx
 from engine.layers.activation import Relu
@@ -386,3 +388,18 @@ def test_numbers_as_small_as_those_before_a_logarithm_stay(tmp_path: Path) -> No
     )
     (found,) = open_session(done.path).run(None, {"feature_input_1": np.zeros((1, 2), np.float32)})
     assert found.tolist() == [[np.float32(1e-9)] * 2]
+
+
+@pytest.mark.parametrize(
+    ("work", "words"),
+    [(os.abort, "ONNX Runtime crashed while it ran"), (signal.pause, "took longer than 1 s")],
+)
+def test_a_crash_or_a_hang_of_onnx_runtime_is_said_in_words(
+    work: Callable[[], None], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = chain(layer("feature_input", channels=2, normalization="none"), layer("scaling", scale=2.0))
+    monkeypatch.setattr(onnx_check, "run_session", lambda *_: work())
+    monkeypatch.setattr(onnx_check, "PATIENCE_S", 1.0)
+    with pytest.raises(RunError, match=f"{words}.*The file was not kept"):
+        export_onnx(network, {}, tmp_path / "n.onnx", facts=None, samples=None)
+    assert not list(tmp_path.iterdir())

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from engine.core.errors import UserError
 from engine.core.files import ROOT
-from engine.core.types import TensorType
+from engine.core.types import Symbol, TensorType
 from engine.data.sample_inputs import random_samples
 from engine.exchange.importing.importer import Made, network_of
 from engine.exchange.importing.onnx_file import read
@@ -27,6 +27,7 @@ from engine.network.analysis import analyse
 from engine.network.network import Network
 from engine.project.file import load
 from scripts.make_templates import MAKERS, TEMPLATES
+from tests.builders import layer
 from tests.engine.layers.test_parity import KEYS, _with_length, built, known_cases, random_inputs
 from tests.engine.layers.test_parity import network_of as printed_network
 from tests.strategies import Case, cases, lifelike
@@ -126,6 +127,16 @@ def test_layers_come_back_from_onnx(key: str, tmp_path: Path) -> None:
         assert comes_back(case, tmp_path)
 
     check()
+
+
+def test_causal_attention_over_any_number_of_steps_comes_back(tmp_path: Path) -> None:
+    """Its mask is a triangle whose sizes are known only when the network runs."""
+    steps = TensorType(("T", "C"), (Symbol("T"), 6))
+    network = lifelike(Case(layer("attention", mask="causal"), (steps,) * 3))
+    made = back(network, {}, tmp_path)
+    assert [one.type for one in made.network.layers.values() if not one.type.is_input] == [
+        layer("attention", mask="causal")
+    ]
 
 
 @pytest.mark.parity

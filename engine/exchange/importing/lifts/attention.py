@@ -11,24 +11,25 @@ from engine.exchange.importing.lifts.activation import along
 from engine.exchange.importing.lifts.arithmetic import affine, combined, parameter
 from engine.exchange.importing.lifts.linear import product
 from engine.exchange.importing.lifts.normalisation import epsilon_of
+from engine.exchange.importing.patterns import HIDDEN
 from engine.exchange.importing.registry import Values, lift
 from engine.exchange.importing.values import BATCH, NotLiftable, Tensor
 from engine.layers.activation_channels import Softmax
 from engine.layers.combination import Addition
 from engine.layers.cross_attention import Attention
 
-HIDDEN = -1e4
-"""A number that is added to a score and hides it."""
-
 
 @lift("Attention", domain=OWN_DOMAIN, becomes=("attention",))
 def written_out(ctx: Context, node: Node) -> Values | Headed:
     """softmax(scale · Q Kᵀ + mask) V. The keys come with their channels before their steps."""
     query, key, value = (ctx.headed_input(node, at) for at in range(3))
-    mask = ctx.optional(node, 3)
+    mask, is_causal = ctx.optional(node, 3), bool(node.attributes["causal"])
     if mask is not None and not isinstance(mask, np.ndarray):
         raise NotLiftable("adds a mask that is not known before the network runs")
-    return attended(ctx, node, (query, key, value), mask, _scale(ctx, node))
+    known = [size for x in (query, key) if x.tensor.type.has("T") and isinstance(size := x.tensor.type["T"], int)]
+    if is_causal and len(known) == 2:
+        mask = np.triu(np.full(known, -3e38, np.float32), 1)  # for products of matrices
+    return attended(ctx, node, (query, key, value), mask, _scale(ctx, node), is_causal=is_causal)
 
 
 def attended(

@@ -8,7 +8,7 @@ from engine.exchange.importing.lifts.convolution import PADS
 from engine.exchange.importing.lifts.layout import sliced
 from engine.exchange.importing.lifts.normalisation import epsilon_of
 from engine.exchange.importing.registry import Values, lift
-from engine.exchange.importing.sizes import as_sizes
+from engine.exchange.importing.sizes import as_sizes, grown
 from engine.exchange.importing.values import BATCH, ONE, Free, NotLiftable, Tensor
 from engine.layers.attention import Embedding
 from engine.layers.combination import Concatenation
@@ -176,7 +176,7 @@ def expand(ctx: Context, node: Node) -> Values:
     items = list(sizes.items)
     if not ctx.is_tensor(node, 0):
         numbers = ctx.numbers(node, 0)
-        known = [1 if isinstance(item, Free) else item for item in items]
+        known = grown(ctx, node, sizes)
         return np.broadcast_to(numbers, np.broadcast_shapes(numbers.shape, tuple(known)))
     x = ctx.tensor(node, 0)
     if len(items) > x.rank:
