@@ -39,6 +39,7 @@ def _target(target: Mapping[str, Any], pictures: Mapping[int, bytes]) -> Iterato
     figures = [*_confusion(target), *_calibration(target)]
     if figures:
         yield element("div", *figures, class_="figures")
+    yield from _stored(target)
     if target.get("per_class"):
         yield _classes(target)
     if target.get("residuals"):
@@ -72,6 +73,16 @@ def _calibration(target: Mapping[str, Any]) -> Iterator[Html]:
         "diagonal a confidence is as high as the share of correct answers."
     )
     yield figure(Chart("Calibration", marks, *axes, *SMALL).svg(), said)
+
+
+def _stored(target: Mapping[str, Any]) -> Iterator[Html]:
+    """Say which decisions are stored with the network."""
+    stored = target.get("stored") or {}
+    texts = [f"{name} from {value:.4g} on" for name, value in stored.get("thresholds", {}).items()]
+    if stored.get("temperature", 1.0) != 1.0:
+        texts.append(f"temperature {stored['temperature']:.4g} (in exports too; the calibration above is without it)")
+    if texts:
+        yield element("p", f"Stored with the network, applied by predict: {'; '.join(texts)}.")
 
 
 def _classes(target: Mapping[str, Any]) -> Html:

@@ -10,6 +10,7 @@ import pytest
 
 from engine.cli.main import main
 from engine.evaluation.report_page import VOID, Html, element, table
+from engine.evaluation.report_results import results
 from engine.evaluation.report_samples import thumbnails
 from engine.project.project import Project
 from tests.builders import chain, layer
@@ -147,6 +148,15 @@ def test_what_cannot_be_written_is_refused(
 ) -> None:
     assert main(["report", str(done.folder.path), *arguments]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_what_is_stored_with_the_network_is_said() -> None:
+    target = {"name": "softmax_1", "stored": {"thresholds": {"a<b": 0.25}, "temperature": 1.5}}
+    shown = {"split": "test", "samples": 3, "weights": "best", "notes": (), "loss": 0.5, "metrics": {}}
+    text = "".join(results({**shown, "targets": [target]}, {}))
+    assert "Stored with the network, applied by predict: a&lt;b from 0.25 on; temperature 1.5 (in exports too" in text
+    plain = {"name": "softmax_1", "stored": {"thresholds": {}, "temperature": 1.0}}
+    assert "Stored" not in "".join(results({**shown, "targets": [plain]}, {}))
 
 
 def test_elements_escape_what_is_no_html() -> None:
