@@ -168,7 +168,12 @@ class RayPlaces:
         if not self._fitting and not any(place.host for place in self._places.values()):
             return f"no node of Ray has room for a trial ({needs})" if self._places else ""
         late = [p for p in self._places.values() if not p.host and time.monotonic() - p.since > SOON_S]
-        return f"Ray has no room yet for {len(late)} of {len(self._places)} trials ({needs} each)" if late else ""
+        if not late:
+            return ""
+        free = self._ray.available_resources()
+        if all(free.get(name, 0.0) >= amount for name, amount in self._needs.items()):
+            return f"Ray starts the places of {len(late)} of {len(self._places)} trials"
+        return f"Ray has no room yet for {len(late)} of {len(self._places)} trials ({needs} each)"
 
     def _take(self, place: Place, what: str, said: str) -> None:
         """Take in the answer to a call."""

@@ -1,7 +1,9 @@
 """Experiments whose trials have places on a cluster: which do, and what becomes of trials whose place is lost."""
 
 import contextlib
+import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 from engine.cluster.profile_file import save_profile
 from engine.cluster.profiles import ClusterProfile
 from engine.core.errors import UserError
+from engine.experiments import cluster_places
 from engine.experiments.definition import cluster_of
 from engine.placement.inventory import LOOPBACK
 from engine.project.data import DataOptions
@@ -25,6 +28,7 @@ from engine.runs.folder import RunFolder
 from tests.builders import chain, layer
 from tests.places import RUN
 from tests.system.test_experiments import wait_until
+from tests.trials import written
 from tests.warm import Process
 
 PATIENCE_S = 60
@@ -63,10 +67,27 @@ def test_what_a_cluster_cannot_do_is_refused_in_words(project: Project, words: s
         cluster_of(project)
 
 
+def test_a_place_has_its_part_of_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Told to a process that writes down what it is told."""
+    profile = ClusterProfile(name="gpus", address="127.0.0.1:1", gpus_per_worker=1, cores_per_worker=3, memory=2.0)
+    told, pipe = tmp_path / "told", subprocess.PIPE
+    command = ["sh", "-c", f"cat > {told}"]
+    monkeypatch.setattr(cluster_places, "start_client", lambda *_: subprocess.Popen(command, stdin=pipe, stdout=pipe))
+    project = defined("gpus", trials_per_gpu=4, at_once=6, gpus=1)
+    places = cluster_places.ClusterPlaces(project, written(tmp_path, ()), profile)
+    places.attend({}, 5)
+    places.close()
+    config, wanted = (json.loads(line) for line in told.read_text().splitlines())
+    assert config["needs"] == {"CPU": 3, "GPU": 0.25, "memory": 2e9}
+    assert (wanted["most"], wanted["at_once"], wanted["limits"]["GPU"]) == (5, 6, 1)
+
+
 def project_file(folder: Path, trials: int = 3, epochs: int = 25) -> Path:
     """A project with trials that save what they have reached after every epoch."""
     network = chain(layer("image_input", size=8), layer("fully_connected", outputs=10), layer("softmax"))
-    training = TrainingOptions(max_epochs=epochs, mini_batch_size=256, checkpoint_unit="epochs")
+    training = TrainingOptions(
+        max_epochs=epochs, mini_batch_size=256, checkpoint_unit="iterations", checkpoint_frequency=20
+    )
     options = ExperimentOptions(
         parameters=["training.initial_learn_rate=log 0.001..0.1"], trials=trials, strategy="random"
     )
