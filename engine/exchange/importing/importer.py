@@ -49,7 +49,7 @@ def import_file(
     weights, constants = weights_beside(to), constants_beside(to)
     _refuse(to, weights, constants, replaces=replaces)
     if kind.has_layers:
-        return _import_network(path, to, kind, reader(kind)(path, dict(sizes or {})))
+        return _import_network(path, to, kind, reader(kind)(path, dict(sizes or {})), compares=compares)
     graph = reader(kind)(path)
     made = network_of(graph, sizes or {})
     parity = made.compared() if compares else Parity(refusal="No comparison was asked for.")
@@ -160,7 +160,7 @@ def _network_of(graph: Graph, sizes: Mapping[str, int]) -> Made:
     return Made(lifted, assembled, analysis, owners, state_of(assembled, owners))
 
 
-def _import_network(path: Path, to: Path, kind: ImportKind, read: ReadNetwork) -> ImportReport:
+def _import_network(path: Path, to: Path, kind: ImportKind, read: ReadNetwork, *, compares: bool) -> ImportReport:
     """Write the project of a network that its reader gave as layers."""
     network = read.network
     analysis = analyse(network)
@@ -176,6 +176,9 @@ def _import_network(path: Path, to: Path, kind: ImportKind, read: ReadNetwork) -
         checksum = write_weights_file(weights, state, owners)
         project = project.with_section("weights", WeightsOptions(file=weights.name, sha256=checksum))
     save(project, to)
+    parity = Parity(refusal=read.reference if compares else "No comparison was asked for.")
+    if compares and read.compare is not None:
+        parity = read.compare(filled(network, analysis, state))
     return ImportReport(
         source=path,
         project=to,
@@ -188,9 +191,12 @@ def _import_network(path: Path, to: Path, kind: ImportKind, read: ReadNetwork) -
         opset=0,
         operators=read.rows,
         inputs=tuple((layer.name, layer.type.output().short()) for layer in network.inputs),
-        parity=Parity(refusal=read.reference),
-        warnings=(f"The outputs are not compared with the original: {read.reference}",),
+        parity=parity,
+        warnings=_on_parity(parity),
         notes=read.notes,
+        ends={
+            one.name: network.layers[port.layer].name for one, port in zip(parity.outputs, read.outputs, strict=False)
+        },
     )
 
 
@@ -294,17 +300,7 @@ def _report(
     parity: Parity,
 ) -> ImportReport:
     ctx = made.lifted.context
-    warnings = list(made.lifted.left_out)
-    if parity.refusal:
-        warnings.append(f"The outputs are not compared with the original: {parity.refusal}")
-    for one in parity.outputs:
-        if not one.is_close:
-            share = f", {one.difference / one.spread:.2g} times its spread" if one.spread else ""
-            warnings.append(f"The output '{one.name}' differs from the original by {one.difference:.3g}{share}.")
-        elif not one.varies:
-            warnings.append(f"The output '{one.name}' does not vary over the random inputs: equal numbers say little.")
-    if parity.first:
-        warnings.append(parity.first)
+    warnings = (*made.lifted.left_out, *_on_parity(parity))
     return ImportReport(
         source=path,
         project=to,
@@ -318,12 +314,28 @@ def _report(
         operators=tuple(_row(name, fate) for name, fate in sorted(made.lifted.fates.items(), key=_order)),
         inputs=tuple((layer.name, layer.type.output().short()) for layer in made.network.inputs),
         parity=parity,
-        warnings=tuple(warnings),
+        warnings=warnings,
         notes=(*ctx.graph.notes, *ctx.notes),
         ends={
             name: made.network.layers[made.network.output_ports[place].layer].name for name, _, place in made.ends()[1]
         },
     )
+
+
+def _on_parity(parity: Parity) -> tuple[str, ...]:
+    """Return sentences on what the comparison found, or why there is none."""
+    warnings = []
+    if parity.refusal:
+        warnings.append(f"The outputs are not compared with the original: {parity.refusal}")
+    for one in parity.outputs:
+        if not one.is_close:
+            share = f", {one.difference / one.spread:.2g} times its spread" if one.spread else ""
+            warnings.append(f"The output '{one.name}' differs from the original by {one.difference:.3g}{share}.")
+        elif not one.varies:
+            warnings.append(f"The output '{one.name}' does not vary over the random inputs: equal numbers say little.")
+    if parity.first:
+        warnings.append(parity.first)
+    return tuple(warnings)
 
 
 def _order(item: tuple[str, Fate]) -> tuple[int, str]:

@@ -122,10 +122,11 @@ def _are_indices(ctx: Context, value: Value) -> bool:
 
 
 def is_rounded(ctx: Context, name: str) -> bool:
-    """Return whether every operator that takes a value rounds it to whole numbers, and something does."""
+    """Return whether every operator that takes the numbers of a value rounds them, and something does."""
     users = ctx.users.get(name, ())
     return bool(users) and all(
         (is_noted(node) and takes_indices(node, name))
+        or node.op == "Shape"
         or (node.op == "Cast" and node.attributes.get("to") in WHOLE)
         or (node.op in ("Cast", "Identity") and is_rounded(ctx, node.outputs[0]))
         for node in users

@@ -1,12 +1,13 @@
 """What an import did: operators and their fates, outputs compared with the original, files written."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from torch import fx
 
 from engine.exchange.importing.parity import Parity
 from engine.network.network import Network, Port
@@ -42,8 +43,8 @@ class ReadNetwork:
     """What the reader of a format with layers of its own gives: a network with its weights, by id path and name in the
     module of a layer, or already by key of the state-dict.
 
-    `reference` is the reason why its outputs are compared with nothing. `outputs` are the ports in the order of the
-    file.
+    `compare` compares the built module with the program that the file is for; without it, `reference` is the reason
+    why its outputs are compared with nothing. `outputs` are the ports in the order of the file.
     """
 
     network: Network
@@ -54,6 +55,7 @@ class ReadNetwork:
     rows: tuple[OperatorRow, ...] = ()
     outputs: tuple[Port, ...] = ()
     notes: tuple[str, ...] = ()
+    compare: Callable[[fx.GraphModule], Parity] | None = None
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Any
 
 from engine.core.errors import FieldErrors, ShapeError, UserError
 from engine.core.fields import printable
-from engine.exchange.importing.keras import layers_recurrent, layers_shapes, layers_windows
-from engine.exchange.importing.keras.archive import Weights, opened
+from engine.exchange.importing.keras import layers_recurrent, layers_shapes, layers_windows, original
+from engine.exchange.importing.keras.archive import Archive, Weights, opened
 from engine.exchange.importing.keras.builder import (
     RULES,
     TAKES_ANY_ORDER,
@@ -23,6 +23,7 @@ from engine.exchange.importing.keras.builder import (
 )
 from engine.exchange.importing.keras.config import KerasLayer, KerasModel, Ref, read_model
 from engine.exchange.importing.report import OperatorRow, ReadNetwork
+from engine.exchange.importing.values import BATCH, Tensor
 from engine.layers.base import LayerType
 from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
 from engine.layers.utility import Identity
@@ -53,7 +54,7 @@ def read(path: Path, sizes: Mapping[str, int]) -> ReadNetwork:
         for _ in range(MOST_TRIES):
             builder = Builder(_has_channels_first(model), ordered=ordered, version=archive.version)
             try:
-                return _whole(builder, model, archive.weights, given)
+                return _whole(builder, model, archive, given, path)
             except NeedsOrder as needed:
                 ordered |= {str(needed)}
     raise UserError(f"{path} has too many flatten layers whose order of numbers counts.")
@@ -68,23 +69,33 @@ def _has_channels_first(model: KerasModel) -> bool:
     )
 
 
-def _whole(builder: Builder, model: KerasModel, weights: Weights, sizes: Mapping[str, int]) -> ReadNetwork:
+def _whole(builder: Builder, model: KerasModel, archive: Archive, sizes: Mapping[str, int], path: Path) -> ReadNetwork:
     values: dict[Ref, Value] = {}
     for ref in model.inputs:
         values[ref] = _input(builder, model, model.layer(ref.layer), sizes)
-    outputs = _convert(builder, model, values, weights)
+    given = [_tensor(ref, values[ref], values[ref].port) for ref in model.inputs]
+    outputs = _convert(builder, model, values, archive.weights)
     if builder.refused:
         raise refuse_unread(builder.refused)
     ports = _ends(builder, model, outputs)
+    network = builder.network
+    ends = [_tensor(*one) for one in zip(model.outputs, outputs, ports, strict=True)]
     return ReadNetwork(
-        builder.network,
+        network,
         f"keras {printable(builder.version)[:40]}".strip(),
-        "Keras is not run here. Compare some predictions yourself.",
+        original.MISSING,
         builder.weights,
         rows=tuple(_row(name, labels) for name, labels in sorted(builder.rows.items())),
         outputs=ports,
         notes=(*builder.notes, *_unused(model)),
+        compare=lambda module: original.compared(path, archive.config, module, network, given, ends),
     )
+
+
+def _tensor(ref: Ref, value: Value, port: Port) -> tuple[str, Tensor]:
+    """Return a name for an input or output, and the tensor with its dimensions in the order of Keras."""
+    number = f"_{ref.output + 1}" if ref.output else ""
+    return f"{printable(ref.layer)[:80]}{number}", Tensor(port, value.type, (BATCH, *value.order))
 
 
 def _row(name: str, labels: Counter[str]) -> OperatorRow:

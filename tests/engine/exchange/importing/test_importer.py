@@ -124,6 +124,34 @@ def test_shape_arithmetic_of_exporters_vanishes(tmp_path: Path) -> None:
     assert folded["Shape"] == folded["Gather"] == folded["Unsqueeze"] == folded["Concat"] == 1
 
 
+def test_an_embedding_and_an_initial_state_as_keras_writes_them(tmp_path: Path) -> None:
+    """Indices come as real numbers and may count from the end; the state before the first step is computed."""
+    nodes = [
+        helper.make_node("Cast", ["x"], ["a"], to=TensorProto.FLOAT),
+        helper.make_node("Cast", ["a"], ["b"], to=TensorProto.INT32),
+        helper.make_node("Cast", ["b"], ["i"], to=TensorProto.INT64),
+        helper.make_node("Less", ["i", "zero"], ["under"]),
+        helper.make_node("Add", ["i", "rows"], ["wrapped"]),
+        helper.make_node("Where", ["under", "wrapped", "i"], ["index"]),
+        helper.make_node("Gather", ["table", "index"], ["e"]),
+        helper.make_node("Gather", ["e", "zero"], ["step"], axis=1),
+        helper.make_node("Shape", ["x"], ["sizes"]),
+        helper.make_node("Slice", ["sizes", "zeros", "one"], ["batch"]),
+        helper.make_node("Concat", ["batch", "four"], ["start"], axis=0),
+        helper.make_node("ConstantOfShape", ["start"], ["state"]),
+        helper.make_node("MatMul", ["state", "w"], ["m"]),
+        helper.make_node("Add", ["m", "bias"], ["before"]),
+        helper.make_node("Add", ["step", "before"], ["y"]),
+    ]
+    constants = {"zero": np.array(0), "rows": np.array(9), "table": numbers(9, 4), "w": numbers(4, 4)}
+    constants |= {"zeros": np.array([0]), "one": np.array([1]), "four": np.array([4]), "bias": numbers(4)}
+    report = imported(written(tmp_path / "net.onnx", nodes, constants, ["N", 5]))
+    assert report.parity.agrees
+    kinds = [layer.type.key for layer in load(report.project).project.network.layers.values()]
+    assert kinds[:2] == ["sequence_input", "embedding"]
+    assert "onnx_operator" not in kinds
+
+
 def test_operators_without_a_layer_are_listed(tmp_path: Path) -> None:
     path = written(tmp_path / "net.onnx", [helper.make_node("Magic", ["x"], ["y"], name="wand")], {}, ["n", 4])
     with pytest.raises(UserError, match=r"Magic \(wand\) is not known"):
