@@ -48,6 +48,7 @@ DEFINES = "experiments/definition"
 SIDE_WIDTH, DETAILS_WIDTH = 400, 330
 MANY = 1000
 """Trials from which on table and plots are filled in different turns of the event loop."""
+USE = "Put the values of the best or the selected trial into the project; can be undone"
 FIRST = (
     "Choose what varies, such as training.momentum=0.8,0.9 or network.conv_1.filters=8..64, then Run experiment: "
     "each combination becomes a trial, and the best is shown here."
@@ -75,7 +76,7 @@ class SearchPage(QWidget):
         self._options: ExperimentOptions | None = None
         """The definition of the experiment that is shown, once it was read."""
         self._stamp, self._total = 0, 0
-        self._is_stopping = False
+        self._is_stopping = self._has_best = False
         self._settings = QSettings("Netwright", "Netwright")
         self.definition = DefinitionPanel(shell)
         self.experiments, self.run_button = QComboBox(), QPushButton("Run experiment")
@@ -125,7 +126,7 @@ class SearchPage(QWidget):
         self.experiments.setMinimumWidth(160)
         self.experiments.setAccessibleName("Experiment")
         self.experiments.activated.connect(lambda: self.show_experiment(Path(self.experiments.currentData())))
-        self.use_button.setToolTip("Put the values of the best or the selected trial into the project; can be undone")
+        self.use_button.setToolTip(USE)
         self.use_button.clicked.connect(self._use_values)
         theme.mark(self.state, "role", "muted")
         back = QPushButton("‹ Runs")
@@ -340,6 +341,7 @@ class SearchPage(QWidget):
             front = {trial.number for trial in pareto_front(trials, objectives)} if len(objectives) > 1 else set()
             best = best_trial(trials, objectives)
             marked = front or ({best.number} if best is not None else set())
+            self._has_best = best is not None
             self.trials.show_trials(objectives, frozenset(marked))
             show = partial(self._show_in_plots, tuple(objectives), marked)
             if len(trials) > MANY:  # in a turn of its own
@@ -405,7 +407,8 @@ class SearchPage(QWidget):
         self._show_details()
         number = self.table.number
         self.use_button.setText("Use best values" if number is None else f"Use values of trial {number}")
-        self.use_button.setEnabled(bool(self._trials))
+        self.use_button.setEnabled(number is not None or (bool(self._trials) and self._has_best))
+        self.use_button.setToolTip(USE if self.use_button.isEnabled() else "No trial has a value of the objective yet")
 
     def _use_values(self) -> None:
         """Put the values of the chosen trial into the open project."""

@@ -1,13 +1,14 @@
 """What can be done with trials of an experiment: marks, comparing, stopping and trying again, and their menu."""
 
 import subprocess
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, QPoint, QUrl, Signal
+from PySide6.QtCore import QObject, QPoint, QTimer, QUrl, Signal
 from PySide6.QtGui import QAction, QColor, QDesktopServices, QGuiApplication, QIcon, QPixmap
 from PySide6.QtWidgets import QColorDialog, QInputDialog, QMenu
 
@@ -46,6 +47,9 @@ ROWS = (
     ("folder", "Open folder", "Show the folder with the files of the run"),
 )
 
+TURN_S = 0.02
+"""Time for which runs are read in one turn of the event loop."""
+
 
 class TrialCommands(QObject):
     """The actions for the trials that are selected in the table, by their keys in `ROWS`."""
@@ -62,6 +66,8 @@ class TrialCommands(QObject):
         self._shell, self._panel = shell, panel
         self._column = ""
         self._starting: tuple[Path, subprocess.Popen[bytes]] | None = None
+        self._reading: Iterator[TrialRow] = iter(())
+        """The trials whose runs are read to be compared."""
         self._compared: tuple[object, list[str]] = None, []
         """What was compared last, and its differences."""
         self.actions: dict[str, QAction] = {}
@@ -179,9 +185,14 @@ class TrialCommands(QObject):
             self._shell.show_error("The folder cannot be opened", f"No program was found that shows {run}.")
 
     def _compare(self) -> None:
-        """Compare the first runs of the selected trials."""
-        runs: list[RunSummary] = []
-        for row in self._rows:
+        """Compare the first runs of the selected trials, which are read a few at a time."""
+        self._reading = iter(self._rows)
+        self._read_on(self._reading, [])
+
+    def _read_on(self, rows: Iterator[TrialRow], runs: list[RunSummary]) -> None:
+        """Read runs for as long as the window can wait, then go on in its next turn; then compare them."""
+        ended = time.monotonic() + TURN_S
+        for row in rows if rows is self._reading else ():
             run = self._panel.run_of(row)
             if run is not None:
                 try:
@@ -189,6 +200,12 @@ class TrialCommands(QObject):
                 except OSError as error:
                     self._shell.show_error("The trials cannot be compared", f"{run}: {error.strerror}.")
                     return
+            if time.monotonic() > ended:
+                self._shell.hint(f"Reading the runs to compare: {len(runs):,} so far…")
+                QTimer.singleShot(0, self, partial(self._read_on, rows, runs))
+                return
+        if rows is not self._reading:  # others were asked for meanwhile
+            return
         if len(runs) >= 2:
             self.compare_requested.emit(runs)
         else:

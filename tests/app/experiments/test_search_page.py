@@ -133,6 +133,19 @@ def test_a_trial_that_ends_meanwhile_is_seen(page: SearchPage, folder: Experimen
     assert rows(page)[3] == ["4 ★", "✓ Finished", "0.3", "95.00 %", *rows(page)[3][4:]]
 
 
+def test_without_a_score_there_are_no_best_values(page: SearchPage, folder: ExperimentFolder) -> None:
+    text = folder.trials.read_text()
+    folder.trials.write_text(text.replace("finished", "failed").replace('"validation.accuracy"', '"validation.loss"'))
+    page.show_experiment(folder.path)
+    assert not page.use_button.isEnabled()
+    page.table.select(1)
+    assert page.use_button.isEnabled()
+    page.show_experiment(None)
+    folder.trials.write_text(text)
+    page.show_experiment(folder.path)
+    assert page.use_button.isEnabled()
+
+
 def test_without_an_experiment_it_says_what_to_do_first(page: SearchPage, asked: list[Any]) -> None:
     page.show_experiment(None)
     assert page.pages.currentIndex() == 0

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QColorDialog, QInputDialog
+from pytestqt.qtbot import QtBot
 
 from app.experiments import experiment_menu, trial_commands
 from app.experiments.experiment_menu import BudgetDialog
@@ -167,13 +168,18 @@ def test_a_mark_that_cannot_be_kept_is_said(
     assert (folder.path / "marks.json").read_text() == "{"
 
 
-def test_any_number_of_trials_is_compared_and_a_run_is_shown_or_tested(page: SearchPage) -> None:
+def test_any_number_of_trials_is_compared_and_a_run_is_shown_or_tested(
+    qtbot: QtBot, page: SearchPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial_commands, "TURN_S", -1.0)  # a turn of the event loop for each run
     told: list[object] = []
     page.compare_requested.connect(told.append)
     page.run_requested.connect(told.append)
     page.test_requested.connect(lambda run, title: told.append((run.name, title)))
     page.table.selectAll()
-    page.commands.actions["compare"].trigger()
+    with qtbot.waitSignal(page.compare_requested):
+        page.commands.actions["compare"].trigger()
+        assert told == []
     runs = told.pop()
     assert isinstance(runs, list)
     assert [run.title for run in runs] == ["Trial 1 · 0.1", "Trial 2 · 0.5", "Trial 3 · 0.9"]
