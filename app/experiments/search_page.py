@@ -152,7 +152,7 @@ class SearchPage(QWidget):
         page = QWidget()
         column = QVBoxLayout(page)
         column.setSpacing(8)
-        self.title, self.first = QLabel(), QPushButton()
+        self.title, self.first = QLabel(), QPushButton("Run experiment")
         theme.mark(self.title, "role", "title")
         theme.mark(self.message, "role", "muted")
         self.message.setWordWrap(True)
@@ -210,7 +210,6 @@ class SearchPage(QWidget):
         else:
             self.title.setText("Nothing varies yet")
             self.message.setText(FIRST)
-        self.first.setText("Run experiment")
         self.first.setVisible(is_defined and not is_begun)
         self.begin_with.setVisible(not is_defined and not is_begun)
 
