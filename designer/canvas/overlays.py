@@ -112,6 +112,7 @@ class EmptyState(QWidget):
         row.setContentsMargins(0, 8, 0, 0)
         row.addStretch()
         self._starter = QPushButton(self)
+        self._starter.setAccessibleName("Make a first network")
         theme.mark(self._starter, "primary", True)
         example, add = QPushButton("Start from an example", self), QPushButton("Add an image input", self)
         requests = (self.starter_requested, self.example_requested, self.add_input_requested)
@@ -129,6 +130,7 @@ class EmptyState(QWidget):
         where = "Layers are in the library on the left. Connect them by dragging from port to port."
         self._help.setText(starter.detail if starter else where)
         self._starter.setText(starter.label if starter else "")
+        self._starter.setAccessibleName(starter.label if starter else "Make a first network")
         self._starter.setVisible(starter is not None)
         self.place()
 
