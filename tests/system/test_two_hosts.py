@@ -47,11 +47,12 @@ def test_strategies_compute_on_two_hosts_as_on_one(
     assert there.result["validation"] == pytest.approx(local.result["validation"], rel=1e-4)
 
 
-def test_a_run_that_loses_a_host_goes_on_with_fewer_and_takes_more_when_it_is_back(
-    hosts: Hosts, tmp_path: Path
+@pytest.mark.parametrize("strategy", ["data-parallel", "fully-sharded"])
+def test_a_run_that_loses_a_host_goes_on_with_fewer_and_takes_it_again(
+    hosts: Hosts, tmp_path: Path, strategy: str
 ) -> None:
-    """The global batch stays the same, and so do the losses."""
-    own = {**ON_HOSTS, "num_workers": 2, "min_workers": 1}
+    """The global batch stays the same, and so do the losses. Shards of two workers are read by one, and again."""
+    own = {**ON_HOSTS, "num_workers": 2, "min_workers": 1, "strategy": strategy}
     with Running(digits(convolution(), own, **LONG), tmp_path / "run") as run:
         run.wait_for_kind("checkpoint")
         hosts.lose(hosts.addresses[1])
@@ -61,10 +62,10 @@ def test_a_run_that_loses_a_host_goes_on_with_fewer_and_takes_more_when_it_is_ba
         run.wait_for_kind("checkpoint")
         assert len(run.workers) == 1
         hosts.bring_back(hosts.addresses[1])
-        hosts.kill_worker(hosts.addresses[0])
-        run.wait_for_kind("resumed")
-        run.wait_for_kind("checkpoint")
-        assert len(run.workers) == 2, "the host that is back takes part again"
+        while len(run.workers) < 2:  # a busy host takes part at a later restart, of which there are few
+            hosts.kill_worker(hosts.addresses[0])
+            run.wait_for_kind("resumed")
+            run.wait_for_kind("checkpoint")
         run.folder.request("stop")
         done = run.finish()
     assert done.result["state"] == "stopped"
