@@ -110,7 +110,7 @@ def test_workers_on_two_nodes_of_slurm_compute_as_those_of_this_machine(folder: 
 
 def test_a_job_goes_on_while_nobody_follows_it_and_after_it_was_killed(folder: Path) -> None:
     run = start(folder, "ssh", max_epochs=100_000, checkpoint_unit="iterations", checkpoint_frequency=20)
-    wait_for(lambda: len(losses(run)) > 40, "the run on the cluster")
+    wait_for(lambda: run.state() == "running" and len(losses(run)) > 40, "the run on the cluster")
     os.kill(run.read_info().coordinator, signal.SIGKILL)  # that of the copy here
     wait_for(lambda: not run.is_alive(), "the run on the cluster")
     assert run.state() == "running"
