@@ -142,7 +142,8 @@ class TrialsTable(QTableView):
     @property
     def selected(self) -> list[TrialRow]:
         """The selected trials, from top to bottom; those of a selected group, if no trial is selected."""
-        ranges = sorted((one.top(), one.bottom()) for one in self.selectionModel().selection())
+        selection = self.selectionModel().selection()
+        ranges = sorted((one.top(), one.bottom()) for one in map(selection.at, range(selection.size())))
         rows = [row for top, bottom in ranges for row in self._model.rows[top : bottom + 1]]
         trials = [row for row in rows if isinstance(row, TrialRow)]
         return trials or [row for group in rows if isinstance(group, Group) for row in group.rows]

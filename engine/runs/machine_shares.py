@@ -59,7 +59,12 @@ class MachineShare:
         self.holding = self._nothing = Holding(kind, title)
         self._folder, self._path, self._lock = folder, Path(), -1
         own = weakref.ref(self)
-        os.register_at_fork(after_in_child=lambda: own() and own()._forget())  # type: ignore[union-attr, func-returns-value]
+
+        def forget() -> None:
+            if (share := own()) is not None:
+                share._forget()
+
+        os.register_at_fork(after_in_child=forget)
 
     def __enter__(self) -> Self:
         """Take part."""

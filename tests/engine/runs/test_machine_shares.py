@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.experiments import places as module
 from engine.experiments.places import LocalPlaces
+from engine.hardware import devices
 from engine.placement.inventory import Device, DeviceInventory
 from engine.placement.shares import Slot
 from engine.project.environment import EnvironmentOptions
@@ -50,7 +50,7 @@ def test_who_waits_longest_goes_first() -> None:
 
 
 def places(monkeypatch: pytest.MonkeyPatch, inventory: DeviceInventory, target: str, **options: int) -> LocalPlaces:
-    monkeypatch.setattr(module.devices, "probe", lambda: inventory)
+    monkeypatch.setattr(devices, "probe", lambda: inventory)
     environment = EnvironmentOptions(target=target)
     return LocalPlaces(Project(environment=environment, experiment=ExperimentOptions(**options)), "digits")
 

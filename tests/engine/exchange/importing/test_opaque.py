@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,17 +58,17 @@ LABELS: dict[str, Any] = {"classlabels_int64s": [3, 5, 9]}
 
 
 def body(
-    nodes: list[onnx.NodeProto], inputs: dict[str, int], outputs: dict[str, int], name: str = "body"
+    nodes: list[onnx.NodeProto], inputs: Mapping[str, int], outputs: Mapping[str, int], name: str = "body"
 ) -> onnx.GraphProto:
     """Return a subgraph whose inputs and outputs have these data types, and no sizes."""
-    ends = [
+    first, last = (
         [
             helper.make_tensor_value_info(one, kind, None if kind == TensorProto.FLOAT else [])
             for one, kind in given.items()
         ]
         for given in (inputs, outputs)
-    ]
-    return helper.make_graph(nodes, name, *ends)
+    )
+    return helper.make_graph(nodes, name, first, last)
 
 
 LOOP = {"step": TensorProto.INT64, "go": TensorProto.BOOL, "x0": TensorProto.FLOAT}
@@ -338,14 +339,14 @@ def test_lengths_may_enter_or_follow_from_a_mask(tmp_path: Path) -> None:
     node = helper.make_node("ReverseSequence", ["x", "l"], ["y"], batch_axis=0, time_axis=1)
     (layer,) = imported(tmp_path / "a.onnx", [node], lengths, {})
     assert layer.input_tensors == ("float32 T=5 C=3", "int64")
-    cast = {"to": TensorProto.INT32}
+    kind = TensorProto.INT32
     nodes = [
         helper.make_node("ReduceSum", ["mask", "axis"], ["seen"], keepdims=0),
         helper.make_node("Sub", ["seen", "one"], ["last"]),
-        helper.make_node("Cast", ["last"], ["lengths"], **cast),
+        helper.make_node("Cast", ["last"], ["lengths"], to=kind),
         helper.make_node("Shape", ["mask"], ["sizes"]),
         helper.make_node("Gather", ["sizes", "one"], ["size"]),
-        helper.make_node("Cast", ["size"], ["steps"], **cast),
+        helper.make_node("Cast", ["size"], ["steps"], to=kind),
         helper.make_node(
             "GroupQueryAttention", ["q", "k", "k", "", "", "lengths", "steps"], ["y", "keys", "values"],
             domain="com.microsoft", num_heads=4, kv_num_heads=2,

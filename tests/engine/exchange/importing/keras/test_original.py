@@ -1,5 +1,6 @@
 """Keras's own numbers beside ours, where Keras is installed; here a stand-in for it computes them."""
 
+import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def dense(path: Path, **config: Any) -> Path:
 def test_without_keras_the_report_says_that_nothing_is_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(original.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     report = import_file(dense(tmp_path / "a.keras"), tmp_path / "a.netwright")
     assert "Keras is not installed here" in report.parity.refusal
     assert report.warnings == (f"The outputs are not compared with the original: {report.parity.refusal}",)
@@ -57,7 +58,7 @@ def test_without_keras_the_report_says_that_nothing_is_compared(
 def test_a_file_that_names_other_code_is_not_given_to_keras(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr(original.importlib.util, "find_spec", lambda _: object())
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: object())
     monkeypatch.setattr(original, "_run", lambda *_: pytest.fail("Keras was run"))
     report = import_file(dense(tmp_path / "a.keras", kernel_constraint=named), tmp_path / "a.netwright")
     assert report.parity.refusal == original.FOREIGN
