@@ -36,12 +36,11 @@ def estimated(places: Floats, scores: Floats, cells: int = CELLS, x_part: Part =
         np.exp(-0.5 * (((low + middles * (high - low))[:, None] - known[None, :, side]) / WIDTH) ** 2)
         for side, (low, high) in enumerate((x_part, y_part))
     )  # (cells, N)
-    weights: Floats
     if is_binned:
         column, row = np.clip((places * BINS).astype(np.int64), 0, BINS - 1).T
         bins, square = row * BINS + column, (BINS, BINS)
         counts = np.bincount(bins, minlength=BINS * BINS).reshape(square).astype(np.float64)
-        totals = np.bincount(bins, scores, BINS * BINS).reshape(square)
+        totals = np.bincount(bins, scores, BINS * BINS).reshape(square).astype(np.float64)
         weights, sums = down @ counts @ across.T, down @ totals @ across.T
     else:
         weights, sums = down @ across.T, (down * scores[None, :]) @ across.T
