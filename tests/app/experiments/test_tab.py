@@ -396,7 +396,7 @@ def test_the_columns_in_which_runs_differ_come_first_and_none_is_beyond_the_edge
     for width in (1280, 1000, 1600):
         window.resize(width, 800)
         QApplication.processEvents()
-        assert not tab.table.horizontalScrollBar().isVisible(), width
+        qtbot.waitUntil(lambda: not tab.table.horizontalScrollBar().isVisible())
         assert {"run", "state", "option:training.max_epochs"} <= set(shown_columns(tab)), width
     assert "seconds" in shown_columns(tab)
     tab.search.setText("training.solver=sgdm")

@@ -16,6 +16,7 @@ from engine.lowering.module import build
 from engine.network.analysis import analyse
 from engine.network.network import Network
 from engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup
+from engine.parallel.shards import whole
 from engine.parallel.strategies.strategy import strategy_for
 from engine.parallel.sync_batch_norm import Share, join_batch_norms
 from engine.project.bindings import alone
@@ -90,15 +91,15 @@ class Training:
         options = TrainingOptions(mini_batch_size=BATCH, max_epochs=EPOCHS, **case.training)
         environment = EnvironmentOptions(target="multi-cpu", num_workers=2, **case.environment)
         network, cpu, self.data = network_of(case), torch.device("cpu"), _data()
-        whole = build(network, analyse(network))
-        initialize(whole, seed, {})
+        module = build(network, analyse(network))
+        initialize(module, seed, {})
         goes_alone = environment.strategy == "local-sgd"
-        join_batch_norms(whole, SingleProcess() if goes_alone else group, share := Share())
+        join_batch_norms(module, SingleProcess() if goes_alone else group, share := Share())
         facts = DatasetInfo((InputInfo("x", features(6)),), {"training": SAMPLES}, classes_of("a", "b", "c"))
         loads = (3.0, 1.0) if group.size > 1 else ()
         self.group = group
-        strategy = strategy_for(environment, whole, group, cpu, share, case.name)
-        self.model = TrainedModel(whole, strategy, Solver(options, whole), group)
+        strategy = strategy_for(environment, module, group, cpu, share, case.name)
+        self.model = TrainedModel(module, strategy, Solver(options, module), group)
         loss = loss_for(options, alone(*facts.targets), self.data.targets)
         self.step = TrainStep(self.model, loss, Schedule(options, STEPS_PER_EPOCH, 9), share)
         metrics = metrics_for(options, facts, self.data.targets)
@@ -117,7 +118,12 @@ class Training:
 
     def ended(self) -> dict[str, Any]:
         """All that came of it."""
-        return {"scores": self.evaluator.evaluate(self.data).values, "state": self.model.state_dict()}
+        return {"scores": self.evaluator.evaluate(self.data).values, "state": self.state()}
+
+    def state(self) -> dict[str, Any]:
+        """Everything that training changes, with whole tensors. A collective."""
+        state: dict[str, Any] = torch.utils._pytree.tree_map(whole, self.model.state_dict())
+        return state
 
 
 def main(folder: Path, rank: int, size: int) -> None:
@@ -127,18 +133,18 @@ def main(folder: Path, rank: int, size: int) -> None:
     found = {}
     last = STEPS_PER_EPOCH * EPOCHS
     for number, (name, case) in enumerate(CASES.items()):
-        whole = Training(case, group)
-        losses = whole.steps(0, MIDDLE)
-        whole.evaluator.evaluate(whole.data)  # those who went their own way meet first
-        kept = whole.model.state_dict()
+        through = Training(case, group)
+        losses = through.steps(0, MIDDLE)
+        through.evaluator.evaluate(through.data)  # those who went their own way meet first
+        kept = through.state()
         if rank == 0:
             write(kept, folder / str(number), MIDDLE)
         group.all_reduce(torch.zeros(1))  # it is there
-        losses += whole.steps(MIDDLE, last)
+        losses += through.steps(MIDDLE, last)
         again = Training(case, group, seed=5)
         again.model.load_state_dict(read(Checkpoint(folder / str(number), MIDDLE)))
         more = again.steps(MIDDLE, last)
-        found[name] = {"losses": losses, "more": more, **whole.ended(), "again": again.ended()}
+        found[name] = {"losses": losses, "more": more, **through.ended(), "again": again.ended()}
     if rank == 0:
         torch.save(found, folder / "found.pt")
     group.close()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.experiments.plots import importance as importance_module
@@ -33,6 +34,8 @@ def shown(panel: PlotsPanel, kind: type[TrialChart]) -> Any:
     panel.choose(kind.key)
     chart = panel.current
     assert isinstance(chart, kind)
+    panel.grab()
+    QApplication.processEvents()  # cards have their sizes once what the first picture asked for is laid out
     panel.grab()
     return chart
 
@@ -222,6 +225,7 @@ def test_a_drag_shows_a_part_and_a_double_click_all_again(
             assert left <= x <= right, number
             assert low <= y <= high, number
     qtbot.mouseDClick(chart, Qt.MouseButton.LeftButton, pos=end.toPoint())
+    qtbot.mouseRelease(chart, Qt.MouseButton.LeftButton, pos=end.toPoint())  # the application holds it pressed else
     panel.grab()
     assert (chart.parts, place_of(chart, 3), chart.whole.isHidden()) == ({}, before, True)
 
