@@ -35,11 +35,11 @@ BATCH = "N"
 LOOPS = ("projected_lstm", "projected_gru", "peephole_lstm", "lstm", "bilstm", "gru", "bigru", "rnn", "birnn")
 SPECTRA = ("stft", "inverse_stft", "cwt", "inverse_cwt", "modwt")
 PLACES = ("resize1d", "resize2d", "resize3d", "max_unpool2d", "fractional_max_pool3d")
-POOLS = ("max_pool2d",)
-"""Layer types that need a note where they give places beside numbers."""
+SEVERAL = ("max_pool2d", "attention")
+"""Layer types that need a note where they have several outputs: places beside numbers, scores beside values."""
 SUMS = ("embedding_bag", "quadratic", "einsum", "grouped_attention", "fold", "one_hot", "flip", "repeat")
 POSITIONS = ("position_embedding", "sinusoidal_position", "cast")
-NOTED = frozenset((*LOOPS, *POSITIONS, *SPECTRA, *PLACES, *POOLS, *SUMS))
+NOTED = frozenset((*LOOPS, *POSITIONS, *SPECTRA, *PLACES, *SEVERAL, *SUMS))
 """Layer types that get a note: those that the operators alone do not give back in every case."""
 MOST_SAMPLES = 4
 CLOSE = 1e-3
@@ -76,7 +76,7 @@ def noted_layers(exported: ExportedNetwork, data: bytes | Path, batch: Arrays) -
 
 def _needs_note(type: LayerType) -> bool:
     """Return whether the operators of a layer may not say what it is."""
-    return type.key in NOTED and (type.key not in POOLS or len(type.output_ports()) > 1)
+    return type.key in NOTED and (type.key not in SEVERAL or len(type.output_ports()) > 1)
 
 
 def _is_single(nodes: Sequence[fx.Node]) -> bool:
