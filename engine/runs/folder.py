@@ -187,14 +187,21 @@ class RunFolder:
         return ""
 
     def state(self) -> str:
-        """Return the current state: that of `run.json`, or `lost` if that is not an end state and no process holds the
-        lock. A run on a cluster is lost only where its job is gone: it goes on without a process here."""
+        """Return the current state: that of `run.json`; if that is not an end state and no process holds the lock, that
+        of the result, whose coordinator was killed before it noted the end, else `lost`. A run on a cluster is lost
+        only where its job is gone: it goes on without a process here."""
         state = self.read_info().state
         if state in ENDS or self.is_alive():
             return state
         remote = read_remote(self.path)
         state = self.read_info().state  # it may have ended normally after the first read
-        return state if state in ENDS or (remote is not None and remote.job_state != "gone") else "lost"
+        if state in ENDS or (remote is not None and remote.job_state != "gone"):
+            return state
+        with contextlib.suppress(UserError):
+            ended = (self.read_result() or {}).get("state")  # `resume` removes the result of the attempt before
+            if ended in ENDS:
+                return str(ended)
+        return "lost"
 
     def has_released(self) -> bool:
         """Return whether the run is paused and has released its memory. Raises `UserError`."""

@@ -84,6 +84,16 @@ def test_an_end_is_an_end_without_a_lock(run: RunFolder, state: str) -> None:
     assert run.read_info().name == "digits"
 
 
+@pytest.mark.parametrize(("result", "state"), [(b'{"state": "finished"}', "finished"), (b"{}", "lost"), (b"{", "lost")])
+def test_a_run_whose_coordinator_was_killed_after_the_result_has_ended(
+    run: RunFolder, result: bytes, state: str
+) -> None:
+    update_info(run, state="running")
+    assert run.state() == "lost"
+    run.result.write_bytes(result)
+    assert run.state() == state
+
+
 def test_the_lock_is_not_inherited(run: RunFolder) -> None:
     held = take_lock(run)
     assert not os.get_inheritable(held)
