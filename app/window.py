@@ -117,6 +117,9 @@ class MainWindow(QMainWindow):
         self._connect_design()
         self._restore_size()
         self.setAcceptDrops(True)
+        self._show_first(tab)
+
+    def _show_first(self, tab: str) -> None:
         self.show_start() if tab == "start" else self.show_tab(tab)
         if tab == "design":
             self.design.canvas.setFocus()  # else the first button of the bar had the keyboard

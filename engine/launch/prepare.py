@@ -21,7 +21,7 @@ from engine.placement.candidates import open_placements, record_of
 from engine.placement.choose import Placement, resolve
 from engine.placement.inventory import DeviceInventory
 from engine.project import user_code
-from engine.project.check import check, describe
+from engine.project.check import CheckResult, check, describe
 from engine.project.constants import checked_constants
 from engine.project.dataset_info import DatasetInfo
 from engine.project.environment import SEVERAL, EnvironmentOptions
@@ -87,10 +87,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
     base, name = source.base, source.name
     user_code.ready(project, source.code_base, source.code)
     files = user_code.contents(project)
-    facts = _facts(project, base)
-    result = check(project, facts)
-    result.refuse_errors()
-    refuse_unfit_teacher(project, facts, base)
+    facts, result = _checked(project, base)
     weights = _started_from(project, base)
     samples = facts.samples.get("training")
     placement, inventory = place(project.environment, project.training, samples)
@@ -166,7 +163,8 @@ def lock_of(folder: RunFolder) -> int:
     return take_lock(folder) if held is None else held
 
 
-def _facts(project: Project, base: Path) -> DatasetInfo:
+def _checked(project: Project, base: Path) -> tuple[DatasetInfo, CheckResult]:
+    """Return the dataset info and the result of all checks. Raises `UserError` for the project and its data."""
     if project.data.source == "none":
         raise UserError(
             "The project has no data to learn from.",
@@ -175,7 +173,11 @@ def _facts(project: Project, base: Path) -> DatasetInfo:
     check(project).refuse_errors()
     from engine.data.load import facts
 
-    return facts(project.data, base)
+    found = facts(project.data, base)
+    result = check(project, found)
+    result.refuse_errors()
+    refuse_unfit_teacher(project, found, base)
+    return found, result
 
 
 def _started_from(project: Project, base: Path) -> dict[str, Any]:
