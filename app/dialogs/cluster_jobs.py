@@ -21,14 +21,13 @@ from app.processes import EngineCommand
 from app.shell import Shell
 from app.widgets import RowDelegate, within_screen
 from designer import theme
-from engine.cluster.jobs import jobs
+from engine.cluster.job_list import Job, jobs
 from engine.core.errors import UserError
 from engine.runs.events import ENDS
 from engine.runs.folder import RunFolder
-from engine.runs.remote import RemoteRun
 from engine.runs.summary import title_of
 
-COLUMNS = ("Run", "State", "Profile", "Job", "Host", "Submitted")
+COLUMNS = ("Run", "State", "Profile", "Job", "Coordinator", "Submitted")
 POLL_MS = 2000
 STOPPING = "The run is asked to stop."
 NONE = "No run is on a cluster. Choose the execution environment parallel, and a profile, in the Training Options."
@@ -40,7 +39,7 @@ class ClusterJobsDialog(QDialog):
     def __init__(self, shell: Shell, show_run: Callable[[RunFolder], object]) -> None:
         super().__init__(shell.dialog_parent)
         self._show_run = show_run
-        self._jobs: list[tuple[RunFolder, RemoteRun]] = []
+        self._jobs: list[Job] = []
         self._commands: list[EngineCommand] = []
         self.setWindowTitle("Jobs on clusters")
         self.resize(within_screen(self, 900, 420))
@@ -98,7 +97,7 @@ class ClusterJobsDialog(QDialog):
         self._start(["jobs"], "")  # goes on following what nobody follows
 
     @property
-    def selected(self) -> tuple[RunFolder, RemoteRun] | None:
+    def selected(self) -> Job | None:
         """The selected run."""
         row = self.table.currentRow()
         return self._jobs[row] if self.table.selectedItems() and row < len(self._jobs) else None
@@ -108,16 +107,17 @@ class ClusterJobsDialog(QDialog):
         chosen = self.selected
         self._jobs = jobs()
         self.table.setRowCount(len(self._jobs))
-        for row, (folder, remote) in enumerate(self._jobs):
-            for column, text in enumerate(_cells(folder, remote)):
+        for row, job in enumerate(self._jobs):
+            for column, text in enumerate(_cells(job)):
                 if (item := self.table.item(row, column)) is None:
                     item = QTableWidgetItem()
                     self.table.setItem(row, column, item)
                 item.setText(text)
-                item.setToolTip(str(folder.path) if column == 0 else remote.lost if column == 1 else text)
+                lost = job.remote.lost if job.remote else ""
+                item.setToolTip(str(job.folder.path) if column == 0 else lost if column == 1 else text)
         if chosen is not None:
-            paths = [folder.path for folder, _ in self._jobs]
-            self.table.setCurrentCell(paths.index(chosen[0].path) if chosen[0].path in paths else -1, 0)
+            paths = [job.folder.path for job in self._jobs]
+            self.table.setCurrentCell(paths.index(chosen.folder.path) if chosen.folder.path in paths else -1, 0)
         elif self._jobs and not self.table.selectedItems():
             self.table.setCurrentCell(0, 0)
         if not self._jobs:
@@ -126,13 +126,14 @@ class ClusterJobsDialog(QDialog):
 
     def _on_selected(self) -> None:
         chosen = self.selected
-        is_open = chosen is not None and _state(chosen[0]) not in ENDS
-        for button in (self.show_button, self.fetch_button, self.delete_button):
+        is_open = chosen is not None and _state(chosen.folder) not in ENDS
+        for button in (self.show_button, self.delete_button):
             button.setEnabled(chosen is not None)
+        self.fetch_button.setEnabled(chosen is not None and chosen.remote is not None)
         self.stop_button.setEnabled(is_open)
         if self.state.text() == STOPPING and not is_open:
             self._say("")
-        text = "" if chosen is None else _detail(*chosen)
+        text = "" if chosen is None else _detail(chosen)
         self.detail.setText(text)
         self.detail.setVisible(bool(text))
 
@@ -140,14 +141,14 @@ class ClusterJobsDialog(QDialog):
         """Show the run on the Train tab."""
         if (chosen := self.selected) is not None:
             self.accept()
-            self._show_run(chosen[0])
+            self._show_run(chosen.folder)
 
     def stop_selected(self) -> None:
         """Ask the run to stop."""
         if (chosen := self.selected) is None:
             return
         try:
-            chosen[0].request("stop")
+            chosen.folder.request("stop")
         except UserError as error:
             self._say(str(error), refused=True)
             return
@@ -157,16 +158,19 @@ class ClusterJobsDialog(QDialog):
         """Bring the run here."""
         if (chosen := self.selected) is not None:
             self._say("Fetching…")
-            self._start(["fetch", str(chosen[0].path)], "Fetched.")
+            self._start(["fetch", str(chosen.folder.path)], "Fetched.")
 
     def delete_selected(self) -> None:
         """Delete the files of the job, once that is confirmed."""
         if (chosen := self.selected) is None:
             return
-        text = f"End the job and delete its files in {chosen[1].folder}? The run here keeps what was fetched."
+        if chosen.remote is None:
+            text = "Stop the run and take it off this list? Its folder here stays."
+        else:
+            text = f"End the job and delete its files in {chosen.remote.folder}? The run here keeps what was fetched."
         if ask(self, "Delete the job", text, "Delete"):
             self._say("Deleting…")
-            self._start(["jobs", "--delete", str(chosen[0].path)], "Deleted.")
+            self._start(["jobs", "--delete", str(chosen.folder.path)], "Deleted.")
 
     def _start(self, words: list[str], done: str) -> None:
         """Start a command, and say when it is done, or why it is not."""
@@ -205,27 +209,29 @@ def _state(folder: RunFolder) -> str:
         return "damaged"
 
 
-def _detail(folder: RunFolder, remote: RemoteRun) -> str:
-    """Return why a run has ended, waits or is not heard of, and where its files are on the cluster."""
-    state, reason = _state(folder), remote.reason
+def _detail(job: Job) -> str:
+    """Return why a run has ended, waits or is not heard of, and where its files are."""
+    state, remote = _state(job.folder), job.remote
+    reason = remote.reason if remote else job.note
     if state in ENDS:
         with contextlib.suppress(UserError, OSError):
-            reason = str((folder.read_result() or {}).get("reason") or reason)
-    elif remote.lost:
+            before = remote.reason if remote else ""
+            reason = str((job.folder.read_result() or {}).get("reason") or before)
+    elif remote is not None and remote.lost:
         reason = remote.lost
-    elif remote.job_state == "waiting":
+    elif remote is not None and remote.job_state == "waiting":
         reason = f"Slurm says: {reason}." if reason else "It waits in its queue."
     reason = reason[:1].upper() + reason[1:]
-    return "\n".join(filter(None, (reason, f"Files: {remote.host or 'this machine'}, {remote.folder}")))
+    place = remote.folder if remote else job.folder.path
+    return "\n".join(filter(None, (reason, f"Files: {job.host}, {place}")))
 
 
-def _cells(folder: RunFolder, remote: RemoteRun) -> tuple[str, ...]:
+def _cells(job: Job) -> tuple[str, ...]:
     """Return the texts of a row."""
-    state = _state(folder)
-    if state not in ENDS and remote.job_state == "waiting":
+    state, remote = _state(job.folder), job.remote
+    if state not in ENDS and remote is not None and remote.job_state == "waiting":
         state = f"waits: {remote.reason}" if remote.reason else "waits"
-    if state not in ENDS and remote.lost:
+    if state not in ENDS and remote is not None and remote.lost:
         state = f"{state}, not connected"
-    submitted = time.strftime("%Y-%m-%d %H:%M", time.localtime(remote.submitted)) if remote.submitted else ""
-    job = remote.job.partition(":")[0]
-    return title_of(folder), state, remote.profile, job, remote.host or "this machine", submitted
+    submitted = time.strftime("%Y-%m-%d %H:%M", time.localtime(job.submitted)) if job.submitted else ""
+    return title_of(job.folder), state, job.profile, job.number, job.host, submitted

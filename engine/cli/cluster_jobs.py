@@ -12,7 +12,8 @@ from engine.cli.follow import POLL_S, ProgressPrinter
 from engine.cli.terminal import print_table
 from engine.cluster.follower import ensure_follower, is_open
 from engine.cluster.hosts import Host
-from engine.cluster.jobs import delete, fetch, jobs, remote_of, resume, submit
+from engine.cluster.job_list import Job, jobs
+from engine.cluster.jobs import delete, fetch, remote_of, resume, submit
 from engine.cluster.profile_file import find_profile, is_in_job
 from engine.cluster.profiles import ClusterProfile
 from engine.core.errors import EXIT_DONE, RunError, UserError
@@ -20,24 +21,26 @@ from engine.project.project import Project
 from engine.runs.events import ENDS
 from engine.runs.folder import RunFolder, open_run
 from engine.runs.log import EventReader
-from engine.runs.remote import RemoteRun, read_remote
+from engine.runs.remote import read_remote
 
 
 def register(commands: Commands) -> None:
     """Add the commands `jobs` and `fetch`."""
     text = (
         "List the runs on clusters, with what is last known of them, and go on following those that have not ended. "
-        "They go on without this machine."
+        "They go on without this machine, except those whose coordinator is on it."
     )
     command = commands.add_parser("jobs", description=text)
-    command.add_argument("--delete", type=Path, metavar="RUN", help="end the job of a run and delete its files there")
+    command.add_argument(
+        "--delete", type=Path, metavar="RUN", help="end the job of a run and delete its files there; those here stay"
+    )
     add_json(command)
     command.set_defaults(run=run_jobs)
     text = (
         "Bring the weights and results of a run on a cluster into its folder here, also while it trains. A run that "
         "ends is fetched by itself while it is followed."
     )
-    command = commands.add_parser("fetch", description=text)
+    command = commands.add_parser("fetch", description=f"{text} The files of a run whose coordinator is here are here.")
     command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
     command.add_argument("--checkpoints", action="store_true", help="its checkpoints too, to go on with it here")
     add_json(command)
@@ -68,6 +71,11 @@ def is_job(profile: ClusterProfile) -> bool:
     """Return whether a run on this cluster is a job of its own there: Ray, and several hosts that ssh reaches, take
     the workers of a run whose coordinator is here, and so do the nodes of the job that this process is in."""
     return (profile.kind == "slurm" and not is_in_job()) or (profile.kind == "ssh" and len(profile.hosts) == 1)
+
+
+def words_for_here(folder: RunFolder) -> str:
+    """Return what a run on a cluster needs whose coordinator is on this machine; empty for other runs."""
+    return next((job.note for job in jobs() if job.folder.path == folder.path.absolute()), "")
 
 
 def submit_run(
@@ -150,64 +158,67 @@ def run_jobs(arguments: argparse.Namespace) -> int:
     if arguments.delete is not None:
         delete(open_run(arguments.delete))
     found = jobs()
-    for folder, _ in found:
-        ensure_follower(folder)
+    for job in found:
+        if job.remote is not None:
+            ensure_follower(job.folder)
     if arguments.json:
-        print_json(arguments, {"jobs": [_as_json(folder, remote) for folder, remote in found]})
+        print_json(arguments, {"jobs": [_as_json(job) for job in found]})
         return EXIT_DONE
     if not found:
         print("No run is on a cluster. `netwright-engine train PROJECT --environment parallel --detach` starts one.")
         return EXIT_DONE
-    rows = [("run", "state", "profile", "job", "submitted")]
-    for folder, remote in found:
-        rows.append(
-            (str(folder.path), _state(folder, remote), remote.profile, remote.job.partition(":")[0], _time(remote))
-        )
+    rows = [("run", "state", "profile", "job", "coordinator", "submitted")]
+    for job in found:
+        rows.append((str(job.folder.path), _state(job), job.profile, job.number, job.host, _time(job)))
     print_table(rows)
-    for folder, remote in found:
-        if remote.lost and folder.state() not in ENDS:
-            print(f"{folder.path}: {remote.lost}")
+    for job in found:
+        if job.remote is not None and job.remote.lost and job.folder.state() not in ENDS:
+            print(f"{job.folder.path}: {job.remote.lost}")
     return EXIT_DONE
 
 
-def _time(remote: RemoteRun) -> str:
-    return (iso_time(remote.submitted) or "").replace("T", " ")[:16]
+def _time(job: Job) -> str:
+    return (iso_time(job.submitted) or "").replace("T", " ")[:16]
 
 
-def _state(folder: RunFolder, remote: RemoteRun) -> str:
+def _state(job: Job) -> str:
     """Return the state of a run in words, with why it waits or is not heard of."""
-    state = folder.state()
-    if state in ENDS:
+    state = job.folder.state()
+    if state in ENDS or job.remote is None:
         return state
-    if remote.job_state == "waiting":
-        state = f"waits{f' ({remote.reason})' if remote.reason else ''}"
-    return f"{state}, not connected" if remote.lost else state
+    if job.remote.job_state == "waiting":
+        state = f"waits{f' ({job.remote.reason})' if job.remote.reason else ''}"
+    return f"{state}, not connected" if job.remote.lost else state
 
 
-def _as_json(folder: RunFolder, remote: RemoteRun) -> dict[str, Any]:
+def _as_json(job: Job) -> dict[str, Any]:
+    remote = job.remote
     return {
-        "run_dir": str(folder.path.absolute()),
-        "profile": remote.profile,
-        "kind": remote.kind,
-        "host": remote.host,
-        "job": remote.job,
-        "folder": remote.folder,
-        "state": folder.state(),
-        "job_state": remote.job_state,
-        "reason": remote.reason,
-        "connection": remote.lost,
-        "submitted": iso_time(remote.submitted),
+        "run_dir": str(job.folder.path.absolute()),
+        "profile": job.profile,
+        "kind": job.kind,
+        "coordinator": "here" if remote is None else "cluster",
+        "host": remote.host if remote else "",
+        "job": remote.job if remote else "",
+        "folder": remote.folder if remote else "",
+        "state": job.folder.state(),
+        "job_state": remote.job_state if remote else "",
+        "reason": remote.reason if remote else "",
+        "connection": remote.lost if remote else "",
+        "submitted": iso_time(job.submitted),
     }
 
 
 def run_fetch(arguments: argparse.Namespace) -> int:
     """Fetch the run."""
     folder = open_run(arguments.folder)
-    fetch(folder, remote_of(folder), checkpoints=arguments.checkpoints)
-    ensure_follower(folder)
+    if (remote := read_remote(folder.path)) is not None:
+        fetch(folder, remote, checkpoints=arguments.checkpoints)
+        ensure_follower(folder)
     state = folder.state()
     if arguments.json:
-        print_json(arguments, {"run_dir": str(folder.path.absolute()), "state": state})
+        told = {"run_dir": str(folder.path.absolute()), "state": state, "fetched": remote is not None}
+        print_json(arguments, told)
     else:
-        print(f"{folder.path}: {state}")
+        print(f"{folder.path}: {state}{'' if remote else '; its files are here already, nothing is to be fetched'}")
     return EXIT_DONE

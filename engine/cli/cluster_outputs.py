@@ -70,6 +70,8 @@ class Job(TypedDict):
     run_dir: str
     profile: str
     kind: str
+    coordinator: Literal["here", "cluster"]
+    """Where the process is that directs the run. The values below are empty for one that is here."""
     host: str
     job: str
     """Number of the job there."""
@@ -96,3 +98,5 @@ class Fetched(TypedDict):
 
     run_dir: str
     state: str
+    fetched: bool
+    """False where its files are here already."""

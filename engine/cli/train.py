@@ -2,11 +2,12 @@
 
 import argparse
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.cli.cluster_jobs import follow_job, is_job, profile_of, submit_run, wait_for_end
+from engine.cli.cluster_jobs import follow_job, is_job, profile_of, submit_run, wait_for_end, words_for_here
 from engine.cli.commands import Commands
 from engine.cli.common import (
     add_json,
@@ -82,6 +83,8 @@ def leave(folder: RunFolder, arguments: argparse.Namespace) -> int:
     from engine.launch.detached_coordinator import start_detached
 
     start_detached(folder)
+    if words := words_for_here(folder):
+        print(f"note: {words}", file=sys.stderr)
     return _tell_left(folder, arguments)
 
 

@@ -20,10 +20,10 @@ from typing import Any, Literal
 
 from engine.cluster.bundle import bundle, job_script
 from engine.cluster.hosts import Host, hosts_of
+from engine.cluster.job_list import forget, jobs, note_job
 from engine.cluster.profiles import ClusterProfile
 from engine.core.errors import RunError, UserError
-from engine.core.files import remove, without_checksum, write_atomically, write_checked_json, write_json
-from engine.core.folders import state_folder
+from engine.core.files import remove, without_checksum, write_atomically, write_checked_json
 from engine.project import user_code
 from engine.project.check import check
 from engine.project.file import dumps
@@ -42,6 +42,8 @@ TAIL_BYTES = 64
 CHUNK_BYTES = 2**20
 DEFAULT_STORAGE = "~/netwright-jobs"
 SUBMIT_S = 120.0
+STOP_S = 60.0
+STOP_POLL_S = 0.1
 _REQUEST = re.compile(r"[0-9]+_[0-9a-f]+_\w+\.json")
 
 
@@ -83,7 +85,7 @@ def submit(project: Project, project_path: Path | None, run_dir: Path | None, pr
     except UserError as error:
         _end_here(folder, "failed", str(error), error.code)
         raise
-    _note_job(folder)
+    note_job(folder)
     return folder
 
 
@@ -135,38 +137,7 @@ def _folder_here(
     return folder
 
 
-# ---- the list of jobs ----
-
-
-def _list_folder() -> Path:
-    try:
-        return state_folder() / "jobs"
-    except RuntimeError as error:
-        raise UserError(f"Jobs have no place: {error}", hint="Set XDG_STATE_HOME to a folder.") from error
-
-
-def _note_job(folder: RunFolder) -> None:
-    path = str(folder.path.absolute())
-    name = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:24]
-    try:
-        _list_folder().mkdir(0o700, parents=True, exist_ok=True)
-        write_json(_list_folder() / f"{name}.json", {"run_dir": path})
-    except OSError as error:
-        raise RunError(f"The job cannot be noted in {_list_folder()}: {error.strerror}.") from error
-
-
-def jobs() -> list[tuple[RunFolder, RemoteRun]]:
-    """Return the runs of this user on clusters, the newest first. Those whose folder here is gone are forgotten."""
-    found = []
-    for file in sorted(_list_folder().glob("*.json")):
-        with contextlib.suppress(UserError, OSError, ValueError, KeyError, TypeError):
-            folder = RunFolder(Path(json.loads(file.read_text(encoding="utf-8"))["run_dir"]))
-            remote = read_remote(folder.path)
-            if remote is not None:
-                found.append((folder, remote))
-            elif not folder.path.exists():
-                file.unlink()
-    return sorted(found, key=lambda pair: -pair[1].submitted)
+# ---- what is known of a job ----
 
 
 def remote_of(folder: RunFolder) -> RemoteRun:
@@ -181,6 +152,10 @@ def remote_of(folder: RunFolder) -> RemoteRun:
 
 def delete(folder: RunFolder) -> None:
     """End the job of a run and delete its folder on the cluster; the folder here stays. Raises `RunError`."""
+    if read_remote(folder.path) is None and any(job.folder.path == folder.path.absolute() for job in jobs()):
+        _end_run_here(folder)
+        forget(folder)
+        return
     remote = remote_of(folder)
     host = Host(remote.host)
     if remote.job and remote.job_state not in ("ended", "gone"):
@@ -190,6 +165,21 @@ def delete(folder: RunFolder) -> None:
         _end_here(folder, "stopped", "its job was deleted", "")
     with contextlib.suppress(OSError):
         (folder.path / FILE).unlink()
+    forget(folder)
+
+
+def _end_run_here(folder: RunFolder) -> None:
+    """Stop a run whose coordinator is on this machine. Raises `RunError` where it does not answer."""
+    if not folder.is_alive() or folder.state() in ENDS:
+        return
+    folder.request("stop")
+    deadline = time.monotonic() + STOP_S
+    while folder.is_alive() and folder.state() not in ENDS:
+        if time.monotonic() > deadline:
+            raise RunError(
+                f"The run in {folder.path} has not stopped within {STOP_S:g} s.", hint="Delete the job once it has."
+            )
+        time.sleep(STOP_POLL_S)
 
 
 # ---- copying ----

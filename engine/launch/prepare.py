@@ -12,7 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine.cluster.environment import with_cluster
+from engine.cluster.environment import profile_of, with_cluster
+from engine.cluster.job_list import note_run_here
 from engine.core.child_process import run_in_child_process
 from engine.core.errors import UserError
 from engine.hardware.devices import probe
@@ -129,6 +130,8 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
         folder = create(path, text, info, files.values(), data, constants)
         if not trial:
             register(folder, project.identity)
+            if placement.resolved == "parallel":
+                note_run_here(folder, profile_of(project.environment))
     if user_code.has_code(project):
         trust.grant(folder.path)  # a copy of the code found to be trusted above
     hold(folder, take_lock(folder))

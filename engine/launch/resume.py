@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from engine.cluster.environment import profile_of
+from engine.cluster.job_list import note_run_here
 from engine.core.errors import RunError, UserError, plural
 from engine.core.files import write_atomically
 from engine.launch.prepare import go_back, hold, place
@@ -121,6 +123,8 @@ def _make_ready(folder: RunFolder, settings: Sequence[str], *, allow_changed_dat
             state="starting",
         )
         register(folder, info.project_id)
+        if placement.resolved == "parallel":
+            note_run_here(folder, profile_of(project.environment))
         folder.take_requests()  # late requests to the previous attempt do not apply to this one
     except OSError as error:
         raise RunError(f"The run folder {folder.path} cannot be written: {error.strerror or error}.") from None

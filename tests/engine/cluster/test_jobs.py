@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from engine.cli.main import main
 from engine.cluster import follower
 from engine.cluster.hosts import Host, UnreachableHostError
-from engine.cluster.jobs import delete, fetch, jobs, remote_of, resume, submit, sync
+from engine.cluster.job_list import Job, jobs, note_run_here
+from engine.cluster.jobs import delete, fetch, remote_of, resume, submit, sync
 from engine.cluster.profiles import ClusterProfile
 from engine.core.errors import RunError, UserError
 from engine.core.files import write_checked_json
@@ -19,7 +21,8 @@ from engine.project.data import DataOptions
 from engine.project.file import save
 from engine.project.project import Project
 from engine.runs.events import Ended, Points
-from engine.runs.folder import RunFolder, take_lock
+from engine.runs.folder import RunFolder, take_lock, write_info
+from engine.runs.info import RunInfo
 from engine.runs.lines import line_of
 from engine.runs.log import read_all
 from tests.builders import classifier
@@ -115,7 +118,7 @@ def losses(folder: RunFolder) -> list[float]:
 
 def test_a_run_is_followed_without_a_gap_and_fetched_when_it_ends(cluster: Cluster) -> None:
     folder = cluster.submit()
-    assert [found.path for found, _ in jobs()] == [folder.path]
+    assert [job.folder.path for job in jobs()] == [folder.path]
     assert (cluster.there.path.parent / "project" / "a.csv").read_text(encoding="utf-8") == "x,y\n1,2\n"
     assert sync(folder).job_state == "running"
     assert folder.state() == "starting"
@@ -279,3 +282,27 @@ def test_what_a_host_says_is_not_taken_for_paths_of_this_machine(cluster: Cluste
     assert not folder.best.exists()
     assert json.loads(folder.info.read_text(encoding="utf-8"))["name"] == "net"
     cluster.end()
+
+
+def test_a_run_whose_coordinator_is_here_is_one_of_the_jobs(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = RunFolder(cluster.folder / "run")
+    folder.control.mkdir(parents=True)
+    write_info(folder, RunInfo(name="net", state="running", coordinator=os.getpid()))
+    lab = ClusterProfile(name="lab", kind="ray", address="auto")
+    monkeypatch.setenv("NETWRIGHT_PROFILES", "clusters.toml")
+    note_run_here(folder, lab)
+    assert jobs() == [], "in a job of a cluster, which has a list of its own machine"
+    monkeypatch.delenv("NETWRIGHT_PROFILES")
+    note_run_here(folder, lab)
+    [job] = jobs()
+    assert job == Job(folder, "lab", "ray", job.submitted)
+    assert "this machine, which must stay on" in job.note
+    assert main(["jobs"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split()[2:5] == ["lab", "this", "machine"]
+    assert main(["fetch", str(folder.path)]) == 0
+    assert "its files are here already" in capsys.readouterr().out
+    assert main(["jobs", "--delete", str(folder.path)]) == 0, "no process has its lock: it is lost and only forgotten"
+    assert jobs() == []
+    assert folder.path.exists()

@@ -1,0 +1,113 @@
+"""The jobs of this user: runs on clusters, also those whose coordinator is on this machine.
+
+Each has a file in the user's folder of states, which names the folder of its run. Where the run itself executes on a
+cluster, that folder has a record of it (`engine.runs.remote`); otherwise the file names the profile.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.cluster.profile_file import PROFILES_VARIABLE
+from engine.cluster.profiles import ClusterProfile
+from engine.core.errors import RunError, UserError
+from engine.core.files import write_json
+from engine.core.folders import state_folder
+from engine.runs.folder import RunFolder
+from engine.runs.remote import RemoteRun, read_remote
+
+HERE = (
+    "The coordinator of this run is on this machine, which must stay on. The run goes on when the terminal and the "
+    "window are closed; it ends when this machine is switched off, and `resume` goes on from its last checkpoint."
+)
+WAY_OUT = "A profile of Slurm, or of a single host over ssh, takes runs that go on without this machine."
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run on a cluster."""
+
+    folder: RunFolder
+    """Its folder on this machine."""
+    profile: str
+    kind: str
+    submitted: float
+    """Seconds since the epoch."""
+    remote: RemoteRun | None = None
+    """Where the run executes, whose copy the folder here is; None where coordinator and folder are here."""
+
+    @property
+    def note(self) -> str:
+        """What a run needs whose coordinator is here, in words; empty for others."""
+        return "" if self.remote else f"{HERE} {WAY_OUT}"
+
+    @property
+    def number(self) -> str:
+        """Number of the job on the cluster; empty where the coordinator is here."""
+        return self.remote.job.partition(":")[0] if self.remote else ""
+
+    @property
+    def host(self) -> str:
+        """Host of the coordinator in words."""
+        return (self.remote.host if self.remote else "") or "this machine"
+
+
+def _list_folder() -> Path:
+    try:
+        return state_folder() / "jobs"
+    except RuntimeError as error:
+        raise UserError(f"Jobs have no place: {error}", hint="Set XDG_STATE_HOME to a folder.") from error
+
+
+def _file_of(folder: RunFolder) -> Path:
+    path = str(folder.path.absolute())
+    return _list_folder() / f"{hashlib.sha256(path.encode('utf-8', 'surrogateescape')).hexdigest()[:24]}.json"
+
+
+def note_job(folder: RunFolder, **values: Any) -> None:
+    """Put a run into the list. `values`: profile, kind and time of a run whose coordinator is here. Raises `RunError`
+    where the list cannot be written."""
+    file = _file_of(folder)
+    try:
+        file.parent.mkdir(0o700, parents=True, exist_ok=True)
+        write_json(file, {"run_dir": str(folder.path.absolute()), **values})
+    except OSError as error:
+        raise RunError(f"The job cannot be noted in {file.parent}: {error.strerror}.") from error
+
+
+def note_run_here(folder: RunFolder, profile: ClusterProfile) -> None:
+    """Put a run into the list whose coordinator is on this machine, unless that is a job of a cluster itself. A list
+    that cannot be written ends no run."""
+    if not os.environ.get(PROFILES_VARIABLE):
+        with contextlib.suppress(UserError):
+            note_job(folder, profile=profile.name, kind=profile.kind, submitted=round(time.time(), 3))
+
+
+def forget(folder: RunFolder) -> None:
+    """Take a run off the list."""
+    with contextlib.suppress(OSError):
+        _file_of(folder).unlink()
+
+
+def jobs() -> list[Job]:
+    """Return the jobs of this user, the newest first. Those whose folder here is gone are forgotten."""
+    return sorted(_listed(), key=lambda job: -job.submitted)
+
+
+def _listed() -> Iterator[Job]:
+    for file in sorted(_list_folder().glob("*.json")):
+        with contextlib.suppress(UserError, OSError, ValueError, KeyError, TypeError):
+            noted = json.loads(file.read_text(encoding="utf-8"))
+            folder = RunFolder(Path(noted["run_dir"]))
+            if not folder.path.exists():
+                file.unlink()
+            elif (remote := read_remote(folder.path)) is not None:
+                yield Job(folder, remote.profile, remote.kind, remote.submitted, remote)
+            elif "profile" in noted:
+                yield Job(folder, str(noted["profile"]), str(noted["kind"]), float(noted["submitted"]))
