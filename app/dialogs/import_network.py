@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QDialog,
     QFileDialog,
@@ -34,6 +35,7 @@ INPUTS_HELP = (
     "A class is built, run once and exported by torch: sizes of one sample, inputs separated by commas, indices as "
     "128:int64; arguments as in a call."
 )
+SOURCE_HELP = "The file is read without running it; to compare its numbers with the network's, its class has to run."
 SIZES_HELP = "For sizes that the file leaves free. Usually not needed"
 
 
@@ -157,6 +159,9 @@ class ImportDialog(QDialog):
                 self.state.say("Without trust the file is not run, and nothing can be imported from it.", "error")
                 return
             values |= self.module.values()
+        elif self.module.is_source and not (self.module.runs.isChecked() and self._may_run()):
+            self.module.runs.setChecked(False)
+            values["compares"] = not trust.is_trusted(self._source)  # without trust, the report says what is missing
         self._set_busy(is_busy=True)
         self.state.say("Reading the file… the first time takes a few seconds.", "help")
         self._request = self._server.request("import", values, self._take, self._fail, self._on_progress)
@@ -165,7 +170,8 @@ class ImportDialog(QDialog):
         """Return whether the code of the file may run, after asking for trust in its folder."""
         if trust.is_trusted(self._source):
             return True
-        question = f"To import {self.module.name}, {self._source.name} has to run. May it?"
+        purpose = f"import {self.module.name}" if self.module.name else "compare its numbers"
+        question = f"To {purpose}, {self._source.name} has to run. May it?"
         if not messages.ask_to_trust(self, [self._source.name], [self._source.parent], question):
             return False
         trust.trust(self._source.parent)
@@ -210,7 +216,8 @@ class ImportDialog(QDialog):
 
 
 class ModuleFields(QWidget):
-    """Which class of a Python file to build and export, with sizes of its inputs and arguments."""
+    """What to import of a Python file: exported source, whose class may run to compare its numbers, or a class to build
+    and export, with sizes of its inputs and arguments."""
 
     def __init__(self, source: Path) -> None:
         super().__init__()
@@ -223,35 +230,52 @@ class ModuleFields(QWidget):
                 self.refusal = str(error)
         self.choice = QComboBox()
         self.choice.setAccessibleName("What to import of the file")
+        self.is_python = source.suffix.lower() == ".py"
         if EXPORTED in names or not names:
             self.choice.addItem("Source that Netwright exported", "")
         for name in names:
             self.choice.addItem(f"class {name}", name)
+        self.runs = QCheckBox("Run the class to compare its numbers")
+        self.runs.setChecked(self.is_python and trust.is_trusted(source))
         self._inputs, self._arguments = QLineEdit(), QLineEdit()
         self._inputs.setPlaceholderText("3x224x224")
         self._arguments.setPlaceholderText("num_classes=10")
+        self._make_grid()
+        self.choice.currentIndexChanged.connect(self._show_fields)
+        self._show_fields()
+
+    def _make_grid(self) -> None:
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(8)
+        self._of_class: list[QWidget] = [self._inputs, self._arguments]
         fields = (("&What", self.choice), ("&Inputs", self._inputs), ("&Arguments", self._arguments))
         for row, (text, field) in enumerate(fields):
             label = QLabel(text)
             label.setBuddy(field)
             grid.addWidget(label, row, 0)
             grid.addWidget(field, row, 1)
-        note = QLabel(INPUTS_HELP)
-        note.setWordWrap(True)
-        theme.mark(note, "role", "help")
-        grid.addWidget(note, len(fields), 1)
+            if field is not self.choice:
+                self._of_class.append(label)
+        grid.addWidget(self.runs, len(fields), 1)
+        self._note = QLabel()
+        self._note.setWordWrap(True)
+        theme.mark(self._note, "role", "help")
+        grid.addWidget(self._note, len(fields) + 1, 1)
         grid.setColumnMinimumWidth(0, LABEL_WIDTH)
         grid.setColumnStretch(1, 1)
-        self.choice.currentIndexChanged.connect(self._show_fields)
-        self._show_fields()
 
     def _show_fields(self, _: int = 0) -> None:
-        self._inputs.setEnabled(bool(self.name))
-        self._arguments.setEnabled(bool(self.name))
+        for widget in self._of_class:
+            widget.setVisible(bool(self.name))
+        self.runs.setVisible(not self.name)
+        self._note.setText(INPUTS_HELP if self.name else SOURCE_HELP)
+
+    @property
+    def is_source(self) -> bool:
+        """Whether source that Netwright exported is chosen."""
+        return self.is_python and not self.name
 
     @property
     def name(self) -> str:

@@ -64,8 +64,12 @@ def run(arguments: argparse.Namespace) -> int:
         )
     else:
         from engine.exchange.importing.importer import import_file
+        from engine.user_code import trust
 
-        report = import_file(Path(arguments.file), arguments.output, sizes=sizes, replaces=arguments.force)
+        source = Path(arguments.file)
+        if arguments.trust and source.suffix.lower() == ".py":
+            trust.grant(source.resolve().parent)
+        report = import_file(source, arguments.output, sizes=sizes, replaces=arguments.force)
     written = report.write()
     if arguments.json:
         files = {

@@ -213,7 +213,8 @@ def _check_data(values: dict[str, Any]) -> Answer:
 def _import(values: dict[str, Any]) -> Answer:
     """Import a file, in a process that ends with this request: it reads a stranger's file and computes with torch.
 
-    `class` names a module of a Python file, which runs in a process of its own if its folder is trusted.
+    `class` names a module of a Python file, which runs in a process of its own if its folder is trusted; `compares`
+    false leaves out the comparison with the original.
     """
     sizes = {str(name): int(size) for name, size in (values.get("sizes") or {}).items()}
     path, to, replaces = Path(values["path"]), Path(values["to"]), values.get("replaces") is True
@@ -225,7 +226,8 @@ def _import(values: dict[str, Any]) -> Answer:
         return import_module(path, str(name), to, examples, built_with, sizes=sizes, replaces=replaces).write()
     from engine.exchange.importing.importer import import_file
 
-    return import_file(path, to, sizes=sizes, replaces=replaces).write()
+    compares = values.get("compares") is not False
+    return import_file(path, to, sizes=sizes, compares=compares, replaces=replaces).write()
 
 
 # ---- weights ----

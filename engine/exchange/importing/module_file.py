@@ -123,29 +123,31 @@ def _exported(
     sys.stdout = sys.stderr
     torch.manual_seed(1)
     inputs = tuple(example.tensor() for example in examples)
-    module = _built(path, name, given)
-    with _failing(path, "it fails on inputs of these sizes"), torch.no_grad():
+    module = built(path, name, given)
+    with failing(path, "it fails on inputs of these sizes"), torch.no_grad():
         module(*inputs)
     program, notes = _program(module, inputs, path)
     torch.export.save(program, target)
     return {"notes": [*notes, _agreement(module, program, examples, path)]}
 
 
-def _built(path: Path, name: str, given: tuple[list[Any], dict[str, Any]]) -> torch.nn.Module:
+def built(path: Path, name: str, given: tuple[list[Any], dict[str, Any]]) -> torch.nn.Module:
+    """Return the module `name` of a file, built with positional and named arguments, for inference. The file runs in
+    this process. Raises `UserError` with the line that fails."""
     sys.path.insert(0, str(path.resolve().parent))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise UserError(f"{path.name} cannot be imported as Python.")
     code = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = code
-    with _failing(path, "it cannot be imported"):
+    with failing(path, "it cannot be imported"):
         spec.loader.exec_module(code)
     if not hasattr(code, name):
         known = ", ".join(one for one in vars(code) if _is_own(code, one))
         raise UserError(f"{path.name} has no class '{name}'.", hint=f"It has {known or 'none'}.", code="not_found")
     made = getattr(code, name)
     if not isinstance(made, torch.nn.Module):
-        with _failing(path, f"{name} cannot be built", hint="Give what it takes: --args 'num_classes=10'"):
+        with failing(path, f"{name} cannot be built", hint="Give what it takes: --args 'num_classes=10'"):
             made = made(*given[0], **given[1])
     if not isinstance(made, torch.nn.Module):
         raise UserError(f"{name} of {path.name} gives a {type(made).__name__}, not an nn.Module.")
@@ -166,7 +168,7 @@ def _program(
         warnings.simplefilter("ignore")
         with contextlib.suppress(Exception):  # whatever it is, the second try says it
             return torch.export.export(module, inputs, dynamic_shapes=tuple({0: batch} for _ in inputs)), []
-        with _failing(path, "torch.export cannot follow it", hint=WAY_OUT):
+        with failing(path, "torch.export cannot follow it", hint=WAY_OUT):
             program = torch.export.export(module, tuple(one[:1] for one in inputs))
     return program, ["The code fixes the number of samples, so it was exported for one sample at a time."]
 
@@ -179,7 +181,7 @@ def _agreement(
 
     count = 1 if program.graph_signature.user_inputs and _is_fixed(program) else SAMPLES
     inputs = tuple(example.tensor()[:count] for example in examples)
-    with _failing(path, "it fails on inputs of these sizes"), torch.no_grad():
+    with failing(path, "it fails on inputs of these sizes"), torch.no_grad():
         ours, theirs = (_pytree.tree_leaves(one(*inputs)) for one in (program.module(), module))
     pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if isinstance(a, torch.Tensor)]
     difference = max((float((a.double() - b.double()).abs().max()) for a, b in pairs if a.numel()), default=0.0)
@@ -194,8 +196,8 @@ def _is_fixed(program: torch.export.ExportedProgram) -> bool:
 
 
 @contextlib.contextmanager
-def _failing(path: Path, what: str, hint: str = "") -> Any:
-    """Context that says in words what fails in the user's code, with the line of it."""
+def failing(path: Path, what: str, hint: str = "") -> Any:
+    """Raise `UserError` with `what` in words, and the line, where the user's code in the file `path` fails inside."""
     try:
         yield
     except UserError:

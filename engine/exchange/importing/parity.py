@@ -335,8 +335,8 @@ def _compared(name: str, theirs: list[np.ndarray], ours: list[np.ndarray]) -> Co
         pairs = list(zip(theirs[start : start + BATCHES], ours[start : start + BATCHES], strict=True))
         if any(one.shape != other.shape for one, other in pairs):
             return Compared(name, float("inf"), 0.0, False)
-        a = np.concatenate([one.reshape(-1).astype(np.float64) for one, _ in pairs])
-        b = np.concatenate([other.reshape(-1).astype(np.float64) for _, other in pairs])
+        a = np.concatenate([_real(one) for one, _ in pairs])
+        b = np.concatenate([_real(other) for _, other in pairs])
         same = (a == b) | (np.isnan(a) & np.isnan(b))
         with np.errstate(invalid="ignore"):
             apart = np.where(same, 0.0, np.abs(a - b))
@@ -350,6 +350,12 @@ def _compared(name: str, theirs: list[np.ndarray], ours: list[np.ndarray]) -> Co
         if (worst.is_close, -_share(worst)) >= (row.is_close, -_share(row)) or start == 0:
             worst = row
     return worst
+
+
+def _real(array: np.ndarray) -> np.ndarray:
+    """Return the numbers of an output in a row; of complex ones the real and the imaginary parts."""
+    flat = array.reshape(-1)
+    return (np.stack([flat.real, flat.imag]).reshape(-1) if np.iscomplexobj(flat) else flat).astype(np.float64)
 
 
 def _share(one: Compared) -> float:

@@ -323,3 +323,43 @@ def test_a_class_of_a_python_file_runs_only_where_its_folder_is_trusted(
     assert request.given["class"] == "Wide"
     assert request.given["inputs"] == ["3x8x8", "12:int64"]
     assert request.given["arguments"] == "width=2"
+
+
+def test_exported_source_runs_to_compare_its_numbers_only_after_trust(
+    monkeypatch: pytest.MonkeyPatch, window: MainWindow, server: Engine, tmp_path: Path
+) -> None:
+    path = tmp_path / "net.py"
+    path.write_text("from torch import nn\nclass Network(nn.Module):\n    pass\n")
+    trusts = iter([False, True])
+    asked: list[str] = []
+
+    def trusted(parent: object, names: list[str], folders: list[Path], question: str) -> bool:
+        asked.append(question)
+        return next(trusts)
+
+    monkeypatch.setattr("app.messages.ask_to_trust", trusted)
+
+    def work(dialog: QWidget) -> None:
+        assert isinstance(dialog, ImportDialog)
+        runs = dialog.module.runs
+        assert runs.isVisible()
+        assert not runs.isChecked()
+        for is_checked in (False, True, True, False):
+            runs.setChecked(is_checked)
+            dialog.start()
+            dialog.cancel.click()
+        dialog.module.choice.setCurrentIndex(1)
+        assert not runs.isVisible()
+
+    def look(dialog: QWidget) -> None:
+        assert isinstance(dialog, ImportDialog)
+        assert dialog.module.runs.isChecked()
+
+    with Modal(work):
+        window.imports.start(path)
+    assert asked == ["To compare its numbers, net.py has to run. May it?"] * 2
+    requests = [one.given for one in server.asked if one.do == "import"]
+    assert [one.get("compares", True) for one in requests] == [True, True, True, False]  # the first two without trust
+    assert not any("class" in one for one in requests)
+    with Modal(look):
+        window.imports.start(path)

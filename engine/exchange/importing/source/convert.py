@@ -4,12 +4,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import torch
+
 from engine.core.errors import UserError, plural
 from engine.core.fields import path_part
 from engine.exchange.importing.report import OperatorRow, ReadNetwork
+from engine.exchange.importing.source import original
 from engine.exchange.importing.source.parsing import parse
 from engine.exchange.importing.source.walker import Built, Walker
-from engine.lowering.module import prefixes
+from engine.exchange.importing.values import BATCH, Tensor
+from engine.lowering.module import build, prefixes
 from engine.lowering.weights import State
 from engine.lowering.weights_file import read_weights_file
 from engine.network.analysis import analyse
@@ -29,7 +33,12 @@ def read(path: Path, sizes: Mapping[str, int]) -> ReadNetwork:
     network = _reaching(built)
     dropped = [layer.name for id, layer in built.layers.items() if id not in network.layers]
     notes = [f"left out, because nothing uses it: {', '.join(dropped[:10])}."] if dropped else []
-    state, more = _weights(path.with_suffix(".safetensors"), network, built.attributes)
+    names = _names(network, built.attributes)
+    file = path.with_suffix(".safetensors")
+    beside = read_weights_file(file)[0] if file.exists() else None
+    state, more = _weights(file.name, network, beside, names)
+    ends = [Tensor(value.port, value.type, (BATCH, *value.type.axes)) for value in built.outputs]
+    keys = {own: theirs for theirs, own in names.items()}
     counts = Counter(layer.type.label for layer in network.layers.values())
     rows = tuple(
         OperatorRow(label, count, count, 0, 0, 0, ((label, count),)) for label, count in sorted(counts.items())
@@ -37,11 +46,12 @@ def read(path: Path, sizes: Mapping[str, int]) -> ReadNetwork:
     return ReadNetwork(
         network,
         "PyTorch source",
-        "the source is not run. Its layers print as it stands.",
+        "the source is not run.",
         state=state,
         rows=rows,
         outputs=tuple(value.port for value in built.outputs),
         notes=(*notes, *more),
+        compare=lambda module: original.compared(path, module, network, ends, beside or {}, keys),
     )
 
 
@@ -58,24 +68,39 @@ def _reaching(built: Built) -> Network:
     return Network(layers, tuple(c for c in network.connections if c.target.layer in layers))
 
 
-def _weights(path: Path, network: Network, attributes: Mapping[str, Sequence[str]]) -> tuple[State, list[str]]:
-    """Return the weights of the file beside the source by our keys, and what is to be said about it."""
-    if not path.exists():
-        return {}, [f"There is no {path.name} beside the source, so the network has no weights yet."]
-    given, _ = read_weights_file(path)
+def _names(network: Network, attributes: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the prefixes of our keys by those of the class in the file."""
     ours = prefixes(network, analyse(network))
-    names = {
+    return {
         theirs: own for id, prefix in ours.items() for theirs, own in zip(attributes.get(id, ()), prefix, strict=False)
     }
-    state, left = {}, []
-    for key, value in given.items():
-        prefix = key
-        while prefix and prefix not in names:
-            prefix = prefix.rpartition(".")[0]
-        if prefix:
-            state[names[prefix] + key[len(prefix) :]] = value
-        else:
-            left.append(key)
-    shown = ", ".join(path_part(key) for key in left[:3])
-    notes = [f"{plural(len(left), 'tensor')} of {path.name} belong to no layer: {shown}."] if left else []
+
+
+def _weights(
+    file: str, network: Network, beside: Mapping[str, torch.Tensor] | None, names: Mapping[str, str]
+) -> tuple[State, list[str]]:
+    """Return the weights beside the source by our keys, and what is to be said about them: a layer whose sizes were
+    changed by hand begins anew."""
+    if beside is None:
+        return {}, [f"There is no {file} beside the source, so the network has no weights yet."]
+    found, left = original.with_prefixes(beside, names)
+    with torch.device("meta"):
+        own = build(network, analyse(network)).state_dict()
+    state = {key: value for key, value in found.items() if key in own and own[key].shape == value.shape}
+    changed = [key for key in found if key in own and key not in state]
+    left += [key for key in found if key not in own]
+    notes = []
+    if left:
+        belong = "belongs" if len(left) == 1 else "belong"
+        notes.append(f"{plural(len(left), 'tensor')} of {file} {belong} to no layer: {_shown(left)}.")
+    if changed:
+        verb = "has" if len(changed) == 1 else "have"
+        notes.append(
+            f"{plural(len(changed), 'tensor')} of {file} {verb} other sizes than the layer and {verb} been left out: "
+            f"{_shown(changed)}."
+        )
     return state, notes
+
+
+def _shown(keys: Sequence[str]) -> str:
+    return ", ".join(path_part(key) for key in keys[:3]) + (", ..." if keys[3:] else "")

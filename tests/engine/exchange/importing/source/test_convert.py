@@ -122,7 +122,7 @@ def test_weights_come_along_under_their_attributes(tmp_path: Path) -> None:
     found = load_file(report.weights)
     assert found.keys() == state.keys()
     assert all(torch.equal(found[key], state[key]) for key in state)
-    assert report.notes == ("1 tensor of edited.safetensors belong to no layer: stranger.",)
+    assert report.notes == ("1 tensor of edited.safetensors belongs to no layer: stranger.",)
 
 
 def test_edits_by_hand_are_understood(tmp_path: Path) -> None:
