@@ -68,9 +68,9 @@ def profile_of(project: Project, name: str | None) -> ClusterProfile | None:
 
 
 def is_job(profile: ClusterProfile) -> bool:
-    """Return whether a run on this cluster is a job of its own there: Ray, and several hosts that ssh reaches, take
-    the workers of a run whose coordinator is here, and so do the nodes of the job that this process is in."""
-    return (profile.kind == "slurm" and not is_in_job()) or (profile.kind == "ssh" and len(profile.hosts) == 1)
+    """Return whether a run on this cluster is a job of its own there. Otherwise it has workers there, and its
+    coordinator here; so have the nodes of the job that this process is in."""
+    return profile.takes_jobs and not (profile.kind == "slurm" and is_in_job())
 
 
 def words_for_here(folder: RunFolder) -> str:

@@ -71,14 +71,15 @@ def bundle(project: Project, base: Path, code: dict[str, bytes], profile: Cluste
     files |= collector.files
     if takes_nodes(profile):
         # As the nodes know it: no host to log in to, and paths that are their own.
-        files[PROFILES] = exported(profile.replace(address="", path_map=())).encode()
+        address = profile.address if profile.kind == "ray" else ""
+        files[PROFILES] = exported(profile.replace(address=address, path_map=(), coordinator="here")).encode()
     files[f"{PROJECT}/{NAME}"] = dumps(changed).encode()
     return Bundle(files, collector.num_bytes)
 
 
 def takes_nodes(profile: ClusterProfile) -> bool:
     """Return whether a job of the profile has several nodes, on which the run starts agents for its workers."""
-    return profile.kind == "slurm" and profile.nodes > 1
+    return profile.kind == "ray" or (profile.kind == "slurm" and profile.nodes > 1)
 
 
 def environment_of(project: Project, profile: ClusterProfile) -> EnvironmentOptions:
@@ -87,7 +88,8 @@ def environment_of(project: Project, profile: ClusterProfile) -> EnvironmentOpti
     options = project.environment
     values = {name: value for name, value in options.changed().items() if name not in ("target", "cluster")}
     if takes_nodes(profile):
-        values.pop("num_workers", None)
+        if profile.kind == "slurm":  # the nodes of the job have room for those of the profile
+            values.pop("num_workers", None)
         return type(options)(**{**values, "target": "parallel", "cluster": profile.name})
     if profile.gpus_per_worker:
         target = "multi-gpu" if profile.workers * profile.gpus_per_worker > 1 else "gpu"

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.cluster.hosts import UnreachableHostError
-from engine.cluster.jobs import remote_of, sync
+from engine.cluster.jobs import host_of, remote_of, sync
 from engine.core.child_process import module_command, module_environment
 from engine.core.errors import RunError, UserError
 from engine.core.files import ROOT
@@ -69,17 +69,19 @@ def follow_to_end(folder: RunFolder, lock: int, wait: Callable[[float], None] = 
     """Copy what is new of a run until it has ended or its job is gone. `wait` waits so many seconds."""
     with contextlib.suppress(OSError, UserError):
         update_info(folder, coordinator=os.getpid())
-    wait_s = usual = POLL_BY_SSH_S if remote_of(folder).host else POLL_S
-    while is_open(folder):
-        restore_lock(folder, lock)
-        try:
-            sync(folder)
-            wait_s = usual
-        except UnreachableHostError as error:
-            _note_lost(folder, error)
-            wait_s = min(LONGEST_WAIT_S, 2 * wait_s)
-        if is_open(folder):
-            wait(wait_s)
+    remote = remote_of(folder)
+    wait_s = usual = POLL_BY_SSH_S if remote.kind != "ray" and remote.host else POLL_S
+    with host_of(remote) as host:
+        while is_open(folder):
+            restore_lock(folder, lock)
+            try:
+                sync(folder, host)
+                wait_s = usual
+            except UnreachableHostError as error:
+                _note_lost(folder, error)
+                wait_s = min(LONGEST_WAIT_S, 2 * wait_s)
+            if is_open(folder):
+                wait(wait_s)
 
 
 def _note_lost(folder: RunFolder, error: UserError) -> None:

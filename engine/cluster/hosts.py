@@ -51,6 +51,9 @@ class Host:
     def __str__(self) -> str:
         return self.name or "this machine"
 
+    def close(self) -> None:
+        """End what is kept of the connection; nothing for this machine and for ssh."""
+
     @property
     def _interpreter(self) -> tuple[str, ...]:
         """Command of the Python that runs `host_script`, without packages, which it does not need."""
@@ -142,7 +145,7 @@ class Host:
             try:
                 with tarfile.open(fileobj=process.stdin, mode="w|", dereference=True) as archive:
                     for name, content in files.items():
-                        _add(archive, name, content)
+                        add_to_archive(archive, name, content)
                         if time.monotonic() > deadline:
                             raise UnreachableHostError(f"{self} has not taken the files within {timeout_s:g} s.")
                 process.stdin.close()
@@ -174,7 +177,8 @@ class Host:
             self._communicate(process, None, min(timeout_s, ANSWER_S))
 
 
-def _add(archive: tarfile.TarFile, name: str, content: Path | bytes) -> None:
+def add_to_archive(archive: tarfile.TarFile, name: str, content: Path | bytes) -> None:
+    """Add a file, a folder, or bytes as a file."""
     if isinstance(content, Path):
         archive.add(content, arcname=name)
         return

@@ -26,7 +26,11 @@ HERE = (
     "The coordinator of this run is on this machine, which must stay on. The run goes on when the terminal and the "
     "window are closed; it ends when this machine is switched off, and `resume` goes on from its last checkpoint."
 )
-WAY_OUT = "A profile of Slurm, or of a single host over ssh, takes runs that go on without this machine."
+OTHERS = "A profile of Slurm, or of a single host over ssh, takes runs that go on without this machine."
+ON_RAY = (
+    "To let a node of Ray direct the next ones: netwright-engine cluster edit {profile} --set coordinator=cluster "
+    "--set storage=FOLDER, with a folder that all nodes see."
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,8 @@ class Job:
     @property
     def note(self) -> str:
         """What a run needs whose coordinator is here, in words; empty for others."""
-        return "" if self.remote else f"{HERE} {WAY_OUT}"
+        way_out = ON_RAY.format(profile=self.profile) if self.kind == "ray" else OTHERS
+        return "" if self.remote else f"{HERE} {way_out}"
 
     @property
     def number(self) -> str:

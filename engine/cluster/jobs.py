@@ -13,15 +13,17 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from engine.cluster.bundle import bundle, job_script
 from engine.cluster.hosts import Host, hosts_of
 from engine.cluster.job_list import forget, jobs, note_job
+from engine.cluster.profile_file import find_profile
 from engine.cluster.profiles import ClusterProfile
+from engine.cluster.ray_host import RayHost
 from engine.core.errors import RunError, UserError
 from engine.core.files import remove, without_checksum, write_atomically, write_checked_json
 from engine.project import user_code
@@ -52,10 +54,10 @@ def submit(project: Project, project_path: Path | None, run_dir: Path | None, pr
 
     Its code is trusted. Raises `UserError` for the project, `RunError` for the cluster.
     """
-    if profile.kind == "ray":
+    if not profile.takes_jobs:
         raise UserError(
-            f"The profile '{profile.name}' is of Ray, which takes no runs to leave behind.",
-            hint="Train without --detach, or use a profile of Slurm or ssh.",
+            f"The profile '{profile.name}' takes no runs to leave behind: their coordinator is on this machine.",
+            hint="Set coordinator=cluster for a profile of Ray, or use one of Slurm, or of a single host over ssh.",
         )
     source = _origin(project_path)
     user_code.ready(project, source.code_base, source.code)
@@ -63,8 +65,24 @@ def submit(project: Project, project_path: Path | None, run_dir: Path | None, pr
         raise UserError("The project has no data to learn from.", hint="Choose a data source first.")
     check(project).refuse_errors()
     code = user_code.contents(project)
-    packed = bundle(project, source.base, code, profile)
-    host = hosts_of(profile)[0]
+    host = _host(profile)
+    try:
+        return _submitted(project, project_path, run_dir, profile, code, host)
+    finally:
+        host.close()
+
+
+def _submitted(
+    project: Project,
+    project_path: Path | None,
+    run_dir: Path | None,
+    profile: ClusterProfile,
+    code: Mapping[str, bytes],
+    host: Host,
+) -> RunFolder:
+    """Copy a run that has been checked to the cluster, start its job, and return its folder here."""
+    there = profile.replace(address=host.address()) if isinstance(host, RayHost) else profile
+    packed = bundle(project, _origin(project_path).base, dict(code), there)
     job_name = f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{secrets.token_hex(3)}"
     wanted = f"{(profile.storage or DEFAULT_STORAGE).rstrip('/')}/{job_name}"
     folder_there = str(host.ask("prepare", folder=wanted)["folder"])
@@ -76,12 +94,17 @@ def submit(project: Project, project_path: Path | None, run_dir: Path | None, pr
         with contextlib.suppress(UserError):
             host.ask("delete", folder=folder_there)
         raise
-    kind: Literal["slurm", "ssh"] = "slurm" if profile.kind == "slurm" else "ssh"
+    kind = cast(Literal["ray", "slurm", "ssh"], profile.kind)
     remote = RemoteRun(
-        profile=profile.name, kind=kind, host=host.name, folder=folder_there, job="", submitted=time.time()
+        profile=profile.name,
+        kind=kind,
+        host=host.name,
+        folder=folder_there,
+        job="",
+        submitted=time.time(),
     )
     try:
-        started(folder, remote)
+        started(folder, remote, host)
     except UserError as error:
         _end_here(folder, "failed", str(error), error.code)
         raise
@@ -89,9 +112,25 @@ def submit(project: Project, project_path: Path | None, run_dir: Path | None, pr
     return folder
 
 
-def started(folder: RunFolder, remote: RemoteRun) -> RemoteRun:
+def _host(profile: ClusterProfile) -> Host:
+    """Return the host of a profile that takes jobs."""
+    return RayHost(profile) if profile.kind == "ray" else hosts_of(profile)[0]
+
+
+@contextlib.contextmanager
+def host_of(remote: RemoteRun) -> Iterator[Host]:
+    """Give the host of a run on a cluster, and end the connection to it. Raises `UserError` where the profile of a Ray
+    is gone, which says how to reach it."""
+    host = RayHost(find_profile(remote.profile)) if remote.kind == "ray" else Host(remote.host)
+    try:
+        yield host
+    finally:
+        host.close()
+
+
+def started(folder: RunFolder, remote: RemoteRun, host: Host) -> RemoteRun:
     """Start the job of a run, also again, and return its new record. Raises `RunError`."""
-    number = Host(remote.host).ask("start", SUBMIT_S, folder=remote.folder, kind=remote.kind)["job"]
+    number = host.ask("start", SUBMIT_S, folder=remote.folder, kind=remote.kind)["job"]
     remote = replace(remote, job=str(number), job_state="waiting", reason="", lost="", seen=time.time())
     write_remote(folder.path, remote)
     return remote
@@ -102,7 +141,8 @@ def resume(folder: RunFolder) -> None:
     remote = remote_of(folder)
     if folder.is_alive() or (remote.job_state not in ("ended", "gone") and folder.read_info().state not in ENDS):
         raise RunError(f"The run in {folder.path} is at work on its cluster.", hint="`follow` shows it.")
-    started(folder, remote)
+    with host_of(remote) as host:
+        started(folder, remote, host)
     update_info(folder, state="starting", exit_code=None, resumed="resumed on request")
     folder.result.unlink(missing_ok=True)
 
@@ -157,10 +197,10 @@ def delete(folder: RunFolder) -> None:
         forget(folder)
         return
     remote = remote_of(folder)
-    host = Host(remote.host)
-    if remote.job and remote.job_state not in ("ended", "gone"):
-        host.ask("cancel", job=remote.job, kind=remote.kind, now=True)
-    host.ask("delete", folder=remote.folder)
+    with host_of(remote) as host:
+        if remote.job and remote.job_state not in ("ended", "gone"):
+            host.ask("cancel", job=remote.job, kind=remote.kind, now=True)
+        host.ask("delete", folder=remote.folder)
     if folder.read_info().state not in ENDS:
         _end_here(folder, "stopped", "its job was deleted", "")
     with contextlib.suppress(OSError):
@@ -185,14 +225,16 @@ def _end_run_here(folder: RunFolder) -> None:
 # ---- copying ----
 
 
-def sync(folder: RunFolder) -> RemoteRun:
+def sync(folder: RunFolder, host: Host | None = None) -> RemoteRun:
     """Pass requests on, copy what is new, and return what is known then. Fetches the weights of a run that has ended.
 
-    Only one process calls it at a time: the one that holds the lock. Raises `UnreachableHostError` where the host does
-    not answer; nothing is lost then.
+    Only one process calls it at a time: the one that holds the lock. `host`: the connection, where one is kept. Raises
+    `UnreachableHostError` where the host does not answer; nothing is lost then.
     """
     remote = remote_of(folder)
-    host = Host(remote.host)
+    if host is None:
+        with host_of(remote) as connected:
+            return sync(folder, connected)
     if _pass_requests(folder, host, remote):
         _end_here(folder, "stopped", "stopped on request, before its job began", "")
         remote = replace(remote, job_state="ended", seen=time.time(), lost="")
@@ -209,7 +251,7 @@ def sync(folder: RunFolder) -> RemoteRun:
     info = answer["run.json"]
     state = str(info.get("state", "")) if isinstance(info, dict) else ""
     if remote.job_state == "gone" and state in ENDS:
-        fetch(folder, remote)
+        fetch(folder, remote, host)
         remote = replace(remote, job_state="ended")
     elif remote.job_state == "gone" and not answer["is_locked"]:
         remote = _gone(folder, remote, answer)
@@ -290,12 +332,16 @@ def _take_info(folder: RunFolder, data: Mapping[str, Any]) -> None:
         write_info(folder, info)
 
 
-def fetch(folder: RunFolder, remote: RemoteRun, *, checkpoints: bool = False) -> None:
+def fetch(folder: RunFolder, remote: RemoteRun, host: Host | None = None, *, checkpoints: bool = False) -> None:
     """Copy the weights and results of a run, and its checkpoints, from the cluster. Raises `RunError`."""
+    if host is None:
+        with host_of(remote) as connected:
+            fetch(folder, remote, connected, checkpoints=checkpoints)
+        return
     target = folder.path / f".{secrets.token_hex(8)}.tmp"
     try:
         target.mkdir(0o700)
-        Host(remote.host).get(remote.folder, target, checkpoints=checkpoints)
+        host.get(remote.folder, target, checkpoints=checkpoints)
         info = json.loads((target / "run.json").read_text(encoding="utf-8"))
         for name in ("best", "last", "checkpoints", "result.json", "data.json", "metrics.json"):
             if (target / name).exists():

@@ -62,6 +62,19 @@ class ClusterProfile(Record):
         group="Cluster",
         matlab="Host",
     )
+    coordinator = Choice(
+        "here",
+        options=("here", "cluster"),
+        notes={
+            "here": "On this machine, which must stay on",
+            "cluster": "On a node of Ray; runs go on when this machine is off",
+        },
+        help="Where the process is that directs a run. With cluster, the run and its data are copied to the storage, "
+        "which all nodes must see. Default here",
+        group="Cluster",
+        visible_when=_kind("ray"),
+        matlab="batch",
+    )
     workers = Int(
         2,
         low=1,
@@ -192,6 +205,14 @@ class ClusterProfile(Record):
         return tuple(part for part in re.split(r"[;,\s]+", self.address) if part)
 
     @property
+    def takes_jobs(self) -> bool:
+        """Whether a run is a job of its own there, which goes on without this machine. Other profiles give workers to
+        a run whose coordinator is here."""
+        if self.kind == "ray":
+            return self.coordinator == "cluster"
+        return self.kind == "slurm" or len(self.hosts) == 1
+
+    @property
     def workers_per_node(self) -> int:
         """Workers that a node of Slurm takes."""
         return -(-self.workers // self.nodes)
@@ -206,6 +227,9 @@ class ClusterProfile(Record):
         for name in ("storage", *(() if self.environment != "container" else ("container",))):
             if (path := getattr(self, name)) and not PurePosixPath(path).is_absolute():
                 found.append(FieldError(name, f"expected a path from the root, such as /shared/me, received '{path}'."))
+        if self.kind == "ray" and self.coordinator == "cluster" and not self.storage:
+            message = "is empty, and the coordinator is on the cluster: name a folder that all of its nodes see."
+            found.append(FieldError("storage", message))
         found += [
             FieldError("path_map", f"expected paths from the root on both sides, received '{here}={there}'.")
             for here, there in self.path_map

@@ -60,10 +60,11 @@ def token_file(profile: ClusterProfile) -> Path:
 
 def ray_environment(profile: ClusterProfile) -> dict[str, str]:
     """Return the environment variables of a process that uses the cluster. Raises `UnavailableError` without a
-    token."""
+    token: in a file, or in the variable RAY_AUTH_TOKEN, as processes of a Ray may have it that was started so."""
+    is_given = not profile.token_file and bool(os.environ.get("RAY_AUTH_TOKEN"))
     return {
         "RAY_AUTH_MODE": "token",
-        "RAY_AUTH_TOKEN_PATH": str(token_file(profile)),
+        **({} if is_given else {"RAY_AUTH_TOKEN_PATH": str(token_file(profile))}),
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     }

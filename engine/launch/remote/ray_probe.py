@@ -8,6 +8,7 @@ answer is a line with `answer`, or with `refused` and `hint`. What it has starte
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -28,6 +29,21 @@ TASK_S = 60.0
 def sees(asked: dict[str, Any]) -> dict[str, Any]:
     """Return whether a file is there."""
     return {"is_there": os.path.isfile(os.path.expanduser(asked["path"]))}
+
+
+def make_sample(asked: dict[str, Any]) -> dict[str, Any]:
+    """Make a folder with a file in it; return how fast its disk is written, and the free bytes."""
+    host_script.prepare(asked)
+    found = host_script.storage(asked)
+    with open(os.path.join(found["folder"], "sample"), "w"):
+        pass
+    return found
+
+
+def remove(asked: dict[str, Any]) -> dict[str, Any]:
+    """Delete a folder that `make_sample` has made."""
+    shutil.rmtree(asked["folder"], ignore_errors=True)
+    return {}
 
 
 def answered(function: OnNode, asked: dict[str, Any]) -> dict[str, Any]:
@@ -71,23 +87,28 @@ def run_probe(python: list[str], program: bytes, folder: str, rank: int, world: 
         return {**where, "said": done.stderr.strip().rpartition("\n")[2][-300:] or f"code {done.returncode}"}
 
 
+def connect_to(profile: ClusterProfile) -> None:
+    """Connect this process to the Ray of a profile. Raises `UserError` with the way out."""
+    os.environ.update(ray_environment(profile))
+    try:
+        connect(profile.address)
+    except RunError as error:
+        words = str(error)
+        if "mismatch" in words.lower():
+            hint = "Install the version of Ray that the cluster has: pip install ray==VERSION."
+        elif "token" in words.lower() or "unauth" in words.lower() or "refuses" in words:
+            hint = f"token_file of the profile {profile.name} must hold the cluster's token."
+        else:
+            hint = "See whether it runs on the host of its head: ray status."
+        raise RunError(words, hint=hint) from error
+
+
 class RayProbe:
     """What a profile can do on a Ray cluster that this process is connected to."""
 
     def __init__(self, profile: ClusterProfile) -> None:
         """Connect. Raises `UserError`."""
-        os.environ.update(ray_environment(profile))
-        try:
-            connect(profile.address)
-        except RunError as error:
-            words = str(error)
-            if "mismatch" in words.lower():
-                hint = "Install the version of Ray that the cluster has: pip install ray==VERSION."
-            elif "token" in words.lower() or "unauth" in words.lower() or "refuses" in words:
-                hint = f"token_file of the profile {profile.name} must hold the cluster's token."
-            else:
-                hint = "See whether it runs on the host of its head: ray status."
-            raise RunError(words, hint=hint) from error
+        connect_to(profile)
         import ray
 
         self._ray, self._profile = ray, profile
@@ -111,6 +132,14 @@ class RayProbe:
     def sees(self, path: str) -> list[dict[str, Any]]:
         """Return for each node whether it sees a file."""
         return self._on_nodes(sees, {"path": path})
+
+    def make_sample(self, **asked: Any) -> dict[str, Any]:
+        """Make a folder with a file on the first node."""
+        return self._on_nodes(make_sample, asked, most=1)[0]
+
+    def remove(self, folder: str) -> None:
+        """Delete that folder again."""
+        self._on_nodes(remove, {"folder": folder}, most=1)
 
     def task(self) -> dict[str, Any]:
         """Return where one worker runs. Raises `RunError` where there is no room."""
@@ -144,9 +173,7 @@ class RayProbe:
     def _nodes(self) -> list[dict[str, Any]]:
         return [node for node in self._ray.nodes() if node["Alive"]]
 
-    def _on_nodes(
-        self, function: Callable[[dict[str, Any]], dict[str, Any]], asked: dict[str, Any]
-    ) -> list[dict[str, Any]]:
+    def _on_nodes(self, function: OnNode, asked: dict[str, Any], most: int = MOST_NODES) -> list[dict[str, Any]]:
         """Return what a function of the script of hosts gives on each node that can have workers."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -155,7 +182,7 @@ class RayProbe:
             self._ray.remote(answered)
             .options(num_cpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False))
             .remote(function, asked)
-            for node in able[:MOST_NODES]
+            for node in able[:most]
         ]
         answers = self._ray.get(tasks, timeout=2 * TASK_S)
         if refused := next(((n, a["said"]) for n, a in zip(able, answers, strict=False) if "said" in a), None):
@@ -195,19 +222,20 @@ class RayProbe:
         return self._ray.remote(function).options(num_cpus=cpus, num_gpus=gpus, scheduling_strategy=strategy)
 
 
-def main() -> int:
-    """Answer until the input is closed; return the exit code."""
+def serve(connected: Callable[[ClusterProfile], Any]) -> int:
+    """Answer until the input is closed; return the exit code. `connected` gives what has the methods that are asked
+    for, and `reach` for the first answer."""
     answers = os.dup(1)
     os.dup2(2, 1)  # Ray prints
-    probe: RayProbe | None = None
+    server: Any = None
     for line in sys.stdin:
         asked = json.loads(line)
         try:
-            if probe is None:
-                probe = RayProbe(ClusterProfile(**asked))
-                answer: Any = probe.reach()
+            if server is None:
+                server = connected(ClusterProfile(**asked))
+                answer: Any = server.reach()
             else:
-                answer = getattr(probe, asked.pop("do"))(**asked)
+                answer = getattr(server, asked.pop("do"))(**asked)
             said = {"answer": answer}
         except UserError as error:
             said = {"refused": str(error).removesuffix(error.hint).strip(), "hint": error.hint}
@@ -218,4 +246,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(serve(RayProbe))

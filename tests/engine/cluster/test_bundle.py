@@ -152,3 +152,17 @@ def test_the_python_of_a_profile_is_a_command_of_the_shell() -> None:
         ({"environment": "wheel"}, '"$HOME"/.local/share/netwright/environment/bin/python'),
     ):
         assert module.python_words(PROFILE.replace(**values)) == words
+
+
+def test_a_job_of_ray_has_a_profile_whose_coordinator_is_where_the_job_is(tmp_path: Path) -> None:
+    values = {"coordinator": "cluster", "storage": "/shared", "path_map": {"/a": "/b"}, "token_file": "/home/me/token"}
+    profile = ClusterProfile(name="ray", kind="ray", address="10.0.0.1:6379", workers=4, **values)
+    asked = EnvironmentOptions(target="parallel", cluster="other", num_workers=3, min_workers=2)
+    packed = bundle(Project(environment=asked), tmp_path, {}, profile)
+    text = packed.files["clusters.toml"]
+    assert isinstance(text, bytes)
+    assert "token" not in text.decode()
+    (there,) = imported(text.decode(), "clusters.toml")
+    assert (there.address, there.coordinator, there.path_map, there.workers) == ("10.0.0.1:6379", "here", (), 4)
+    options = module.environment_of(Project(environment=asked), profile)
+    assert (options.target, options.cluster, options.num_workers, options.min_workers) == ("parallel", "ray", 3, 2)

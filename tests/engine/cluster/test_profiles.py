@@ -1,5 +1,6 @@
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -105,6 +106,7 @@ def test_a_file_with_mistakes_is_refused_in_words(file: Path, text: str, message
         ({"name": ""}, "needs a name"),
         ({"address": ""}, r"lab\.address: Ray needs host:port"),
         ({"kind": "ssh", "address": " "}, "ssh needs a host"),
+        ({"kind": "ray", "address": "auto", "coordinator": "cluster"}, "name a folder that all of its nodes see"),
         ({"kind": "slurm", "address": "a; b"}, "slurm has one address, received 2"),
         ({"kind": "ssh", "address": "node1; -oProxyCommand=x"}, "'-oProxyCommand=x' is no host"),
         ({"address": "anna:secret@head:6379"}, "is no host"),
@@ -151,3 +153,17 @@ def test_a_path_is_mapped_by_its_longest_match() -> None:
     assert mapped.remote_path("/data/images/cat.png") == "/fast/cat.png"
     assert mapped.remote_path("/data/table.csv") == "/shared/data/table.csv"
     assert mapped.remote_path("/database") is None
+
+
+@pytest.mark.parametrize(
+    ("values", "takes"),
+    [
+        ({"kind": "ray", "address": "auto"}, False),
+        ({"kind": "ray", "address": "auto", "coordinator": "cluster", "storage": "/shared"}, True),
+        ({"kind": "ssh", "address": "a"}, True),
+        ({"kind": "ssh", "address": "a; b"}, False),
+        ({"kind": "slurm", "nodes": 2}, True),
+    ],
+)
+def test_a_profile_takes_jobs_where_their_coordinator_is_there(values: dict[str, Any], takes: bool) -> None:
+    assert ClusterProfile(name="lab", **values).takes_jobs == takes

@@ -1,0 +1,82 @@
+"""The nodes of a Ray cluster as one host, whose jobs go on without this machine: `engine.launch.remote.ray_jobs`."""
+
+import os
+import tarfile
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.cluster import host_script
+from engine.cluster.hosts import ANSWER_S, COPY_S, Host, UnreachableHostError, add_to_archive, python_of
+from engine.cluster.profiles import ClusterProfile
+from engine.cluster.ray_process import RayProcess
+from engine.core.errors import RunError
+
+MODULE = "engine.launch.remote.ray_jobs"
+CONNECT_S = 60.0
+
+
+class RayHost(Host):
+    """A Ray cluster on whose nodes programs run. Connects at the first request, and again where Ray was lost."""
+
+    def __init__(self, profile: ClusterProfile) -> None:
+        super().__init__(profile.address, python_of(profile))
+        self._profile = profile
+        self._connection: RayProcess | None = None
+
+    def address(self) -> str:
+        """Return the address of the head as the nodes know it. Raises `RunError`."""
+        return str(self._asked("address", ANSWER_S)["address"])
+
+    def ask(self, do: str, timeout_s: float = ANSWER_S, **values: Any) -> dict[str, Any]:
+        """Return what an action of `host_script` answers on a node. Raises `UnreachableHostError` where Ray does not
+        answer in time, `RunError` where the node refuses."""
+        return self._asked("act", timeout_s, action=do, asked=values)
+
+    def put(self, files: Mapping[str, Path | bytes], folder: str, timeout_s: float = COPY_S) -> None:
+        """Copy files and folders, by their paths below `folder`, to the storage that all nodes see. Raises
+        `RunError`."""
+        with tempfile.NamedTemporaryFile(prefix="netwright-bundle-", suffix=".tar") as file:
+            with tarfile.open(fileobj=file, mode="w", dereference=True) as archive:
+                for name, content in files.items():
+                    add_to_archive(archive, name, content)
+            file.flush()
+            self._asked("put", timeout_s, archive=file.name, folder=folder)
+
+    def get(self, folder: str, target: Path, *, checkpoints: bool, timeout_s: float = COPY_S) -> None:
+        """Copy what is fetched of the run in the folder of a job into `target`. Raises `RunError`."""
+        names = [*host_script.FETCHED, *(["checkpoints"] if checkpoints else [])]
+        handle, path = tempfile.mkstemp(prefix="netwright-fetch-", suffix=".tar")
+        os.close(handle)
+        try:
+            self._asked("get", timeout_s, folder=folder, names=names, archive=path)
+            with tarfile.open(path) as archive:
+                archive.extractall(target, filter="data")
+        except tarfile.TarError as error:
+            raise RunError(f"{self}: the run has not arrived whole: {error}.") from error
+        finally:
+            os.unlink(path)
+
+    def _asked(self, do: str, limit_s: float, **values: Any) -> dict[str, Any]:
+        begin = time.monotonic()
+        try:
+            if self._connection is None:
+                self._connection = RayProcess(MODULE, self._profile)
+                self._connection.connect(CONNECT_S)
+            answer = self._connection.ask(do, limit_s + CONNECT_S - (time.monotonic() - begin), **values)
+        except RunError as error:
+            self.close()
+            message = str(error).removesuffix(error.hint).strip()
+            raise UnreachableHostError(f"{self}: {message}", hint=error.hint) from error
+        if "refused" in answer:
+            raise RunError(f"{self}: {answer['refused']}.")
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    def close(self) -> None:
+        """End the connection; jobs go on."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

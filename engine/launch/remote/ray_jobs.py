@@ -1,0 +1,289 @@
+"""The process that keeps jobs on a Ray cluster: what `host_script` does on a host, done on a node. See `RayHost`.
+
+    python -m engine.launch.remote.ray_jobs
+
+A job is a detached actor, which runs the job's script: it goes on without the process that has started it, and Ray
+starts it again, on another node where it must, when its process or its node dies; the script goes on with the run then.
+All nodes must see the folder of the job.
+"""
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.cluster import host_script
+from engine.cluster.profiles import ClusterProfile
+from engine.core.errors import RunError
+from engine.launch.remote.ray_probe import answered, connect_to, serve
+
+NAMESPACE = "netwright"
+ANSWER_S = 50.0
+PING_S = 1.0
+START_S = 15.0
+CHUNK_BYTES = 2**24
+DELETE_AGAIN = 10
+"""How often to try to delete a folder in which processes that were ended may still write, once per second."""
+OnNode = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+class RayJob:
+    """A job as an actor, which ends when the script has ended.
+
+    Runs in a process of Ray, which has nothing of Netwright. The script dies with this process, so that there are
+    never two where Ray starts the actor again.
+    """
+
+    SILENCE_S = 95.0
+    """Seconds without a sign of life after which a coordinator on another host counts as dead: see `liveness`."""
+
+    def __init__(self, folder: str) -> None:
+        import threading
+
+        self._folder = folder
+        threading.Thread(target=self._run, daemon=True).start()  # it starts the script, and lives as long as that
+
+    def ping(self) -> str:
+        """Return the host."""
+        return os.uname().nodename
+
+    def _run(self) -> None:
+        import ctypes
+        import signal
+        import subprocess
+
+        import ray
+
+        library, kill = ctypes.CDLL(None), int(signal.SIGKILL)
+        self._wait_for_silence()
+        with open(os.path.join(self._folder, "output.txt"), "ab") as said:
+            subprocess.run(
+                ["sh", os.path.join(self._folder, "job.sh")],
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+                cwd=self._folder,
+                start_new_session=True,
+                preexec_fn=lambda: library.prctl(1, kill),  # PR_SET_PDEATHSIG
+                check=False,
+            )
+        ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
+
+    def _wait_for_silence(self) -> None:
+        """Wait until a coordinator of this run on another host, whose node Ray has lost, gives no sign of life."""
+        import json
+        import time
+
+        run, mark = os.path.join(self._folder, "run"), os.path.join(self._folder, ".now")
+        while True:
+            try:
+                with open(os.path.join(run, "run.json"), encoding="utf-8") as file:
+                    info = json.load(file)
+                with open(mark, "w"):
+                    pass
+                silent_s = os.stat(mark).st_mtime - os.stat(os.path.join(run, "run.lock")).st_mtime
+            except (OSError, ValueError):
+                return
+            is_over = info.get("state") in ("finished", "stopped", "failed", "lost")
+            if is_over or info.get("host") == os.uname().nodename or silent_s > self.SILENCE_S:
+                return
+            time.sleep(1.0)
+
+
+def take_chunk(asked: dict[str, Any]) -> dict[str, Any]:
+    """Append bytes to an archive, and unpack it in its folder after the last ones."""
+    import tarfile
+
+    path = os.path.join(asked["folder"], ".bundle.tar")
+    with open(path, "ab") as file:
+        file.write(asked["data"])
+    if asked["is_last"]:
+        with tarfile.open(path) as archive:
+            archive.extractall(asked["folder"], filter="data")
+        os.unlink(path)
+    return {}
+
+
+def pack(asked: dict[str, Any]) -> dict[str, Any]:
+    """Write what is fetched of a run to an archive in the folder of its job; return its path and size."""
+    import tarfile
+    import tempfile
+
+    run = os.path.join(os.path.expanduser(asked["folder"]), "run")
+    handle, path = tempfile.mkstemp(prefix=".fetch-", suffix=".tar", dir=os.path.dirname(run))
+    with os.fdopen(handle, "wb") as file, tarfile.open(fileobj=file, mode="w") as archive:
+        for name in asked["names"]:
+            if os.path.exists(os.path.join(run, name)):
+                archive.add(os.path.join(run, name), arcname=name)
+    return {"path": path, "size": os.path.getsize(path)}
+
+
+def give_chunk(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return bytes of an archive, which is deleted after the last ones."""
+    with open(asked["path"], "rb") as file:
+        file.seek(asked["offset"])
+        data = file.read(asked["size"])
+    if asked["is_last"]:
+        os.unlink(asked["path"])
+    return {"data": data}
+
+
+def refused_or_done(function: OnNode, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return `result`, or `refused` with the reason."""
+    try:
+        return {"result": function(asked)}
+    except host_script.Refused as error:
+        return {"refused": str(error)}
+    except OSError as error:
+        return {"refused": f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"}
+
+
+class RayJobs:
+    """Jobs on the cluster that this process is connected to. Answers have `result`, or `refused` with the reason."""
+
+    def __init__(self, profile: ClusterProfile) -> None:
+        """Connect. Raises `UserError`."""
+        connect_to(profile)
+        import ray
+
+        self._ray = ray
+        for module in (host_script, sys.modules[__name__], sys.modules[answered.__module__]):
+            ray.cloudpickle.register_pickle_by_value(module)  # the Python of Ray has nothing of Netwright
+        self._pings: dict[str, Any] = {}
+
+    def reach(self) -> str:
+        """Return the version of Ray."""
+        return f"Ray {self._ray.__version__}"
+
+    def address(self) -> dict[str, Any]:
+        """Return the address of the head as the nodes know it."""
+        return self._on_node(_address, {})
+
+    def act(self, action: str, asked: dict[str, Any]) -> dict[str, Any]:
+        """Do an action of `host_script` on a node; jobs are actors."""
+        match action:
+            case "start":
+                return self._start(asked["folder"])
+            case "poll":
+                return self._poll(asked)
+            case "cancel":
+                return self._cancel(asked["job"])
+        for _ in range(DELETE_AGAIN if action == "delete" else 0):
+            if not (answer := self._on_node(host_script.delete, asked)).get("refused", "").startswith("Directory not"):
+                return answer
+            time.sleep(1.0)
+        return self._on_node(host_script.ACTIONS[action], asked)
+
+    def _start(self, folder: str) -> dict[str, Any]:
+        """Start the actor of a job. Raises `RunError` where there is one."""
+        name = Path(folder).name
+        if self._actor(name) is not None:
+            raise RunError(f"The job {name} is at work on Ray already.")
+        actor = self._ray.remote(RayJob).options(
+            name=name,
+            namespace=NAMESPACE,
+            lifetime="detached",
+            num_cpus=0,
+            max_restarts=-1,
+            scheduling_strategy=self._strategy(),
+        )
+        job = actor.remote(folder)
+        ready, _ = self._ray.wait([job.ping.remote()], timeout=START_S)
+        if ready:
+            self._ray.get(ready[0])
+        return {"result": {"job": name}}
+
+    def _poll(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the state of a job, known before what is new in its logs."""
+        state, reason = self._state(asked["job"])
+        answer = self._on_node(host_script.poll, {**asked, "kind": "ssh", "job": ""})
+        if "result" in answer:
+            answer["result"] |= {"job_state": state, "job_reason": reason}
+        return answer
+
+    def _state(self, job: str) -> tuple[str, str]:
+        actor = self._actor(job)
+        if actor is None:
+            self._pings.pop(job, None)
+            return "gone", ""
+        if job not in self._pings:
+            self._pings[job] = actor.ping.remote()
+        ready, _ = self._ray.wait([self._pings[job]], timeout=PING_S)
+        if not ready:
+            return "waiting", "Ray has not started its process yet"
+        try:
+            self._ray.get(self._pings.pop(job))
+        except self._ray.exceptions.RayActorError:
+            is_there = self._actor(job) is not None  # Ray starts it again
+            return ("waiting", "Ray starts its process again") if is_there else ("gone", "")
+        return "running", ""
+
+    def _cancel(self, job: str) -> dict[str, Any]:
+        """End a job, with its script, at once."""
+        if (actor := self._actor(job)) is not None:
+            self._ray.kill(actor, no_restart=True)
+            end = time.monotonic() + START_S
+            while self._actor(job) is not None and time.monotonic() < end:
+                time.sleep(0.1)
+        return {"result": {}}
+
+    def _actor(self, job: str) -> Any:
+        with contextlib.suppress(ValueError):
+            return self._ray.get_actor(job, namespace=NAMESPACE)
+        return None
+
+    def put(self, archive: str, folder: str) -> dict[str, Any]:
+        """Unpack an archive of this machine in a folder of the cluster."""
+        answer: dict[str, Any] = {}
+        with open(archive, "rb") as file:
+            is_last = False
+            while not is_last:
+                data = file.read(CHUNK_BYTES)
+                is_last = file.tell() == os.fstat(file.fileno()).st_size
+                answer = self._on_node(take_chunk, {"folder": folder, "data": data, "is_last": is_last})
+                if "refused" in answer:
+                    return answer
+        return answer
+
+    def get(self, folder: str, names: list[str], archive: str) -> dict[str, Any]:
+        """Write what is fetched of the run of a job to an archive of this machine."""
+        packed = self._on_node(pack, {"folder": folder, "names": names})
+        if "refused" in packed:
+            return packed
+        path, size = packed["result"]["path"], packed["result"]["size"]
+        with open(archive, "wb") as file:
+            for offset in range(0, size, CHUNK_BYTES):
+                asked = {"path": path, "offset": offset, "size": CHUNK_BYTES, "is_last": offset + CHUNK_BYTES >= size}
+                if "refused" in (answer := self._on_node(give_chunk, asked)):
+                    return answer
+                file.write(answer["result"]["data"])
+        return {"result": {}}
+
+    def _on_node(self, function: OnNode, asked: dict[str, Any]) -> dict[str, Any]:
+        task = self._ray.remote(refused_or_done).options(num_cpus=0, scheduling_strategy=self._strategy())
+        answer: dict[str, Any] = self._ray.get(task.remote(function, asked), timeout=ANSWER_S)
+        return answer
+
+    def _strategy(self) -> Any:
+        """Return where jobs and what is done for them run: on the head, unless it has no cores, and so perhaps no
+        Netwright; then on another node than this machine. Others do where that one is gone."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        nodes = [node for node in self._ray.nodes() if node["Alive"]]
+        nodes = [node for node in nodes if node["Resources"].get("CPU")] or nodes
+        here = self._ray.get_runtime_context().get_node_id()
+        best = min(nodes, key=lambda n: ("node:__internal_head__" not in n["Resources"], n["NodeID"] == here))
+        return NodeAffinitySchedulingStrategy(best["NodeID"], soft=True)
+
+
+def _address(asked: dict[str, Any]) -> dict[str, Any]:
+    import ray
+
+    return {"address": ray.get_runtime_context().gcs_address}
+
+
+if __name__ == "__main__":
+    sys.exit(serve(RayJobs))
