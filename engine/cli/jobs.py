@@ -24,6 +24,7 @@ from engine.core.errors import EXIT_DONE, UserError
 from engine.core.text import format_bytes
 from engine.launch.worker_process import die_with_parent
 from engine.project.data import DataOptions
+from engine.project.environment import EnvironmentOptions
 from engine.project.file import loads
 from engine.project.training import TrainingOptions
 from engine.runs.data_record import changes_since
@@ -395,7 +396,7 @@ def _train(values: dict[str, Any]) -> Answer:
 
         return prepare(project, project_path, run_dir)
 
-    return _start_run(prepared, values)
+    return _start_run(prepared, values, project.environment)
 
 
 def _resume(values: dict[str, Any]) -> Answer:
@@ -413,9 +414,11 @@ def _resume(values: dict[str, Any]) -> Answer:
     return _start_run(prepared, values)
 
 
-def _start_run(prepared: Callable[[], RunFolder], values: Mapping[str, Any]) -> Answer:
-    """Fork the coordinator of a run, which prepares it. Return the run's folder, once there is one. Raises `UserError`
-    where the run cannot be prepared.
+def _start_run(
+    prepared: Callable[[], RunFolder], values: Mapping[str, Any], environment: EnvironmentOptions | None = None
+) -> Answer:
+    """Fork the coordinator of a run, which prepares it. Return the run's folder, once there is one. `environment`:
+    where it trains, if that is known before. Raises `UserError` where the run cannot be prepared.
 
     It is forked twice: the process between ends at once, so that the coordinator belongs to nobody but the system (or
     the server, which collects such processes) and its end leaves nothing behind here.
@@ -427,7 +430,7 @@ def _start_run(prepared: Callable[[], RunFolder], values: Mapping[str, Any]) -> 
         os.setsid()
         for connection in _connections:  # else the server would not see the end of this process
             connection.close()
-        return _coordinate(prepared, values, writing)
+        return _coordinate(prepared, values, environment, writing)
 
     os.waitpid(fork(lambda: 0 if fork(coordinate) else 1), 0)
     os.close(writing)
@@ -440,14 +443,18 @@ def _start_run(prepared: Callable[[], RunFolder], values: Mapping[str, Any]) -> 
     return message
 
 
-def _coordinate(prepared: Callable[[], RunFolder], values: Mapping[str, Any], writing: int) -> int:
+def _coordinate(
+    prepared: Callable[[], RunFolder], values: Mapping[str, Any], environment: EnvironmentOptions | None, writing: int
+) -> int:
     """Be the coordinator of a run, in a session of its own."""
     from engine.hardware import devices
     from engine.launch.forked_coordinator import coordinate_forked
+    from engine.launch.remote.placers import begun_placer
 
     _lift_memory_limit()
     devices.remember(values.get("inventory"))
-    return coordinate_forked(prepared, writing)
+    with begun_placer(environment or EnvironmentOptions()) as placer:
+        return coordinate_forked(prepared, writing, placer)
 
 
 HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {

@@ -4,8 +4,9 @@ import argparse
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.cli.cluster_jobs import follow_job, is_job, profile_of, submit_run, wait_for_end, words_for_here
 from engine.cli.commands import Commands
@@ -34,6 +35,9 @@ from engine.runs.folder import RunFolder, open_run, origin
 from engine.runs.remote import read_remote
 from engine.runs.summary import format_metric
 from engine.user_code import trust
+
+if TYPE_CHECKING:
+    from engine.launch.remote.placers import Placer
 
 
 def add_outcome(command: argparse.ArgumentParser) -> None:
@@ -96,13 +100,18 @@ def _tell_left(folder: RunFolder, arguments: argparse.Namespace) -> int:
 
 
 def see_through(
-    folder: RunFolder, printer: ProgressPrinter, requirements: list[Requirement], arguments: argparse.Namespace
+    folder: RunFolder,
+    printer: ProgressPrinter,
+    requirements: list[Requirement],
+    arguments: argparse.Namespace,
+    placer: "Placer | None" = None,
 ) -> int:
-    """Train in this process, print the outcome and return the exit code."""
+    """Train in this process, print the outcome and return the exit code. `placer`: that of its cluster, where it has
+    begun."""
     from engine.launch.coordinator import coordinate, exit_code
 
     printer.wait("starting: imports torch ...")
-    result = coordinate(folder, on_event=printer)
+    result = coordinate(folder, on_event=printer, placer=placer)
     printer.close()
     return tell_outcome(folder, result, printer, requirements, arguments) or exit_code(folder)
 
@@ -204,16 +213,20 @@ def run_train(arguments: argparse.Namespace) -> int:
     with ProgressPrinter() as printer:
         printer.wait("starting: looks for devices and reads the data ...")
         from engine.launch.prepare import prepare
+        from engine.launch.remote.placers import begun_placer
 
-        folder = prepare(project, arguments.project.resolve(), arguments.run_dir)
-        for notice in notices:
-            printer.say(f"note: {notice}")
-        for warning in folder.read_info().warnings:
-            printer.say(f"warning: {warning}")
-        if arguments.detach:
-            printer.close()
-            return leave(folder, arguments)
-        return see_through(folder, printer, requirements, arguments)
+        # One that leaves has its coordinator in another process.
+        here = nullcontext() if arguments.detach else begun_placer(project.environment)
+        with here as placer:
+            folder = prepare(project, arguments.project.resolve(), arguments.run_dir)
+            for notice in notices:
+                printer.say(f"note: {notice}")
+            for warning in folder.read_info().warnings:
+                printer.say(f"warning: {warning}")
+            if arguments.detach:
+                printer.close()
+                return leave(folder, arguments)
+            return see_through(folder, printer, requirements, arguments, placer)
 
 
 def _train_as_job(

@@ -93,6 +93,8 @@ class ActiveRun:
 class PlacePlacer(Placer):
     """The placer of a coordinator whose place its runner has."""
 
+    is_of_profile = False
+
     def __init__(self, reading: int, writing: int) -> None:
         """`reading`, `writing`: pipes from and to the runner."""
         self._answers, self._writing = ReportReader(reading), writing

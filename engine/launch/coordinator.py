@@ -77,7 +77,7 @@ def coordinate(
     a stop. Ctrl-C and SIGTERM are stop requests, and a second one ends the workers at once. `strategy` and
     `patience_s`, the longest silence of a worker, are for tests. `shrink` is called when the run waits without
     workers: it replaces this process by a small one, which receives the state of the wait as `released`, or returns.
-    `placer` starts the agents of a run on a cluster, where its profile does not say how.
+    `placer` starts the agents of a run on a cluster, where it has begun already or is not left to the profile.
     Raises `RunError` if another engine is at work on the run, or if its log cannot be opened; any other failure is an
     end of the run, with `exit_code` in `run.json`.
     """

@@ -17,7 +17,7 @@ from engine.runs.folder import RunFolder
 
 def coordinate_forked(prepared: Callable[[], RunFolder], writing: int, placer: Placer | None = None) -> int:
     """Prepare a run in this process and train it, with the run's log as output. Returns its exit code. `placer`: what
-    starts the agents of a run on a cluster, where that is not left to its profile.
+    starts the agents of a run on a cluster, where it has begun already or is not left to the profile.
 
     A JSON object goes through the pipe `writing`, which is closed then: `run_dir`, or why the run was not prepared:
     `refusal` and its `code`, or `defect`.
@@ -40,5 +40,6 @@ def coordinate_forked(prepared: Callable[[], RunFolder], writing: int, placer: P
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)
-    coordinate(folder, shrink=None if placer else replace_by_small_process, placer=placer)
+    may_shrink = placer is None or placer.is_of_profile
+    coordinate(folder, shrink=replace_by_small_process if may_shrink else None, placer=placer)
     return exit_code(folder)

@@ -7,20 +7,22 @@ import shlex
 import subprocess
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import IO, Any
 
 from engine.cluster.bundle import missing_program_hint, python_words
+from engine.cluster.environment import profile_of
 from engine.cluster.hosts import python_of
 from engine.cluster.profiles import ClusterProfile
 from engine.core.child_process import module_command, module_environment
-from engine.core.errors import RunError, UnavailableError, listed
+from engine.core.errors import RunError, UnavailableError, UserError, listed
 from engine.core.extras import import_extra
 from engine.launch.remote.interfaces import address_towards
 from engine.launch.remote.offer import Offer
 from engine.launch.remote.ray_address import address_of_head, ray_environment, refuse_silent
+from engine.project.environment import EnvironmentOptions
 
 AGENT = "engine.launch.remote.node_agent"
 CLOSE_S = 5.0
@@ -36,6 +38,9 @@ class AgentLostError(RunError):
 
 class Placer(ABC):
     """Starts agents, and says why it cannot."""
+
+    is_of_profile = True
+    """Whether any process could make another one, from the cluster profile."""
 
     @abstractmethod
     def place(self, workers: int, offer: Offer, lost: Collection[str] = ()) -> None:
@@ -73,6 +78,26 @@ def placer_of(profile: ClusterProfile) -> Placer:
             import_extra("ray", "cluster", "Ray clusters")
         return RayPlacer(profile)
     return CommandPlacer(profile)
+
+
+@contextlib.contextmanager
+def begun_placer(environment: EnvironmentOptions) -> Iterator[Placer | None]:
+    """Connect to the Ray cluster of a run while the run is still being prepared; end that with this context.
+
+    To import ray and to connect takes as long as to check the project and its data. Gives None for other clusters,
+    which have nothing to begin, and where the cluster cannot be used: the coordinator says why, after what is wrong in
+    the project.
+    """
+    placer: Placer | None = None
+    if environment.target == "parallel":
+        with contextlib.suppress(UserError):
+            profile = profile_of(environment)
+            placer = placer_of(profile) if profile.kind == "ray" else None
+    try:
+        yield placer
+    finally:
+        if placer is not None:
+            placer.close()
 
 
 class CommandPlacer(Placer):
@@ -288,6 +313,8 @@ class RayPlacer(Placer):
     def close(self) -> None:
         """End the tasks."""
         _close_input(self._process)
+        if self._offer is None:  # it has no tasks, and may be busy with a head that does not answer
+            self._process.kill()
         try:
             self._process.wait(CLOSE_S)
         except subprocess.TimeoutExpired:

@@ -24,6 +24,8 @@ from engine.launch.remote.offer import Offer
 from engine.launch.remote.ray_address import address_of_head, refuse_silent
 
 POLL_S = 0.1
+ASKING_POLL_S = 0.01
+"""The same while room is asked for, which Ray grants at once where there is some."""
 CHUNK_BYTES = 2**16
 LEAST_VERSION = (2, 52)
 """Older ones let any web page run programs on the cluster (CVE-2025-62593, CVE-2023-48022)."""
@@ -81,7 +83,7 @@ class RayRooms:
         self._say = say
         self._offer: Offer | None = None
         self._waiting: list[Any] = []
-        self._waited_s = 0.0
+        self._asked_s = 0.0
         self.is_asking = False
         """Whether room was asked for that is not granted yet; otherwise the head is not needed."""
         self._tasks: dict[Any, Placed] = {}
@@ -95,12 +97,16 @@ class RayRooms:
         for group in self._waiting:
             remove_placement_group(group)
         self._waiting = [placement_group([self._per_worker], strategy="PACK") for _ in range(workers)]
-        self._offer, self._waited_s = offer, 0.0
+        self._offer, self._asked_s = offer, time.monotonic()
 
-    def poll(self, passed_s: float) -> None:
+    @property
+    def is_new(self) -> bool:
+        """Whether room was asked for just now and is not granted yet."""
+        return self.is_asking and time.monotonic() - self._asked_s < SOON_S
+
+    def poll(self) -> None:
         """Start agents where room was granted, and say what has ended."""
         self._find_ended()
-        self._waited_s += passed_s
         granted = [group for group in self._waiting if group.wait(0)]
         self._waiting = [group for group in self._waiting if group not in granted]
         if granted and self._offer is not None:
@@ -108,7 +114,7 @@ class RayRooms:
         self.is_asking = bool(self._waiting)
         if not self._waiting:
             self._say(waits="")
-        elif self._waited_s > SOON_S:
+        elif not self.is_new:
             num_all = len(self._waiting) + sum(len(placed.groups) for placed in self._tasks.values())
             self._say(waits=f"Ray has no room yet for {len(self._waiting)} of {num_all} workers")
 
@@ -228,8 +234,8 @@ def main() -> int:
             *lines, rest = rest.split(b"\n")
             for request in map(json.loads, lines):
                 rooms.ask(request["workers"], Offer.read(request["offer"]))
-            rooms.poll(POLL_S)
-            if select.select([0], [], [], POLL_S)[0]:
+            rooms.poll()
+            if select.select([0], [], [], ASKING_POLL_S if rooms.is_new else POLL_S)[0]:
                 if not (data := os.read(0, CHUNK_BYTES)):
                     return 0
                 rest += data
