@@ -63,7 +63,7 @@ def kill(processes: list[psutil.Process]) -> None:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClusterProfile]:
-    """A head and a second node, with four cores each, and a token."""
+    """A head with six cores, a second node with eight, which Ray takes first, and a token."""
     folder = tmp_path_factory.mktemp("ray")
     token = folder / "token"
     token.write_text(secrets.token_hex(16))
@@ -74,9 +74,9 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClusterProfile
     )
     env = {**os.environ, **ray_environment(profile), MARK[0]: MARK[1]}
     del env["NETWRIGHT_TEST_SESSION"]
-    sizes = ("--num-cpus=4", "--num-gpus=0", "--disable-usage-stats")
-    ray("start", "--head", f"--port={port}", "--include-dashboard=false", *sizes, env=env)
-    ray("start", f"--address=127.0.0.1:{port}", *sizes, env=env)
+    sizes = ("--num-gpus=0", "--disable-usage-stats")
+    ray("start", "--head", f"--port={port}", "--include-dashboard=false", "--num-cpus=6", *sizes, env=env)
+    ray("start", f"--address=127.0.0.1:{port}", "--num-cpus=8", *sizes, env=env)
     yield profile
     kill([each for each in psutil.process_iter() if MARK in environment_of(each)])
 
@@ -87,15 +87,22 @@ def profile(cluster: ClusterProfile, tmp_path: Path, monkeypatch: pytest.MonkeyP
     save_profile(cluster)
 
 
-@pytest.mark.parametrize("workers", [2, 4])
-def test_workers_of_ray_compute_as_those_of_this_machine(tmp_path: Path, workers: int) -> None:
+@pytest.mark.parametrize(("workers", "cores"), [(2, 5), (4, 3), (4, 1)])
+def test_workers_of_ray_compute_as_those_of_this_machine(
+    cluster: ClusterProfile, tmp_path: Path, workers: int, cores: int
+) -> None:
+    """On two nodes, and on one where that has room for all."""
+    save_profile(cluster.replace(cores_per_worker=cores), replacing="ray")
     local = train(digits(convolution(), {**TWO, "num_workers": workers}, max_epochs=2), tmp_path / "local")
     done = train(digits(convolution(), {**ON_RAY, "num_workers": workers}, max_epochs=2), tmp_path / "run")
     assert done.losses == pytest.approx(local.losses, rel=1e-5)
 
 
 def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
+    """The workers are on one node, which has room for both."""
     with Running(digits(convolution(), ON_RAY, max_epochs=10**6, **LASTING), tmp_path / "run") as run:
+        run.wait_for_kind("checkpoint")
+        assert len({psutil.Process(worker).ppid() for worker in run.workers}) == 1
         for _ in range(3):
             run.wait_for_kind("checkpoint")
             run.kill(run.workers[1])
@@ -105,10 +112,12 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
         assert run.finish().result["state"] == "stopped"
 
 
-def test_a_connection_that_breaks_costs_no_new_agent(tmp_path: Path) -> None:
+def test_a_connection_that_breaks_costs_no_new_agent(cluster: ClusterProfile, tmp_path: Path) -> None:
+    save_profile(cluster.replace(cores_per_worker=5), replacing="ray")  # a node per worker
     with Running(digits(convolution(), ON_RAY, max_epochs=10**6, **LASTING), tmp_path / "run") as run:
         run.wait_for_kind("checkpoint")
-        agent = psutil.Process(run.workers[1]).ppid()
+        other, agent = (psutil.Process(worker).ppid() for worker in run.workers)
+        assert other != agent
         rows = subprocess.run(["ss", "-Htnp"], capture_output=True, text=True, check=True).stdout.splitlines()
         port = next(row.split()[3].rpartition(":")[2] for row in rows if f"pid={agent}," in row)
         subprocess.run(["ss", "-K", "-tn", "sport", "=", f":{port}"], check=True, capture_output=True)
@@ -138,14 +147,14 @@ def test_a_profile_is_tried_in_all_stages(cluster: ClusterProfile, tmp_path: Pat
     os.utime(left, (0, 0))
     results = list(validate(cluster.replace(workers=2, storage=str(tmp_path))))
     assert [(result.state, result.hint) for result in results] == [("passed", "")] * 7, results
-    assert "2 nodes, 8 cores at" in results[0].detail
+    assert "2 nodes, 14 cores at" in results[0].detail
     assert not list(tmp_path.glob(".validate-*")), "neither its own nor what a killed one has left"
 
 
 @pytest.mark.parametrize(
     ("change", "stage", "words", "hint"),
     [
-        ({"workers": 9}, "workers", "Ray had room for 8 of 9 workers", "Set fewer workers"),
+        ({"workers": 15}, "workers", "Ray had room for 14 of 15 workers", "Set fewer workers"),
         ({"python": "none3"}, "versions", "none3", "Correct the Python"),
         ({"token_file": "none"}, "reach", "not used without a token", "ray get-auth-token"),
         ({"token_file": "other"}, "reach", "refuses", "must hold the cluster's token"),

@@ -14,7 +14,7 @@ import select
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -35,7 +35,18 @@ HEAD_S = 5.0
 """Seconds that a head may not answer while room is asked for."""
 SOON_S = 3.0
 """Seconds after which it is said that there is no room."""
+DIVIDE_S = 0.25
+"""Seconds without an answer after which room for several workers on one node is asked for in two halves."""
 AGENT = "engine.launch.remote.node_agent"
+
+
+@dataclass(frozen=True)
+class Room:
+    """Room for some workers on one node: a placement group of one bundle, and when it was asked for."""
+
+    group: Any
+    workers: int
+    asked_s: float
 
 
 @dataclass
@@ -44,7 +55,7 @@ class Placed:
 
     label: str
     node: str
-    groups: list[Any]
+    rooms: list[Room]
 
 
 def run_agent(command: list[str], offer: str) -> str:
@@ -72,7 +83,10 @@ def run_agent(command: list[str], offer: str) -> str:
 
 
 class RayRooms:
-    """Room for workers in a Ray cluster, as placement groups of one bundle each, and the agents in it."""
+    """Room for workers in a Ray cluster, on as few nodes as possible, and the agents in it.
+
+    Workers on one node share its memory and one import of torch. What no node has room for is asked for in halves.
+    """
 
     def __init__(self, python: list[str], per_worker: dict[str, float], say: Callable[..., None]) -> None:
         import ray
@@ -82,7 +96,7 @@ class RayRooms:
         self._per_worker = per_worker
         self._say = say
         self._offer: Offer | None = None
-        self._waiting: list[Any] = []
+        self._waiting: list[Room] = []
         self._asked_s = 0.0
         self.is_asking = False
         """Whether room was asked for that is not granted yet; otherwise the head is not needed."""
@@ -91,13 +105,23 @@ class RayRooms:
 
     def ask(self, workers: int, offer: Offer) -> None:
         """Ask for room for so many workers. Room that was asked for before and not granted is given up."""
-        from ray.util.placement_group import placement_group, remove_placement_group
-
         self.is_asking = True  # every call waits where the head is gone
-        for group in self._waiting:
-            remove_placement_group(group)
-        self._waiting = [placement_group([self._per_worker], strategy="PACK") for _ in range(workers)]
+        self._give_back(self._waiting)
+        self._waiting = [self._room(workers)] if workers else []
         self._offer, self._asked_s = offer, time.monotonic()
+
+    def _room(self, workers: int) -> Room:
+        from ray.util.placement_group import placement_group
+
+        bundle = {name: amount * workers for name, amount in self._per_worker.items()}
+        return Room(placement_group([bundle]), workers, time.monotonic())
+
+    @staticmethod
+    def _give_back(rooms: Iterable[Room]) -> None:
+        from ray.util.placement_group import remove_placement_group
+
+        for room in rooms:
+            remove_placement_group(room.group)
 
     @property
     def is_new(self) -> bool:
@@ -107,56 +131,62 @@ class RayRooms:
     def poll(self) -> None:
         """Start agents where room was granted, and say what has ended."""
         self._find_ended()
-        granted = [group for group in self._waiting if group.wait(0)]
-        self._waiting = [group for group in self._waiting if group not in granted]
+        granted = [room for room in self._waiting if room.group.wait(0)]
+        self._waiting = [part for room in self._waiting if room not in granted for part in self._divided(room)]
         if granted and self._offer is not None:
             self._use(granted, self._offer)
         self.is_asking = bool(self._waiting)
         if not self._waiting:
             self._say(waits="")
         elif not self.is_new:
-            num_all = len(self._waiting) + sum(len(placed.groups) for placed in self._tasks.values())
-            self._say(waits=f"Ray has no room yet for {len(self._waiting)} of {num_all} workers")
+            num_missing = sum(room.workers for room in self._waiting)
+            num_all = num_missing + sum(room.workers for placed in self._tasks.values() for room in placed.rooms)
+            self._say(waits=f"Ray has no room yet for {num_missing:,} of {num_all:,} workers")
 
-    def _use(self, granted: list[Any], offer: Offer) -> None:
+    def _divided(self, room: Room) -> list[Room]:
+        """Return room that is waited for, as two halves where no node has granted it in time."""
+        if room.workers == 1 or time.monotonic() - room.asked_s < DIVIDE_S:
+            return [room]
+        self._give_back([room])
+        half = room.workers // 2
+        return [self._room(room.workers - half), self._room(half)]
+
+    def _use(self, granted: list[Room], offer: Offer) -> None:
         """Let agents take more workers on the nodes that have one, and start one on the others.
 
-        With GPUs, which Ray assigns to tasks, there is an agent per worker.
+        With GPUs, which Ray assigns to a task when it starts, there is an agent per room.
         """
         from ray.util.placement_group import placement_group_table
         from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
         with_gpus = "GPU" in self._per_worker
-        by_node: dict[str, list[Any]] = {}
-        for number, group in enumerate(granted):
-            node = next(iter(placement_group_table(group)["bundles_to_node_id"].values()))
-            by_node.setdefault(f"{node} {number}" if with_gpus else node, []).append(group)
-        for key, groups in by_node.items():
-            node = key.partition(" ")[0]
+        by_node: dict[str, list[Room]] = {}
+        for number, room in enumerate(granted):
+            node = next(iter(placement_group_table(room.group)["bundles_to_node_id"].values()))
+            by_node.setdefault(f"{node} {number}" if with_gpus else node, []).append(room)
+        for key, rooms in by_node.items():
+            node, workers = key.partition(" ")[0], sum(room.workers for room in rooms)
             there = next((each for each in self._tasks.values() if each.node == node and not with_gpus), None)
             if there is not None:
-                there.groups += groups
-                self._say(label=there.label, more=len(groups))
+                there.rooms += rooms
+                self._say(label=there.label, more=workers)
                 continue
             self._count += 1
             label = f"{os.getpid()}.{self._count}"  # also apart from those of a process before this one
             task = self._ray.remote(run_agent).options(
-                num_cpus=self._per_worker.get("CPU", 0),
-                num_gpus=self._per_worker.get("GPU", 0),
+                num_cpus=self._per_worker.get("CPU", 0) * rooms[0].workers,
+                num_gpus=self._per_worker.get("GPU", 0) * rooms[0].workers,
                 max_retries=0,
-                scheduling_strategy=PlacementGroupSchedulingStrategy(groups[0], 0),
+                scheduling_strategy=PlacementGroupSchedulingStrategy(rooms[0].group, 0),
             )
-            told = replace(offer, label=label, slots=len(groups)).write()
-            self._tasks[task.remote(self._command, told)] = Placed(label, node, groups)
+            told = replace(offer, label=label, slots=workers).write()
+            self._tasks[task.remote(self._command, told)] = Placed(label, node, rooms)
 
     def _find_ended(self) -> None:
-        from ray.util.placement_group import remove_placement_group
-
         tasks = list(self._tasks)
         for task in self._ray.wait(tasks, num_returns=len(tasks), timeout=0)[0] if tasks else []:
             placed = self._tasks.pop(task)
-            for group in placed.groups:
-                remove_placement_group(group)
+            self._give_back(placed.rooms)
             try:
                 said = self._ray.get(task)
                 words = f"The agent on node {placed.node[:8]} of Ray ended{f': {said}' if said else '.'}"
