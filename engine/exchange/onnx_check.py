@@ -36,6 +36,8 @@ VARYING = 1e-3
 `ROUNDING`."""
 ERRORS_OF_TORCH = 10.0
 """A difference of so many rounding errors of torch itself, measured against float64, is accepted."""
+EXTERNAL_FOLDER = "session.model_external_initializers_file_folder_path"
+"""Option of ONNX Runtime: where external data of a model in memory lies."""
 PROBABILITIES = {nn.Softmax: "Softmax", nn.LogSoftmax: "LogSoftmax", nn.Sigmoid: "Sigmoid"}
 """Modules at an output, and the ONNX operators that they become, before which outputs are compared as well."""
 GAINS = {nn.Softmax: 0.5, nn.LogSoftmax: 2.0, nn.Sigmoid: 0.25}
@@ -341,9 +343,12 @@ def first_line(error: BaseException) -> str:
     return text.rstrip(":")
 
 
-def open_session(model: Path | bytes, threads: int = 0) -> "InferenceSession":
+def open_session(
+    model: Path | bytes, threads: int = 0, *, optimizes: bool = True, folder: str = ""
+) -> "InferenceSession":
     """Open an ONNX file, or its content, with ONNX Runtime on the CPU, its telemetry switched off. `threads` compute
-    one operator; 0: as many as the machine has cores.
+    one operator; 0: as many as the machine has cores. Without `optimizes` the operators run as they are. `folder` has
+    the external data of a content.
 
     Its builds for Linux and macOS send events about models to their maker, and store an id of the machine in the home
     folder, unless `ORT_DISABLE_TELEMETRY` is set before the library is loaded. A user who wants telemetry sets it to 0.
@@ -354,5 +359,9 @@ def open_session(model: Path | bytes, threads: int = 0) -> "InferenceSession":
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 4  # what fails is raised, and would be printed as well
+    if not optimizes:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    if folder:
+        options.add_session_config_entry(EXTERNAL_FOLDER, folder)
     content = model if isinstance(model, bytes) else str(model)
     return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])

@@ -53,7 +53,7 @@ def read(path: Path) -> Graph:
         )
     graph = _graph(model, path, opset or NEWEST, opsets)
     graph.notes += notes
-    graph.compute = Runner(path).compute
+    graph.compute = Runner(path, len(graph.nodes)).compute
     graph.read_branch = partial(_branch, path=path)
     return graph
 

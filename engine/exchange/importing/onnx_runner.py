@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 PATIENCE_S = 900.0
+MANY_NODES = 1000
+"""Operators from which on ONNX Runtime takes longer to rearrange them than to compute small inputs."""
+SMALL_BYTES = 2**18
 ARRAYS = b"a"
 """First byte of what the child process of ONNX Runtime answers, where it has results."""
 
@@ -50,10 +53,10 @@ def arrays_from_child(work: Callable[[], Sequence[np.ndarray]], doing: str, pati
 
 
 class Runner:
-    """Computes values of a file with ONNX Runtime, in a child process."""
+    """Computes values of a file of `nodes` operators with ONNX Runtime, in a child process."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, nodes: int = 0) -> None:
+        self.path, self.nodes = path, nodes
 
     def compute(self, inputs: Mapping[str, np.ndarray], names: Sequence[str]) -> list[np.ndarray]:
         """Return the values of these names. Raises `RunError` where ONNX Runtime cannot run the file, crashes, or takes
@@ -64,15 +67,16 @@ class Runner:
         from engine.exchange.onnx_check import first_line
         from engine.lowering.modules.onnx_operator import as_matrix
 
+        is_large = sum(array.nbytes for array in inputs.values()) > SMALL_BYTES
         try:
-            session = self._open(names)
+            session = self._open(names, optimizes=is_large or self.nodes < MANY_NODES)
             wanted = {one.name for one in session.get_inputs()}
             found = session.run(list(names), {k: v for k, v in inputs.items() if k in wanted})
         except Exception as error:  # ONNX Runtime has a class per status and no base of its own
             raise RunError(f"ONNX Runtime cannot run {self.path.name}: {first_line(error)}") from None
         return [as_matrix(one) for one in found]
 
-    def _open(self, names: Sequence[str]) -> "InferenceSession":
+    def _open(self, names: Sequence[str], *, optimizes: bool) -> "InferenceSession":
         """Open the file; with further outputs where values inside are asked for."""
         import onnx
 
@@ -82,7 +86,7 @@ class Runner:
         outputs = {one.name for one in model.graph.output}
         inner = [name for name in names if name not in outputs]
         if not inner:
-            return open_session(self.path)
+            return open_session(self.path, optimizes=optimizes)
         model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in inner)
-        onnx.load_external_data_for_model(model, str(self.path.parent))
-        return open_session(model.SerializeToString())
+        folder = str(self.path.resolve().parent)
+        return open_session(model.SerializeToString(), optimizes=optimizes, folder=folder)

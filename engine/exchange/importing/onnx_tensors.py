@@ -5,6 +5,7 @@ External data is mapped, from files in the folder of the model alone.
 
 import math
 import re
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,21 +68,26 @@ def constant(proto: "onnx.TensorProto", path: Path) -> Constant:
     return Constant(shape, dtype, load)
 
 
+@cache
+def _name(dtype: np.dtype[Any]) -> str:
+    return str(dtype)
+
+
 def _refuse_short(proto: "onnx.TensorProto", count: int, dtype: np.dtype[Any], path: Path) -> None:
     """Refuse a tensor whose sizes promise more numbers than there are, before memory is taken for them."""
     if proto.raw_data:
         held = len(proto.raw_data) * 8
         bits = max(2, dtype.itemsize * 8)
-        if "int4" in str(dtype) or "float4" in str(dtype):
+        if "int4" in _name(dtype) or "float4" in _name(dtype):
             bits = 4
-        elif "int2" in str(dtype):
+        elif "int2" in _name(dtype):
             bits = 2
         if held < count * bits or held > (count + 8) * bits:
             raise refused(path, f"{proto.name or 'a tensor'} has {held // 8:,} bytes, and needs {count * bits // 8:,}")
         return
     fields = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
     held = max(len(getattr(proto, name)) for name in fields)
-    least = count // 4 if "4" in str(dtype) or "2" in str(dtype).removeprefix("u") else count
+    least = count // 4 if "4" in _name(dtype) or "2" in _name(dtype).removeprefix("u") else count
     if held < min(least, count) or (count == 0 and held):
         raise refused(path, f"{proto.name or 'a tensor'} has {held:,} numbers, and needs {count:,}")
 
@@ -96,8 +102,8 @@ def _external(proto: "onnx.TensorProto", shape: tuple[int, ...], dtype: np.dtype
     except ValueError:
         raise refused(path, f"the place of {proto.name} in its file is not a whole number") from None
     needed = math.prod(shape) * dtype.itemsize
-    if not re.fullmatch(r"(u?int|float|bfloat|complex|bool).*", str(dtype)) or (
-        str(dtype)[-1:] == "4" and dtype.itemsize == 1
+    if not re.fullmatch(r"(u?int|float|bfloat|complex|bool).*", _name(dtype)) or (
+        _name(dtype)[-1:] == "4" and dtype.itemsize == 1
     ):
         raise refused(path, f"{proto.name} has numbers of type {dtype} in another file, which is not read")
     if offset < 0 or (length and length < needed) or offset + needed > file.stat().st_size:

@@ -17,6 +17,8 @@ from engine.project.file import load
 from engine.user_code import trust
 
 TEMPLATES = Path(__file__).parents[5] / "resources" / "templates"
+SLOW = {"resnet101", "unet", "vgg16"}
+"""Templates whose outputs take minutes, of layers that others have as well."""
 
 
 def printed(folder: Path, name: str = "mlp", more: str = "", *edits: tuple[str, str]) -> Path:
@@ -30,7 +32,7 @@ def printed(folder: Path, name: str = "mlp", more: str = "", *edits: tuple[str, 
     path.write_text(f"{text}\n{more}\n", encoding="utf-8")
     torch.manual_seed(3)
     state = {
-        key: torch.rand_like(value) / 9 if value.is_floating_point() else value
+        key: value + torch.rand_like(value) / 99 if value.is_floating_point() else value
         for key, value in build(network, analyse(network)).state_dict().items()
     }
     save_file(state, path.with_suffix(".safetensors"))
@@ -71,7 +73,7 @@ def test_templates_agree_with_their_source(name: str, trusted: Path) -> None:
 
 
 @pytest.mark.parity
-@pytest.mark.parametrize("name", sorted(path.stem for path in TEMPLATES.glob("*.netwright")))
+@pytest.mark.parametrize("name", sorted({path.stem for path in TEMPLATES.glob("*.netwright")} - SLOW))
 def test_all_templates_agree_with_their_source(name: str, trusted: Path) -> None:
     check_template(name, trusted)
 
