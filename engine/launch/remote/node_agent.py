@@ -58,8 +58,9 @@ class NodeAgent:
         self._workers: dict[int, WorkerProcess] = {}
         self._listener: socket.socket | None = None
         self._selector = selectors.DefaultSelector()
-        descriptor, name = tempfile.mkstemp(prefix="netwright-node-", suffix=".log")
-        self._output, self._printed = descriptor, Path(name)
+        self._output, name = tempfile.mkstemp(prefix="netwright-node-", suffix=".log")
+        os.unlink(name)  # an agent that is killed leaves nothing behind
+        self._printed = Path(f"/proc/{os.getpid()}/fd/{self._output}")
         self._kills_before = outcome.out_of_memory_kills()
         self._is_leaving = self._is_orphaned = False
 
@@ -89,7 +90,6 @@ class NodeAgent:
         finally:
             self._end_workers()
             self._stream.close()
-            self._printed.unlink(missing_ok=True)
 
     def _greet(self) -> None:
         self._say(FrameKind.HELLO, host=socket.gethostname(), slots=self._offer.slots, label=self._offer.label)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator
@@ -166,12 +167,15 @@ def test_agents_that_nobody_needs_are_ended(launcher: ClusterLauncher, placer: S
     wait_for(agents[2], FrameKind.LEAVE)
 
 
-def test_an_agent_comes_back_after_its_connection_broke_and_outlives_its_starter(folder: RunFolder) -> None:
+def test_an_agent_comes_back_after_its_connection_broke_and_outlives_its_starter(
+    folder: RunFolder, tmp_path: Path
+) -> None:
     nodes = Nodes("127.0.0.1", TOKEN, None, lambda words: None)
     project = hashlib.sha256(folder.project.read_bytes()).hexdigest()
     offer = Offer("127.0.0.1", nodes.port, TOKEN.hex(), "", str(folder.path), project, "lo", label="1", stays=True)
     command = [sys.executable, "-m", "engine.launch.remote.node_agent"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, cwd=ROOT) as agent:
+    (left := tmp_path / "temporary").mkdir()
+    with subprocess.Popen(command, stdin=subprocess.PIPE, cwd=ROOT, env={**os.environ, "TMPDIR": str(left)}) as agent:
         assert agent.stdin is not None
         agent.stdin.write(offer.write().encode())
         agent.stdin.flush()
@@ -179,6 +183,7 @@ def test_an_agent_comes_back_after_its_connection_broke_and_outlives_its_starter
         first = nodes.live[0]
         worker = nodes.start(first, 0, {"folder": str(folder.path), "rank": 0, "rendezvous": ""})
         nodes.wait_for(lambda: worker.pid, PATIENCE_S)
+        assert not list(left.iterdir()), "what an agent that is killed now would leave behind"
         nodes.leave(first, "the connection is closed for a test")
         assert nodes.wait_for(lambda: nodes.live and nodes.live[0] is not first, PATIENCE_S)
         assert (first.lost != "", worker.poll() is not None, nodes.live[0].label) == (True, True, "1")
