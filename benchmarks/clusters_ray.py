@@ -2,11 +2,13 @@
 
     PYTHON_WITH_RAY benchmarks/clusters_ray.py faults --kinds worker,node,head --rounds 20
     PYTHON_WITH_RAY benchmarks/clusters_ray.py start --rounds 5 --niceness 0
+    PYTHON_WITH_RAY benchmarks/clusters_ray.py recovery --rounds 3 --niceness 0
 
 It starts a head and two nodes with four cores each on loopback, with a token. `faults` takes the time from signal 9 to
 the next step that is reported, or to the end of the run in words. `start` takes, in turns, the time from the command to
 the first step of a run with two workers on this machine and on Ray, and the time that Ray alone takes for two tasks
-that do nothing, and for two that import torch.
+that do nothing, and for two that import torch. `recovery` takes, in turns, the time from signal 9 to a worker in the
+middle of a run to the end of the run, of ours and of Ray Train with the same network, data, batch and checkpoints.
 """
 
 import argparse
@@ -21,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -67,6 +69,76 @@ ray.get([nothing.remote() for _ in range(2)])
 nothing_s = time.monotonic() - began
 ray.get([torch_too.remote() for _ in range(2)])
 print(nothing_s, time.monotonic() - began)
+"""
+
+
+EPOCHS = 20
+KILLED_AFTER = 10
+MIDDLE = [
+    ("image_input", {"size": 8}),
+    ("conv2d", {"filters": 48, "kernel": 3}),
+    ("relu", {}),
+    ("conv2d", {"filters": 48, "kernel": 3}),
+    ("relu", {}),
+    ("fully_connected", {"outputs": 10}),
+    ("softmax", {}),
+]
+"""Layers of a network that takes about half a second per epoch of the digits."""
+RAY_TRAIN = """
+import os, sys, tempfile
+import numpy as np, torch
+from torch import nn
+import ray
+from ray import train
+from ray.train import Checkpoint, CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
+from ray.train.torch import TorchTrainer, prepare_model
+
+def per_worker(config):
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    rank, world = train.get_context().get_world_rank(), train.get_context().get_world_size()
+    with np.load(config["data"]) as arrays:
+        x = torch.from_numpy(arrays["images"].astype("float32")).reshape(-1, 1, 8, 8) / 16
+        y = torch.from_numpy(arrays["labels"].astype("int64"))
+    x, y = x[:config["samples"]][rank::world], y[:config["samples"]][rank::world]
+    model = nn.Sequential(nn.Conv2d(1, 48, 3, padding=1), nn.ReLU(), nn.Conv2d(48, 48, 3, padding=1), nn.ReLU(),
+                          nn.Flatten(), nn.Linear(48 * 64, 10))
+    first = 0
+    before = train.get_checkpoint()
+    if before:
+        with before.as_directory() as folder:
+            saved = torch.load(os.path.join(folder, "state.pt"))
+        model.load_state_dict(saved["model"])
+        first = saved["epoch"] + 1
+    model = prepare_model(model)
+    optimizer = torch.optim.Adam(model.parameters(), 1e-3)
+    if before:
+        optimizer.load_state_dict(saved["optimizer"])
+    for epoch in range(first, config["epochs"]):
+        order = torch.randperm(len(x), generator=torch.Generator().manual_seed(epoch))
+        for batch in order.split(128 // world):
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(x[batch]), y[batch]).backward()
+            optimizer.step()
+        with tempfile.TemporaryDirectory() as folder:
+            checkpoint = None
+            if rank == 0:
+                state = {"model": model.module.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch}
+                torch.save(state, os.path.join(folder, "state.pt"))
+                checkpoint = Checkpoint.from_directory(folder)
+            train.report({"epoch": epoch, "pid": os.getpid()}, checkpoint=checkpoint)
+            with open(config["log"] + f".{rank}", "a") as log:
+                print(epoch, os.getpid(), file=log, flush=True)
+
+ray.init(address=sys.argv[1], log_to_driver=False, logging_level="ERROR")
+config = {"data": sys.argv[2], "log": sys.argv[3], "epochs": int(sys.argv[4]), "samples": int(sys.argv[5])}
+result = TorchTrainer(
+    per_worker,
+    train_loop_config=config,
+    scaling_config=ScalingConfig(num_workers=2),
+    run_config=RunConfig(storage_path=sys.argv[6], failure_config=FailureConfig(max_failures=3),
+                         checkpoint_config=CheckpointConfig(num_to_keep=2)),
+).fit()
 """
 
 
@@ -132,8 +204,14 @@ def kill(processes: list[psutil.Process]) -> None:
 class Run:
     """A run by the command line, and its log."""
 
-    def __init__(self, folder: Path, environment: dict[str, Any], **training: Any) -> None:
-        project = Project(network(LAYERS))
+    def __init__(
+        self,
+        folder: Path,
+        environment: dict[str, Any],
+        layers: Sequence[tuple[str, dict[str, Any]]] = LAYERS,
+        **training: Any,
+    ) -> None:
+        project = Project(network(layers))
         project = replace(
             project,
             data=project.data.replace(source="digits"),
@@ -323,11 +401,62 @@ def starts(rounds: int, niceness: int) -> None:
     print("median", {key: round(median(row[key] for row in rows), 2) for key in rows[0]})
 
 
+def recoveries(rounds: int, niceness: int) -> None:
+    """Print the seconds from a killed worker to the end of the run, of ours and of Ray Train, and their ratio."""
+    rows: list[dict[str, float]] = []
+    with tempfile.TemporaryDirectory() as name:
+        os.environ["XDG_CONFIG_HOME"] = f"{name}/settings"
+        cluster = Cluster(Path(name), niceness)
+        save_profile(cluster.profile)
+        try:
+            for number in range(rounds):
+                row = {"ours": _recovery(Path(name)), "ray_train": _recovery_of_ray_train(Path(name), number, cluster)}
+                row["ratio"] = row["ours"] / row["ray_train"]
+                rows.append(row)
+                print({key: round(value, 2) for key, value in row.items()}, f"load {os.getloadavg()[0]:.0f}")
+        finally:
+            cluster.close()
+    print("median", {key: round(median(row[key] for row in rows), 2) for key in rows[0]})
+
+
+def _recovery(folder: Path) -> float:
+    options = {"max_epochs": EPOCHS, "checkpoint_unit": "epochs", "checkpoint_frequency": 1, "mini_batch_size": 128}
+    run = Run(folder, ON_RAY, MIDDLE, validation_frequency=10**6, **options)
+    middle = KILLED_AFTER * run.first(lambda event: event["kind"] == "started")["steps_per_epoch"]
+    run.first(lambda event: event["kind"] == "checkpoint" and event["iteration"] >= middle)
+    os.kill(run.info()["workers"][-1], signal.SIGKILL)
+    began = time.monotonic()
+    run.process.wait()
+    took = time.monotonic() - began
+    assert run.process.returncode == 0
+    assert any(event["kind"] == "resumed" for event in run.events())
+    return took
+
+
+def _recovery_of_ray_train(folder: Path, number: int, cluster: Cluster) -> float:
+    data = ROOT / "resources" / "data" / "digits.npz"
+    log = folder / f"ray-train-{number}"
+    samples = 1437  # of the training split of ours
+    words = [cluster.profile.address, data, log, EPOCHS, samples, folder / f"storage-{number}"]
+    command = [sys.executable, "-c", RAY_TRAIN, *map(str, words)]
+    process = subprocess.Popen(command, env=cluster.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    reported = log.with_name(f"{log.name}.1")
+    end = time.monotonic() + LIMIT_S
+    while not (reported.exists() and len(reported.read_text().splitlines()) >= KILLED_AFTER):
+        assert time.monotonic() < end, "Ray Train has not begun"
+        time.sleep(0.05)
+    os.kill(int(reported.read_text().split()[-1]), signal.SIGKILL)
+    began = time.monotonic()
+    process.wait()
+    assert process.returncode == 0
+    return time.monotonic() - began
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest="what", required=True)
-    for what in ("faults", "start"):
+    for what in ("faults", "start", "recovery"):
         command = commands.add_parser(what)
         command.add_argument("--rounds", type=int, default=20 if what == "faults" else 5)
         command.add_argument("--niceness", type=int, default=15, help="of Ray's workers, 15 by default")
@@ -335,8 +464,8 @@ def main() -> None:
             kinds = "worker,agent,node,head,connection,coordinator"
             command.add_argument("--kinds", default=kinds, help=f"of {kinds},silence")
     asked = parser.parse_args()
-    if asked.what == "start":
-        starts(asked.rounds, asked.niceness)
+    if asked.what in ("start", "recovery"):
+        (starts if asked.what == "start" else recoveries)(asked.rounds, asked.niceness)
     else:
         faults(asked.kinds.split(","), asked.rounds, asked.niceness)
 
