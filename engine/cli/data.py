@@ -18,8 +18,8 @@ from engine.project.data import DataOptions
 from engine.project.dataset_info import SPLITS, DatasetInfo
 from engine.project.file import SUFFIX
 from engine.project.project import Project, set_option
-from engine.project.sources.guess import guesses, not_understood, with_guess
-from engine.project.sources.shards import is_remote, without_secrets
+from engine.project.sources.guess import guesses, names_shards, not_understood, with_guess
+from engine.project.sources.urls import is_remote, without_secrets
 from engine.runs.folder import origin
 
 MOST_SHOWN = 5
@@ -102,19 +102,35 @@ def options_for(text: str, settings: Sequence[str] = ()) -> tuple[DataOptions, s
     """Return the options for a file, a folder or a URL of shards, with settings such as `data.source=table`, and why it
     is taken as this kind, empty where a setting says the kind. Raises `UserError`."""
     path = Path(text).absolute()
-    if is_remote(text):
+    has_source = any(setting.partition("=")[0].strip() == "data.source" for setting in settings)
+    if is_remote(text) and (has_source or names_shards(text)):
         options, reason = DataOptions(source="shards", path=text), "A URL"
-    elif any(setting.partition("=")[0].strip() == "data.source" for setting in settings):
+    elif has_source:
         options, reason = DataOptions(path=str(path)), ""
     else:
-        found = guesses(path)
-        if not found:
-            raise UserError(not_understood(path), hint="--set data.source=table, or another, says which it is.")
-        options, reason = with_guess(DataOptions(), found[0], path), found[0].reason
+        options, reason = _guessed(text, path)
     project = Project(data=options)
     for setting in settings:
         project = set_option(project, setting)
     return project.data, reason
+
+
+def _guessed(text: str, path: Path) -> tuple[DataOptions, str]:
+    """Return options by the contents of a path, or of the copy of what is behind a URL. Raises `UserError`."""
+    if is_remote(text):
+        from engine.data.sources.source import locate  # imports numpy
+
+        path = locate(text, Path.cwd())
+    found = guesses(path)
+    if not found:
+        raise UserError(not_understood(path), hint="--set data.source=table, or another, says which it is.")
+
+    def short(given: Path) -> str:
+        if not is_remote(text):
+            return str(given)
+        return text if given == path else f"{text.rstrip('/')}/{given.relative_to(path).as_posix()}"
+
+    return with_guess(DataOptions(), found[0], path, short), found[0].reason
 
 
 def _shown(text: str) -> str:

@@ -19,8 +19,8 @@ from engine.project.dataset_info import SPLITS
 from engine.project.file import load
 from engine.project.options.metrics import in_a_line, is_share
 from engine.project.project import Project, set_option
-from engine.project.sources.guess import guesses
-from engine.project.sources.shards import is_remote
+from engine.project.sources.guess import guesses, names_shards
+from engine.project.sources.urls import is_remote
 from engine.runs.folder import open_run
 
 if TYPE_CHECKING:
@@ -189,7 +189,10 @@ def other_data(run_dir: Path, text: str, settings: Sequence[str]) -> "Evaluation
     own = load(open_run(run_dir).project).project.data
     named = {setting.partition("=")[0].strip() for setting in settings}
     is_url = is_remote(text)
-    known = {"shards"} if is_url else {one.source for one in guesses(Path(text).absolute())}
+    if is_url:
+        known = {"shards", "table"} if names_shards(text) else {options_for(text)[0].source}
+    else:
+        known = {one.source for one in guesses(Path(text).absolute())}
     if "data.source" in named or own.source not in known:
         return EvaluationData(options_for(text, settings)[0], Path.cwd())
     if own.target_kind and f"data.{own.target_kind}" not in named:

@@ -30,9 +30,9 @@ from engine.project.data import DataOptions
 from engine.project.sources.audio import is_sound
 from engine.project.sources.base import DEEPEST, is_hidden
 from engine.project.sources.images import is_image
-from engine.project.sources.shards import is_remote
 from engine.project.sources.table import PARQUET
 from engine.project.sources.text import is_text
+from engine.project.sources.urls import is_remote
 
 ROWS = 200
 """Rows of a table, and samples of arrays."""

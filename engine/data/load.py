@@ -40,6 +40,7 @@ from engine.data.prefetch import LazyArray, SampleCache, num_threads
 from engine.data.preview import Change, describe
 from engine.data.reader_processes import ReaderProcesses
 from engine.data.sources.joined import Joined, outline_like, parts_of
+from engine.data.sources.remote_files import naming_urls, recorded_remote
 from engine.data.sources.shard_places import recorded
 from engine.data.sources.source import (
     Array,
@@ -62,6 +63,7 @@ from engine.project.dataset_info import SPLITS, DatasetInfo
 from engine.project.project import Project
 from engine.project.sources.base import SourceType
 from engine.project.sources.shards import PLACES
+from engine.project.sources.urls import is_remote
 from engine.project.training import TrainingOptions
 from engine.runs.data_files import DataPlace
 from engine.runs.data_record import DataRecord
@@ -159,6 +161,7 @@ def facts(options: DataOptions, base: Path) -> DatasetInfo:
     return open_source(options, base).facts
 
 
+@naming_urls()
 def load(options: DataOptions, base: Path, *, is_streamed: bool = False, cache_bytes: int = 0) -> LoadedData:
     """Load all samples; streamed ones stay on disk, and up to `cache_bytes` of them are cached once decoded. Raises
     `UserError`."""
@@ -287,6 +290,7 @@ def _some(opened: Opened, chosen: Array) -> Samples:
     return Samples(tuple(LazyArray(given, chosen)[:] for given in found.inputs), found.notes, lengths)
 
 
+@naming_urls()
 def open_source(options: DataOptions, base: Path) -> Opened:
     """Return the source that the options name, with its outline. Raises `UserError` for data that cannot be used."""
     declared = options.source_type
@@ -371,6 +375,9 @@ def places_of(options: DataOptions, base: Path) -> list[DataPlace]:
                 places.append(recorded(name, text, base))
             continue
         if isinstance(field, FilePath) and options.is_visible(name) and (text := getattr(options, name)):
+            if is_remote(text):
+                places.append(recorded_remote(name, text))
+                continue
             path = locate(text, base)
             # One array file stands for all in its folder.
             path = path.parent if path.suffix == ".npy" and path.is_file() else path
@@ -390,6 +397,7 @@ def record(options: DataOptions, base: Path, versions: Mapping[str, str]) -> Dat
     return DataRecord(options.source, tuple(places), kind, division.codes, versions, round(time.time(), 3))
 
 
+@naming_urls()
 def load_like(options: DataOptions, base: Path, facts: DatasetInfo) -> LoadedData:
     """Load other data than a network was trained on, prepared as the data with the facts `facts` was. All samples are
     in the split `test`, and are streamed where the source can. Raises `UserError` for data that does not fit."""
@@ -416,13 +424,15 @@ def load_like(options: DataOptions, base: Path, facts: DatasetInfo) -> LoadedDat
 def remote_changes(options: DataOptions, base: Path, before: DataRecord) -> tuple[str, ...]:
     """Return a sentence for each place behind a URL that is not what it was. Raises `UserError`."""
     declared = options.source_type
-    names = PLACES if declared is not None and declared.has_patterns else ()
-    return tuple(
-        text
-        for place in before.places
-        if place.kind == "remote" and place.option in names and getattr(options, place.option)
-        if (text := place.differences(recorded(place.option, getattr(options, place.option), base)))
-    )
+    has_shards = declared is not None and declared.has_patterns
+    found = []
+    for place in before.places:
+        text = getattr(options, place.option, "") if place.kind == "remote" else ""
+        if text and has_shards and place.option in PLACES:
+            found.append(place.differences(recorded(place.option, text, base)))
+        elif text:
+            found.append(place.differences(recorded_remote(place.option, text, is_fresh=True)))
+    return tuple(filter(None, found))
 
 
 def choose_loading(project: Project, facts: DatasetInfo, placement: Placement, inventory: DeviceInventory) -> Loading:

@@ -430,7 +430,7 @@ def _part_in(
     """Return the part in a folder; other folders that the options name, such as that of masks, have one of that name
     as well."""
     paths = {
-        option: str(locate(str(Path(text) / folder), base))
+        option: str(locate(f"{text.rstrip('/')}/{folder}", base))
         for option, field in plain.fields.items()
         if isinstance(field, FilePath) and option != "path" and plain.is_visible(option)
         if (text := getattr(plain, option))

@@ -11,23 +11,25 @@ import re
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from engine.core.errors import UserError
 from engine.core.fields import printable
 from engine.data.sources.source import locate, unreadable
-from engine.project.sources.shards import PARQUET, PROTOCOLS, SCHEME, TAR, is_remote, without_secrets
+from engine.project.sources.shards import PARQUET, PROTOCOLS, TAR
+from engine.project.sources.urls import SCHEME, is_remote, without_secrets
 from engine.runs.data_files import DataPlace
 
+T = TypeVar("T")
 BRACES = re.compile(r"\{([^{}]*)\}")
 MOST_SHARDS = 100_000
-LIBRARIES = {"s3": "s3fs", "gs": "gcsfs", "abfs": "adlfs"}
+LIBRARIES = {"s3": "s3fs", "gs": "gcsfs", "abfs": "adlfs", "hdfs": "pyarrow", "sftp": "paramiko"}
 TRIES = 4
 PAUSE_S = 0.5
 """Pause before the first new try, in seconds; doubled each time."""
@@ -109,7 +111,7 @@ def find_shards(pattern: str, base: Path) -> list[Shard]:
     if not is_remote(pattern):
         return [_local_state(place) for place in places]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        return list(pool.map(_remote_state, places))
+        return list(pool.map(remote_state, places))
 
 
 def expand(pattern: str) -> list[str]:
@@ -176,7 +178,7 @@ def _listed(url: str) -> list[str]:
             "train-{0000..0146}.tar."
         )
     with _translated(url):
-        return [f"{scheme}://{name}" for name in sorted(_file_system(url).glob(url))]
+        return [f"{scheme}://{name}" for name in sorted(file_system(url).glob(url))]
 
 
 def _local_state(place: str) -> Shard:
@@ -187,18 +189,24 @@ def _local_state(place: str) -> Shard:
     return Shard(place, status.st_size, str(status.st_mtime_ns))
 
 
-def _remote_state(url: str) -> Shard:
+def remote_state(url: str) -> Shard:
+    """Return the state of a remote file. Raises `UserError`."""
+    return tried(url, lambda: _http_state(url) if is_http(url) else listed_state(url, file_system(url).info(url)))
+
+
+def tried(url: str, ask: Callable[[], T]) -> T:
+    """Return what a request gives, tried again where the connection was lost. Raises `UserError`."""
     for number in range(TRIES):
         try:
             with _translated(url):
-                return _http_state(url) if _is_http(url) else _listed_state(url)
+                return ask()
         except _LostError as error:
             _pause(url, number, error)
     raise AssertionError
 
 
-def _listed_state(url: str) -> Shard:
-    facts = _file_system(url).info(url)
+def listed_state(url: str, facts: Mapping[str, Any]) -> Shard:
+    """Return the state of a file from what fsspec tells of it."""
     tag = next((str(facts[name]) for name in ("ETag", "etag", "LastModified", "mtime", "created") if name in facts), "")
     return Shard(url, int(facts["size"]), tag)
 
@@ -247,8 +255,8 @@ def _pieces(shard: Shard, start: int, end: int, *, is_exact: bool) -> Iterator[b
 @contextmanager
 def _stream(shard: Shard, start: int, end: int, *, is_exact: bool) -> Iterator[Any]:
     """Open a remote shard at `start`."""
-    if not _is_http(shard.url):
-        with _file_system(shard.url).open(shard.url, "rb", cache_type="readahead", block_size=PIECE_BYTES) as file:
+    if not is_http(shard.url):
+        with file_system(shard.url).open(shard.url, "rb", cache_type="readahead", block_size=PIECE_BYTES) as file:
             file.seek(start)
             yield file
         return
@@ -266,7 +274,8 @@ def _stream(shard: Shard, start: int, end: int, *, is_exact: bool) -> Iterator[A
         yield response
 
 
-def _is_http(url: str) -> bool:
+def is_http(url: str) -> bool:
+    """Return whether a URL is read with the standard library."""
     return url.lower().startswith(("http://", "https://"))
 
 
@@ -286,7 +295,7 @@ def _request(url: str, method: str, headers: dict[str, str]) -> Any:
     return opener.open(urllib.request.Request(url, headers={**known, **headers}, method=method), timeout=TIMEOUT_S)
 
 
-def _file_system(url: str) -> Any:
+def file_system(url: str) -> Any:
     """Return fsspec's file system for a URL; credentials come from the environment and fsspec's configuration."""
     import fsspec
 
@@ -296,7 +305,7 @@ def _file_system(url: str) -> Any:
     except ImportError:
         library = LIBRARIES[protocol]
         raise UserError(
-            f"Shards behind {protocol}:// need {library}, which is not installed.",
+            f"Data behind {protocol}:// needs {library}, which is not installed.",
             hint=f"Install it: pip install {library}",
         ) from None
 
@@ -330,7 +339,7 @@ def _refuse(shown: str, reason: str | None, code: int = 0) -> NoReturn:
     what = reason or (
         f"the server refuses it ({code}); a signed URL may have expired" if code in (401, 403) else f"error {code}"
     )
-    raise UserError(f"{shown} cannot be read: {what}. Check the place of the shards (data.path).") from None
+    raise UserError(f"{shown} cannot be read: {what}. Check the place of the data (data.path).") from None
 
 
 def _pause(url: str, number: int, error: Exception) -> None:

@@ -15,6 +15,7 @@ from engine.core.errors import UserError, did_you_mean
 from engine.project.data import DataOptions
 from engine.project.dataset_info import Forecast, InputInfo, TargetInfo
 from engine.project.sources.base import SourceType
+from engine.project.sources.urls import SCHEME
 
 CGROUP = Path("/sys/fs/cgroup")
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -37,10 +38,15 @@ class BadSampleError(UserError):
 
 
 def locate(text: str, base: Path) -> Path:
-    """Return the path that the options name; relative ones start at `base`, the project's folder.
+    """Return the path that the options name; relative ones start at `base`, the project's folder. For a URL it is that
+    of a copy on this machine, fetched now unless it is there.
 
     Raises `UserError` where there is no such file or folder, or it cannot be read.
     """
+    if SCHEME.match(text):
+        from engine.data.sources.remote_files import as_path  # few projects need it
+
+        text = as_path(text)
     try:
         path = base / Path(text).expanduser()
     except RuntimeError:

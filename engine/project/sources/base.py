@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from engine.core.errors import FieldError
+from engine.core.fields import FilePath
 from engine.core.records import Record
 from engine.core.types import TensorType
 from engine.project.dataset_info import InputInfo
 from engine.project.preparation import Reads
+from engine.project.sources.urls import PROTOCOLS, SCHEME, is_remote, url_problems
 
 if TYPE_CHECKING:
     from engine.project.data import DataOptions
@@ -25,6 +27,15 @@ HIDDEN = frozenset({"__MACOSX", "Thumbs.db", "desktop.ini", "lost+found"})
 def is_hidden(name: str) -> bool:
     """Return whether a file or folder is not part of the data, by its name."""
     return name.startswith(".") or name in HIDDEN
+
+
+def remote_options(options: "DataOptions") -> tuple[str, ...]:
+    """Return the names of the options of files and folders that are given by URLs."""
+    return tuple(
+        name
+        for name, field in options.fields.items()
+        if isinstance(field, FilePath) and SCHEME.match(getattr(options, name)) and options.is_visible(name)
+    )
 
 
 @dataclass(frozen=True)
@@ -184,7 +195,7 @@ class SourceType:
 
     def is_remote(self, options: "DataOptions") -> bool:
         """Return whether the data is read over the network; `check` does not read it then."""
-        return False
+        return any(is_remote(getattr(options, name)) for name in remote_options(options))
 
     def window(self, options: "DataOptions") -> int:
         """Return the number of shards whose samples are shuffled together; 0 for all."""
@@ -198,6 +209,8 @@ class SourceType:
         """Yield the combinations of options that cannot be meant."""
         if self.takes != "nothing" and not options.path:
             yield FieldError("path", f"choose {self.wanted}.")
+        for name in () if self.has_patterns else remote_options(options):
+            yield from url_problems(name, getattr(options, name), PROTOCOLS, self.files or "files")
 
     def guess(self, peek: Peek) -> Guess | None:
         """Return whether this source can read a file or folder, and why; None where it cannot."""

@@ -9,6 +9,8 @@ from engine.core.fields import FilePath, Text, quoted
 from engine.core.list_fields import Texts
 from engine.project.sources.base import Guess, Peek
 from engine.project.sources.catalog import SOURCES, SourceOptions
+from engine.project.sources.shards import PARQUET, TAR
+from engine.project.sources.urls import is_remote, without_secrets
 
 CLOSE = 0.25
 """Guesses whose confidence is this close to that of the best are named beside it."""
@@ -64,6 +66,8 @@ def with_guessed_source(options: T, base: Path) -> tuple[T, str]:
     `UserError` where no source reads the path."""
     if options.source != "none" or not options.path:
         return options, ""
+    if is_remote(options.path):
+        return _with_source_by_name(options)
     path = base / Path(options.path).expanduser()
     found = guesses(path)
     if not found:
@@ -77,3 +81,20 @@ def with_guessed_source(options: T, base: Path) -> tuple[T, str]:
         return options.path if given == path else str(given)
 
     return with_guess(options, best, path, short).replace(**options.changed()), text
+
+
+def names_shards(url: str) -> bool:
+    """Return whether a URL names shards rather than a file or folder: a pattern, or tar and Parquet files."""
+    place = without_secrets(url)
+    return any(sign in place for sign in "*{") or Path(place).suffix.lower() in (TAR, PARQUET)
+
+
+def _with_source_by_name(options: T) -> tuple[T, str]:
+    """Return the options with the source that the name in a URL tells. Raises `UserError` where it tells none."""
+    suffix = Path(without_secrets(options.path)).suffix.lower()
+    by_name = next((key for key in ("table", "arrays") if suffix and suffix in SOURCES[key].suffixes), "")
+    source = "shards" if names_shards(options.path) else by_name
+    if not source:
+        message = "data.path: the name in the URL does not tell the kind of the data."
+        raise UserError(message, hint="Set data.source to say which it is, such as images.")
+    return options.replace(source=source), f"data.source is {source}, guessed from the name in data.path."

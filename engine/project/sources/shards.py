@@ -1,10 +1,8 @@
 """Shards: many samples per file, in WebDataset tar or Parquet files, on disk or behind a URL."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from engine.core.errors import FieldError
 from engine.core.fields import Int, Text
@@ -14,6 +12,7 @@ from engine.project.dataset_info import InputInfo
 from engine.project.preparation import Reads
 from engine.project.sources.base import Guess, Peek, SourceType
 from engine.project.sources.images import Images
+from engine.project.sources.urls import is_remote, url_problems
 
 if TYPE_CHECKING:
     from engine.project.data import DataOptions
@@ -24,23 +23,7 @@ TAR, PARQUET = ".tar", ".parquet"
 PROTOCOLS = ("http", "https", "s3", "gs", "abfs", "file")
 REMOTE_WINDOW = 16
 """Number of remote shards that are shuffled together unless the option says otherwise."""
-SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 TAR_MAGIC = slice(257, 262)
-
-
-def without_secrets(place: str) -> str:
-    """Return a path or URL for messages: a URL without user, password, query and fragment, where tokens stand."""
-    if not (scheme := SCHEME.match(place)):
-        return place
-    rest = re.split(r"[?#]", place[scheme.end() :], maxsplit=1)[0]
-    host, slash, path = rest.partition("/")
-    return f"{scheme[0]}{host.rpartition('@')[2]}{slash}{path}"
-
-
-def is_remote(place: str) -> bool:
-    """Return whether a place is a URL that is read over the network."""
-    scheme = SCHEME.match(place)
-    return scheme is not None and scheme[1].lower() != "file"
 
 
 class ShardOptions(Record):
@@ -117,23 +100,7 @@ class Shards(SourceType):
         """Yield what is wrong with the place of the shards; secrets in it are not repeated."""
         yield from super().problems(options)
         for name in PLACES:
-            place = getattr(options, name)
-            if not (scheme := SCHEME.match(place)):
-                continue
-            if scheme[1].lower() not in PROTOCOLS:
-                message = f"shards are not read by {scheme[1]}://. Use one of: {', '.join(PROTOCOLS)}."
-                yield FieldError(name, message)
-            try:
-                has_user = "@" in urlsplit(place).netloc and not place.startswith("abfs")
-            except ValueError:
-                yield FieldError(name, "this is no URL: its host cannot be read.")
-                continue
-            if has_user:
-                message = (
-                    f"{without_secrets(place)} is given with a user or password, which a project must not hold. Set it "
-                    "in the environment or in the configuration of fsspec."
-                )
-                yield FieldError(name, message)
+            yield from url_problems(name, getattr(options, name), PROTOCOLS, "shards")
 
     def arguments(self, options: "DataOptions", base: Path) -> Mapping[str, object]:
         """Return what the reader needs to find the shards."""

@@ -25,7 +25,7 @@ class SharedOptions(Record):
         folder_when=_folder,
         pattern_for=_pattern,
         group="Source",
-        help="File or folder; relative to the project's folder",
+        help="File or folder, relative to the project's folder; or a URL, such as s3://bucket/train.csv",
     )
     response = ColumnNames(
         "",

@@ -148,7 +148,7 @@ def test_a_missing_library_is_named_with_its_command(tmp_path: Path, monkeypatch
         raise ImportError("Install s3fs to access S3")
 
     monkeypatch.setattr(fsspec, "filesystem", missing)
-    with pytest.raises(UserError, match=r"behind s3:// need s3fs, which is not installed") as caught:
+    with pytest.raises(UserError, match=r"behind s3:// needs s3fs, which is not installed") as caught:
         facts(options("s3://bucket/a.tar"), tmp_path)
     assert caught.value.hint == "Install it: pip install s3fs"
 

@@ -1,0 +1,274 @@
+"""Files and folders behind URLs, as copies on this machine: one for each version, in the user's cache folder.
+
+    remote/<hash of the URL>/<hash of names, sizes and tags>/<name of the file or folder>
+
+Sources read the copy. What is there is asked again after `FRESH_S`; a file that has not changed is not fetched again,
+also where others in its folder have. Copies that were not used for a day are deleted when room is needed.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from engine.core.errors import UserError
+from engine.core.fields import printable
+from engine.core.files import make_private_folder
+from engine.core.folders import cache_folder
+from engine.core.locks import LockHeldError, take_lock
+from engine.core.text import format_bytes
+from engine.data.sources.shard_places import (
+    AT_ONCE,
+    Shard,
+    file_system,
+    is_http,
+    listed_state,
+    read_all,
+    remote_state,
+    tried,
+)
+from engine.project.sources.urls import SCHEME, without_secrets
+from engine.runs.data_files import DataPlace
+
+FRESH_S = 30.0
+MOST_FILES = 200_000
+MOST_BYTES = 50 * 2**30
+"""Size of all copies above which unused ones are deleted."""
+SPARE_BYTES = 2**30
+UNUSED_S = 86400.0
+PATIENCE_S = 3600.0
+"""Time limit for another process that fetches the same data, in seconds."""
+STATES = "states.json"
+
+
+@dataclass(frozen=True)
+class RemotePlace:
+    """Files behind a URL. `files`: their states by their paths below the folder; of a single file by its name."""
+
+    url: str
+    files: Mapping[str, Shard]
+    is_folder: bool
+
+    @property
+    def name(self) -> str:
+        """Name of the file or folder."""
+        path = PurePosixPath(unquote(urlsplit(self.url).path))
+        return path.name or urlsplit(self.url).netloc.rpartition("@")[2] or "data"
+
+    @property
+    def bytes(self) -> int:
+        """Size of all files."""
+        return sum(file.size for file in self.files.values())
+
+    @property
+    def version(self) -> str:
+        """Hash of what is there."""
+        states = sorted((name, file.size, file.tag) for name, file in self.files.items())
+        return hashlib.sha256(json.dumps(states).encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+_asked: dict[str, tuple[float, RemotePlace | None]] = {}
+_shown: dict[str, str] = {}
+"""URLs for messages by the paths of their copies."""
+
+
+def as_path(text: str) -> str:
+    """Return the path of what an option names: of the copy of what is behind a URL, fetched now unless it is there.
+    Other texts are returned as they are. Raises `UserError`."""
+    if not (scheme := SCHEME.match(text)):
+        return text
+    return str(_copy(text)) if scheme[1].lower() != "file" else unquote(urlsplit(text).path)
+
+
+def recorded_remote(option: str, url: str, *, is_fresh: bool = False) -> DataPlace:
+    """Return the state of the files behind a URL, for the record of a run. Raises `UserError`."""
+    place = _place(url, is_fresh=is_fresh)
+    return DataPlace.remote(option, _for_messages(url), {f.shown: (f.size, f.tag) for f in place.files.values()})
+
+
+@contextlib.contextmanager
+def naming_urls() -> Iterator[None]:
+    """Let errors name URLs where they name their copies."""
+    try:
+        yield
+    except UserError as error:
+        message = str(error)
+        for path, url in _shown.items():
+            message = message.replace(path, url)
+        if message != str(error):
+            raise error.reworded(message) from error
+        raise
+
+
+def _for_messages(url: str) -> str:
+    return printable(without_secrets(url))
+
+
+def _place(url: str, *, is_fresh: bool = False) -> RemotePlace:
+    """Return what is behind a URL: now where `is_fresh`, else perhaps `FRESH_S` seconds ago. Raises `UserError`."""
+    when, place = _asked.get(url, (0.0, None))
+    if place is None or is_fresh or time.monotonic() - when > FRESH_S:
+        place = _http_place(url) if is_http(url) else _listed_place(url)
+        _asked[url] = time.monotonic(), place
+    return place
+
+
+def _http_place(url: str) -> RemotePlace:
+    if urlsplit(url).path.endswith("/") or not urlsplit(url).path:
+        raise UserError(
+            f"{_for_messages(url)}: a web server does not list the files of a folder.",
+            hint="Name a file, or shards: train-{0000..0146}.tar.",
+        )
+    place = RemotePlace(url, {}, is_folder=False)
+    return RemotePlace(url, {place.name: remote_state(url)}, is_folder=False)
+
+
+def _listed_place(url: str) -> RemotePlace:
+    place = RemotePlace(url, {}, is_folder=False)
+
+    def look() -> RemotePlace:
+        system = file_system(url)
+        system.invalidate_cache()
+        facts = system.info(url)
+        if facts["type"] != "directory":
+            beside = _arrays_beside(system, url) if place.name.endswith(".npy") else {}
+            return RemotePlace(url, {place.name: listed_state(url, facts), **beside}, is_folder=False)
+        return RemotePlace(url, _listed(system, url), is_folder=True)
+
+    found = tried(url, look)
+    if not found.files:
+        raise UserError(f"{_for_messages(url)} holds no files.", hint="Choose the data anew (data.path).")
+    return found
+
+
+def _arrays_beside(system: Any, url: str) -> dict[str, Shard]:
+    """Return the `.npy` files beside one, which stands for all in its folder."""
+    found = system.ls(system._parent(url), detail=True)
+    arrays = [facts for facts in found if facts["type"] == "file" and facts["name"].endswith(".npy")]
+    return {PurePosixPath(f["name"]).name: listed_state(system.unstrip_protocol(f["name"]), f) for f in arrays}
+
+
+def _listed(system: Any, url: str) -> dict[str, Shard]:
+    """Return the files below a folder, without hidden ones. Raises `UserError`."""
+    root = PurePosixPath("/", system._strip_protocol(url))
+    found = {}
+    for path, facts in system.find(url, detail=True).items():
+        inside = PurePosixPath("/", path).relative_to(root)
+        if ".." in inside.parts:  # a name in a bucket may be any text
+            raise UserError(f"{_for_messages(url)} holds a file with '..' in its path, which is not read.")
+        if not any(part.startswith(".") for part in inside.parts):
+            found[inside.as_posix()] = listed_state(system.unstrip_protocol(path), facts)
+        if len(found) > MOST_FILES:
+            raise UserError(
+                f"{_for_messages(url)} holds more than {MOST_FILES:,} files.",
+                hint="Pack them into tar files of some 100 MB, which are read as shards: data.source=shards.",
+            )
+    return found
+
+
+def _copy(url: str) -> Path:
+    """Return the copy of what is behind a URL, fetched now unless it is there. Raises `UserError`."""
+    place = _place(url)
+    try:
+        home = cache_folder() / "remote" / hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        make_private_folder(home)
+        folder = home / place.version
+        if not folder.is_dir():
+            _fetch(place, home, folder)
+        os.utime(folder)
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UserError(
+            f"{_for_messages(url)} is copied to the cache folder, which cannot be used: {reason}.",
+            hint="Set XDG_CACHE_HOME to a folder with room.",
+        ) from None
+    _shown[str(folder / place.name)] = _for_messages(url)
+    return folder / place.name
+
+
+def _fetch(place: RemotePlace, home: Path, folder: Path) -> None:
+    """Fetch what is there into a folder. Raises `UserError`, and `OSError` of the cache folder."""
+    try:
+        lock = take_lock(home / "lock", patience_s=PATIENCE_S)
+    except LockHeldError:
+        raise UserError(f"{_for_messages(place.url)} is fetched by another process, which does not end.") from None
+    temporary = home / f".{secrets.token_hex(8)}.tmp"
+    try:
+        if folder.is_dir():
+            return
+        for left in home.glob(".*.tmp"):  # of a process that was killed: this one has the lock
+            shutil.rmtree(left, ignore_errors=True)
+        _make_room(place, home)
+        before = _known_files(home)
+        target = temporary / place.name if place.is_folder else temporary
+        target.mkdir(parents=True)
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            list(pool.map(lambda name: _fetch_file(name, place.files[name], target, before), place.files))
+        states = {name: [file.size, file.tag] for name, file in place.files.items()}
+        inside = place.name if place.is_folder else ""
+        text = json.dumps({"bytes": place.bytes, "inside": inside, "files": states})
+        (temporary / STATES).write_text(text, encoding="utf-8")
+        temporary.rename(folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+        os.close(lock)
+
+
+def _fetch_file(name: str, file: Shard, target: Path, before: Mapping[tuple[str, int, str], Path]) -> None:
+    """Fetch a file, unless an earlier version of what is behind the URL has it."""
+    path = target / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    known = before.get((name, file.size, file.tag)) if file.tag else None
+    if known is not None:
+        with contextlib.suppress(OSError):
+            os.link(known, path)
+            return
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+        for piece in read_all(file):
+            out.write(piece)
+    if path.stat().st_size != file.size:
+        raise UserError(f"{file.shown} has changed while it was read. Try again.")
+
+
+def _known_files(home: Path) -> dict[tuple[str, int, str], Path]:
+    """Return the files of earlier versions by path, size and tag."""
+    found = {}
+    for states in home.glob(f"*/{STATES}"):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            known = json.loads(states.read_text(encoding="utf-8"))
+            for name, (size, tag) in known["files"].items():
+                found[name, size, tag] = states.parent / known["inside"] / name
+    return found
+
+
+def _make_room(place: RemotePlace, home: Path) -> None:
+    """Delete copies that were not used for a day until there is room for one more. Raises `UserError`."""
+    sizes = {}
+    for states in home.parent.glob(f"*/*/{STATES}"):
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            size = int(json.loads(states.read_text(encoding="utf-8"))["bytes"])
+            sizes[states.parent] = size, states.parent.stat().st_mtime
+    used = sum(size for size, _ in sizes.values())
+
+    def is_full() -> bool:
+        return shutil.disk_usage(home).free < place.bytes + SPARE_BYTES
+
+    for folder, (size, when) in sorted(sizes.items(), key=lambda item: item[1][1]):
+        if (used + place.bytes > MOST_BYTES or is_full()) and time.time() - when > UNUSED_S:
+            shutil.rmtree(folder, ignore_errors=True)
+            used -= size
+    if is_full():
+        raise UserError(
+            f"{_for_messages(place.url)} has {format_bytes(place.bytes)}, and the cache folder {home.parent} has "
+            f"{format_bytes(shutil.disk_usage(home).free)} free.",
+            hint="Set XDG_CACHE_HOME to a folder with room, or pack the data as shards, of which few are kept.",
+        )
