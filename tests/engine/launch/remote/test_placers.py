@@ -3,13 +3,16 @@ from pathlib import Path
 
 import pytest
 
+from engine.cluster.profile_file import save_profile
 from engine.cluster.profiles import ClusterProfile
 from engine.core.errors import RunError, UnavailableError
+from engine.launch.remote import placers
 from engine.launch.remote.interfaces import address_of, address_towards, interface_with
 from engine.launch.remote.offer import Offer, folder_problem
-from engine.launch.remote.placers import CommandPlacer, ssh
+from engine.launch.remote.placers import CommandPlacer, begun_placer, ssh
 from engine.launch.remote.ray_address import address_of_head, head_of, ray_environment
 from engine.placement.inventory import LOOPBACK
+from engine.project.environment import EnvironmentOptions
 from tests.faults.harness import wait_for
 
 
@@ -129,3 +132,30 @@ def test_interfaces() -> None:
         address_of("none7")
     with pytest.raises(UnavailableError, match=r"has the address 192\.0\.2\.1"):
         interface_with("192.0.2.1")
+
+
+@pytest.mark.parametrize(("target", "kind"), [("parallel", "ray"), ("parallel", "ssh"), ("cpu", "ray")])
+def test_only_ray_is_connected_to_while_a_run_is_prepared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str, kind: str
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    save_profile(ClusterProfile(name="lab", kind=kind, address="127.0.0.1:9"))
+    ended: list[str] = []
+
+    class Connected(CommandPlacer):
+        def close(self) -> None:
+            ended.append(self._profile.name)
+
+    monkeypatch.setattr(placers, "placer_of", Connected)
+    is_begun = (target, kind) == ("parallel", "ray")
+    with begun_placer(EnvironmentOptions(target=target, cluster="lab")) as placer:
+        assert (placer is not None) == is_begun
+    assert ended == (["lab"] if is_begun else [])
+
+
+def test_a_cluster_that_cannot_be_used_is_left_to_the_coordinator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    with begun_placer(EnvironmentOptions(target="parallel", cluster="none")) as placer:
+        assert placer is None
