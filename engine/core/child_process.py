@@ -107,6 +107,65 @@ def read_from_fork(work: Callable[[], bytes], patience_s: float) -> bytes | None
         os.waitpid(child, 0)
 
 
+class PipedChild:
+    """A forked child that answers questions, bytes for bytes, until it is closed or this process ends."""
+
+    def __init__(self, answer: Callable[[bytes], bytes]) -> None:
+        theirs, self._writing = os.pipe()
+        self._reading, back = os.pipe()
+
+        def serve() -> int:
+            os.close(self._writing)
+            os.close(self._reading)
+            while question := _read_sized(theirs, None):
+                _write(back, answer(question))
+            return 0
+
+        self._child = fork(serve)
+        os.close(theirs)
+        os.close(back)
+
+    def ask(self, question: bytes, patience_s: float) -> bytes | None:
+        """Return the answer to a question, which is not empty: None where the child died, or takes longer than
+        `patience_s` seconds. Close it then."""
+        try:
+            _write(self._writing, question)
+        except BrokenPipeError:
+            return None
+        return _read_sized(self._reading, time.monotonic() + patience_s)
+
+    def close(self) -> None:
+        """End the child."""
+        os.close(self._writing)
+        os.close(self._reading)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._child, signal.SIGKILL)
+        os.waitpid(self._child, 0)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    """Write bytes with their number before them."""
+    left = memoryview(len(data).to_bytes(8, "little") + data)
+    while left:
+        left = left[os.write(descriptor, left) :]
+
+
+def _read_sized(descriptor: int, deadline: float | None) -> bytes | None:
+    """Return bytes that `_write` wrote; None where the pipe is closed before, or at the deadline."""
+    data, size = bytearray(), 8
+    is_size = True
+    while len(data) < size:
+        wait = None if deadline is None else max(0.0, deadline - time.monotonic())
+        if not select.select([descriptor], [], [], wait)[0]:
+            return None
+        if not (chunk := os.read(descriptor, min(size - len(data), _BYTES))):
+            return None
+        data += chunk
+        if is_size and len(data) == size:
+            data, size, is_size = bytearray(), int.from_bytes(data, "little"), False
+    return bytes(data)
+
+
 def _read_all(descriptor: int, patience_s: float) -> bytes | None:
     """Return all that comes out of a pipe until it is closed, and close it; None where it takes too long."""
     deadline, data = time.monotonic() + patience_s, b""

@@ -131,6 +131,8 @@ class Graph:
     """Read the nodes and the constants of a subgraph. None where a reader has none."""
     tried: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     """What came of trying operators that are kept as they are."""
+    helper: Any = None
+    """The child process that tries them (`onnx_runner.Helper`), while the graph is lifted."""
 
     def names(self) -> set[str]:
         """Return the names of all values."""

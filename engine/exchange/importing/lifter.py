@@ -22,6 +22,7 @@ from engine.exchange.importing.projections import with_projections
 from engine.exchange.importing.registry import lifts
 from engine.exchange.importing.rewrites import rewritten
 from engine.exchange.importing.subgraphs import Failure, join
+from engine.exchange.importing.trials import helped
 from engine.exchange.importing.values import Held, NotLiftable, Sizes, Tensor
 from engine.layers.utility import Identity
 from engine.network.network import Port
@@ -70,15 +71,16 @@ def lift_graph(graph: Graph, sizes: dict[str, int] | None = None) -> Lifted:
     rewritten(graph)
     _prune(graph, None)
     known = copy.deepcopy(fates)
-    ctx, fates, reasons = _lift_joined(graph, sizes or {}, known)
-    left_out: list[str] = []
-    if reasons:
-        left_out = _without_labels(graph, ctx, reasons)
-        _prune(graph, known)
-        first = reasons
-        ctx, fates, reasons = _lift_joined(graph, sizes or {}, known) if left_out else (ctx, fates, reasons)
+    with helped(graph):
+        ctx, fates, reasons = _lift_joined(graph, sizes or {}, known)
+        left_out: list[str] = []
         if reasons:
-            raise _without_layers(first)
+            left_out = _without_labels(graph, ctx, reasons)
+            _prune(graph, known)
+            first = reasons
+            ctx, fates, reasons = _lift_joined(graph, sizes or {}, known) if left_out else (ctx, fates, reasons)
+            if reasons:
+                raise _without_layers(first)
     outputs = _outputs(ctx)
     made = {name: fate.layers for name, fate in fates.items()}
     with_projections(ctx, {tensor.port for _, tensor in outputs}, made)

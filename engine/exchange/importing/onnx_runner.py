@@ -2,13 +2,14 @@
 
 import io
 import os
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.core.child_process import read_from_fork
+from engine.core.child_process import PipedChild, read_from_fork
 from engine.core.errors import RunError
 
 if TYPE_CHECKING:
@@ -31,25 +32,62 @@ def arrays_from_child(work: Callable[[], Sequence[np.ndarray]], doing: str, pati
     if not hasattr(os, "fork"):
         return list(work())
 
-    def answer() -> bytes:
-        try:
-            found = work()
-        except RunError as error:
-            return b"!" + str(error).encode()
-        data = io.BytesIO()
-        plain = {f"a{at}": one if one.dtype != object else one.astype(str) for at, one in enumerate(found)}
-        np.savez(data, **plain)  # type: ignore[arg-type]  # its stubs take `allow_pickle` for one of them
-        return ARRAYS + data.getvalue()
-
-    output = read_from_fork(answer, patience_s)
+    output = read_from_fork(lambda: _answer(work), patience_s)
     if output is None:
         raise RunError(f"ONNX Runtime took longer than {patience_s:.0f} s while {doing}.")
     if not output:
         raise RunError(f"ONNX Runtime crashed while {doing}.")
+    return _arrays(output)
+
+
+def _answer(work: Callable[[], Sequence[np.ndarray]]) -> bytes:
+    """Return the arrays that `work` returns as bytes, or why there are none."""
+    try:
+        found = work()
+    except RunError as error:
+        return b"!" + str(error).encode()
+    data = io.BytesIO()
+    plain = {f"a{at}": one if one.dtype != object else one.astype(str) for at, one in enumerate(found)}
+    np.savez(data, **plain)  # type: ignore[arg-type]  # its stubs take `allow_pickle` for one of them
+    return ARRAYS + data.getvalue()
+
+
+def _arrays(output: bytes) -> list[np.ndarray]:
+    """Return the arrays of an answer. Raises `RunError` with the reason where there are none."""
     if output[:1] != ARRAYS:
         raise RunError(output[1:].decode(errors="replace"))
     with np.load(io.BytesIO(output[1:]), allow_pickle=False) as held:
         return [held[f"a{number}"] for number in range(len(held))]
+
+
+class Helper:
+    """A forked child process that does several pieces of work one after another, each from arguments of its own.
+
+    `work` is called with what `arrays` gets. A child that dies or takes too long is gone; the next call forks another.
+    """
+
+    def __init__(self, work: Callable[..., Sequence[np.ndarray]]) -> None:
+        self.work = work
+        self.process: PipedChild | None = None
+
+    def arrays(self, patience_s: float, *arguments: object) -> list[np.ndarray] | None:
+        """Return the arrays that `work` returns; None where the child died, took too long, or cannot be forked. Raises
+        `RunError` where `work` does."""
+        if not hasattr(os, "fork"):
+            return None
+        if self.process is None:
+            self.process = PipedChild(lambda data: _answer(lambda: self.work(*pickle.loads(data))))
+        output = self.process.ask(pickle.dumps(arguments, pickle.HIGHEST_PROTOCOL), patience_s)
+        if not output:
+            self.close()
+            return None
+        return _arrays(output)
+
+    def close(self) -> None:
+        """End the child process."""
+        if self.process is not None:
+            self.process.close()
+            self.process = None
 
 
 class Runner:

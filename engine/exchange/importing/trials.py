@@ -1,8 +1,10 @@
 """Try an operator that is kept as it is: which number formats it takes, what sizes it gives, and whether it keeps the
 samples of a batch apart."""
 
+import contextlib
 import itertools
 import json
+from collections.abc import Iterator
 
 import numpy as np
 import torch
@@ -10,8 +12,8 @@ import torch
 from engine.core.errors import RunError
 from engine.exchange.importing.context import Context
 from engine.exchange.importing.folding import RANDOM
-from engine.exchange.importing.graph import Node
-from engine.exchange.importing.onnx_runner import arrays_from_child
+from engine.exchange.importing.graph import Graph, Node
+from engine.exchange.importing.onnx_runner import Helper, arrays_from_child
 from engine.exchange.importing.values import AcrossSamples, NotLiftable, Tensor
 from engine.layers.onnx_operator import KINDS, OMITTED, OnnxOperator
 from engine.lowering.modules.onnx_operator import OnnxOperator as OperatorModule
@@ -28,6 +30,8 @@ MOST_TRIES = 40
 TRIES = 3
 """Times that an operator is computed with number formats that it takes."""
 PATIENCE_S = 120.0
+MOST_BYTES_PIPED = 2**26
+"""Constants of an operator that go through a pipe; an operator with more is tried in a process forked for it."""
 TRYING = "it tried the operator"
 
 
@@ -56,9 +60,7 @@ def tried_formats(
     key = (id(node), type.input_tensors, type.operands.count(OMITTED), type.one_by_one, type.whole_batch, type.results)
     if key not in ctx.graph.tried:
         try:
-            found = arrays_from_child(
-                lambda: _first_computed(node, reason, candidates, tensors, constants), TRYING, PATIENCE_S
-            )
+            found = _from_child(ctx, _plain(node), reason, candidates, tensors, constants)
         except RunError as error:
             ctx.graph.tried[key] = node, _told(reason, error)
         else:
@@ -69,6 +71,41 @@ def tried_formats(
     at, *arrays = found
     each = len(arrays) // TRIES
     return candidates[int(at)], [arrays[start : start + each] for start in range(0, len(arrays), each)]
+
+
+def _from_child(
+    ctx: Context,
+    node: Node,
+    reason: str,
+    candidates: list[OnnxOperator],
+    tensors: list[Tensor],
+    constants: dict[str, np.ndarray],
+) -> list[np.ndarray]:
+    """Return what `_first_computed` returns in the child process that tries all operators; where that dies, in one of
+    its own, which tells whether this operator is the reason. Raises `RunError`."""
+    given = (node, reason, candidates, tensors, constants)
+    if ctx.graph.helper is not None and sum(one.nbytes for one in constants.values()) <= MOST_BYTES_PIPED:
+        found = ctx.graph.helper.arrays(PATIENCE_S, *given)
+        if found is not None:
+            return list(found)
+    return arrays_from_child(lambda: _first_computed(*given), TRYING, PATIENCE_S)
+
+
+@contextlib.contextmanager
+def helped(graph: Graph) -> Iterator[None]:
+    """Try the operators of a graph that are kept in one child process, for a process each takes long where they are
+    many."""
+    graph.helper = Helper(_first_computed)
+    try:
+        yield
+    finally:
+        graph.helper.close()
+        graph.helper = None
+
+
+def _plain(node: Node) -> Node:
+    """Return what a trial needs of a node."""
+    return Node(node.op, [], list(node.outputs), domain=node.domain)
 
 
 def _candidates(type: OnnxOperator, tensors: list[Tensor]) -> list[OnnxOperator]:

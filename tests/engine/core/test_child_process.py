@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.core.child_process import fork, run_in_child_process
+from engine.core.child_process import PipedChild, fork, run_in_child_process
 from engine.core.errors import UserError
 
 
@@ -56,3 +56,22 @@ def test_a_child_that_dies_or_hangs_is_told() -> None:
         run_in_child_process(die)
     with pytest.raises(UserError, match="longer than 0 s"):
         run_in_child_process(hang, patience_s=0.1)
+
+
+def test_a_child_answers_until_it_dies() -> None:
+    def answer(question: bytes) -> bytes:
+        if question == b"die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return question * 2 if question != b"wait" else signal.pause() or b""
+
+    child = PipedChild(answer)
+    try:
+        long = os.urandom(300_000)
+        assert [child.ask(one, 60.0) for one in (b"a", long, b"b")] == [b"aa", long * 2, b"bb"]
+        assert child.ask(b"die", 60.0) is None
+        assert child.ask(b"c", 60.0) is None
+    finally:
+        child.close()
+    late = PipedChild(answer)
+    assert late.ask(b"wait", 0.1) is None
+    late.close()

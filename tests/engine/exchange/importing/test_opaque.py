@@ -19,6 +19,7 @@ from engine.core.errors import UserError
 from engine.core.files import ROOT
 from engine.core.types import sequence
 from engine.exchange.foreign_operators import ForeignOperator
+from engine.exchange.importing import trials
 from engine.exchange.importing.importer import import_file, network_of
 from engine.exchange.importing.onnx_file import read
 from engine.exchange.importing.parity import computed
@@ -219,6 +220,33 @@ def test_an_operator_that_crashes_onnx_runtime_is_refused(tmp_path: Path, monkey
     monkeypatch.setattr(OperatorModule, "computed", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
     with pytest.raises(UserError, match=r"Scaler is not known, and ONNX Runtime crashed while it tried the operator"):
         import_file(path, tmp_path / "a.netwright")
+
+
+def test_many_operators_are_tried_in_one_process_and_one_that_dies_there_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = [
+        helper.make_node("CumSum", ["x" if not at else f"v{at - 1}", "axis"], [f"v{at}"], exclusive=1)
+        for at in range(4)
+    ]
+    nodes[-1].output[:] = ["y"]
+    path = written(tmp_path / "a.onnx", nodes, {"axis": np.array(1)}, ["N", 5, 4])
+    alone: list[str] = []
+    monkeypatch.setattr(trials, "arrays_from_child", lambda work, *_: alone.append("") or work())
+    assert import_file(path, tmp_path / "a.netwright").parity.agrees
+    assert not alone
+    computed = OperatorModule.computed
+    (tmp_path / "once").touch()
+
+    def dying(self: OperatorModule, *x: torch.Tensor) -> list[np.ndarray]:
+        if (tmp_path / "once").exists():
+            (tmp_path / "once").unlink()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return computed(self, *x)
+
+    monkeypatch.setattr(OperatorModule, "computed", dying)
+    assert import_file(path, tmp_path / "b.netwright").parity.agrees
+    assert len(alone) == 1
 
 
 def test_an_operator_that_crashes_later_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
