@@ -127,9 +127,10 @@ def merged(
 
 def rewritten(graph: Graph) -> Graph:
     """Return the graph with all patterns as single nodes."""
-    from engine.exchange.importing import patterns
+    from engine.exchange.importing import patterns, patterns_normalisation
 
     assert patterns
+    assert patterns_normalisation
     match = Match(graph)
     places = {id(node): at for at, node in enumerate(graph.nodes)}
     for node in list(graph.nodes):

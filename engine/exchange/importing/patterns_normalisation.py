@@ -1,0 +1,136 @@
+"""The patterns of several operators that exporters write for one normalisation."""
+
+from engine.exchange.importing.graph import Node
+from engine.exchange.importing.rewrites import Match, merged, rewrite
+
+
+@rewrite("ReduceMean")
+def layer_norm(match: Match, node: Node) -> Node | None:
+    """(x - mean) / sqrt(variance + epsilon) · scale + shift over the last dimension."""
+    x = node.inputs[0]
+    minus = match.user(node.outputs[0], "Sub")
+    if not _is_last(match, node) or minus is None or minus.inputs != [x, node.outputs[0]]:
+        return None
+    centred = minus.outputs[0]
+    square = match.user(centred, "Pow") or _squared(match, centred)
+    mean = match.only_user(square.outputs[0], "ReduceMean") if square is not None else None
+    if square is None or mean is None or not _is_last(match, mean):
+        return None
+    if square.op == "Pow" and match.number(square.inputs[1]) != 2.0:
+        return None
+    plus = match.only_user(mean.outputs[0], "Add")
+    epsilon = match.with_number(plus)
+    root = match.only_user(plus.outputs[0], "Sqrt") if plus is not None else None
+    divided = match.only_user(root.outputs[0], "Div", "Reciprocal") if root is not None else None
+    if plus is None or root is None or epsilon is None or divided is None:
+        return None
+    parts = [node, minus, square, mean, plus, root, divided]
+    if divided.op == "Reciprocal":
+        product = match.only_user(divided.outputs[0], "Mul")
+        if product is None or match.other(product, divided.outputs[0]) != centred:
+            return None
+        parts, divided = [*parts, product], product
+    elif divided.inputs[0] != centred:
+        return None
+    return _scaled(match, divided, x, parts, "LayerNormalization", epsilon[1])
+
+
+def _squared(match: Match, name: str) -> Node | None:
+    found = [node for node in match.users.get(name, []) if node.op == "Mul" and node.inputs == [name, name]]
+    return found[0] if found else None
+
+
+def _is_last(match: Match, node: Node) -> bool:
+    """Return whether a reduction goes over the last dimension and keeps it."""
+    axes = node.attributes.get("axes")
+    if axes is None and len(node.inputs) > 1 and (given := match.whole(node.inputs[1])) is not None:
+        axes = [int(one) for one in given.array().reshape(-1)]
+    return axes == [-1] and bool(node.attributes.get("keepdims", 1))
+
+
+def _scaled(match: Match, last: Node, x: str, parts: list[Node], op: str, epsilon: float) -> Node | None:
+    """Return a normalisation with the scale and the shift that follow it, if they do."""
+    scale, shift = "", ""
+    times = match.only_user(last.outputs[0], "Mul")
+    if times is None:
+        return None
+    scale = match.other(times, last.outputs[0])
+    numbers = match.constant(scale)
+    if numbers is None or len(numbers.shape) != 1:
+        return None
+    parts, last = [*parts, times], times
+    if op == "LayerNormalization":
+        plus = match.only_user(last.outputs[0], "Add")
+        shift = match.other(plus, last.outputs[0]) if plus is not None else ""
+        added = match.constant(shift)
+        if plus is not None and added is not None and added.shape == numbers.shape:
+            parts, last = [*parts, plus], plus
+        else:
+            shift = ""
+    found = merged(last, op, [x, scale, *([shift] if shift else [])], parts, axis=-1, epsilon=epsilon)
+    found.domain = ""
+    return found
+
+
+@rewrite("ReduceMean")
+def rms_norm(match: Match, node: Node) -> Node | None:
+    """x / sqrt(mean of squares + epsilon) · scale over the last dimension."""
+    square = match.maker(node.inputs[0], "Pow", "Mul")
+    if square is None or not _is_last(match, node):
+        return None
+    x = square.inputs[0]
+    if (square.op == "Pow" and match.number(square.inputs[1]) != 2.0) or (
+        square.op == "Mul" and square.inputs != [x, x]
+    ):
+        return None
+    plus = match.only_user(node.outputs[0], "Add")
+    epsilon = match.with_number(plus)
+    root = match.only_user(plus.outputs[0], "Sqrt") if plus is not None else None
+    after = match.only_user(root.outputs[0], "Div", "Reciprocal") if root is not None else None
+    if plus is None or root is None or after is None or epsilon is None:
+        return None
+    parts = [square, node, plus, root, after]
+    if after.op == "Reciprocal" or (after.inputs[0] != x and match.number(after.inputs[0]) == 1.0):
+        product = match.only_user(after.outputs[0], "Mul")
+        if product is None or match.other(product, after.outputs[0]) != x:
+            return None
+        parts, after = [*parts, product], product
+    elif after.inputs[0] != x:
+        return None
+    return _scaled(match, after, x, parts, "RMSNormalization", epsilon[1])
+
+
+@rewrite("InstanceNormalization")
+def group_norm(match: Match, node: Node) -> Node | None:
+    """An instance normalisation of groups of channels as one, between reshapes, with scale and shift behind it."""
+    before, after = match.maker(node.inputs[0], "Reshape"), match.only_user(node.outputs[0], "Reshape")
+    ones, zeros = (match.constant(name) for name in node.inputs[1:3])
+    if before is None or after is None or ones is None or zeros is None or match.only_user(before.outputs[0]) is None:
+        return None
+    x, groups = before.inputs[0], ones.count
+    sizes = match.whole(before.inputs[1])
+    if sizes is None or sizes.shape != (3,) or sizes.array()[1] != groups:
+        return None
+    if (ones.array() != 1.0).any() or (zeros.array() != 0.0).any():
+        return None
+    times = match.only_user(after.outputs[0], "Mul")
+    plus = match.only_user(times.outputs[0], "Add") if times is not None else None
+    if times is None or plus is None:
+        return None
+    names = [match.other(times, after.outputs[0]), match.other(plus, times.outputs[0])]
+    given = [match.constant(name) for name in names]
+    if any(one is None or one.shape != (one.count, *[1] * (len(one.shape) - 1)) for one in given):
+        return None
+    if len({one.shape for one in given if one is not None}) > 1 or given[0] is None or given[0].count % groups:
+        return None
+    parts = (before, node, times, plus)
+    # The second reshape comes first: it may be to other sizes than those of the input.
+    match.users[node.outputs[0]].remove(after)
+    match.users.setdefault(x, []).append(after)
+    after.inputs[0] = x
+    epsilon = node.attributes.get("epsilon", 1e-5)
+    found = merged(
+        plus, "GroupNormalization", [after.outputs[0], *names], parts, scope_of=node, num_groups=groups, epsilon=epsilon
+    )
+    found.domain = ""
+    return found
