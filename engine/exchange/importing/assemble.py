@@ -1,5 +1,7 @@
 """A network of lifted layers: names, blocks after the modules of the file, and positions."""
 
+import graphlib
+import heapq
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -181,11 +183,10 @@ class _Builder:
         names = _Names()
         layers: dict[str, Layer] = {}
         where: dict[Port, Port] = dict(given)
-        parts = _parts(scope)
         for port in given.values():
             if port.layer not in layers:
                 layers[port.layer] = Layer(port.layer, names.free(port.layer), BlockInput())
-        parts.sort(key=self._place)
+        parts = self._ordered(scope)
         connections: list[Connection] = []
         for part in parts:
             if isinstance(part, Placed):
@@ -197,6 +198,34 @@ class _Builder:
             else:
                 self._add_block(part[0], part[1], layers, where, connections, names, paths, prefix)
         return Network(layers, tuple(connections)), where
+
+    def _ordered(self, scope: _Scope) -> list["Placed | tuple[str, _Scope]"]:
+        """Return the layers and blocks of a scope, each behind those that feed it, else in the order of the file. Where
+        two blocks feed each other, one of them is opened."""
+        while True:
+            parts = sorted(_parts(scope), key=self._place)
+            members = [[part.id] if isinstance(part, Placed) else [one.id for one in part[1].all()] for part in parts]
+            owner = {id: at for at, ids in enumerate(members) for id in ids}
+            feeds = {
+                at: {owner[c.source.layer] for id in ids for c in self.entering[id] if c.source.layer in owner} - {at}
+                for at, ids in enumerate(members)
+            }
+            sorter = graphlib.TopologicalSorter(feeds)
+            try:
+                sorter.prepare()
+            except graphlib.CycleError as error:
+                opened = next(part for at in error.args[1] if isinstance(part := parts[at], tuple))
+                opened[1].is_block = False
+                continue
+            order: list[Placed | tuple[str, _Scope]] = []
+            ready = sorted(sorter.get_ready())
+            while ready:
+                at = heapq.heappop(ready)
+                order.append(parts[at])
+                sorter.done(at)
+                for one in sorter.get_ready():
+                    heapq.heappush(ready, one)
+            return order
 
     def _place(self, part: "Placed | tuple[str, _Scope]") -> int:
         """Return the place of a layer, or of the first one in a block, in the order of the file."""

@@ -117,6 +117,14 @@ class Context:
         """Return an input whose numbers are known, or None where it is left out."""
         return None if self.optional(node, index) is None else self.numbers(node, index)
 
+    def for_all(self, numbers: np.ndarray, axis: int) -> np.ndarray:
+        """Return known numbers with one for all samples at the dimension `axis`, where the file has a fixed number of
+        samples and the numbers are equal for each."""
+        if not 0 <= axis < numbers.ndim or numbers.shape[axis] != self.fixed_batch or numbers.shape[axis] == 1:
+            return numbers
+        first = numbers.take([0], axis)
+        return first if np.array_equal(np.broadcast_to(first, numbers.shape), numbers) else numbers
+
     def ints(self, node: Node, index: int, attribute: str) -> list[int] | None:
         """Return whole numbers that are an attribute in older versions of ONNX and an input in newer ones."""
         if attribute in node.attributes:
@@ -248,6 +256,8 @@ class Context:
         if not dropped and len(real) == len(layout):
             return x.viewed(want)
         sizes = [x_size for place in places if (x_size := x.size(place))]
+        if x.type.axes == tuple(layout) and list(x.type.sizes) == sizes:
+            return x.viewed(want)
         return self.reshaped(node, x, layout, sizes).viewed(want)
 
     def _permuted(self, node: Node, x: Tensor, order: Sequence[str]) -> Tensor:
@@ -256,7 +266,7 @@ class Context:
             return x
         numbers = tuple(x.type.axes.index(axis) + 1 for axis in order)
         renamed = dict(zip(order, x.type.axes, strict=True))
-        dims = tuple(renamed.get(dim, dim) for dim in x.dims)
+        dims = tuple("*".join(renamed.get(name, name) for name in dim.split("*")) for dim in x.dims)
         if x.type.kind != "real":
             raise NotLiftable("permutes indices")
         return self.add(node, Permute(order=numbers), x, dims=dims, name="permute")

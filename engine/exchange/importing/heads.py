@@ -225,7 +225,8 @@ def _selected(ctx: "Context", node: Node, x: Headed, axis: int, place: int) -> H
 
 
 def laid_out(ctx: "Context", node: Node, x: Headed) -> Tensor:
-    """Return the tensor as layers have it: as it is where that is possible, else with each factor as an axis."""
+    """Return the tensor as layers have it: as it is where that is possible, else with each factor as an axis, else with
+    the factors of each dimension brought together."""
     found = x.whole()
     if found is not None and not any("*" in dim and BATCH not in dim.split("*") for dim in found.dims):
         return found
@@ -234,11 +235,12 @@ def laid_out(ctx: "Context", node: Node, x: Headed) -> Tensor:
     if found is not None and found.dims[0] == BATCH and len(found.dims) - 1 in BY_RANK:
         return _joined(ctx, node, found, x)
     order = [one for axis in x.tensor.type.axes for one in x.factors[axis]]
-    layout = BY_RANK.get(len(order))
-    if layout is None:
-        raise NotLiftable(f"makes {len(order)} dimensions beside the batch")
+    batch = x.factors[BATCH][0]
+    if len(order) not in BY_RANK or any(len(dim) > 1 + (batch in dim) for dim in x.dims):
+        return _brought_together(ctx, node, x, order)
+    layout = BY_RANK[len(order)]
     whole = ctx.reshaped(node, x.tensor.viewed((BATCH, *x.tensor.type.axes)), layout, [one.size for one in order])
-    names = {id(one): axis for one, axis in zip(order, layout, strict=True)} | {id(x.factors[BATCH][0]): BATCH}
+    names = {id(one): axis for one, axis in zip(order, layout, strict=True)} | {id(batch): BATCH}
     return whole.viewed(["*".join(names[id(one)] for one in dim) or ONE for dim in x.dims])
 
 
@@ -247,3 +249,63 @@ def _joined(ctx: "Context", node: Node, found: Tensor, x: Headed) -> Tensor:
     names = [name for dim in found.dims[1:] for name in dim.split("*") if name != ONE]
     plain = replace(found, dims=(BATCH, *names))
     return ctx.reshaped(node, ctx.in_order(node, plain), BY_RANK[len(found.dims) - 1], x.sizes[1:])
+
+
+def _brought_together(ctx: "Context", node: Node, x: Headed, order: list[Factor]) -> Tensor:
+    """Return the tensor with the factors of each dimension next to each other in memory, such as the windows of an
+    image. The batch may be joined with others in one dimension, in front of them."""
+    batch = x.factors[BATCH][0]
+    groups = [[one for one in dim if one is not batch] for dim in x.dims]
+    layout = BY_RANK.get(sum(map(bool, groups)))
+    if layout is None or any(batch in dim[1:] for dim in x.dims):
+        raise NotLiftable(f"makes {sum(map(bool, groups))} dimensions beside the batch")
+    flat = x.tensor.viewed((BATCH, *x.tensor.type.axes))
+    flat = _ordered(ctx, node, flat, order, [one for group in groups for one in group])
+    sizes = [product(one.size for one in group) for group in groups if group]
+    made = (
+        flat if flat.sizes[1:] == tuple(sizes) and flat.type.axes == layout else ctx.reshaped(node, flat, layout, sizes)
+    )
+    names = iter(layout)
+    dims = [
+        [*([BATCH] if batch in dim else []), *([next(names)] if group else [])]
+        for dim, group in zip(x.dims, groups, strict=True)
+    ]
+    return made.viewed(["*".join(dim) or ONE for dim in dims])
+
+
+def _ordered(ctx: "Context", node: Node, x: Tensor, order: list[Factor], wanted: list[Factor]) -> Tensor:
+    """Return the tensor with its factors in another order in memory: in one permutation where those that stay together
+    are at most four, else piece by piece."""
+    while order != wanted:
+        runs = _runs(order, wanted)
+        if len(runs) not in BY_RANK:
+            runs = _exchanged(order, wanted)
+        now = sorted(runs, key=lambda run: order.index(run[0]))
+        layout = BY_RANK[len(now)]
+        sizes = [product(one.size for one in run) for run in now]
+        if x.type.axes != layout or list(x.sizes[1:]) != sizes:
+            x = ctx.reshaped(node, x, layout, sizes)
+        x = ctx.in_order(node, x.viewed((BATCH, *(layout[now.index(run)] for run in runs))))
+        x = x.viewed((BATCH, *x.type.axes))
+        order = [one for run in runs for one in run]
+    return x
+
+
+def _runs(order: list[Factor], wanted: list[Factor]) -> list[list[Factor]]:
+    """Return the factors in the wanted order, those that follow each other now as one run."""
+    after = dict(zip(map(id, order), order[1:], strict=False))
+    runs: list[list[Factor]] = []
+    for one in wanted:
+        if runs and after.get(id(runs[-1][-1])) is one:
+            runs[-1].append(one)
+        else:
+            runs.append([one])
+    return runs
+
+
+def _exchanged(order: list[Factor], wanted: list[Factor]) -> list[list[Factor]]:
+    """Return the order after two neighbouring pieces of it are exchanged, so that more of it is as wanted."""
+    start = next(at for at, pair in enumerate(zip(order, wanted, strict=True)) if pair[0] is not pair[1])
+    at = order.index(wanted[start])
+    end = at + len(next(run for run in _runs(order, wanted) if run[0] is wanted[start]))
+    return [run for run in (order[:start], order[at:end], order[start:at], order[end:]) if run]

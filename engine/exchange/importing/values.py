@@ -136,5 +136,24 @@ class Tensor:
         return dim % self.rank
 
 
+def joined_with_batch(*tensors: Tensor) -> int:
+    """Return how many dimensions the first of each tensor joins with the batch; 0 where they are not as many, or do not
+    broadcast to each other."""
+    counts = {len(x.dims[0].split("*")) - 1 if x.dims[0].split("*")[0] == BATCH else 0 for x in tensors}
+    count = counts.pop() if len(counts) == 1 else 0
+    sizes = zip(*(apart(x).sizes[1 : count + 1] for x in tensors), strict=True)
+    return count if all(len({*several} - {1}) <= 1 for several in sizes) else 0
+
+
+def apart(x: Tensor) -> Tensor:
+    """Return a tensor with the dimensions apart that its first one joins."""
+    return x.viewed([*x.dims[0].split("*"), *x.dims[1:]])
+
+
+def together(x: Tensor, count: int) -> Tensor:
+    """Return a tensor with the dimensions behind the batch joined with it."""
+    return x.viewed(["*".join(x.dims[: count + 1]), *x.dims[count + 1 :]])
+
+
 Known = np.ndarray | Sizes
 Held = Tensor | np.ndarray | Sizes

@@ -8,7 +8,7 @@ from engine.exchange.importing.context import Context
 from engine.exchange.importing.graph import MICROSOFT, OWN_DOMAIN, Node
 from engine.exchange.importing.lifts.normalisation import epsilon_of
 from engine.exchange.importing.registry import lift
-from engine.exchange.importing.values import NotLiftable, Tensor
+from engine.exchange.importing.values import NotLiftable, Tensor, apart, joined_with_batch, together
 from engine.layers import activation
 from engine.layers.activation_channels import LogSoftmax, Softmax
 from engine.layers.arithmetic import MathFunction
@@ -166,9 +166,11 @@ def softmax(ctx: Context, node: Node) -> Tensor:
 
 def along(ctx: Context, node: Node, type: LayerType, x: Tensor, axis: int) -> Tensor:
     """Return a softmax along a dimension."""
-    if x.dims[axis] != "C":
-        x = _with_channels_at(ctx, node, x, axis)
-    return ctx.add(node, type, x)
+    if x.dims[axis] == "C":
+        return ctx.add(node, type, x)
+    count = joined_with_batch(x) if axis else 0
+    x = _with_channels_at(ctx, node, apart(x), axis + count)
+    return together(ctx.add(node, type, x), count)
 
 
 def _with_channels_at(ctx: Context, node: Node, x: Tensor, axis: int) -> Tensor:

@@ -9,7 +9,7 @@ from engine.exchange.importing.context import Context
 from engine.exchange.importing.graph import OWN_DOMAIN, Node
 from engine.exchange.importing.lifts.normalisation import epsilon_of
 from engine.exchange.importing.registry import lift
-from engine.exchange.importing.values import BATCH, ONE, NotLiftable, Tensor
+from engine.exchange.importing.values import BATCH, ONE, NotLiftable, Tensor, apart, joined_with_batch, together
 from engine.layers import combination
 from engine.layers.arithmetic import LearnedParameter, LearnedScale, MathFunction, Power, Scaling
 from engine.layers.base import LayerType
@@ -67,8 +67,14 @@ def _with_numbers(ctx: Context, node: Node, x: Tensor, numbers: np.ndarray, *, i
 
 def affine(ctx: Context, node: Node, x: Tensor, factor: np.ndarray | None, shift: np.ndarray | None) -> Tensor:
     """Return factor · x + shift, with numbers that broadcast to x."""
+    factor, shift = (None if one is None else _for_all(ctx, one, x) for one in (factor, shift))
     given = [one for one in (factor, shift) if one is not None]
+    count = joined_with_batch(x)
+    if count and not any(np.ndim(one) > x.rank for one in given):
+        factor, shift = (_apart_numbers(one, x, count) for one in (factor, shift))
+        return together(affine(ctx, node, apart(x), factor, shift), count)
     x = expanded(ctx, node, x, max(np.ndim(one) for one in given))
+    x = _widened(ctx, node, x, given)
     shapes = [(1,) * (x.rank - np.ndim(one)) + np.shape(one) for one in given]
     if all(np.size(one) == 1 for one in given):
         values = [
@@ -96,6 +102,33 @@ def affine(ctx: Context, node: Node, x: Tensor, factor: np.ndarray | None, shift
     return x
 
 
+def _widened(ctx: Context, node: Node, x: Tensor, given: Sequence[np.ndarray]) -> Tensor:
+    """Return the tensor with an axis for each dimension of size 1 that known numbers broadcast to more, such as the
+    frequencies of a time."""
+    wide = {x.rank - np.ndim(one) + at for one in given for at, size in enumerate(np.shape(one)) if size != 1}
+    real = [at for at, dim in enumerate(x.dims) if dim not in (BATCH, ONE) or at in wide]
+    layout = next((axes for axes in LAYOUTS.values() if len(axes) == len(real)), None)
+    if layout is None or all(x.dims[at] != ONE for at in wide):
+        return x
+    names = dict(zip(real, layout, strict=True))
+    return ctx.relayout(node, x, [names.get(at, dim) for at, dim in enumerate(x.dims)])
+
+
+def _for_all(ctx: Context, numbers: np.ndarray, like: Tensor) -> np.ndarray:
+    """Return known numbers with one for all samples, where they are equal for each of a fixed number."""
+    batch = next((at for at, dim in enumerate(like.dims) if dim == BATCH), -1)
+    return ctx.for_all(numbers, batch - like.rank + np.ndim(numbers)) if batch >= 0 else numbers
+
+
+def _apart_numbers(numbers: np.ndarray | None, x: Tensor, count: int) -> np.ndarray | None:
+    """Return numbers for a tensor whose first dimension joins others with the batch, for them apart."""
+    if numbers is None or np.ndim(numbers) < x.rank:
+        return numbers
+    if numbers.shape[0] != 1:
+        raise NotLiftable("takes known numbers that differ between the samples")
+    return numbers.reshape((*(1,) * count, *numbers.shape))
+
+
 def _short(value: float) -> float:
     """Return the shortest decimal that is the same number in single precision."""
     return epsilon_of(value) if np.isfinite(np.float32(value)) else value
@@ -103,6 +136,11 @@ def _short(value: float) -> float:
 
 def parameter(ctx: Context, node: Node, numbers: np.ndarray, like: Tensor, name: str) -> Tensor:
     """Return known numbers as a layer, with the dimensions of another tensor to which they broadcast."""
+    numbers = _for_all(ctx, numbers, like)
+    if count := joined_with_batch(like):
+        given = _apart_numbers(numbers, like, count)
+        assert given is not None
+        return together(parameter(ctx, node, given, apart(like), name), count)
     shape = (1,) * (like.rank - numbers.ndim) + numbers.shape
     batch = like.dims.index(BATCH) if BATCH in like.dims else -1
     if batch < 0 or shape[batch] != 1 or numbers.dtype.kind not in "fiub":
@@ -130,6 +168,8 @@ def expanded(ctx: Context, node: Node, x: Tensor, rank: int) -> Tensor:
 
 def combined(ctx: Context, node: Node, type: LayerType, *inputs: Tensor) -> Tensor:
     """Return a layer that computes element by element from tensors that broadcast to each other."""
+    if count := joined_with_batch(*inputs):
+        return together(ctx.add(node, type, *aligned(ctx, node, [apart(x) for x in inputs])), count)
     return ctx.add(node, type, *aligned(ctx, node, inputs))
 
 

@@ -22,14 +22,42 @@ from engine.layers.cross_attention import Attention
 @lift("Attention", domain=OWN_DOMAIN, becomes=("attention",))
 def written_out(ctx: Context, node: Node) -> Values | Headed:
     """softmax(scale · Q Kᵀ + mask) V. The keys come with their channels before their steps."""
-    query, key, value = (ctx.headed_input(node, at) for at in range(3))
+    if not any(
+        isinstance(ctx.values.get(name), Headed) or ctx.is_tensor(node, at) for at, name in enumerate(node.inputs[:3])
+    ):
+        return _known(ctx, node)
+    query, key, value = (_learned(ctx, node, at) for at in range(3))
     mask, is_causal = ctx.optional(node, 3), bool(node.attributes["causal"])
     if mask is not None and not isinstance(mask, np.ndarray):
         raise NotLiftable("adds a mask that is not known before the network runs")
-    known = [size for x in (query, key) if x.tensor.type.has("T") and isinstance(size := x.tensor.type["T"], int)]
+    known = [size for size in (query.sizes[-2], key.sizes[-1]) if isinstance(size, int)]
     if is_causal and len(known) == 2:
         mask = np.triu(np.full(known, -3e38, np.float32), 1)  # for products of matrices
     return attended(ctx, node, (query, key, value), mask, _scale(ctx, node), is_causal=is_causal)
+
+
+def _is_computed(ctx: Context, node: Node, at: int) -> bool:
+    return isinstance(ctx.values.get(node.inputs[at]), Headed) or ctx.is_tensor(node, at)
+
+
+def _known(ctx: Context, node: Node) -> np.ndarray:
+    """Return an attention of known numbers, such as that of the queries of a decoder to each other."""
+    query, key, value = (ctx.numbers(node, at).astype(np.float64) for at in range(3))
+    scores = _scale(ctx, node) * (query @ key)
+    mask = ctx.optional_numbers(node, 3)
+    if node.attributes["causal"]:
+        mask = np.triu(np.full(scores.shape[-2:], -np.inf), 1)
+    scores = scores if mask is None else scores + mask
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return np.asarray(weights / weights.sum(-1, keepdims=True) @ value, np.float32)
+
+
+def _learned(ctx: Context, node: Node, at: int) -> Headed:
+    """Return queries, keys or values; known ones, equal for each sample, as a layer that learns them."""
+    if _is_computed(ctx, node, at):
+        return ctx.headed_input(node, at)
+    like = next(x for other in range(3) if isinstance(x := ctx.optional(node, other), Tensor))
+    return Headed.of(parameter(ctx, node, ctx.numbers(node, at), like, ("query", "key", "value")[at]))
 
 
 def attended(

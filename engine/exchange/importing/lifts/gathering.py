@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from engine.core.types import LAYOUTS, NAMES
 from engine.exchange.importing.context import Context
 from engine.exchange.importing.graph import Node
 from engine.exchange.importing.lifts.convolution import PADS
@@ -9,15 +10,20 @@ from engine.exchange.importing.lifts.layout import sliced
 from engine.exchange.importing.lifts.normalisation import epsilon_of
 from engine.exchange.importing.registry import Values, lift
 from engine.exchange.importing.sizes import as_sizes, grown
-from engine.exchange.importing.values import BATCH, ONE, Free, NotLiftable, Tensor
+from engine.exchange.importing.values import BATCH, ONE, Free, NotLiftable, Sizes, Tensor
+from engine.layers.arithmetic import LearnedParameter
 from engine.layers.attention import Embedding
 from engine.layers.combination import Concatenation
 from engine.layers.reshape import Slice
-from engine.layers.reshape_layouts import Flip, Repeat
+from engine.layers.reshape_layouts import Cast, Flip, Repeat
 from engine.layers.resizing import DepthToSpace2d, SpaceToDepth2d
 
 MODES = {"constant": "zeros", "reflect": "reflection", "edge": "replication", "wrap": "circular"}
 MOST_SLICES = 32
+BY_RANK = {len(axes): axes for axes in LAYOUTS.values()}
+WEIGHTED = ("MatMul", "Gemm", "Dense", "LayerNormalization")
+PASSING = ("Identity", "Transpose", "Reshape", "Unsqueeze", "Squeeze", "Add", "Dropout")
+FARTHEST = 4
 
 
 @lift("Gather", becomes=("embedding", "slice"), note="with known numbers an embedding, with known places slices")
@@ -28,6 +34,8 @@ def gather(ctx: Context, node: Node) -> Tensor:
         return _looked_up(ctx, node, axis)
     x, places = ctx.tensor(node, 0), ctx.numbers(node, 1)
     axis = x.axis(axis)
+    if x.type.kind == "index" and x.dims[axis] == "T" and places.size == 1:
+        return _index_at(ctx, node, x, axis, int(places.reshape(())), keeps=places.ndim == 1)
     found = taken(ctx, node, x, axis, [int(one) for one in places.reshape(-1)])
     if places.ndim == 1:
         return found
@@ -36,14 +44,22 @@ def gather(ctx: Context, node: Node) -> Tensor:
     return without(ctx, node, found, axis)
 
 
+def _index_at(ctx: Context, node: Node, x: Tensor, axis: int, place: int, *, keeps: bool) -> Tensor:
+    """Return one of several indices, such as a column of categories."""
+    numbers = ctx.add(node, Cast(to="numbers"), x, dims=(BATCH, "T", "C"), name="numbers")
+    taken = sliced(ctx, node, numbers, 1, place, place + 1 if place != -1 else 2**62)
+    dims = x.dims if keeps else [dim for at, dim in enumerate(x.dims) if at != axis]
+    return ctx.add(node, Cast(to="indices"), taken, dims=dims, name="indices")
+
+
 def _looked_up(ctx: Context, node: Node, axis: int) -> Tensor:
     table, x = ctx.numbers(node, 0), ctx.tensor(node, 1)
     if table.ndim != 2 or axis not in (0, -2) or table.dtype.kind != "f":
         raise NotLiftable("looks up other things than rows of a table")
-    if x.type.axes != ("T",) or x.type.kind != "index" or x.dims != (BATCH, "T"):
+    if x.type.axes != ("T",) or x.type.kind != "index" or x.dims not in ((BATCH, "T"), (BATCH,)):
         raise NotLiftable("looks up indices that are no sequence")
     type = ctx.make(Embedding, vocabulary=table.shape[0], dimension=table.shape[1])
-    return ctx.add(node, type, x, weights={"weight": table}, dims=(BATCH, "T", "C"))
+    return ctx.add(node, type, x, weights={"weight": table}, dims=(*x.dims, "C"))
 
 
 def taken(ctx: Context, node: Node, x: Tensor, axis: int, places: list[int]) -> Tensor:
@@ -167,7 +183,7 @@ def _places_for(ctx: Context, node: Node, x: Tensor, sides: dict[int, tuple[int,
     raise NotLiftable("pads the channels")
 
 
-@lift("Expand", becomes=("repeat",), note="vanishes where what follows broadcasts by itself")
+@lift("Expand", becomes=("repeat", "learned_parameter"), note="vanishes where what follows broadcasts by itself")
 def expand(ctx: Context, node: Node) -> Values:
     """Known numbers stay as they are, for everything that takes them broadcasts; a tensor is repeated."""
     sizes = as_sizes(ctx.optional(node, 1))
@@ -177,7 +193,8 @@ def expand(ctx: Context, node: Node) -> Values:
     if not ctx.is_tensor(node, 0):
         numbers = ctx.numbers(node, 0)
         known = grown(ctx, node, sizes)
-        return np.broadcast_to(numbers, np.broadcast_shapes(numbers.shape, tuple(known)))
+        grown_numbers = np.broadcast_to(numbers, np.broadcast_shapes(numbers.shape, tuple(known)))
+        return _for_each_sample(ctx, node, grown_numbers, sizes)
     x = ctx.tensor(node, 0)
     if len(items) > x.rank:
         raise NotLiftable("broadcasts the batch against another dimension")
@@ -191,14 +208,48 @@ def expand(ctx: Context, node: Node) -> Values:
     return x
 
 
-@lift("Tile", becomes=("repeat",), note="with known numbers")
-def tile(ctx: Context, node: Node) -> Tensor:
-    """Repeat each dimension as a whole."""
+@lift("Tile", becomes=("repeat", "learned_parameter"), note="with known numbers")
+def tile(ctx: Context, node: Node) -> Values:
+    """Repeat each dimension as a whole. Known numbers for each sample stay as they are: everything broadcasts them."""
+    if not ctx.is_tensor(node, 0):
+        return _tiled(ctx, node)
     x = ctx.tensor(node, 0)
     for axis, times in enumerate(ctx.ints(node, 1, "repeats") or []):
         if times != 1:
             x = repeated(ctx, node, x, axis, times)
     return x
+
+
+def _tiled(ctx: Context, node: Node) -> Values:
+    numbers, times = ctx.numbers(node, 0), as_sizes(ctx.optional(node, 1))
+    if times is None or len(times.items) != numbers.ndim:
+        raise NotLiftable("computes its sizes")
+    if any(isinstance(one, Free) and size != 1 for one, size in zip(times.items, numbers.shape, strict=True)):
+        raise NotLiftable("repeats known numbers by a size that is known only when the network runs")
+    return _for_each_sample(ctx, node, np.tile(numbers, grown(ctx, node, times)), times)
+
+
+def _for_each_sample(ctx: Context, node: Node, numbers: np.ndarray, sizes: Sizes) -> Values:
+    """Return known numbers that are repeated for each sample: a layer that learns them where weights take them, such as
+    the queries of a decoder, else the numbers."""
+    batch = [at for at, item in enumerate(sizes.items) if isinstance(item, Free) and BATCH in item.names]
+    layout = BY_RANK.get(numbers.ndim - 1)
+    if len(batch) != 1 or layout is None or numbers.dtype.kind != "f" or not _is_weighted(ctx, node.outputs[0]):
+        return numbers
+    shape = list(np.moveaxis(numbers, batch[0], 0).shape[1:])
+    type = ctx.make(LearnedParameter, layout=NAMES[layout], sizes=tuple(shape))
+    dims = [*layout[: batch[0]], BATCH, *layout[batch[0] :]]
+    weights = {"weight": numbers.reshape(shape).astype(np.float32)}
+    return ctx.add(node, type, ctx.inputs[0][1], weights=weights, dims=dims, name="parameter")
+
+
+def _is_weighted(ctx: Context, name: str, depth: int = 0) -> bool:
+    """Return whether a product with weights takes a value, perhaps behind operators that change its layout."""
+    return any(
+        node.op in WEIGHTED
+        or (node.op in PASSING and depth < FARTHEST and _is_weighted(ctx, node.outputs[0], depth + 1))
+        for node in ctx.users.get(name, ())
+    )
 
 
 def repeated(ctx: Context, node: Node, x: Tensor, axis: int, times: int) -> Tensor:
@@ -210,8 +261,6 @@ def repeated(ctx: Context, node: Node, x: Tensor, axis: int, times: int) -> Tens
 
 def with_axis(ctx: Context, node: Node, x: Tensor, axis: int) -> Tensor:
     """Return the tensor with a layout that has an axis for a dimension of size 1."""
-    from engine.exchange.importing.lifts.layout import BY_RANK
-
     real = [at for at, dim in enumerate(x.dims) if dim not in (BATCH, ONE) or at == axis]
     layout = BY_RANK.get(len(real))
     if layout is None or any("*" in dim for dim in x.dims):

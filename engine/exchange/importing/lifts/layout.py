@@ -8,6 +8,7 @@ import numpy as np
 from engine.core.types import LAYOUTS
 from engine.exchange.importing.context import Context
 from engine.exchange.importing.graph import Node
+from engine.exchange.importing.heads import follow, laid_out
 from engine.exchange.importing.inputs import is_rounded
 from engine.exchange.importing.lifts.arithmetic import parameter
 from engine.exchange.importing.registry import Values, lift
@@ -59,8 +60,11 @@ def flatten(ctx: Context, node: Node) -> Tensor:
     becomes=("reshape", "flatten", "image_to_sequence", "sequence_to_image"),
     note="to known sizes, with the batch first",
 )
-def reshape(ctx: Context, node: Node) -> Tensor:
-    """Sizes of 0 are those of the input, -1 is what is left. Sizes are an attribute before version 5."""
+def reshape(ctx: Context, node: Node) -> Values:
+    """Sizes of 0 are those of the input, -1 is what is left. Sizes are an attribute before version 5.
+
+    Where no layer has the dimensions, such as those of windows before they are moved, what follows tells the layers.
+    """
     x = ctx.tensor(node, 0)
     sizes = as_sizes(ctx.optional(node, 1))
     if sizes is None:
@@ -68,7 +72,15 @@ def reshape(ctx: Context, node: Node) -> Tensor:
     items: list[Dim] = list(sizes.items)
     if not ctx.attribute(node, "allowzero", 0):
         items = [x.size(at) if item == 0 and at < x.rank else item for at, item in enumerate(items)]
-    return reshaped(ctx, node, x, items)
+    before = len(ctx.layers)
+    try:
+        return reshaped(ctx, node, x, items)
+    except NotLiftable:
+        ctx.forget(before)
+        (found,) = follow(ctx, node)
+        assert found is not None
+        is_output = any(one.name == node.outputs[0] for one in ctx.graph.outputs)
+        return laid_out(ctx, node, found) if is_output else found
 
 
 def reshaped(ctx: Context, node: Node, x: Tensor, items: list[Dim]) -> Tensor:
@@ -234,9 +246,10 @@ def concat(ctx: Context, node: Node) -> Tensor:
     like = max(tensors, key=lambda one: one.type.rank)
     if like.dims[axis] == ONE:
         want = list(like.dims)
-        free = list(BY_RANK.get(like.type.rank + 1, ()))
+        count = sum(dim not in (BATCH, ONE) for dim in want) + 1
+        free = list(BY_RANK.get(count, ()))
         if not free:
-            raise NotLiftable(f"joins {like.type.rank + 1} dimensions")
+            raise NotLiftable(f"joins {count} dimensions")
         names = iter(free)
         want = [dim if dim == BATCH or (dim == ONE and at != axis) else next(names) for at, dim in enumerate(want)]
         like = ctx.relayout(node, like, want)
@@ -338,5 +351,6 @@ def cast(ctx: Context, node: Node) -> Tensor:
         return x
     if x.type.kind == "index" and is_float and x.type.axes == ("T",):
         numbers = ctx.add(node, Cast(to="numbers"), x, dims=(BATCH, "T", "C"))
-        return ctx.add(node, Flatten(), numbers, dims=(BATCH, "C"), name="flatten")
+        dims = ["C" if dim == "T" else dim for dim in x.dims]
+        return ctx.add(node, Flatten(), numbers, dims=dims, name="flatten")
     raise NotLiftable("rounds numbers to whole ones")

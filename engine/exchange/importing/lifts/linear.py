@@ -1,13 +1,16 @@
 """Products with known matrices: fully connected layers."""
 
+from string import ascii_lowercase
+
 import numpy as np
 
 from engine.core.types import LAYOUTS
 from engine.exchange.importing.context import Context
 from engine.exchange.importing.graph import MICROSOFT, OWN_DOMAIN, Node
-from engine.exchange.importing.lifts.normalisation import epsilon_of
+from engine.exchange.importing.lifts.arithmetic import parameter
+from engine.exchange.importing.lifts.normalisation import channels_last, epsilon_of
 from engine.exchange.importing.registry import lift
-from engine.exchange.importing.values import BATCH, NotLiftable, Tensor
+from engine.exchange.importing.values import BATCH, NotLiftable, Tensor, apart, joined_with_batch, together
 from engine.layers.arithmetic import Scaling
 from engine.layers.combination_products import EinsteinSum
 from engine.layers.convolution import Conv2d, Conv3d
@@ -41,9 +44,13 @@ def matmul(ctx: Context, node: Node) -> Tensor:
     """A product with a known matrix, or of two tensors."""
     if ctx.is_tensor(node, 0) and ctx.is_tensor(node, 1):
         return product(ctx, node, ctx.tensor(node, 0), ctx.tensor(node, 1))
+    if ctx.is_tensor(node, 1):
+        x = ctx.tensor(node, 1)
+        return product(ctx, node, parameter(ctx, node, ctx.numbers(node, 0), x, "first"), x)
     matrix = ctx.numbers(node, 1)
     if matrix.ndim != 2:
-        raise NotLiftable(f"multiplies by known numbers with {matrix.ndim} dimensions")
+        x = ctx.tensor(node, 0)
+        return product(ctx, node, x, parameter(ctx, node, matrix, x, "second"))
     return dense(ctx, node, ctx.tensor(node, 0), matrix.T, None)
 
 
@@ -60,10 +67,7 @@ def dense(ctx: Context, node: Node, x: Tensor, weight: np.ndarray, bias: np.ndar
         if bias.size not in (1, outputs) or bias.shape[-1:] not in ((), (1,), (outputs,)):
             raise NotLiftable(f"adds numbers of the sizes {list(bias.shape)} to {outputs} outputs")
         bias = np.broadcast_to(bias.reshape(-1), (outputs,))
-    if x.dims[-1] != "C":
-        if x.rank not in LAST:
-            raise NotLiftable(f"works on {x.rank} dimensions")
-        x = ctx.relayout(node, x, LAST[x.rank])
+    x = channels_last(ctx, node, x)
     if x.type["C"] != inputs:
         raise NotLiftable(f"has a matrix for {inputs} numbers, and receives {x.type['C']}")
     weights = {"weight": weight} | ({} if bias is None else {"bias": bias})
@@ -79,6 +83,8 @@ def product(ctx: Context, node: Node, a: Tensor, b: Tensor) -> Tensor:
     """Return the product of two tensors as matrices: their last two dimensions are rows and columns."""
     from engine.layers.combination_products import MatrixProduct
 
+    if count := joined_with_batch(a, b):
+        return together(product(ctx, node, apart(a), apart(b)), count)
     layouts = {3: (BATCH, "T", "C"), 4: (BATCH, "C", "H", "W"), 5: (BATCH, "C", "D", "H", "W")}
     if a.rank != b.rank or a.rank not in layouts:
         raise NotLiftable(f"multiplies tensors with {a.rank} and {b.rank} dimensions")
@@ -99,7 +105,27 @@ def einsum(ctx: Context, node: Node) -> Tensor:
         raise NotLiftable(f"multiplies {len(terms)} tensors")
     if len(terms) == 2 and not ctx.is_tensor(node, 1):
         return _contracted(ctx, node, ctx.tensor(node, 0), ctx.numbers(node, 1), terms, right)
-    tensors = [ctx.in_order(node, ctx.tensor(node, at)) for at in range(len(terms))]
+    given = [ctx.tensor(node, at) for at in range(len(terms))]
+    if count := joined_with_batch(*given):
+        terms, right = _letters_apart(terms, right, count)
+        return together(_summed(ctx, node, [apart(x) for x in given], terms, right), count)
+    return _summed(ctx, node, given, terms, right)
+
+
+def _letters_apart(terms: list[str], right: str, count: int) -> tuple[list[str], str]:
+    """Return an equation with a letter for each dimension that the first one joins with the batch."""
+    first = {term[0] for term in terms}
+    letter = right[:1]
+    free = [one for one in ascii_lowercase if one not in "".join(terms).lower()]
+    if first != {letter} or len(free) < count or any(term.count(letter) != 1 for term in (*terms, right)):
+        raise NotLiftable("sums over the batch, or takes it for another dimension")
+    more = letter + "".join(free[:count])
+    return [term.replace(letter, more) for term in terms], right.replace(letter, more)
+
+
+def _summed(ctx: Context, node: Node, given: list[Tensor], terms: list[str], right: str) -> Tensor:
+    """Return an Einstein sum of tensors, of which each letter but that of the batch is an axis."""
+    tensors = [ctx.in_order(node, x) for x in given]
     batches = {term[x.dims.index(BATCH)] for term, x in zip(terms, tensors, strict=True) if len(term) == x.rank}
     if len(batches) != 1 or right.count(batch := batches.pop()) != 1:
         raise NotLiftable("sums over the batch, or takes it for another dimension")

@@ -5,7 +5,7 @@ import numpy as np
 from engine.exchange.importing.context import Context
 from engine.exchange.importing.graph import MICROSOFT, Node
 from engine.exchange.importing.registry import lift
-from engine.exchange.importing.values import NotLiftable, Tensor
+from engine.exchange.importing.values import NotLiftable, Tensor, apart, joined_with_batch, together
 from engine.layers.combination import Addition
 from engine.layers.normalisation import BatchNorm, CrossChannelNorm, GroupNorm, InstanceNorm, LayerNorm, RmsNorm
 
@@ -61,6 +61,8 @@ def channels_last(ctx: Context, node: Node, x: Tensor) -> Tensor:
 
     if x.dims[-1] == "C":
         return x
+    if joined_with_batch(x):
+        return together(channels_last(ctx, node, apart(x)), joined_with_batch(x))
     if x.rank not in LAST:
         raise NotLiftable(f"works on {x.rank} dimensions")
     return ctx.relayout(node, x, LAST[x.rank])

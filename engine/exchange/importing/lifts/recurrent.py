@@ -8,8 +8,9 @@ from engine.exchange.importing.context import Context
 from engine.exchange.importing.graph import Node
 from engine.exchange.importing.registry import Values, lift
 from engine.exchange.importing.sizes import as_sizes
-from engine.exchange.importing.values import BATCH, ONE, NotLiftable, Tensor
+from engine.exchange.importing.values import BATCH, ONE, NotLiftable, Sizes, Tensor
 from engine.layers import recurrent
+from engine.layers.arithmetic import Constant, LearnedParameter
 from engine.layers.recurrent import BEFORE, RECURRENT_BIAS, RecurrentLayer
 from engine.layers.recurrent_variants import PeepholeLstm
 from engine.layers.reshape_layouts import Flip
@@ -116,18 +117,32 @@ def _refuse_apart(ctx: Context, node: Node, *, is_batch_first: bool) -> None:
 
 def _states(ctx: Context, node: Node) -> list[Tensor]:
     """Return the initial states that are no known zeros."""
-    found = []
+    found: dict[int, Tensor] = {}
     for number in (5, 6) if node.op == "LSTM" else (5,):
         held = ctx.optional(node, number)
         if held is None or (isinstance(held, np.ndarray) and not np.any(held)):
             continue
-        if ctx.attribute(node, "direction", "forward") != "forward" or not isinstance(held, Tensor):
+        if ctx.attribute(node, "direction", "forward") != "forward" or isinstance(held, Sizes):
             raise NotLiftable("has initial states that a layer does not take")
         want = (BATCH, ONE, "C") if ctx.attribute(node, "layout", 0) else (ONE, BATCH, "C")
-        found.append(ctx.relayout(node, held, want))
-    if found and len(found) < (2 if node.op == "LSTM" else 1):
-        raise NotLiftable("has one of two initial states")
-    return found
+        found[number] = (
+            _known_state(ctx, node, held, want) if isinstance(held, np.ndarray) else ctx.relayout(node, held, want)
+        )
+    if found and node.op == "LSTM" and len(found) < 2:
+        (given,) = found.values()
+        zeros = ctx.make(Constant, value=0.0, layout="features", sizes=(given.type.channels,))
+        found[11 - next(iter(found))] = ctx.add(node, zeros, given, name="zeros")
+    return [found[number] for number in sorted(found)]
+
+
+def _known_state(ctx: Context, node: Node, numbers: np.ndarray, want: tuple[str, ...]) -> Tensor:
+    """Return an initial state that is known, and equal for each sample, as a layer that learns it."""
+    same = ctx.for_all(numbers, want.index(BATCH))
+    if same.shape[want.index(BATCH)] != 1:
+        raise NotLiftable("has other initial states for each sample")
+    type = ctx.make(LearnedParameter, layout="features", sizes=(same.shape[2],))
+    weights = {"weight": same.reshape(-1).astype(np.float32)}
+    return ctx.add(node, type, ctx.tensor(node, 0), weights=weights, dims=want, name="state")
 
 
 def _variant(ctx: Context, node: Node) -> dict[str, Any]:
