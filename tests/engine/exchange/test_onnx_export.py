@@ -12,6 +12,7 @@ import onnx
 import onnxruntime
 import pytest
 import torch
+from torch.onnx._internal.exporter._registration import ONNXRegistry
 
 from engine.core.errors import RunError, UserError
 from engine.core.types import TensorType, features, image
@@ -378,6 +379,17 @@ def test_weights_of_over_2_gb_lie_beside_the_file(tmp_path: Path) -> None:
     assert (tmp_path / "big.onnx.data").stat().st_size > 2**31
     assert to.stat().st_size < 10_000
     (tmp_path / "big.onnx.data").unlink()
+
+
+def test_the_operators_of_the_exporter_are_read_once_per_process(tmp_path: Path) -> None:
+    """Reading them takes longer than the export of a small network. Each export has a table of its own."""
+    network = chain(layer("feature_input", channels=2, normalization="none"), layer("relu"))
+    export_onnx(network, {}, tmp_path / "net.onnx", facts=None, samples=None)
+    one, other = (ONNXRegistry.from_torchlib(opset_version=20) for _ in range(2))
+    name = "aten::relu"
+    assert one.functions[name][0] is other.functions[name][0]
+    one.register_op(torch.ops.aten.relu.default, lambda x: x)
+    assert len(other.functions[name]) == len(one.functions[name]) - 1
 
 
 def test_numbers_as_small_as_those_before_a_logarithm_stay(tmp_path: Path) -> None:
