@@ -76,6 +76,15 @@ def test_a_loop_over_steps_comes_back_with_the_weights_that_the_file_has_now(rec
     assert next(row for row in report.operators if row.operator == "Scan").lifted == 1
 
 
+def test_a_small_power_may_differ_in_its_logarithm_by_the_rounding_of_torch(tmp_path: Path) -> None:
+    """The file computes the spectrum as a product of matrices: 3e-4 of -16 is a rounding error of a power of 1e-7."""
+    start = layer("sequence_input", channels=6, normalization="none")
+    network = chain(start, layer("stft", window="rectangular", gives="log-power"))
+    made = network_of(read(exported(network, tmp_path)), {})
+    assert made.noted
+    assert made.compared().agrees
+
+
 def test_a_note_that_is_wrong_gives_way_to_the_operators(resized: Path, tmp_path: Path) -> None:
     path = changed(resized, tmp_path, with_note(lambda row: row["fields"].update(method="nearest")))
     assert not network_of(read(path), {}).compared().agrees
