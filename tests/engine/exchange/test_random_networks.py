@@ -68,9 +68,10 @@ def random_network(seed: int) -> Network:
 def survives(seed: int, folder: Path) -> None:
     network = random_network(seed)
     folder.mkdir()
-    made = back(network, built(network, seed).state_dict(), folder)
+    state = built(network, seed).state_dict()
+    made = back(network, state, folder)
     assert not any(fate.opaque for fate in made.lifted.fates.values()), made.lifted.fates
-    again(made, folder, list(random_samples(network)))
+    again(network, state, made, folder, list(random_samples(network)))
     source_comes_back(network, folder)
 
 

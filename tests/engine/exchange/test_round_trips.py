@@ -1,7 +1,7 @@
 """Networks that leave as ONNX come back, and leave again, with equal numbers: every layer type, templates, random
 chains. That source comes back is in `importing/source/test_convert.py`, for every layer type and template."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +28,7 @@ from engine.network.network import Network
 from engine.project.file import load
 from scripts.make_templates import MAKERS, TEMPLATES
 from tests.builders import layer
-from tests.engine.layers.test_parity import KEYS, _with_length, built, known_cases, random_inputs
+from tests.engine.layers.test_parity import KEYS, _with_length, built, known_cases, random_inputs, results
 from tests.engine.layers.test_parity import network_of as printed_network
 from tests.strategies import Case, cases, lifelike
 
@@ -36,6 +36,7 @@ from tests.strategies import Case, cases, lifelike
 NOT_FROM_ONNX = {"spectral_conv1d", "spectral_conv2d", "spectral_conv3d", "sequence_input"}
 SOURCES = ("mlp", "autoencoder", "conv1d_signals", "lstm_classifier", "seq2seq", "narx")
 SHORT_KEYS = ("embedding", "log_sigmoid")
+State = Mapping[str, torch.Tensor]
 RULES = settings(deadline=None, suppress_health_check=list(HealthCheck), phases=(Phase.explicit, Phase.generate))
 
 
@@ -48,19 +49,45 @@ def back(network: Network, state: dict[str, torch.Tensor], folder: Path) -> Made
     return made
 
 
-def again(made: Made, folder: Path, batches: Sequence[Sequence[np.ndarray]]) -> None:
-    """Export the imported network, and compare its file with the first one on batches for that."""
-    export_onnx(made.network, made.module().state_dict(), folder / "two.onnx", facts=None, samples=None)
-    first, second = open_session(folder / "one.onnx", 1), open_session(folder / "two.onnx", 1)
+def again(network: Network, state: State, made: Made, folder: Path, batches: Sequence[Sequence[np.ndarray]]) -> None:
+    """Export the imported network, and compare its file with the first one on batches for that.
+
+    A network that prints the source of the exported one and has its weights would leave as the same file, which takes
+    most of the time; the network itself is compared with the first file instead.
+    """
+    module = made.module()
+    first = open_session(folder / "one.onnx", 1)
     inputs, outputs = made.ends()
     names = [one.name for one in first.get_inputs()]
+    computed = module if is_same(made.network, module.state_dict(), network, state) else file_of(made, folder)
     for batch in batches:
         feeds = dict(zip(names, batch, strict=True))
         expected = first.run([name for name, _, _ in outputs], feeds)
-        given = [_turned(feeds[value.name], tensor) for value, tensor in inputs]
-        found = second.run(None, {one.name: array for one, array in zip(second.get_inputs(), given, strict=True)})
+        with torch.no_grad():
+            found = results(
+                computed, [torch.from_numpy(_turned(feeds[value.name], tensor)) for value, tensor in inputs]
+            )
         for one, (_, tensor, place) in zip(expected, outputs, strict=True):
-            assert_equal(np.asarray(one), as_file(torch.from_numpy(np.asarray(found[place])), tensor))
+            assert_equal(np.asarray(one), as_file(found[place], tensor))
+
+
+def is_same(network: Network, state: State, other: Network, its_state: State) -> bool:
+    """Whether two networks have the same source and weights."""
+    one, two = (source(each, analyse(each), title="net") for each in (network, other))
+    has_same_keys = one == two and state.keys() == its_state.keys()
+    return has_same_keys and all(torch.equal(value, its_state[key]) for key, value in state.items())
+
+
+def file_of(made: Made, folder: Path) -> Callable[..., tuple[torch.Tensor, ...]]:
+    """Export the imported network, and return what computes the file."""
+    export_onnx(made.network, made.module().state_dict(), folder / "two.onnx", facts=None, samples=None)
+    session = open_session(folder / "two.onnx", 1)
+
+    def computed(*given: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        feeds = {one.name: array.numpy() for one, array in zip(session.get_inputs(), given, strict=True)}
+        return tuple(torch.from_numpy(np.asarray(one)) for one in session.run(None, feeds))
+
+    return computed
 
 
 def _turned(array: np.ndarray, tensor: Tensor) -> np.ndarray:
@@ -103,8 +130,9 @@ def comes_back(case: Case, folder: Path) -> bool:
     if case.type.onnx_refusal or any(x.kind == "complex" for x in case.inputs):
         return True  # it does not leave: tests/engine/layers/test_parity.py
     network = lifelike(case)
+    state = built(network).state_dict()
     try:
-        made = back(network, built(network).state_dict(), folder)
+        made = back(network, state, folder)
     except UserError:
         assert case.type.key in NOT_FROM_ONNX, case
         return False
@@ -115,7 +143,7 @@ def comes_back(case: Case, folder: Path) -> bool:
         for known in known_cases(case)
         for batch in (1, 3)
     ]
-    again(made, folder, batches)
+    again(network, state, made, folder, batches)
     return True
 
 
@@ -143,10 +171,14 @@ def test_causal_attention_over_any_number_of_steps_comes_back(tmp_path: Path) ->
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("key", KEYS)
 def test_all_layers_come_back_from_onnx(key: str, tmp_path: Path) -> None:
+    seen: set[Case] = set()
+
     @settings(RULES, max_examples=4)
     @given(cases(key))
     def check(case: Case) -> None:
-        comes_back(case, tmp_path)
+        if case not in seen:
+            comes_back(case, tmp_path)
+            seen.add(case)
 
     check()
 
@@ -162,7 +194,7 @@ def template_comes_back(name: str, folder: Path) -> None:
     initialize(module, 0)
     made = back(network, module.state_dict(), folder)
     assert not any(fate.opaque for fate in made.lifted.fates.values())
-    again(made, folder, [in_units(module, list(random_samples(network))[-1])])
+    again(network, module.state_dict(), made, folder, [in_units(module, list(random_samples(network))[-1])])
 
 
 @pytest.mark.parity
