@@ -25,6 +25,12 @@ ADAPTIVE_POOLS: dict[type[nn.Module], bool] = {
     nn.AdaptiveMaxPool2d: True,
     nn.AdaptiveMaxPool3d: True,
 }
+TransposedConv = nn.ConvTranspose1d | nn.ConvTranspose2d | nn.ConvTranspose3d
+TRANSPOSED: dict[type[nn.Module], Callable[..., torch.Tensor]] = {
+    nn.ConvTranspose1d: nn.functional.conv_transpose1d,
+    nn.ConvTranspose2d: nn.functional.conv_transpose2d,
+    nn.ConvTranspose3d: nn.functional.conv_transpose3d,
+}
 Tensors = tuple[torch.Tensor, ...]
 MARK = "__operation_"
 """Ends the names of further modules of one layer; a number follows."""
@@ -60,6 +66,37 @@ class LogSigmoid(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         negative: torch.Tensor = symbolic("Softplus", (-x,), dtype=x.dtype, shape=x.shape)
         return -negative
+
+
+class PaddedTransposedConv(nn.Module):
+    """A transposed convolution of which `output_padding` reaches the stride, as torch allows below the dilation.
+
+    ONNX Runtime 1.31 refuses such an operator. The output is the whole one, with its start cropped and its end cropped
+    or padded with zeros, plus the bias.
+    """
+
+    def __init__(self, conv: TransposedConv) -> None:
+        super().__init__()
+        self.weight, self.bias = conv.weight, conv.bias
+        self.options = {"stride": conv.stride, "groups": conv.groups, "dilation": conv.dilation}
+        self.convolve = TRANSPOSED[type(conv)]
+        pairs = list(zip(_sizes(conv.padding), conv.output_padding, strict=True))
+        self.ends = [size for cropped, added in reversed(pairs) for size in (-cropped, added - cropped)]
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = nn.functional.pad(self.convolve(x, self.weight, **self.options), self.ends)
+        return y if self.bias is None else y + self.bias.view(-1, *[1] * (y.dim() - 2))
+
+
+def _sizes(padding: str | tuple[int, ...]) -> tuple[int, ...]:
+    """Return the cropping of a transposed convolution, which torch does not name with words."""
+    assert not isinstance(padding, str)
+    return padding
+
+
+def _is_refused(part: TransposedConv) -> bool:
+    """Return whether ONNX Runtime refuses the operator of a transposed convolution."""
+    return any(added >= int(step) for added, step in zip(part.output_padding, part.stride, strict=True))
 
 
 def _scan(part: RecurrentLoop, name: str, state: Tensors, given: Tensors) -> tuple[Tensors, torch.Tensor]:
@@ -164,6 +201,8 @@ def exportable(module: fx.GraphModule) -> fx.GraphModule:
             copied.set_submodule(name, AdaptivePool(cells, takes_max=ADAPTIVE_POOLS[type(part)]))
         elif isinstance(part, nn.LogSigmoid):
             copied.set_submodule(name, LogSigmoid())
+        elif isinstance(part, TransposedConv) and _is_refused(part):
+            copied.set_submodule(name, PaddedTransposedConv(part))
         elif isinstance(part, nn.RReLU):
             copied.set_submodule(name, nn.LeakyReLU((part.lower + part.upper) / 2))
         elif isinstance(part, nn.RNNBase) and not part.proj_size:

@@ -8,6 +8,8 @@ from torch import nn
 
 from engine.core.errors import RunError
 from engine.exchange import onnx_graph
+from engine.exchange.importing.importer import network_of
+from engine.exchange.importing.onnx_file import read
 from engine.exchange.onnx_check import open_session
 from engine.exchange.onnx_export import export_onnx
 from engine.exchange.onnx_forms import ADAPTIVE_POOLS, AdaptivePool, exportable
@@ -37,6 +39,22 @@ def test_the_network_itself_stays_as_it_is_and_weights_are_shared() -> None:
     assert all(a is b for a, b in zip(module.parameters(), copied.parameters(), strict=True))
     images = torch.rand(2, 1, 8, 8)
     assert torch.equal(module(images), copied(images))
+
+
+@pytest.mark.parametrize(("cropping", "bias"), [(0, True), (1, False), (3, True)])
+def test_a_transposed_convolution_with_an_output_padding_of_its_stride(
+    tmp_path: Path, cropping: int, bias: bool
+) -> None:
+    """torch allows it below the dilation; ONNX Runtime 1.31 refuses such an operator."""
+    fields = {"cropping": (cropping, 1), "output_padding": (2, 1), "dilation": (3, 1), "stride": 2, "bias": bias}
+    start = layer("image_input", channels=2, size=6, normalization="none")
+    network = chain(start, layer("transposed_conv2d", filters=3, kernel=3, **fields))
+    module = build(network, analyse(network))
+    done = export_onnx(network, module.state_dict(), tmp_path / "net.onnx", facts=None, samples=None)
+    assert done.samples_compared == 5
+    made = network_of(read(done.path), {})
+    assert made.compared().agrees
+    assert not any(fate.opaque for fate in made.lifted.fates.values())
 
 
 TORCHS = {"rnn": {}, "birnn": {"layers": 2}, "lstm": {}, "bilstm": {}, "gru": {"layers": 2}, "bigru": {}}
