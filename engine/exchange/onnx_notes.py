@@ -9,7 +9,7 @@ are those of torch.
 import itertools
 import json
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,10 @@ SUMS = ("embedding_bag", "quadratic", "einsum", "grouped_attention", "fold", "on
 POSITIONS = ("position_embedding", "sinusoidal_position", "cast")
 NOTED = frozenset((*LOOPS, *POSITIONS, *SPECTRA, *PLACES, *SEVERAL, *SUMS))
 """Layer types that get a note: those that the operators alone do not give back in every case."""
+GATES = ((0,), (1, 0, 2), (0, 2, 3, 1))
+"""Gates of ONNX's recurrent operators in torch's order: of an RNN, a GRU (update, reset, hidden) and an LSTM (input,
+output, forget, cell)."""
+DIRECTIONS = 2
 MOST_SAMPLES = 4
 CLOSE = 1e-3
 """Largest difference of a value of the file from that of torch, relative to its largest number. Which value it is has
@@ -52,10 +56,7 @@ def noted_layers(exported: ExportedNetwork, data: bytes | Path, batch: Arrays) -
     """Return the notes as JSON; empty where no layer needs one."""
     analysis = analyse(exported.network)
     shapes = dict(analysis.all_shapes())
-    layers: dict[str, list[fx.Node]] = {}
-    for node in exported.module.graph.nodes:
-        if LAYER in node.meta and node.meta["path"] in shapes:
-            layers.setdefault(node.meta["path"], []).append(node)
+    layers = _nodes_by_layer(exported.module, shapes)
     types = {path: type_at(exported.network, path) for path in layers}
     chosen = {path: nodes for path, nodes in layers.items() if _needs_note(types[path]) and _is_single(nodes)}
     if not chosen:
@@ -72,6 +73,22 @@ def noted_layers(exported: ExportedNetwork, data: bytes | Path, batch: Arrays) -
         if row is not None:
             rows.append({"name": nodes[-1].meta[LAYER], **row})
     return json.dumps(rows, ensure_ascii=False) if rows else ""
+
+
+def _nodes_by_layer(module: fx.GraphModule, paths: Collection[str]) -> dict[str, list[fx.Node]]:
+    """Return the nodes of each layer, from what takes its inputs to what gives its outputs. A module that returns
+    several tensors, of which one is picked, is no layer by itself and stands before the first node of one."""
+    waiting: dict[str, list[fx.Node]] = {}
+    layers: dict[str, list[fx.Node]] = {}
+    for node in module.graph.nodes:
+        path = node.meta.get("path")
+        if path not in paths:
+            continue
+        if LAYER in node.meta:
+            layers.setdefault(path, waiting.pop(path, [])).append(node)
+        elif path not in layers:
+            waiting.setdefault(path, []).append(node)
+    return layers
 
 
 def _needs_note(type: LayerType) -> bool:
@@ -163,7 +180,8 @@ class _Notes:
         return None
 
     def _weights(self, wanted: Mapping[str, Any], attribute: str) -> dict[str, Any] | None:
-        """Return, by the name of each weight, the tensors of the file that it is: itself, transposed, or in pieces."""
+        """Return, by the name of each weight, the tensors of the file that it is: itself, transposed, in pieces, or a
+        part of the tensor of a recurrent operator."""
         found = {}
         for name in wanted:
             tensor = self.state.get(f"{attribute}.{name}")
@@ -179,20 +197,46 @@ class _Notes:
             for name, one in self.stored.items():
                 if one.shape == wanted.shape and np.array_equal(one, wanted):
                     return {"tensors": [name], "transposed": is_transposed}
+        return self._pieces(array) or self._part(array)
+
+    def _pieces(self, array: np.ndarray) -> dict[str, Any] | None:
+        """Return the tensors whose rows one after another are the array."""
         pieces: list[str] = []
         start = 0
-        while array.ndim == 1 and start < len(array):
-            rest = array[start:]
-            name = next((n for n, one in self.stored.items() if one.ndim == 1 and _begins(rest, one)), "")
-            if not name:
+        while start < len(array):
+            found = [name for name, one in self.stored.items() if _begins(array[start:], one)]
+            if not found:
                 return None
-            pieces.append(name)
-            start += len(self.stored[name])
+            pieces.append(max(found, key=lambda name: len(self.stored[name])))
+            start += len(self.stored[pieces[-1]])
         return {"tensors": pieces, "transposed": False} if pieces else None
+
+    def _part(self, array: np.ndarray) -> dict[str, Any] | None:
+        """Return the tensor of a recurrent operator of which the array is one direction, with its gates in another
+        order; both biases are in one tensor there."""
+        rows = len(array)
+        for name, one in self.stored.items():
+            is_like = one.ndim == array.ndim + 1 and one.shape[2:] == array.shape[1:] and len(one) <= DIRECTIONS
+            if not is_like or not rows or one.shape[1] % rows:
+                continue
+            for direction, start in itertools.product(range(len(one)), range(0, one.shape[1], rows)):
+                part = one[direction, start : start + rows]
+                for gates in GATES:
+                    if not rows % len(gates) and np.array_equal(with_gates(part, gates), array):
+                        place = {"direction": direction, "start": start, "gates": gates}
+                        return {"tensors": [name], "transposed": False, **place}
+        return None
+
+
+def with_gates(rows: np.ndarray, gates: Sequence[int]) -> np.ndarray:
+    """Return rows of weights with the gates that they are made of in another order."""
+    parts = np.split(rows, len(gates))
+    return np.concatenate([parts[gate] for gate in gates])
 
 
 def _begins(array: np.ndarray, piece: np.ndarray) -> bool:
-    return 0 < len(piece) <= len(array) and np.array_equal(array[: len(piece)], piece)
+    is_like = piece.ndim == array.ndim and piece.shape[1:] == array.shape[1:]
+    return is_like and 0 < len(piece) <= len(array) and np.array_equal(array[: len(piece)], piece)
 
 
 def _is_close(one: np.ndarray, other: np.ndarray) -> bool:

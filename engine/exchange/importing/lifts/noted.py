@@ -3,18 +3,18 @@
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from engine.core.errors import FieldErrors
-from engine.core.types import TensorType
+from engine.core.types import Sizes, TensorType
 from engine.exchange.importing.context import Context
 from engine.exchange.importing.graph import OWN_DOMAIN, Constant, Graph, Node
 from engine.exchange.importing.registry import Values, lift
 from engine.exchange.importing.values import BATCH, NotLiftable
-from engine.exchange.onnx_notes import KEY, NOTED
+from engine.exchange.onnx_notes import GATES, KEY, NOTED, with_gates
 from engine.layers.base import LayerType
 from engine.network.catalog import catalog
 
@@ -70,9 +70,34 @@ def _node(row: Any, graph: Graph) -> Node | None:
     return Node(OP, inputs, outputs, attributes, "/".join(scope), OWN_DOMAIN, scope)
 
 
-def _weight(held: Any, constants: Mapping[str, Constant]) -> tuple[tuple[Constant, ...], bool]:
-    """Return the tensors of the file that are a weight, and whether it is transposed there."""
-    return tuple(constants[name] for name in held["tensors"]), bool(held["transposed"])
+@dataclass(frozen=True)
+class _Stored:
+    """A weight in the file: its tensors one after another, maybe transposed; or one direction of the tensor of a
+    recurrent operator, from a row on and with its `gates` in this order."""
+
+    tensors: tuple[Constant, ...]
+    is_transposed: bool
+    direction: int
+    start: int
+    gates: tuple[int, ...]
+
+    def array(self, sizes: Sizes) -> np.ndarray:
+        """Return the weight of these sizes. Raises `ValueError` or `IndexError` where the tensors have others."""
+        arrays = [one.array() for one in self.tensors]
+        if self.gates:
+            rows = arrays[0][self.direction, self.start : self.start + sizes[0]]
+            return with_gates(rows, self.gates).reshape(sizes)
+        found = np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
+        return found.T if self.is_transposed else found
+
+
+def _weight(held: Any, constants: Mapping[str, Constant]) -> _Stored:
+    """Return where a weight is in the file."""
+    tensors = tuple(constants[name] for name in held["tensors"])
+    gates = tuple(held.get("gates", ()))
+    if gates and gates not in GATES:
+        raise ValueError("gates of no operator")
+    return _Stored(tensors, bool(held["transposed"]), int(held.get("direction", 0)), int(held.get("start", 0)), gates)
 
 
 def _put(graph: Graph, node: Node) -> bool:
@@ -124,11 +149,10 @@ def noted(ctx: Context, node: Node) -> Values:
 def _weights(node: Node, type: LayerType, inputs: tuple[TensorType, ...]) -> dict[str, np.ndarray]:
     weights = {}
     for name, sizes in type.weights(*inputs).items():
-        tensors, is_transposed = node.attributes["weights"][name]
-        if sum(one.count for one in tensors) != math.prod(sizes):
+        stored: _Stored = node.attributes["weights"][name]
+        if not stored.gates and sum(one.count for one in stored.tensors) != math.prod(sizes):
             raise NotLiftable(f"has no weights '{name}' of its sizes")
-        array = np.concatenate([one.array() for one in tensors]) if len(tensors) > 1 else tensors[0].array()
-        weights[name] = array.T if is_transposed else array
+        weights[name] = stored.array(sizes)
     return weights
 
 

@@ -16,6 +16,7 @@ from engine.exchange.importing.lifts.noted import with_noted_layers
 from engine.exchange.importing.onnx_file import read
 from engine.exchange.onnx_export import export_onnx
 from engine.exchange.onnx_notes import KEY
+from engine.layers.base import LayerType
 from engine.layers.recurrent_variants import PeepholeLstm
 from engine.network.network import Network
 from engine.project.file import load
@@ -76,6 +77,24 @@ def test_a_loop_over_steps_comes_back_with_the_weights_that_the_file_has_now(rec
     assert next(row for row in report.operators if row.operator == "Scan").lifted == 1
 
 
+@pytest.mark.parametrize(
+    "type",
+    [
+        layer("birnn", hidden_units=3, layers=2, output_mode="last"),
+        layer("bilstm", hidden_units=2, layers=2, state_outputs=True, output_mode="last"),
+        layer("gru", hidden_units=2, reset_gate_mode="before-multiplication"),
+    ],
+    ids=lambda type: type.key,
+)
+def test_recurrent_layers_whose_weights_are_in_other_tensors_come_back(type: LayerType, tmp_path: Path) -> None:
+    """An operator holds both directions in one tensor, with other gates first; a loop holds pieces."""
+    network = chain(layer("sequence_input", channels=3, length=5, normalization="none"), type)
+    made = network_of(read(exported(network, tmp_path)), {})
+    assert made.noted
+    assert [one.type for one in made.network.layers.values()][-1] == type
+    assert made.compared().agrees
+
+
 def test_a_small_power_may_differ_in_its_logarithm_by_the_rounding_of_torch(tmp_path: Path) -> None:
     """The file computes the spectrum as a product of matrices: 3e-4 of -16 is a rounding error of a power of 1e-7."""
     start = layer("sequence_input", channels=6, normalization="none")
@@ -118,6 +137,7 @@ def test_a_note_that_does_not_fit_together_gives_way_to_the_operators(resized: P
         lambda row: row["outputs"][0].update(dims=["N", "C"]),
         lambda row: row["inputs"][0].update(dims=None),
         lambda row: row["inputs"][0].update(value=["a"]),
+        lambda row: row.update(weights={"weight": {"tensors": [], "transposed": False, "gates": [2, 1]}}),
     ],
 )
 def test_a_note_of_anything_else_is_left_out(
