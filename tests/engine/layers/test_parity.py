@@ -246,7 +246,7 @@ def test_onnx_gives_the_same_numbers(key: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parity
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("key", KEYS)
 def test_onnx_gives_the_same_numbers_for_many(key: str, tmp_path: Path) -> None:
     seen: set[Case] = set()
