@@ -147,7 +147,7 @@ def keep_operator_table() -> None:
             return table
 
         setattr(copied, TABLE_IS_KEPT, True)
-        ONNXRegistry.from_torchlib = staticmethod(copied)
+        ONNXRegistry.from_torchlib = staticmethod(copied)  # type: ignore[method-assign]
 
 
 def _failed(error: Exception, network: Network) -> RunError:
