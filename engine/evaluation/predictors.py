@@ -116,7 +116,9 @@ class OnnxPredictor:
         options.intra_op_num_threads = MOST_THREADS
         options.log_severity_level = 4
         try:
-            self._session: Any = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+            self._session: Any = runtime.InferenceSession(
+                str(path), options, providers=["CPUExecutionProvider"], enable_fallback=0
+            )
         except Exception as error:  # ONNX Runtime has a dozen classes of errors without a common one
             raise UserError(f"{path} cannot be loaded by ONNX Runtime: {_first_line(error)}.") from None
         self._path, self.season = path, 0

@@ -364,4 +364,4 @@ def open_session(
     if folder:
         options.add_session_config_entry(EXTERNAL_FOLDER, folder)
     content = model if isinstance(model, bytes) else str(model)
-    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"], enable_fallback=0)

@@ -46,6 +46,8 @@ def _answer(work: Callable[[], Sequence[np.ndarray]]) -> bytes:
         found = work()
     except RunError as error:
         return b"!" + str(error).encode()
+    except MemoryError:
+        return b"!there is not enough memory for it"
     data = io.BytesIO()
     plain = {f"a{at}": one if one.dtype != object else one.astype(str) for at, one in enumerate(found)}
     np.savez(data, **plain)  # type: ignore[arg-type]  # its stubs take `allow_pickle` for one of them

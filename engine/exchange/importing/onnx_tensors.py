@@ -112,7 +112,7 @@ def _external(proto: "onnx.TensorProto", shape: tuple[int, ...], dtype: np.dtype
     def load() -> np.ndarray:
         if not needed:
             return np.zeros(shape, dtype)
-        return np.memmap(file, dtype=dtype, mode="r", offset=offset, shape=shape)
+        return np.memmap(file, dtype=dtype, mode="c", offset=offset, shape=shape)  # writable, as torch wants it
 
     return Constant(shape, dtype, load)
 

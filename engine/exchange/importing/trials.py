@@ -29,7 +29,7 @@ INDEX = ("int64", "bool", "int32", "uint8", "int8")
 MOST_TRIES = 40
 TRIES = 3
 """Times that an operator is computed with number formats that it takes."""
-PATIENCE_S = 120.0
+PATIENCE_S = 60.0
 MOST_BYTES_PIPED = 2**26
 """Constants of an operator that go through a pipe; an operator with more is tried in a process forked for it."""
 TRYING = "it tried the operator"

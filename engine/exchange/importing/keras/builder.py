@@ -168,7 +168,17 @@ class Site:
         value = default if value is None else value
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise Refused(f"expected a number for its setting {name}, received {printable(str(value))[:60]}")
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise Refused(f"expected a number for its setting {name}, received one beyond any limit") from None
+
+    def whole(self, name: str, default: int) -> int:
+        """Return a setting that is a whole number."""
+        value = self.number(name, default)
+        if not value.is_integer() or abs(value) > 2**53:
+            raise Refused(f"expected a whole number for its setting {name}, received {value:g}")
+        return int(value)
 
     def sizes(self, name: str, dims: int, default: int = 1) -> tuple[int, ...]:
         """Return a setting with a whole number for each axis."""

@@ -255,7 +255,7 @@ def group_normalization(site: Site) -> Value:
     x = site.x
     refuse_other_axis(site, x)
     weights, _, affine = scale_and_shift(site, x)
-    groups = int(site.number("groups", 32))
+    groups = site.whole("groups", 32)
     fields: dict[str, Any] = {
         "epsilon": site.number("epsilon", 1e-3),
         "affine": affine,
@@ -318,6 +318,6 @@ def _attention_weights(site: Site) -> tuple[dict[str, Any], dict[str, Any]]:
         if has_bias:
             weights[f"{name}.bias"] = found[1].reshape(-1)
         sizes[name] = rows.shape[1]
-    heads = int(site.number("num_heads", 1))
+    heads = site.whole("num_heads", 1)
     fields = {"heads": heads, "key_channels": sizes["key"], "value_channels": sizes["value"]}
     return weights, {**fields, "outputs": sizes["result"], "bias": has_bias}

@@ -82,7 +82,7 @@ def permute(site: Site) -> Value:
 @rule("RepeatVector")
 def repeat_vector(site: Site) -> Value:
     """The same features at each of so many steps."""
-    return site.add("repeat_vector", site.x, steps=int(site.number("n", 1)))
+    return site.add("repeat_vector", site.x, steps=site.whole("n", 1))
 
 
 @rule("Dropout", keeps_order=True)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.fields import printable
 from engine.exchange.importing.keras.archive import Array
 from engine.exchange.importing.keras.builder import Refused, Site, Value, rule
 from engine.exchange.importing.keras.layers_basic import with_activation
@@ -16,7 +17,7 @@ def dims_of(site: Site) -> int:
     data_format = site.config.get("data_format") or "channels_last"
     expected = "channels_first" if site.builder.channels_first and dims > 1 else "channels_last"
     if data_format != expected:
-        raise Refused(f"its axes are {data_format}, those of the model {expected}")
+        raise Refused(f"its axes are {printable(str(data_format))[:60]}, those of the model {expected}")
     return dims
 
 
@@ -31,7 +32,7 @@ def _window(site: Site, dims: int) -> dict[str, Any]:
 def convolution(site: Site) -> Value:
     """Plain or grouped; the kernel is turned to filters, channels, places."""
     dims = dims_of(site)
-    has_bias, groups = bool(site.get("use_bias", bool, True)), int(site.number("groups", 1))
+    has_bias, groups = bool(site.get("use_bias", bool, True)), site.whole("groups", 1)
     kernel, *bias = site.variables(count=1 + has_bias)
     if kernel.ndim != dims + 2:
         raise Refused("its kernel has other axes than expected")
@@ -221,5 +222,5 @@ def resizing(site: Site) -> Value:
         site.config.get(name) for name in ("crop_to_aspect_ratio", "pad_to_aspect_ratio", "antialias")
     ):
         raise Refused("its way of resizing has no counterpart")
-    size = (int(site.number("height", 1)), int(site.number("width", 1)))
+    size = (site.whole("height", 1), site.whole("width", 1))
     return site.add("resize2d", site.x, by="size", size=size, method="linear" if method == "bilinear" else "nearest")

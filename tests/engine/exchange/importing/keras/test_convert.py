@@ -147,6 +147,9 @@ def test_all_layers_without_counterpart_are_listed_and_no_code_runs(tmp_path: Pa
         ("Reshape", {"target_shape": [5, -1]}, "need 30 numbers"),
         ("MaxPooling2D", {"pool_size": "big"}, "pool_size cannot be read"),
         ("TimeDistributed", {"layer": {"class_name": "Conv2D"}}, "only a dense layer"),
+        ("Conv2D", {"groups": float("inf")}, "expected a whole number for its setting groups, received inf"),
+        ("Conv2D", {"groups": 10**400}, "expected a number for its setting groups, received one beyond any limit"),
+        ("Conv2D", {"data_format": [7] * 9000}, "its axes are [7, 7, 7"),
     ],
 )
 def test_a_setting_without_counterpart_is_said(kind: str, config: dict[str, Any], words: str, tmp_path: Path) -> None:
