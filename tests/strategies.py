@@ -21,6 +21,8 @@ from engine.network.network import Network, Port
 from tests.builders import add, layer
 
 SMALL = 6
+MOST_STACKED = 3
+"""Stacked recurrent layers: further ones are like the second and third, and each loop takes seconds to export."""
 STEPS = Symbol("T")
 CANDIDATES = (
     features(5),
@@ -225,6 +227,8 @@ def cases(draw: st.DrawFn, key: str, candidates: Sequence[TensorType] = CANDIDAT
     assert isinstance(type, LayerType)
     if key == "transformer":  # twelve layers, which are alike, take long to export
         type = type.replace(encoder_layers=2, decoder_layers=1)
+    if isinstance(type, RecurrentLayer) and type.stacked > MOST_STACKED:
+        type = type.replace(layers=MOST_STACKED)
     if type.is_input:
         return Case(type, ())
     start = draw(st.integers(0, len(candidates) - 1))
