@@ -34,6 +34,10 @@ which is what sums of many terms differ by when they are added up in another ord
 VARYING = 1e-3
 """Smallest spread, relative to the largest absolute value, that tells one file from another: a hundred times
 `ROUNDING`."""
+GATES = 2**-22
+"""Accepted in an extreme batch, relative to the largest absolute value of all channels: four times the error of ONNX
+Runtime's sigmoid, which it computes as 0.5 + p / q, rounded to 2^-24 of 1. A gate that large inputs close to 1e-7 is
+wrong by that share of what it lets through, and a channel behind it has nothing else."""
 ERRORS_OF_TORCH = 10.0
 """A difference of so many rounding errors of torch itself, measured against float64, is accepted."""
 EXTERNAL_FOLDER = "session.model_external_initializers_file_folder_path"
@@ -98,6 +102,8 @@ class Comparison:
             spread, size = spread_and_size(one, self.dims[index])
             is_varied = spread > VARYING * size
             accepted = accepted_difference(spread, size)
+            if is_extreme:
+                accepted = np.maximum(accepted, GATES * size.max(initial=0.0))
             if self.is_probability[index]:
                 place, gain = self.scores[index]
                 moved = _apart(expected[place], received[place], is_extreme=is_extreme).max(initial=0.0)
