@@ -27,6 +27,8 @@ from designer import theme
 from engine.core.errors import plural
 
 WIDTH, HEIGHT = 700, 680
+NOT_COMPARED = "The outputs are not compared"
+"""Beginning of the warning that says why there is no comparison."""
 Report = Mapping[str, Any]
 
 
@@ -56,7 +58,8 @@ def headline(report: Report) -> str:
 def became(row: Mapping[str, Any]) -> str:
     """Return what became of the operators of one name."""
     layers = [f"{count:,} {label}" for label, count in row["layers"].items()]
-    words = {"folded": "computed at import", "removed": "not needed", "opaque": "kept as they are"}
+    kept = "kept as it is" if row.get("opaque") == 1 else "kept as they are"
+    words = {"folded": "computed at import", "removed": "not needed", "opaque": kept}
     others = [f"{row[key]:,} {text}" for key, text in words.items() if row.get(key)]
     joined = row["lifted"] if not layers else 0
     return ", ".join([*layers, *([f"{joined:,} part of other layers"] if joined else []), *others])
@@ -121,15 +124,17 @@ class ImportReport(QDialog):
         theme.mark(title, "role", "title")
         column.addWidget(title)
         column.addWidget(_text(headline(report), "help"))
-        column.addWidget(_text(*agreement(report)))
+        if report["outputs"] or not any(text.startswith(NOT_COMPARED) for text in report["warnings"]):
+            column.addWidget(_text(*agreement(report)))
         for text in report["warnings"]:
             column.addWidget(_text(text, "warning"))
         if kept := [row for row in report["operators"] if row["opaque"]]:
             names = ", ".join(row["operator"] for row in kept)
             count = plural(sum(row["opaque"] for row in kept), "operator")
-            column.addWidget(
-                _text(f"{count} without a layer here: {names}. They run as in the original, and do not learn.", "help")
-            )
+            text = "They run as in the original, and do not learn."
+            if sum(row["opaque"] for row in kept) == 1:
+                text = "It runs as in the original, and does not learn."
+            column.addWidget(_text(f"{count} without a layer here: {names}. {text}", "help"))
         if report["outputs"]:
             rows = [
                 [one["name"], _number(one["difference"]), _number(one["spread"]), "yes" if one["agrees"] else "no"]

@@ -125,7 +125,8 @@ def _print(report: dict[str, Any]) -> None:
 
 def _became(row: dict[str, Any]) -> str:
     layers = [f"{count:,} {label}" for label, count in row["layers"].items()]
-    words = {"folded": "computed at import", "removed": "not needed", "opaque": "kept as they are"}
+    kept = "kept as it is" if row["opaque"] == 1 else "kept as they are"
+    words = {"folded": "computed at import", "removed": "not needed", "opaque": kept}
     others = [f"{row[key]:,} {text}" for key, text in words.items() if row[key]]
     joined = row["lifted"] if row["lifted"] and not layers else 0
     return ", ".join([*layers, *([f"{joined:,} part of other layers"] if joined else []), *others])

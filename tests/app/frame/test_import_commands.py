@@ -237,7 +237,17 @@ def test_differences_and_opaque_operators_are_named(qtbot: QtBot, tmp_path: Path
     qtbot.addWidget(dialog)
     texts = [label.text() for label in dialog.findChildren(QLabel)]
     assert "Differs from the original over 8 random samples: y." in texts
-    assert any(text.startswith("1 operator without a layer here: NonMaxSuppression.") for text in texts)
+    alone = "1 operator without a layer here: NonMaxSuppression. It runs as in the original, and does not learn."
+    assert alone in texts
+
+
+def test_a_missing_comparison_is_said_once(qtbot: QtBot, tmp_path: Path) -> None:
+    why = "The outputs are not compared with the original: Keras is not installed here."
+    values = report(tmp_path / "a.keras", tmp_path / "a.netwright", outputs=[], samples=0, warnings=[why])
+    dialog = ImportReport(values)
+    qtbot.addWidget(dialog)
+    texts = [label.text() for label in dialog.findChildren(QLabel)]
+    assert [text for text in texts if "compared" in text] == [why]
 
 
 def test_a_click_on_an_output_leads_to_its_layer(qtbot: QtBot, tmp_path: Path) -> None:

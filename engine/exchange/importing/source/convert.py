@@ -45,7 +45,7 @@ def read(path: Path, sizes: Mapping[str, int]) -> ReadNetwork:
     )
     return ReadNetwork(
         network,
-        "PyTorch source",
+        "Netwright as PyTorch source",
         "the source is not run.",
         state=state,
         rows=rows,

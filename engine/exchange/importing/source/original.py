@@ -43,7 +43,7 @@ def compared(
         folder = Path(os.path.realpath(path)).parent
         return Parity(
             refusal=f"the class {CLASS} has to run for that, and the folder {folder} is not trusted. {trust.MEANING} "
-            "Read the code, then import it again with --trust, or let the dialog run it."
+            "Read the code, then import it again with --trust, or in the window with 'Run the class'."
         )
     weights, _ = with_prefixes(module.state_dict(), attributes)
     places = {port: at for at, port in enumerate(network.output_ports)}
