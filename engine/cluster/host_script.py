@@ -15,6 +15,7 @@ import os
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tarfile
@@ -98,6 +99,23 @@ def storage(asked: dict[str, Any]) -> dict[str, Any]:
         if os.path.exists(path):
             os.unlink(path)
     return {"folder": folder, "free_bytes": shutil.disk_usage(folder).free, "bytes_per_s": len(content) / seconds}
+
+
+def seen(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return whether a file is there."""
+    return {"is_there": os.path.isfile(_path(asked["path"]))}
+
+
+def meeting(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return an address and a free port of the host, at which others meet it: of an interface, or of the connection
+    that ssh has made."""
+    address = (os.environ.get("SSH_CONNECTION", "").split() or ["", "", "127.0.0.1"])[2]
+    with socket.socket() as free:
+        if asked["interface"]:
+            request = struct.pack("256s", asked["interface"].encode()[:15])
+            address = socket.inet_ntoa(fcntl.ioctl(free, 0x8915, request)[20:24])  # SIOCGIFADDR
+        free.bind((address, 0))
+        return {"address": address, "port": free.getsockname()[1]}
 
 
 def prepare(asked: dict[str, Any]) -> dict[str, Any]:
@@ -321,7 +339,7 @@ def pack(asked: dict[str, Any]) -> None:
 ACTIONS = {
     action.__name__: action
     for action in (
-        *(reach, versions, install, scheduler, storage, prepare, start),
+        *(reach, versions, install, scheduler, storage, seen, meeting, prepare, start),
         *(answers, poll, request, cancel, delete),
     )
 }

@@ -3,9 +3,13 @@ skipped."""
 
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from itertools import pairwise
+from pathlib import Path
+from threading import Event
+from typing import Any, Literal, TypeVar
 
 from engine.cluster.bundle import interface_lines, python_words, sbatch_lines
 from engine.cluster.hosts import Host, hosts_of, python_of
@@ -13,10 +17,14 @@ from engine.cluster.jobs import DEFAULT_STORAGE
 from engine.cluster.profile_file import running_ray
 from engine.cluster.profiles import ClusterProfile
 from engine.cluster.ray_validation import RayCluster
+from engine.cluster.shared_folder import SAMPLE_FILE, SharedFolder, blind_error
 from engine.core.errors import RunError, UserError, listed, plural
 from engine.core.files import ROOT
 from engine.core.version import VERSION
 
+T = TypeVar("T")
+R = TypeVar("R")
+MOST_AT_ONCE = 64
 REACH_S = 25.0
 TASK_S = 60.0
 WORKERS_S = 120.0
@@ -65,10 +73,11 @@ def reach(attempt: Attempt) -> str:
         address = _reach_ray(attempt.profile)
         attempt.ray = RayCluster(attempt.profile)
         return f"{attempt.ray.connect(REACH_S)} at {address}"
-    said = []
-    for host in attempt.hosts:
-        answer = host.ask("reach", REACH_S)
-        said.append(f"{host}: {plural(answer['cores'], 'core')}, Python {answer['python']}")
+    answers = _on_all(attempt.hosts, lambda host: host.ask("reach", REACH_S))
+    said = [
+        f"{host}: {plural(answer['cores'], 'core')}, Python {answer['python']}"
+        for host, answer in zip(attempt.hosts, answers, strict=True)
+    ]
     if attempt.profile.kind == "slurm":
         partitions = attempt.first.ask("scheduler", REACH_S)["partitions"]
         wanted = attempt.profile.partition
@@ -102,10 +111,9 @@ def versions(attempt: Attempt) -> str:
         answers = attempt.ray.ask("versions", 2 * TASK_S)
         found = {_judged(attempt.profile, f"{each['host']} of Ray", each) for each in answers}
         return f"{plural(len(answers), 'node')}: {'; '.join(sorted(found))}"
-    said = []
-    for host in attempt.hosts:
-        answer = host.ask("versions", TASK_S + 10, python=python_of(attempt.profile), limit_s=TASK_S)
-        said.append(_judged(attempt.profile, str(host), answer))
+    python = python_of(attempt.profile)
+    answers = _on_all(attempt.hosts, lambda host: host.ask("versions", TASK_S + 10, python=python, limit_s=TASK_S))
+    said = [_judged(attempt.profile, str(host), answer) for host, answer in zip(attempt.hosts, answers, strict=True)]
     return "; ".join(dict.fromkeys(said))
 
 
@@ -130,7 +138,11 @@ def task(attempt: Attempt) -> str:
     if attempt.ray is not None:
         answer = attempt.ray.ask("task", TASK_S)
     else:
-        answer = _tried(attempt, attempt.profile.replace(workers=1, nodes=1), "task", TASK_S)[0]
+        profile = attempt.profile.replace(workers=1, nodes=1)
+        found = _on_all(attempt.hosts, lambda host: _tried(profile, Share(host, (0,), 1), "task", TASK_S)[0])
+        if len(found) > 1:
+            return f"on {listed([answer['host'] for answer in found])}"
+        answer = found[0]
     return f"on {answer['host']}, with {plural(answer['cores'], 'core')}"
 
 
@@ -138,10 +150,13 @@ def workers(attempt: Attempt) -> str:
     """As many workers as the profile has run at the same time, each with its GPUs."""
     profile = attempt.profile
     if attempt.ray is not None:
-        folder = attempt.ray.on_hosts(attempt.ray.folder)
-        answers = attempt.ray.ask("workers", WORKERS_S, folder=folder, program=PROBE.read_text(encoding="utf-8"))
+        answers = attempt.ray.ask(
+            "workers", WORKERS_S, folder=attempt.ray.folder, program=PROBE.read_text(encoding="utf-8")
+        )
     else:
-        answers = _tried(attempt, profile, "workers", WORKERS_S)
+        shares = _shares(attempt)
+        found = _on_all(shares, lambda share: _tried_together(profile, share))
+        answers = [answer for each in found for answer in each]
     attempt.found["workers"] = answers
     hosts = sorted({answer["host"] for answer in answers})
     if profile.gpus_per_worker and (poor := [a for a in answers if a["gpus"] < profile.gpus_per_worker]):
@@ -164,12 +179,14 @@ def storage(attempt: Attempt) -> str:
     """The folder of runs can be written, and has room."""
     if attempt.ray is not None:
         folder, free, per_s = attempt.ray.storage(TASK_S)
+    elif len(attempt.hosts) > 1:
+        folder, free, per_s = _storage_here(attempt)
     else:
         answer = attempt.first.ask("storage", TASK_S, folder=attempt.profile.storage or DEFAULT_STORAGE)
         folder, free, per_s = answer["folder"], answer["free_bytes"], answer["bytes_per_s"]
     if free < LEAST_FREE_BYTES:
         raise UserError(f"{folder} has {free / 1e9:.1f} GB left.", hint="Make room there, or name another storage.")
-    seen = ", seen by all nodes" if attempt.ray is not None else ""
+    seen = ", seen by all nodes" if attempt.ray is not None else ", seen by all hosts" if len(attempt.hosts) > 1 else ""
     return f"{folder}: {free / 1e9:,.0f} GB free, written with {per_s / 1e6:,.0f} MB/s{seen}"
 
 
@@ -236,39 +253,95 @@ def _found(attempt: Attempt) -> list[dict[str, Any]]:
     return answers
 
 
-def _tried(attempt: Attempt, profile: ClusterProfile, what: str, patience_s: float) -> list[dict[str, Any]]:
-    """Run `PROBE` as a job with the workers of the profile, and return their answers. Raises `RunError`."""
-    host = attempt.first
+@dataclass(frozen=True)
+class Share:
+    """The workers that a host has, of `world`, and where they meet those of others (address and port)."""
+
+    host: Host
+    ranks: tuple[int, ...]
+    world: int
+    meeting: tuple[str, int] | None = None
+    failed: Event = field(default_factory=Event)
+    """Set where a worker on any host has failed: the others wait for it in vain."""
+
+
+def _shares(attempt: Attempt) -> list[Share]:
+    """Return the workers of each host: shared evenly, as a run shares them."""
+    count, hosts = attempt.profile.workers, attempt.hosts[: attempt.profile.workers]
+    if len(hosts) == 1:
+        return [Share(hosts[0], tuple(range(count)), count)]
+    answer = hosts[0].ask("meeting", REACH_S, interface=attempt.profile.interface)
+    meeting, failed = (str(answer["address"]), int(answer["port"])), Event()
+    ends = [count * number // len(hosts) for number in range(len(hosts) + 1)]
+    return [
+        Share(host, tuple(range(first, end)), count, meeting, failed)
+        for host, (first, end) in zip(hosts, pairwise(ends), strict=True)
+    ]
+
+
+def _on_all(each: Sequence[T], ask: Callable[[T], R]) -> list[R]:
+    """Return what is answered for each host, all at once. Raises the error that came first."""
+    with ThreadPoolExecutor(MOST_AT_ONCE) as pool:
+        asked = [pool.submit(ask, one) for one in each]
+        for done in as_completed(asked):
+            done.result()
+        return [done.result() for done in asked]
+
+
+def _storage_here(attempt: Attempt) -> tuple[str, int, float]:
+    """Return the folder here for runs with workers on several hosts, which all have to see, its free bytes and bytes
+    per second. Raises `UserError`."""
+    with SharedFolder(attempt.profile, Path.cwd()) as folder:
+        free, per_s = folder.measured()
+        path = folder.on_hosts(folder.path / SAMPLE_FILE)
+        answers = _on_all(attempt.hosts, lambda host: host.ask("seen", REACH_S, path=path))
+        if blind := {str(host) for host, each in zip(attempt.hosts, answers, strict=True) if not each["is_there"]}:
+            raise blind_error(blind, folder.on_hosts(folder.path.parent))
+        return str(folder.path.parent), free, per_s
+
+
+def _tried_together(profile: ClusterProfile, share: Share) -> list[dict[str, Any]]:
+    try:
+        return _tried(profile, share, "workers", WORKERS_S)
+    except UserError:
+        share.failed.set()
+        raise
+
+
+def _tried(profile: ClusterProfile, share: Share, what: str, patience_s: float) -> list[dict[str, Any]]:
+    """Run `PROBE` as a job with the workers of a host, and return their answers. Raises `RunError`."""
+    host = share.host
     wanted = f"{(profile.storage or DEFAULT_STORAGE).rstrip('/')}/{FOLDERS}{time.time_ns()}"
     folder = str(host.ask("prepare", folder=wanted, stale=f"{FOLDERS}*", stale_s=STALE_S)["folder"])
     job = ""
     try:
         program = PROBE.read_bytes()
-        host.put({"probe.py": program, "job.sh": _script(profile, folder, what)}, folder, patience_s)
+        host.put({"probe.py": program, "job.sh": _script(profile, share, folder, what)}, folder, patience_s)
         job = str(host.ask("start", folder=folder, kind=profile.kind)["job"])
-        return _answers(host, profile, folder, job, patience_s)
+        return _answers(profile, share, folder, job, patience_s)
     finally:
         _clean_up(host, profile, folder, job)
 
 
-def _answers(host: Host, profile: ClusterProfile, folder: str, job: str, patience_s: float) -> list[dict[str, Any]]:
-    begin = time.monotonic()
+def _answers(profile: ClusterProfile, share: Share, folder: str, job: str, patience_s: float) -> list[dict[str, Any]]:
+    begin, host, wanted = time.monotonic(), share.host, len(share.ranks)
     limit_s = patience_s + (QUEUE_S if profile.kind == "slurm" else 0)
+    where = f"{host}: " if wanted < share.world else ""
     while True:
         answer = host.ask("answers", folder=folder, kind=profile.kind, job=job)
         found: list[dict[str, Any]] = answer["answers"]
-        if len(found) == profile.workers:
+        if len(found) == wanted or share.failed.is_set():
             return found
         waited_s = time.monotonic() - begin
+        count = f"{where}{len(found)} of {plural(wanted, 'worker')} have answered"
         if answer["job_state"] == "gone":
             said = answer["output"].strip().rpartition("\n")[2][-400:].rstrip(".") or "nothing"
-            count = f"{len(found)} of {plural(profile.workers, 'worker')}"
-            raise RunError(f"{count} have answered. The job said: {said}.", hint="Try the Python of the profile there.")
+            raise RunError(f"{count}. The job said: {said}.", hint="Try the Python of the profile there.")
         if answer["job_state"] == "waiting" and waited_s > QUEUE_S:
             hint = "Try fewer workers or cores, or another partition."
             raise RunError(f"The job waits in the queue: {answer['job_reason'] or 'no reason is known'}.", hint=hint)
         if waited_s > limit_s:
-            raise RunError(f"{len(found)} of {plural(profile.workers, 'worker')} have answered in {limit_s:g} s.")
+            raise RunError(f"{count} in {limit_s:g} s.")
         time.sleep(POLL_S)
 
 
@@ -282,7 +355,7 @@ def _clean_up(host: Host, profile: ClusterProfile, folder: str, job: str) -> Non
         return
 
 
-def _script(profile: ClusterProfile, folder: str, what: str) -> bytes:
+def _script(profile: ClusterProfile, share: Share, folder: str, what: str) -> bytes:
     lines = ["#!/bin/sh"]
     command = f'{python_words(profile)} "{folder}/probe.py" "{folder}" {what}'
     if profile.kind == "slurm":
@@ -290,6 +363,8 @@ def _script(profile: ClusterProfile, folder: str, what: str) -> bytes:
         lines += [*interface_lines(profile), f"srun --ntasks={profile.workers} {command}"]
     else:
         lines += interface_lines(profile)
-        lines += [f"RANK={rank} WORLD_SIZE={profile.workers} {command} &" for rank in range(profile.workers)]
+        if share.meeting is not None:
+            lines.append(f"export MASTER_ADDR={share.meeting[0]} MASTER_PORT={share.meeting[1]}")
+        lines += [f"RANK={rank} WORLD_SIZE={share.world} {command} &" for rank in share.ranks]
         lines += ["wait"]
     return "\n".join([*lines, ""]).encode()

@@ -27,12 +27,28 @@ def place() -> dict[str, Any]:
 
 
 def _interface() -> str:
-    """Return the network interface that leads to the other workers: that towards the first node of a job of Slurm."""
-    if os.environ.get("SLURM_JOB_NUM_NODES", "1") == "1":
+    """Return the network interface that leads to the other workers: that towards the host where they meet, or the
+    first node of a job of Slurm."""
+    first = os.environ.get("MASTER_ADDR", "")
+    if not first and os.environ.get("SLURM_JOB_NUM_NODES", "1") == "1":
         return "lo"
     from engine.launch.remote.interfaces import address_towards, interface_with
 
-    return interface_with(address_towards(os.environ["SLURM_LAUNCH_NODE_IPADDR"]))
+    return interface_with(address_towards(first or os.environ["SLURM_LAUNCH_NODE_IPADDR"]))
+
+
+def _store(folder: str, rank: int, world: int, timeout: datetime.timedelta) -> Any:
+    """Return torch's store of keys: a file of this host, or at the address where workers of several hosts meet; nothing
+    listens at another one."""
+    from torch import distributed
+
+    if not (address := os.environ.get("MASTER_ADDR", "")):
+        return distributed.FileStore(f"{folder}/rendezvous", world)  # type: ignore[attr-defined]
+    port = int(os.environ["MASTER_PORT"])
+    listener = socket.create_server((address, port), backlog=world).detach() if rank == 0 else None
+    return distributed.TCPStore(  # type: ignore[attr-defined]
+        address, port, world, rank == 0, timeout, wait_for_workers=False, master_listen_fd=listener
+    )
 
 
 def together(folder: str, rank: int, world: int) -> dict[str, Any]:
@@ -41,12 +57,9 @@ def together(folder: str, rank: int, world: int) -> dict[str, Any]:
     from torch import distributed
 
     os.environ.setdefault("GLOO_SOCKET_IFNAME", _interface())
+    timeout = datetime.timedelta(seconds=PATIENCE_S)
     distributed.init_process_group(
-        "gloo",
-        init_method=f"file://{folder}/rendezvous",
-        rank=rank,
-        world_size=world,
-        timeout=datetime.timedelta(seconds=PATIENCE_S),
+        "gloo", store=_store(folder, rank, world, timeout), rank=rank, world_size=world, timeout=timeout
     )
     numbers = torch.full((NUMBERS,), rank + 1.0)
     distributed.all_reduce(numbers)

@@ -76,7 +76,10 @@ class Launcher(Protocol):
         """
 
     def start(self, rank: int, start: StartPoint) -> Worker:
-        """Start one worker. Raises `RunError`."""
+        """Start one worker, which may have no process yet. Raises `RunError`."""
+
+    def await_started(self) -> None:
+        """Wait until the workers that were started have processes. Raises `RunError` where one cannot start."""
 
     def watch(self) -> None:
         """Notice what happens beside the workers. Called a few times per second while they run."""

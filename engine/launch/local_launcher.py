@@ -66,6 +66,9 @@ class LocalLauncher:
         self._started.append(worker)
         return worker
 
+    def await_started(self) -> None:
+        """Return: a worker of this machine has its process at once."""
+
     def watch(self) -> None:
         """Do nothing: there is nothing beside the workers."""
 

@@ -98,6 +98,7 @@ class WorkerAttempt:
             self._workers.append(worker)
             self._lines[rank] = ReportReader(worker.reports)
             selector.register(worker.reports, selectors.EVENT_READ, rank)
+        self._launcher.await_started()
         update_info(self._folder, workers=tuple(worker.pid for worker in self._workers))
 
     def _watch(self, selector: selectors.BaseSelector) -> AttemptOutcome:

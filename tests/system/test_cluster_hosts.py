@@ -14,6 +14,7 @@ import pytest
 
 from engine.cluster.profile_file import save_profile
 from engine.cluster.profiles import ClusterProfile
+from engine.cluster.validation import validate
 from tests.clusters import Hosts, hosts_in_namespaces, missing_programs
 from tests.runs import ROOT, Running, train
 from tests.system.test_training import digits, mlp
@@ -103,3 +104,34 @@ def test_an_unplugged_host_ends_the_run_in_words(tmp_path: Path, hosts: Hosts) -
         done = run.finish()
     assert done.result["state"] == "failed"
     assert "node1: the agent ended with code 255" in str(done.result["reason"])
+
+
+def test_all_hosts_take_part_in_a_validation(
+    tmp_path: Path, profile: ClusterProfile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    results = list(validate(profile.replace(workers=3, storage=f"{tmp_path}/jobs")))
+    assert [result.state for result in results] == ["passed"] * 7, results
+    found = {result.stage: result.detail for result in results}
+    assert found["task"] == "on node1 and node2"
+    assert found["workers"] == "3 workers on node1 and node2"
+    assert found["storage"].endswith("seen by all hosts")
+    assert not list(tmp_path.glob(".validate-*")) + list((tmp_path / "jobs").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("fails", "stage"),
+    [("-c", "versions"), ("*/probe.py", "workers")],
+)
+def test_a_host_that_fails_in_a_validation_is_named(
+    tmp_path: Path, profile: ClusterProfile, fails: str, stage: str
+) -> None:
+    script = (tmp_path / "python").read_text()
+    broken = f'case "$(hostname) $1 $3" in "node2 "{fails}*{"" if stage == "versions" else "workers"}) exit 3;; esac'
+    (tmp_path / "python").write_text(script.replace("#!/bin/sh\n", f"#!/bin/sh\n{broken}\n"))
+    begin = time.monotonic()
+    results = {result.stage: result for result in validate(profile.replace(storage=f"{tmp_path}/jobs"))}
+    assert [result.stage for result in results.values() if result.state == "failed"] == [stage], results
+    assert results[stage].detail.startswith("node2: ")
+    print(f"a host that fails: named after {time.monotonic() - begin:.1f} s")

@@ -6,6 +6,7 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
 
 from engine.cluster.profiles import ClusterProfile
 from engine.core.errors import RunError
@@ -71,6 +72,7 @@ class ClusterLauncher:
         self._placer = placer or placer_of(profile)
         self._with_compiler = uses_compiler(folder)
         self._ranks: list[tuple[Node, int]] = []
+        self._starting: list[tuple[Node, RemoteWorker]] = []
         self._since_s = 0.0
         self._num_lost = self._times_again = 0
         self._patience_s = FIRST_PATIENCE_S
@@ -207,7 +209,7 @@ class ClusterLauncher:
         write_info(self._folder, replace(info, placement=placement))
 
     def start(self, rank: int, start: StartPoint) -> RemoteWorker:
-        """Start one worker. Raises `RunError`."""
+        """Begin to start one worker."""
         node, _ = self._ranks[rank]
         bound = self._ranks[0][0].bound
         info = self._folder.read_info()
@@ -222,13 +224,19 @@ class ClusterLauncher:
             base=self._on_hosts(info.base),
         )
         worker = self._nodes.start(node, rank, asdict(spec))
-        if not self._nodes.wait_for(lambda: worker.pid or worker.poll() is not None, START_S):
-            self._nodes.leave(node, "it does not start workers")
-        if worker.poll() is not None and worker.cause not in ("", "lost"):
-            cause = worker.cause
-            worker.close()
-            raise RunError(f"On {node.host}: {cause}")
+        self._starting.append((node, worker))
         return worker
+
+    def await_started(self) -> None:
+        """Wait until all workers have processes. Raises `RunError`, which names the host, where one cannot start."""
+        end = time.monotonic() + START_S
+        starting, self._starting = self._starting, []
+        for node, worker in starting:
+            has_begun = partial(_has_begun, worker)
+            if not self._nodes.wait_for(has_begun, max(0.0, end - time.monotonic())):
+                self._nodes.leave(node, "it does not start workers")
+            if worker.poll() is not None and worker.cause not in ("", "lost"):
+                raise RunError(f"On {node.host}: {worker.cause}")
 
     def watch(self) -> None:
         """End agents that nobody needs, and decide on those whose starter is gone.
@@ -252,7 +260,7 @@ class ClusterLauncher:
 
     def end(self) -> None:
         """End an attempt. The agents stay for the next one."""
-        self._ranks = []
+        self._ranks, self._starting = [], []
 
     def close(self) -> None:
         """End the agents, and what has started them."""
@@ -267,6 +275,10 @@ class ClusterLauncher:
                 os.write(descriptor, words)
             finally:
                 os.close(descriptor)
+
+
+def _has_begun(worker: RemoteWorker) -> bool:
+    return bool(worker.pid) or worker.poll() is not None
 
 
 def _own_address(profile: ClusterProfile) -> str:
