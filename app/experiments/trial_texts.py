@@ -15,6 +15,7 @@ LABELS = {
     "curve": "Curve",
     "started": "Started",
     "reason": "Reason",
+    "host": "Host",
     "runs": "Runs",
 }
 COLOURS = {

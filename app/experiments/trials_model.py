@@ -88,6 +88,7 @@ class TrialsModel(QAbstractTableModel):
         self._paths: dict[str, Any] = {}
         self._scores: dict[str, float] = {}
         """What varies and what is known of the trials, each with any value."""
+        self._has_hosts = False
         self._matching: list[TrialRow] = []
 
     # ---- what is shown ----
@@ -95,7 +96,7 @@ class TrialsModel(QAbstractTableModel):
     def show(self, shown_now: Shown) -> None:
         """Show an experiment, or what has changed in it."""
         if not shown_now.trials:
-            self._paths, self._scores = {}, {}
+            self._paths, self._scores, self._has_hosts = {}, {}, False
         self.shown = shown_now
         self._refresh()
 
@@ -193,7 +194,8 @@ class TrialsModel(QAbstractTableModel):
         rows = [row for row in rows if self._kept is None or row.trial.number in self._kept]
         self._matching = ordered(matching(rows, self._query), self.order[0], is_down=self.order[1])
         wanted = self._unfolded(grouped(self._matching, self.group_columns)) if self.group_columns else self._matching
-        columns = (*columns_of(self._paths, self._scores, self.shown.objectives), *self.extra)
+        known = columns_of(self._paths, self._scores, self.shown.objectives, has_hosts=self._has_hosts)
+        columns = (*known, *self.extra)
         if columns != self.columns:
             self.beginResetModel()
             self.columns, self.rows = columns, list(wanted)
@@ -227,6 +229,7 @@ class TrialsModel(QAbstractTableModel):
                 row = TrialRow(trial, own, defaults)
                 self._paths.update(trial.values)
                 self._scores.update(trial.scores)
+                self._has_hosts = self._has_hosts or bool(trial.hosts)
             made[number] = row
         self._made = made
 
@@ -264,7 +267,7 @@ class TrialsModel(QAbstractTableModel):
                 return ""
             case "started":
                 return ago(trial.started)
-            case "note" | "tags" | "reason":
+            case "note" | "tags" | "reason" | "host":
                 return " ".join(str(row.value(column) or "").split())
             case "runs":
                 return str(len(trial.runs))

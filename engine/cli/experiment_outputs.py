@@ -31,6 +31,8 @@ class Trial(TypedDict):
     reason: str
     runs: list[str]
     """Names of the folders in runs of those of its runs that have ended."""
+    hosts: NotRequired[list[str]]
+    """Hosts of a cluster where these were."""
     tags: NotRequired[list[str]]
     """In status and export, like the notes."""
     note: NotRequired[str]

@@ -76,14 +76,17 @@ def print_trials(folder: ExperimentFolder, trials: Sequence[Trial]) -> None:
     rest = [trial for trial in trials if trial not in order]
     shown = [*order, *rest][: MOST_ROWS if is_terminal(sys.stdout) else None]
     paths = list(dict.fromkeys(path for trial in trials for path in trial.values))[:MOST_COLUMNS]
-    head = ["", *(path.removeprefix("training.") for path in paths), *map(_short, info.objectives), "time", "state"]
+    has_hosts = any(trial.hosts for trial in trials)
+    names = [path.removeprefix("training.") for path in paths]
+    head = ["", *names, *map(_short, info.objectives), "time", *(["host"] if has_hosts else []), "state"]
     rows = [head]
     for trial in shown:
         values = [value_text(trial.values[path]) if path in trial.values else "" for path in paths]
         scores = [scores_text(trial, [name]).partition(" ")[2] for name in info.objectives]
-        rows.append([str(trial.number), *values, *scores, format_duration(trial.seconds), _state_text(trial)])
+        hosts = [", ".join(trial.hosts)] if has_hosts else []
+        rows.append([str(trial.number), *values, *scores, format_duration(trial.seconds), *hosts, _state_text(trial)])
     if trials:
-        print_table(rows, right=range(len(head) - 1))
+        print_table(rows, right=range(len(head) - 1 - has_hosts))
     over = sum(trial.is_over for trial in trials)
     more = f", {len(trials) - len(shown):,} not shown" if len(shown) < len(trials) else ""
     reason = f": {info.reason}" if info.reason else ""
@@ -100,20 +103,23 @@ def _state_text(trial: Trial) -> str:
 
 
 def trials_csv(folder: ExperimentFolder, trials: Sequence[Trial]) -> str:
-    """Return a table of the trials: values by path, scores, the time in seconds, tags and note."""
+    """Return a table of the trials: values by path, scores, the time in seconds, hosts of a cluster, tags and note."""
     marks = _marks_of(folder)
     paths = list(dict.fromkeys(path for trial in trials for path in trial.values))
     names = list(dict.fromkeys(name for trial in trials for name in trial.scores))
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["trial", "state", *paths, *names, "seconds", "tags", "note"])
+    has_hosts = any(trial.hosts for trial in trials)
+    hosts = ["host"] if has_hosts else []
+    writer.writerow(["trial", "state", *paths, *names, "seconds", *hosts, "tags", "note"])
     for trial in trials:
         values = lists_of(trial.values)
         cells = [values.get(path, "") for path in paths]
         cells += [trial.scores.get(name, "") for name in names]
         notes = marks.of(trial.number).notes
         said = [spreadsheet_cell(text) for text in (", ".join(notes.tags), notes.note)]
-        writer.writerow([trial.number, trial.state, *cells, trial.seconds, *said])
+        host = [spreadsheet_cell(", ".join(trial.hosts))] if has_hosts else []
+        writer.writerow([trial.number, trial.state, *cells, trial.seconds, *host, *said])
     return file.getvalue()
 
 

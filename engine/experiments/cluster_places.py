@@ -23,6 +23,7 @@ from engine.launch.channel import ReportReader
 from engine.launch.remote.ray_address import ray_environment
 from engine.placement.shares import Slot
 from engine.project.environment import EnvironmentOptions
+from engine.project.moved_paths import moved_paths
 from engine.project.project import Project
 from engine.runs.experiments import ExperimentFolder
 
@@ -78,7 +79,7 @@ class ClusterPlaces:
         """Return a place that no run is in."""
         used = {run.slot.place for run in active.values()}
         free = next((number for number in self._hosts if number not in used), None)
-        return Slot(place=free) if free is not None else None
+        return Slot(place=free, host=self._hosts[free]) if free is not None else None
 
     def environment_in(self, environment: EnvironmentOptions, slot: Slot) -> EnvironmentOptions:
         """Return the environment of a run in its place: one worker on the cluster."""
@@ -142,7 +143,7 @@ class ClusterPlaces:
             address=self._profile.address,
             python=list(python_of(self._profile)),
             needs=self._needs(),
-            experiment=on_hosts,
+            experiment={**on_hosts, "paths": moved_paths(self._project, self._profile.remote_path)},
         )
 
     def _needs(self) -> dict[str, float]:

@@ -14,6 +14,7 @@ import select
 import socket
 import sys
 from collections import deque
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from engine.launch.remote.node_agent import serve_coordinator
 from engine.launch.remote.offer import Offer
 from engine.launch.worker_process import die_with_parent
 from engine.project.file import load
+from engine.project.moved_paths import with_paths
 from engine.runs.folder import RunFolder
 
 MOST_CHARACTERS = 600
@@ -89,7 +91,7 @@ class PlaceAgent:
         self.say(label=self._label, code=code, said=words.decode(errors="replace").strip()[-MOST_CHARACTERS:])
 
 
-def load_experiment(path: Path, base: Path) -> None:
+def load_experiment(path: Path, base: Path, paths: Mapping[str, str]) -> None:
     """Import what the runs of an experiment need, and read their data into memory. Raises `UserError` where this host
     does not see the folder of the experiment."""
     folder = RunFolder(path)
@@ -98,7 +100,7 @@ def load_experiment(path: Path, base: Path) -> None:
             f"{socket.gethostname()} does not see the folder of the experiment, {path}. All hosts must see it: put "
             "the project on a disk that they share, or set path_map of the cluster profile."
         )
-    project = load(folder.project).project
+    project = with_paths(load(folder.project).project, paths)
     solvers = any(parameter.path == "training.solver" for parameter in project.experiment.parameters)
     preload(with_compiler=solvers or uses_compiler(folder))
     with contextlib.suppress(UserError, OSError):  # each trial says what is wrong with its data
@@ -118,7 +120,7 @@ def main() -> int:
         if not lines.is_open:
             return 0
     try:
-        load_experiment(Path(first[0]["experiment"]), Path(first[0]["base"]))
+        load_experiment(Path(first[0]["experiment"]), Path(first[0]["base"]), first[0]["paths"])
     except UserError as error:
         agent.say(refused=str(error))
         return error.exit_code

@@ -361,7 +361,8 @@ class Runner:
             at_work.waiting[run.name] = self._projects_of(trial)[run.name]
             return  # its coordinator was killed: from its last checkpoint
         else:
-            self._judge_or_record(at_work, ended_run(run.name, run.folder, self._objectives))
+            ended = ended_run(run.name, run.folder, self._objectives)
+            self._judge_or_record(at_work, replace(ended, host=run.slot.host))
         self._end_if_over(run.trial)
 
     def _was_tried_again(self, run: ActiveRun) -> bool:

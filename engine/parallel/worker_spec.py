@@ -1,7 +1,8 @@
 """Specification that a worker is started with. Needs no torch, since the coordinator creates it."""
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class WorkerSpec:
     """Descriptor of the open port of the rendezvous, for the first worker of a cluster."""
     base: str = ""
     """Folder that relative paths of data start from, where it is not the one of `run.json`."""
+    paths: Mapping[str, str] = field(default_factory=dict)
+    """What this host calls absolute paths of the project; see `engine.project.moved_paths`."""
 
     def write(self) -> str:
         """Return it as text, for the command line of a fresh interpreter."""

@@ -19,13 +19,15 @@ ON_CORES = ("auto", "cpu", "multi-cpu")
 class Slot:
     """A place where one run executes: accelerators by their torch names, or so many threads for each of its workers.
 
-    `cores` are those that it takes; 0 where other limits count. `place` is the number of a place on a cluster; 0: none.
+    `cores` are those that it takes; 0 where other limits count. `place` is the number of a place on a cluster, 0 for
+    none, and `host` the name of its host.
     """
 
     devices: tuple[str, ...] = ()
     threads: int = 0
     cores: int = 0
     place: int = 0
+    host: str = ""
 
 
 @dataclass(frozen=True)

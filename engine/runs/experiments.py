@@ -64,7 +64,8 @@ STUDENT = (
 @dataclass(frozen=True)
 class TrialRun:
     """One run of a trial: the only one, or one of its repeats and folds. `name` is that of its folder, `scores` are by
-    split and name, such as `validation.loss`. Of a run that was pruned they are those after `epoch`."""
+    split and name, such as `validation.loss`. Of a run that was pruned they are those after `epoch`. `host` is that
+    of its worker on a cluster."""
 
     name: str
     state: str
@@ -72,6 +73,7 @@ class TrialRun:
     seconds: float = 0.0
     reason: str = ""
     epoch: int = 0
+    host: str = ""
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,11 @@ class Trial:
         values = ", ".join(value_text(value) for value in list(self.values.values())[:3])
         return f"Trial {self.number} · {values}" if values else f"Trial {self.number}"
 
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Hosts of a cluster where its runs were that have ended."""
+        return tuple(dict.fromkeys(run.host for run in self.runs if run.host))
+
     def write(self) -> dict[str, Any]:
         """Return the trial as JSON, as `experiment status --json` prints it."""
         spreads = {name: found for name in self.scores if (found := self.spread(name)) is not None}
@@ -139,6 +146,7 @@ class Trial:
             "seconds": self.seconds,
             "reason": self.reason,
             "runs": [run.name for run in self.runs],
+            **({"hosts": list(self.hosts)} if self.hosts else {}),
         }
 
 
@@ -347,7 +355,7 @@ def _apply(found: dict[int, Trial], data: Mapping[str, Any]) -> int:
     if "run" in data:
         score = {str(k): float(v) for k, v in dict(data.get("scores") or {}).items()}
         seconds, epoch = float(data.get("seconds") or 0.0), int(data.get("epoch") or 0)
-        run = TrialRun(str(data["run"]), state, score, seconds, reason, epoch)
+        run = TrialRun(str(data["run"]), state, score, seconds, reason, epoch, str(data.get("host") or ""))
         runs = (*(known for known in old.runs if known.name != run.name), run)
         found[number] = Trial(number, old.values, old.state, runs, old.started, old.ended, old.reason)
     else:

@@ -21,9 +21,9 @@ from engine.runs.query import OPTION
 from engine.runs.trial_marks import NOTHING, TrialMarks
 
 STATES = ("running", *OVER)
-FACTS = ("trial", "state", "curve", "seconds", "started", "tags", "note", "reason", "runs")
+FACTS = ("trial", "state", "curve", "seconds", "started", "host", "tags", "note", "reason", "runs")
 """Columns beside values and scores. `curve` is a picture of the objective."""
-TEXTS = ("state", "tags", "note", "reason")
+TEXTS = ("state", "host", "tags", "note", "reason")
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,8 @@ class TrialRow:
                 return self.trial.started or None
             case "runs":
                 return len(self.trial.runs)
+            case "host":
+                return ", ".join(self.trial.hosts) or None
             case "tags":
                 return ", ".join(self.notes.tags) or None
             case "note":
@@ -133,12 +135,15 @@ def is_score(column: str) -> bool:
     return column not in FACTS and not column.startswith(OPTION)
 
 
-def columns_of(paths: Iterable[str], scores: Iterable[str], objectives: Sequence[str]) -> list[str]:
+def columns_of(
+    paths: Iterable[str], scores: Iterable[str], objectives: Sequence[str], *, has_hosts: bool = False
+) -> list[str]:
     """Return the columns of trials with these values and scores: number, state, curve, what varies, what is compared,
-    time, other losses and metrics, notes."""
+    time, other losses and metrics, hosts of a cluster where there are any, notes."""
+    rest = [name for name in FACTS[4:] if has_hosts or name != "host"]
     others = sorted((name for name in scores if name not in objectives), key=_place)
     values = [f"{OPTION}{path}" for path in in_order(paths)]
-    return list(dict.fromkeys(["trial", "state", "curve", *values, *objectives, "seconds", *others, *FACTS[4:]]))
+    return list(dict.fromkeys(["trial", "state", "curve", *values, *objectives, "seconds", *others, *rest]))
 
 
 def _place(name: str) -> tuple[int, bool, str]:

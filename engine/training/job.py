@@ -36,6 +36,7 @@ from engine.placement.choose import WorkerPlace
 from engine.project.bindings import Wanted, folding, in_order, wanted_of
 from engine.project.dataset_info import DatasetInfo
 from engine.project.file import load as load_project
+from engine.project.moved_paths import with_paths
 from engine.project.preparation import Preparation
 from engine.project.project import Project
 from engine.project.target_scale import fitted_outputs
@@ -178,7 +179,7 @@ def load_job(spec: WorkerSpec) -> TrainingJob:
     """
     folder = RunFolder(Path(spec.folder))
     info = folder.read_info()
-    project = with_freezing(load_project(folder.project).project)
+    project = with_paths(with_freezing(load_project(folder.project).project), spec.paths)
     ready(project, folder.path, frozen_code(folder))
     place = info.placement.places[spec.rank]
     if info.is_undecided:  # a process that has computed with several threads cannot be forked, as this one will be

@@ -3,13 +3,19 @@
 import contextlib
 import os
 import random
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
+from engine.cluster.profile_file import find_profile, save_profile
+from engine.project.data import DataOptions
+from engine.project.file import load, save
 from engine.runs.experiments import ExperimentFolder, Trial, open_experiment
 from engine.runs.folder import RunFolder
+from tests.builders import chain, layer
 from tests.engine.experiments.test_cluster_places import kill_place, project_file, reached, workers
 from tests.system.test_experiments import wait_until
 from tests.system.test_ray import cluster, profile, raylets  # noqa: F401  # fixtures
@@ -50,6 +56,31 @@ def compare(one: ExperimentFolder, other: ExperimentFolder) -> None:
 def here(tmp_path_factory: pytest.TempPathFactory) -> ExperimentFolder:
     """The experiment on this machine, where nothing is killed."""
     return run(project_file(tmp_path_factory.mktemp("whole") / "here", trials=8, epochs=60), "--at-once", "2")
+
+
+HIDING = """#!/bin/sh
+exec unshare -m sh -c 'mount --bind {here} {there} && mount -t tmpfs none {here} && exec {python} "$@"' sh "$@"
+"""
+"""Python of hosts that know a folder of this machine by another name alone."""
+
+
+def test_hosts_that_call_folders_otherwise_train_trials_and_are_named(tmp_path: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("mounts need root")
+    here, there = tmp_path / "here", tmp_path / "there"
+    path = project_file(here, epochs=2)
+    there.mkdir()
+    (here / "data.csv").write_text("x,y\n" + "".join(f"{n},{'ab'[n % 2]}\n" for n in range(40)), encoding="utf-8")
+    (tmp_path / "python").write_text(HIDING.format(here=here, there=there, python=sys.executable), encoding="utf-8")
+    (tmp_path / "python").chmod(0o700)
+    names = {str(here): str(there)}
+    save_profile(find_profile("ray").replace(path_map=names, python=f"{tmp_path}/python"), replacing="ray")
+    project = load(path).project
+    network = chain(layer("feature_input", channels=1), layer("fully_connected", outputs=2), layer("softmax"))
+    save(replace(project, network=network, data=DataOptions(source="table", path=str(here / "data.csv"))), path)
+    found = run(path, *ON_RAY)
+    assert [trial.state for trial in found.read_trials()] == ["finished"] * 3, found.read_trials()
+    assert {trial.hosts for trial in found.read_trials()} == {(os.uname().nodename,)}
 
 
 def test_the_same_grid_reaches_the_same_on_ray(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ from engine.launch.remote.ray_address import head_of
 from engine.launch.remote.stream import FrameKind, tls_of_run
 from engine.parallel.worker_spec import WorkerSpec
 from engine.placement.candidates import resized
+from engine.project.file import load
+from engine.project.moved_paths import moved_paths
 from engine.runs.folder import RunFolder, write_info
 
 TICK_S = 0.1
@@ -67,6 +69,7 @@ class ClusterLauncher:
         self._least = least or self._wanted
         tls, self._certificate = tls_of_run() if profile.encrypted else (None, "")
         self._token = secrets.token_bytes(32)
+        self._paths = moved_paths(load(folder.project).project, profile.remote_path) if profile.path_map else {}
         self._address = _own_address(profile)
         self._nodes = Nodes(self._address, self._token, tls, self._print)
         self._placer = placer or placer_of(profile)
@@ -222,6 +225,7 @@ class ClusterLauncher:
             rate_factor=start.rate_factor,
             pending_requests=start.pending_requests if rank == 0 else "",
             base=self._on_hosts(info.base),
+            paths=self._paths,
         )
         worker = self._nodes.start(node, rank, asdict(spec))
         self._starting.append((node, worker))

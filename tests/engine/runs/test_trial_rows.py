@@ -1,6 +1,6 @@
 import math
 
-from engine.runs.experiments import Trial, TrialRun
+from engine.runs.experiments import Trial, TrialRun, trials_from
 from engine.runs.notes import Notes
 from engine.runs.query import matching, unknown_name
 from engine.runs.trial_marks import TrialMarks
@@ -77,7 +77,24 @@ def test_columns_differences_and_csv() -> None:
         *(ACCURACY, "seconds"),
     ]
     assert columns[8] == LOSS
+    assert "host" not in columns
+    assert "host" in columns_of((), (), [ACCURACY], has_hosts=True)
     assert math.isclose(difference(ROWS[1], ROWS[0], ACCURACY) or 0, 0.2)
     assert difference(ROWS[2], ROWS[0], ACCURACY) is difference(ROWS[1], ROWS[0], MOMENTUM) is None
     text = rows_csv(ROWS[:1], ["trial", "curve", MOMENTUM, ACCURACY, "tags", "reason"])
     assert text == f"trial,training.momentum,{ACCURACY},tags,reason\n1,0.5,0.7,paper,\n"
+
+
+def test_the_hosts_of_a_trial_survive_its_log() -> None:
+    lines = [
+        b'{"trial": 1, "time": 1.0, "values": {}}',
+        b'{"trial": 1, "time": 2.0, "run": "1_1", "state": "finished", "host": "node2"}',
+        b'{"trial": 1, "time": 3.0, "run": "1_2", "state": "finished", "host": "node1"}',
+        b'{"trial": 2, "time": 3.0, "values": {}}',
+        b'{"trial": 2, "time": 4.0, "run": "2", "state": "finished"}',
+    ]
+    one, other = trials_from(lines).values()
+    assert (one.hosts, other.hosts) == (("node2", "node1"), ())
+    assert one.write()["hosts"] == ["node2", "node1"]
+    assert "hosts" not in other.write()
+    assert [TrialRow(trial).value("host") for trial in (one, other)] == ["node2, node1", None]

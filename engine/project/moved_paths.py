@@ -1,0 +1,51 @@
+"""Absolute paths of a project that hosts of a cluster call otherwise."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from engine.core.fields import FilePath
+from engine.core.records import Record
+from engine.project.project import Project
+
+R = TypeVar("R", bound=Record)
+
+
+def moved_paths(project: Project, remote_path: Callable[[str], str | None]) -> dict[str, str]:
+    """Return what hosts call the absolute paths of data, weights and teacher; those without another name are left out.
+
+    `remote_path` returns the name of a path on the hosts, or None.
+    """
+    found = {text: remote_path(str(Path(text).expanduser())) for text in _absolute(project)}
+    return {here: there for here, there in found.items() if there is not None and there != here}
+
+
+def _absolute(project: Project) -> Iterator[str]:
+    for record in (project.data, project.weights):
+        for name, value in record.changed().items():
+            if isinstance(record.fields[name], FilePath) and Path(value).expanduser().is_absolute():
+                yield value
+    if project.training.distil_from:
+        yield project.training.distil_from
+
+
+def with_paths(project: Project, paths: Mapping[str, str]) -> Project:
+    """Return the project as a host has it, by what `moved_paths` has found."""
+    if not paths:
+        return project
+    return replace(
+        project,
+        data=_with_paths(project.data, paths),
+        weights=_with_paths(project.weights, paths),
+        training=_with_paths(project.training, paths),
+    )
+
+
+def _with_paths(record: R, paths: Mapping[str, str]) -> R:
+    changed = {
+        name: paths[value]
+        for name, value in record.changed().items()
+        if (name == "distil_from" or isinstance(record.fields[name], FilePath)) and value in paths
+    }
+    return record.replace(**changed) if changed else record

@@ -1,0 +1,39 @@
+from dataclasses import replace
+
+from engine.cluster.profiles import ClusterProfile
+from engine.project.data import DataOptions
+from engine.project.moved_paths import moved_paths, with_paths
+from engine.project.project import Project
+from engine.project.training import TrainingOptions
+from engine.project.weights import WeightsOptions
+
+PROFILE = ClusterProfile(name="lab", address="auto", path_map={"/data": "/shared"})
+
+
+def test_absolute_paths_get_the_names_that_hosts_give_them() -> None:
+    project = Project(
+        data=DataOptions(source="images", path="/data/pets", validation_path="beside", test_path="/elsewhere"),
+        weights=WeightsOptions(file="/data/a.safetensors"),
+        training=TrainingOptions(distil_from="/data/runs/1"),
+    )
+    found = moved_paths(project, PROFILE.remote_path)
+    assert found == {
+        "/data/pets": "/shared/pets",
+        "/data/a.safetensors": "/shared/a.safetensors",
+        "/data/runs/1": "/shared/runs/1",
+    }
+    moved = with_paths(project, found)
+    assert (moved.data.path, moved.data.validation_path, moved.data.test_path) == (
+        "/shared/pets",
+        "beside",
+        "/elsewhere",
+    )
+    assert (moved.weights.file, moved.training.distil_from) == ("/shared/a.safetensors", "/shared/runs/1")
+
+
+def test_names_that_stay_change_nothing() -> None:
+    project = Project(data=DataOptions(source="images", path="s3://bucket/pets"))
+    assert moved_paths(project, PROFILE.remote_path) == {}
+    same = replace(project, data=project.data.replace(path="/data/pets"))
+    assert moved_paths(same, PROFILE.replace(path_map={"/data": "/data"}).remote_path) == {}
+    assert with_paths(project, {}) is project
