@@ -1,6 +1,7 @@
 """Keep an operator that no layer computes: a layer that holds it as the file has it, and its constants."""
 
 import base64
+import itertools
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,14 @@ from engine.core.types import LAYOUTS, Size, Symbol, TensorType
 from engine.exchange.importing.context import Context
 from engine.exchange.importing.graph import OWN_DOMAIN, Constant, Node
 from engine.exchange.importing.subgraphs import enclosed, inner_domains
-from engine.exchange.importing.trials import BATCH_SIZES, STEPS, NotComputed, batch_axis, tried_formats
+from engine.exchange.importing.trials import (
+    BATCH_SIZES,
+    STEPS,
+    NotComputed,
+    Original,
+    batch_axis,
+    tried_formats,
+)
 from engine.exchange.importing.values import BATCH, ONE, AcrossSamples, Held, NotLiftable, Tensor
 from engine.layers.onnx_operator import (
     ABSENT,
@@ -31,6 +39,8 @@ if TYPE_CHECKING:
     import onnx
 
 MOST_NAMED = 6
+MOST_CHOICES = 16
+"""Ways to read constants for several samples as such for one."""
 MOST_LISTED = 32
 """Longer lists of an attribute are constants."""
 LONGEST_TEXT = 4000
@@ -53,9 +63,6 @@ def keep(ctx: Context, node: Node, reason: str) -> tuple[Held | None, ...]:
         raise NotLiftable(f"{reason}, and takes no input of the network", leaving=node.outputs)
     inner_names = {name: f"taken{number}" for number, name in enumerate(outer, 1)}
     attributes = _attributes(ctx, node, constants, inner_names)
-    described = tuple(
-        f"{key} {array.dtype} {' '.join(map(str, array.shape))}".rstrip() for key, array in constants.items()
-    )
     draft = ctx.make(
         OnnxOperator,
         operator=node.op,
@@ -68,7 +75,7 @@ def keep(ctx: Context, node: Node, reason: str) -> tuple[Held | None, ...]:
         inner_opsets=_inner_opsets(ctx, node),
         joined=_joined(node),
         input_tensors=tuple(map(_input_type, tensors)),
-        constants=described,
+        constants=_described(constants),
     )
     assert isinstance(draft, OnnxOperator)
     try:
@@ -232,7 +239,8 @@ def _results(
         raise NotLiftable(reason)
     results = tuple(OMITTED if not kept else "float32" for kept in wanted)
     draft = draft.replace(results=results, num_outputs=sum(wanted))
-    is_for_one = ctx.fixed_batch == 1 and all(x.dims[0] == BATCH for x in tensors)
+    is_first = all(x.dims[0] == BATCH for x in tensors)
+    is_for_one = ctx.fixed_batch == 1 and is_first
     if node.members:
         draft = draft.replace(one_by_one=is_for_one, whole_batch=node.is_across and not is_for_one)
     try:
@@ -240,13 +248,17 @@ def _results(
     except NotLiftable as error:
         if draft.one_by_one or draft.whole_batch:
             raise
-        if is_for_one:
-            draft = draft.replace(one_by_one=True)
-        elif isinstance(error, AcrossSamples):
-            draft = draft.replace(whole_batch=True)
+        freed = _freed(ctx, node, reason, draft, tensors, constants) if is_first else None
+        if freed is not None:
+            draft, arrays, constants = freed
         else:
-            raise
-        draft, arrays = tried_formats(ctx, node, reason, draft, tensors, constants)
+            if is_for_one:
+                draft = draft.replace(one_by_one=True)
+            elif isinstance(error, AcrossSamples):
+                draft = draft.replace(whole_batch=True)
+            else:
+                raise _said_of_batch(ctx, error, constants) from None
+            draft, arrays = tried_formats(ctx, node, reason, draft, tensors, constants)
     symbols = {str(size): size for x in tensors for size in x.type.sizes if isinstance(size, Symbol)}
     types, shown = [], []
     for several in zip(*arrays, strict=True):
@@ -264,6 +276,58 @@ def _results(
     found = zip(ctx.add_all(node, layer, *tensors, name=f"{name.lower()}_1"), shown, strict=True)
     made = iter([tensor.viewed(dims) for tensor, dims in found])
     return tuple(next(made) if kept else None for kept in wanted)
+
+
+Freed = tuple[OnnxOperator, list[list[np.ndarray]], dict[str, np.ndarray]]
+
+
+def _freed(
+    ctx: Context, node: Node, reason: str, draft: OnnxOperator, tensors: list[Tensor], constants: dict[str, np.ndarray]
+) -> Freed | None:
+    """Return an operator whose constants are for a fixed number of samples as one that computes each sample by itself,
+    with constants for one sample; None where there is no such, or it would compute something else."""
+    count = ctx.fixed_batch or 0
+    if count < 2 or node.members:
+        return None
+    choices = [[array, *_for_one(array, count)] for array in constants.values()]
+    for chosen in itertools.islice(itertools.product(*choices), 1, MOST_CHOICES):
+        freed = dict(zip(constants, chosen, strict=True))
+        alone = draft.replace(one_by_one=True, constants=_described(freed))
+        try:
+            alone, arrays = tried_formats(ctx, node, reason, alone, tensors, freed, Original(draft, constants, count))
+        except NotLiftable:
+            continue
+        return alone, arrays, freed
+    return None
+
+
+def _for_one(array: np.ndarray, count: int) -> list[np.ndarray]:
+    """Return what a constant for `count` samples may be for one: one of equal parts along a dimension, or sizes of
+    which one is the number of samples."""
+    found = []
+    for axis in [at for at, size in enumerate(array.shape) if size == count][:1]:
+        first = array.take([0], axis)
+        if np.array_equal(np.broadcast_to(first, array.shape), array):
+            found.append(first)
+    if array.ndim == 1 and array.dtype.kind == "i" and count in array:
+        sizes = array.copy()
+        sizes[int(np.argmax(array == count))] = 1
+        found.append(sizes)
+    return found
+
+
+def _said_of_batch(ctx: Context, error: NotLiftable, constants: dict[str, np.ndarray]) -> NotLiftable:
+    """Return a refusal that says the way out where numbers of the operator may be for a fixed number of samples."""
+    count = ctx.fixed_batch or 0
+    if count < 2 or not any(count in (*array.shape, *array.reshape(-1)[:64].tolist()) for array in constants.values()):
+        return error
+    text = f"{error}; its constants may be for the {count} samples of the file: export it again with a free batch"
+    return type(error)(f"{text} (torch.onnx.export: dynamic_axes or dynamic_shapes) or with one sample")
+
+
+def _described(constants: Mapping[str, np.ndarray]) -> tuple[str, ...]:
+    """Return name, number format and sizes of each constant, for the layer."""
+    return tuple(f"{key} {array.dtype} {' '.join(map(str, array.shape))}".rstrip() for key, array in constants.items())
 
 
 def _placed_type(

@@ -5,6 +5,8 @@ import contextlib
 import itertools
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -30,6 +32,8 @@ MOST_TRIES = 40
 TRIES = 3
 """Times that an operator is computed with number formats that it takes."""
 PATIENCE_S = 60.0
+SMALL = 4096
+"""Elements of a constant up to which its numbers tell a trial from another."""
 MOST_BYTES_PIPED = 2**26
 """Constants of an operator that go through a pipe; an operator with more is tried in a process forked for it."""
 TRYING = "it tried the operator"
@@ -42,6 +46,15 @@ class NotComputed(NotLiftable):
 KINDS_OF_REFUSAL = {one.__name__: one for one in (NotLiftable, AcrossSamples, NotComputed)}
 
 
+@dataclass(frozen=True)
+class Original:
+    """An operator as a file for `count` samples has it, whose constants are for so many."""
+
+    type: OnnxOperator
+    constants: dict[str, np.ndarray]
+    count: int
+
+
 def tried_formats(
     ctx: Context,
     node: Node,
@@ -49,18 +62,28 @@ def tried_formats(
     type: OnnxOperator,
     tensors: list[Tensor],
     constants: dict[str, np.ndarray],
+    original: "Original | None" = None,
 ) -> tuple[OnnxOperator, list[list[np.ndarray]]]:
     """Return the layer with number formats of its inputs that the operator takes, and what it gives.
 
     The file does not say the formats of values inside; an operator that takes several gives equal numbers for them. A
     child process tries it, for an operator may crash ONNX Runtime. What came of it is kept for the next time that the
-    graph is lifted.
+    graph is lifted. With an `original` the layer has to give what that gives.
     """
     candidates = _candidates(type, tensors)
-    key = (id(node), type.input_tensors, type.operands.count(OMITTED), type.one_by_one, type.whole_batch, type.results)
+    key: tuple[Any, ...] = (
+        id(node),
+        type.input_tensors,
+        type.operands.count(OMITTED),
+        type.one_by_one,
+        type.whole_batch,
+        type.results,
+    )
+    if original is not None:
+        key = (*key, *(array.tobytes() if array.size <= SMALL else array.shape for array in constants.values()))
     if key not in ctx.graph.tried:
         try:
-            found = _from_child(ctx, _plain(node), reason, candidates, tensors, constants)
+            found = _from_child(ctx, (_plain(node), reason, candidates, tensors, constants, original))
         except RunError as error:
             ctx.graph.tried[key] = node, _told(reason, error)
         else:
@@ -73,18 +96,11 @@ def tried_formats(
     return candidates[int(at)], [arrays[start : start + each] for start in range(0, len(arrays), each)]
 
 
-def _from_child(
-    ctx: Context,
-    node: Node,
-    reason: str,
-    candidates: list[OnnxOperator],
-    tensors: list[Tensor],
-    constants: dict[str, np.ndarray],
-) -> list[np.ndarray]:
+def _from_child(ctx: Context, given: tuple[Any, ...]) -> list[np.ndarray]:
     """Return what `_first_computed` returns in the child process that tries all operators; where that dies, in one of
     its own, which tells whether this operator is the reason. Raises `RunError`."""
-    given = (node, reason, candidates, tensors, constants)
-    if ctx.graph.helper is not None and sum(one.nbytes for one in constants.values()) <= MOST_BYTES_PIPED:
+    constants = given[4].values()
+    if ctx.graph.helper is not None and sum(one.nbytes for one in constants) <= MOST_BYTES_PIPED:
         found = ctx.graph.helper.arrays(PATIENCE_S, *given)
         if found is not None:
             return list(found)
@@ -142,7 +158,12 @@ def _said(error: NotLiftable) -> RunError:
 
 
 def _first_computed(
-    node: Node, reason: str, types: list[OnnxOperator], tensors: list[Tensor], constants: dict[str, np.ndarray]
+    node: Node,
+    reason: str,
+    types: list[OnnxOperator],
+    tensors: list[Tensor],
+    constants: dict[str, np.ndarray],
+    original: Original | None,
 ) -> list[np.ndarray]:
     """Return the place of the first layer that can be computed, and its results of all tries one after another.
     Raises `RunError` with the reason."""
@@ -154,6 +175,8 @@ def _first_computed(
     for at, type in enumerate(types):
         try:
             found = _tried(node, reason, type, tensors, constants)
+            if original is not None:
+                _refuse_other(node, reason, type, tensors, constants, original)
         except NotComputed as error:
             first = first or error
         except NotLiftable as error:
@@ -167,10 +190,7 @@ def _tried(
     node: Node, reason: str, type: OnnxOperator, tensors: list[Tensor], constants: dict[str, np.ndarray]
 ) -> list[list[np.ndarray]]:
     """Return what the operator gives for two batch sizes, and for two lengths where sizes are free."""
-    call = type.lower(*(x.type for x in tensors))
-    assert not isinstance(call, tuple)
-    module = OperatorModule(**call.kwargs)
-    module.load_state_dict({f"constant_{n}": torch.from_numpy(one.copy()) for n, one in enumerate(constants.values())})
+    module = _module(type, tensors, constants)
     generator = np.random.default_rng(0)
     found: list[list[np.ndarray]] = []
     sample: list[torch.Tensor] = []
@@ -196,6 +216,40 @@ def _tried(
     if not is_apart or not (type.whole_batch or _keeps_apart(node, module, _signed(tensors, sample), found)):
         raise AcrossSamples(f"{reason}, and computes across the samples of a batch")
     return found
+
+
+def _module(type: OnnxOperator, tensors: list[Tensor], constants: dict[str, np.ndarray]) -> OperatorModule:
+    call = type.lower(*(x.type for x in tensors))
+    assert not isinstance(call, tuple)
+    module = OperatorModule(**call.kwargs)
+    module.load_state_dict({f"constant_{n}": torch.from_numpy(one.copy()) for n, one in enumerate(constants.values())})
+    return module
+
+
+def _refuse_other(
+    node: Node,
+    reason: str,
+    type: OnnxOperator,
+    tensors: list[Tensor],
+    constants: dict[str, np.ndarray],
+    original: Original,
+) -> None:
+    """Refuse an operator that gives something else than the original does for as many samples as that is for. Raises
+    `NotComputed`."""
+    before = original.type.replace(input_tensors=type.input_tensors)
+    generator = np.random.default_rng(1)
+    given = [_made_up(x, original.count, STEPS[0], generator) for x in tensors]
+    try:
+        theirs = _module(before, tensors, original.constants).computed(*given)
+        ours = _module(type, tensors, constants).computed(*given)
+    except Exception as error:  # onnx, ONNX Runtime and numpy raise classes of their own
+        raise NotComputed(f"{reason}, and cannot be computed by itself ({type_name(error)})") from None
+    is_same = node.op in RANDOM or all(
+        one.shape == other.shape and np.allclose(one, other, 1e-4, 1e-5, equal_nan=True)
+        for one, other in zip(map(np.asarray, ours), map(np.asarray, theirs), strict=True)
+    )
+    if not is_same:
+        raise NotComputed(f"{reason}, and is for {original.count} samples together")
 
 
 def _signed(tensors: list[Tensor], sample: list[torch.Tensor]) -> list[torch.Tensor]:
