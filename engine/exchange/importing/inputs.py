@@ -84,7 +84,7 @@ def _layer(ctx: Context, value: Value, sizes: list[int | str | None]) -> tuple[L
     if rank == 2:
         return FeatureInput(channels=_known(value, sizes, 1), normalization="none"), (BATCH, "C")
     if rank == 3:
-        dims = noted or _sequence_dims(first, sizes)
+        dims = noted or (_state_dims(ctx, value) or _sequence_dims(first, sizes))
         channels, steps = _known(value, sizes, dims.index("C")), _free_length(sizes[dims.index("T")])
         return SequenceInput(channels=channels, length=steps, normalization="none"), dims
     places = "HW" if rank == 4 else "DHW"
@@ -141,6 +141,27 @@ def _is_looked_up(ctx: Context, name: str) -> bool:
         else is_noted(node) or (node.op == "Gather" and node.inputs[1] == name)
         for node in ctx.users.get(name, ())
     )
+
+
+def _state_dims(ctx: Context, value: Value) -> tuple[str, ...] | None:
+    """Return the dimensions of an input with three that holds a state for each of several layers, of which operators
+    take one after another (torch: layers × batch × channels); None for another input."""
+    sizes = value.sizes or ()
+    batches = {one.sizes[0] for one in ctx.graph.inputs if one.sizes and one.name != value.name}
+    first = [node for node in ctx.users.get(value.name, ()) if node.op != "Shape"]
+    is_taken = bool(first) and all(_takes_first(ctx, node) for node in first)
+    return ("T", BATCH, "C") if is_taken and sizes[1] in batches else None
+
+
+def _takes_first(ctx: Context, node: Node) -> bool:
+    """Return whether a node takes places of the first dimension."""
+    if node.op == "Slice":
+        axes = node.attributes.get("axes")
+        if axes is None and len(node.inputs) > 3 and (given := ctx.graph.constants.get(node.inputs[3])) is not None:
+            axes = [int(one) for one in given.array().reshape(-1)]
+        return axes == [0]
+    places = ctx.graph.constants.get(node.inputs[1]) if node.op == "Gather" else None
+    return (node.op == "Split" or places is not None) and node.attributes.get("axis", 0) == 0
 
 
 def _sequence_dims(first: list[Node], sizes: list[int | str | None]) -> tuple[str, ...]:

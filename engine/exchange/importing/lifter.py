@@ -22,6 +22,7 @@ from engine.exchange.importing.projections import with_projections
 from engine.exchange.importing.registry import lifts
 from engine.exchange.importing.rewrites import rewritten
 from engine.exchange.importing.subgraphs import Failure, join
+from engine.exchange.importing.tidying import tidied
 from engine.exchange.importing.trials import helped
 from engine.exchange.importing.values import Held, NotLiftable, Sizes, Tensor
 from engine.layers.utility import Identity
@@ -30,6 +31,10 @@ from engine.network.network import Port
 MOST_NAMED = 8
 MOST_ROUNDS = 30
 """Times that the operators are lifted again after some of them were joined."""
+WAY_OUT = (
+    "Take the part of the file before them (onnx.utils.extract_model with the names of the values where it ends), "
+    "or export the network without what follows it, such as the selection of boxes."
+)
 T = TypeVar("T")
 
 
@@ -68,6 +73,7 @@ def lift_graph(graph: Graph, sizes: dict[str, int] | None = None) -> Lifted:
         fates.setdefault("If", Fate()).folded += count
         _prune(graph, fates)
         _fold_constants(graph, fates)
+    tidied(graph)
     rewritten(graph)
     _prune(graph, None)
     known = copy.deepcopy(fates)
@@ -233,7 +239,7 @@ def _without_layers(reasons: list[str]) -> UserError:
     shown = "; ".join(reasons[:MOST_NAMED])
     more = f"; and {len(reasons) - MOST_NAMED:,} more" if len(reasons) > MOST_NAMED else ""
     count = "An operator has" if len(reasons) == 1 else f"{len(reasons):,} operators have"
-    return UserError(f"{count} no layer here: {shown}{more}.", code="not_supported")
+    return UserError(f"{count} no layer here: {shown}{more}.", hint=WAY_OUT, code="not_supported")
 
 
 def _prune(graph: Graph, fates: dict[str, Fate] | None) -> None:

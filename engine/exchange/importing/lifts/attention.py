@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.exchange.importing.context import Context
 from engine.exchange.importing.graph import OWN_DOMAIN, Node
-from engine.exchange.importing.heads import Headed, laid_out
+from engine.exchange.importing.heads import Factor, Headed, laid_out
 from engine.exchange.importing.lifts.activation import along
 from engine.exchange.importing.lifts.arithmetic import affine, combined, parameter
 from engine.exchange.importing.lifts.linear import product
@@ -14,7 +14,9 @@ from engine.exchange.importing.lifts.normalisation import epsilon_of
 from engine.exchange.importing.patterns import HIDDEN
 from engine.exchange.importing.registry import Values, lift
 from engine.exchange.importing.values import BATCH, NotLiftable, Tensor
+from engine.exchange.importing.values import product as product_of
 from engine.layers.activation_channels import Softmax
+from engine.layers.arithmetic import LearnedParameter
 from engine.layers.combination import Addition
 from engine.layers.cross_attention import Attention
 
@@ -26,7 +28,7 @@ def written_out(ctx: Context, node: Node) -> Values | Headed:
         isinstance(ctx.values.get(name), Headed) or ctx.is_tensor(node, at) for at, name in enumerate(node.inputs[:3])
     ):
         return _known(ctx, node)
-    query, key, value = (_learned(ctx, node, at) for at in range(3))
+    query, key, value = known_or_headed(ctx, node)
     mask, is_causal = ctx.optional(node, 3), bool(node.attributes["causal"])
     if mask is not None and not isinstance(mask, np.ndarray):
         raise NotLiftable("adds a mask that is not known before the network runs")
@@ -52,12 +54,48 @@ def _known(ctx: Context, node: Node) -> np.ndarray:
     return np.asarray(weights / weights.sum(-1, keepdims=True) @ value, np.float32)
 
 
-def _learned(ctx: Context, node: Node, at: int) -> Headed:
-    """Return queries, keys or values; known ones, equal for each sample, as a layer that learns them."""
-    if _is_computed(ctx, node, at):
-        return ctx.headed_input(node, at)
-    like = next(x for other in range(3) if isinstance(x := ctx.optional(node, other), Tensor))
-    return Headed.of(parameter(ctx, node, ctx.numbers(node, at), like, ("query", "key", "value")[at]))
+def known_or_headed(ctx: Context, node: Node, *, transposed: bool = True) -> list[Headed]:
+    """Return queries, keys and values; known ones, equal for each sample, as a layer that learns them. The keys come
+    with their channels before their steps if they are `transposed`. Raises `NotLiftable` where all are known."""
+    computed = [at for at in range(3) if _is_computed(ctx, node, at)]
+    if not computed:
+        raise NotLiftable("has known numbers as its input 1")
+    like = ctx.headed_input(node, computed[0])
+    return [
+        ctx.headed_input(node, at) if at in computed else _learned(ctx, node, at, like, turns=transposed and at == 1)
+        for at in range(3)
+    ]
+
+
+def _learned(ctx: Context, node: Node, at: int, like: Headed, *, turns: bool) -> Headed:
+    """Return known queries, keys or values as a sequence that a layer learns; its channels are divided among the heads
+    as those of another input are, which may be joined with the batch."""
+    numbers = ctx.numbers(node, at)
+    numbers = np.swapaxes(numbers, -1, -2) if turns else numbers
+    heads = product_of([one.size for one in like.dims[0] if one.axis != BATCH]) if numbers.ndim == 3 else 1
+    if numbers.ndim not in (3, 4) or not isinstance(heads, int) or numbers.shape[0] % heads:
+        raise NotLiftable("has known numbers that differ between the samples")
+    apart = numbers.reshape(-1, heads, *numbers.shape[1:]) if numbers.ndim == 3 else numbers
+    apart = ctx.for_all(apart, 0)
+    if apart.shape[0] != 1:
+        raise NotLiftable("has known numbers that differ between the samples")
+    _, count, steps, channels = apart.shape
+    weight = apart[0].transpose(1, 0, 2).reshape(steps, count * channels)
+    type = ctx.make(LearnedParameter, layout="sequence", sizes=weight.shape)
+    name = ("query", "key", "value")[at]
+    source = like.tensor.viewed((BATCH, *like.tensor.type.axes))
+    weights = {"weight": weight.astype(np.float32)}
+    out = Headed.of(ctx.add(node, type, source, weights=weights, dims=(BATCH, "T", "C"), name=name))
+    (batch,), (step,) = out.factors[BATCH], out.factors["T"]
+    outer, inner = Factor("C", count), Factor("C", channels)
+    own = {**out.factors, "C": (outer, inner) if count > 1 else (inner,)}
+    first: tuple[tuple[Factor, ...], ...]
+    if numbers.ndim == 4:
+        first = ((batch,), (outer,) if count > 1 else ())
+    else:
+        first = ((batch, outer) if count > 1 else (batch,),)
+    last = ((inner,), (step,)) if turns else ((step,), (inner,))
+    return Headed(out.tensor, (*first, *last), own)
 
 
 def attended(

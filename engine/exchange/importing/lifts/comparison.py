@@ -5,6 +5,7 @@ import numpy as np
 from engine.exchange.importing.context import Context
 from engine.exchange.importing.graph import Node
 from engine.exchange.importing.lifts.arithmetic import affine, combined, parameter
+from engine.exchange.importing.lifts.layout import as_numbers
 from engine.exchange.importing.registry import lift
 from engine.exchange.importing.values import NotLiftable, Tensor
 from engine.layers.activation import Relu
@@ -19,19 +20,13 @@ def _difference(ctx: Context, node: Node, first: int, second: int) -> Tensor:
     """Return one input minus another, of which one may be known numbers."""
     a, b = ctx.held(node, first), ctx.held(node, second)
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return combined(ctx, node, Subtraction(), a, b)
+        return combined(ctx, node, Subtraction(), as_numbers(ctx, node, a), as_numbers(ctx, node, b))
     if isinstance(a, Tensor):
-        return affine(ctx, node, _real(a), None, -ctx.numbers(node, second).astype(np.float32))
+        return affine(ctx, node, as_numbers(ctx, node, a), None, -ctx.numbers(node, second).astype(np.float32))
     if isinstance(b, Tensor):
         minus = np.asarray(-1.0, np.float32)
-        return affine(ctx, node, _real(b), minus, ctx.numbers(node, first).astype(np.float32))
+        return affine(ctx, node, as_numbers(ctx, node, b), minus, ctx.numbers(node, first).astype(np.float32))
     raise NotLiftable("takes no tensor")
-
-
-def _real(x: Tensor) -> Tensor:
-    if x.type.kind != "real":
-        raise NotLiftable("compares indices")
-    return x
 
 
 @lift(
@@ -61,7 +56,7 @@ def equal(ctx: Context, node: Node) -> Tensor:
 @lift("Not", becomes=("scaling",))
 def negation(ctx: Context, node: Node) -> Tensor:
     """1 - x."""
-    return ctx.add(node, NOT, _real(ctx.tensor(node, 0)))
+    return ctx.add(node, NOT, as_numbers(ctx, node, ctx.tensor(node, 0)))
 
 
 @lift("And", "Or", "Xor", becomes=("multiplication", "maximum", "subtraction"))
@@ -91,7 +86,9 @@ def where(ctx: Context, node: Node) -> Tensor:
         raise NotLiftable("takes no tensor")
     like = max(tensors, key=lambda one: one.type.rank)
     given = [
-        _real(one) if isinstance(one, Tensor) else parameter(ctx, node, _finite(ctx.numbers(node, at)), like, "numbers")
+        as_numbers(ctx, node, one)
+        if isinstance(one, Tensor)
+        else parameter(ctx, node, _finite(ctx.numbers(node, at)), like, "numbers")
         for at, one in enumerate(held)
     ]
     return combined(ctx, node, Where(), *given)

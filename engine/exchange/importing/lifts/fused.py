@@ -9,7 +9,7 @@ from engine.exchange.importing.context import Context
 from engine.exchange.importing.graph import MICROSOFT, Node
 from engine.exchange.importing.heads import Headed
 from engine.exchange.importing.lifts.arithmetic import affine
-from engine.exchange.importing.lifts.attention import attended, mask_kind
+from engine.exchange.importing.lifts.attention import attended, known_or_headed, mask_kind
 from engine.exchange.importing.lifts.linear import dense
 from engine.exchange.importing.lifts.normalisation import epsilon_of
 from engine.exchange.importing.registry import Values, lift, lifts
@@ -39,7 +39,7 @@ def attention(ctx: Context, node: Node) -> Values | Headed:
     is_causal = bool(ctx.attribute(node, "is_causal", 0))
     if is_causal and mask is not None:
         raise NotLiftable("has two masks")
-    query, key, value = (ctx.headed_input(node, at) for at in range(3))
+    query, key, value = known_or_headed(ctx, node, transposed=False)
     if len(query.dims) == 3:
         heads = {ctx.attribute(node, name, 0) for name in ("q_num_heads", "kv_num_heads")}
         if len(heads) != 1:

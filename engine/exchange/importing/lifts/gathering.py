@@ -110,6 +110,8 @@ def without(ctx: Context, node: Node, x: Tensor, axis: int) -> Tensor:
         if last is not None and isinstance(last.type, Slice) and last.type.axis == "T":
             return _selected(ctx, node, x, last.type.start, dims)
         return ctx.add(node, SelectStep(counted_from="start", step=0), x, dims=dims)
+    if next(dim for dim in x.dims if dim != ONE) != BATCH:  # it goes where a layer needs the batch first
+        return x.viewed([dim for at, dim in enumerate(x.dims) if at != axis])
     left = [x.size(at) for at in range(x.rank) if at != axis]
     return reshaped(ctx, node, x, left)
 

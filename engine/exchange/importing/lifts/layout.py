@@ -14,12 +14,15 @@ from engine.exchange.importing.lifts.arithmetic import parameter
 from engine.exchange.importing.registry import Values, lift
 from engine.exchange.importing.sizes import as_sizes
 from engine.exchange.importing.values import BATCH, ONE, Dim, Free, NotLiftable, Tensor, divided, product
+from engine.layers.arithmetic import MathFunction
 from engine.layers.combination import Concatenation
 from engine.layers.reshape import Flatten, Slice, Split
-from engine.layers.reshape_layouts import Cast, ImageToSequence, SequenceToImage
+from engine.layers.reshape_layouts import Cast, Flip, ImageToSequence, SequenceToImage
 
 BY_RANK = {len(axes): axes for axes in LAYOUTS.values()}
 FAR = 1_000_000_000
+TRUTH = 9
+"""ONNX's number of bool."""
 
 
 @lift("Identity", becomes=(), note="vanishes")
@@ -265,7 +268,7 @@ def concat(ctx: Context, node: Node) -> Tensor:
     return ctx.add(node, ctx.make(Concatenation, inputs=len(given), axis=like.dims[axis]), *given)
 
 
-@lift("Slice", becomes=("slice",), note="with known places and steps forward")
+@lift("Slice", becomes=("slice", "flip"), note="with known places")
 def slice_axes(ctx: Context, node: Node) -> Tensor:
     """One layer per axis. Places are attributes before version 10."""
     x = ctx.tensor(node, 0)
@@ -288,7 +291,9 @@ def sliced(ctx: Context, node: Node, x: Tensor, axis: int, start: int, end: int,
             return x
         if not taken:
             raise NotLiftable("leaves nothing")
-        start, end = taken[0], (taken[-1] + 1 if step > 0 else end)
+        if step < 0:
+            return _backwards(ctx, node, x, axis, start, end, step)
+        start, end = taken[0], taken[-1] + 1
         end = 0 if end == size else end
     elif start == 0 and end >= FAR and step == 1:
         return x
@@ -297,11 +302,24 @@ def sliced(ctx: Context, node: Node, x: Tensor, axis: int, start: int, end: int,
         if end == 0 and start == 0 and step == 1:
             raise NotLiftable("leaves nothing")
     if step < 1:
-        raise NotLiftable("goes backwards")
+        return _backwards(ctx, node, x, axis, start, end, step)
     if x.dims[axis] in (BATCH, ONE) or "*" in x.dims[axis]:
         raise NotLiftable("takes a part of the batch")
     type = ctx.make(Slice, axis=x.dims[axis], start=max(start, -FAR), end=max(end, -FAR), step=step)
     return ctx.add(node, type, x)
+
+
+def _backwards(ctx: Context, node: Node, x: Tensor, axis: int, start: int, end: int, step: int) -> Tensor:
+    """Return places from the last to the first: a part forwards, turned round."""
+    size = x.size(axis)
+    if isinstance(size, int):
+        taken = range(size)[slice(start, end if end >= -size else None, step)]
+        x = sliced(ctx, node, x, axis, taken[-1], taken[0] + 1, -step)
+    elif step != -1 or start not in (-1, FAR) or end > -FAR:
+        raise NotLiftable("goes backwards over sizes that are known only when the network runs")
+    if x.dims[axis] in (BATCH, ONE) or "*" in x.dims[axis]:
+        raise NotLiftable("turns the batch round")
+    return ctx.add(node, ctx.make(Flip, axis=x.dims[axis]), x, name="flip")
 
 
 @lift("Split", becomes=("split", "slice"), note="with known sizes")
@@ -345,12 +363,24 @@ def cast(ctx: Context, node: Node) -> Tensor:
         is_float = x.type.kind == "real"
     if x.type.kind == "real" and is_float:
         return replace(x, is_whole=False)
+    if to == TRUTH and node.op == "Cast" and (x.type.kind == "real" or x.type.axes == ("T",)):
+        sign = ctx.add(node, MathFunction(function="sign"), as_numbers(ctx, node, x), name="sign")
+        return ctx.add(node, MathFunction(function="abs"), sign)
     if (x.type.kind == "index" or x.is_whole) and not is_float:
         return x
     if x.type.kind == "index" and is_rounded(ctx, node.outputs[0]):
         return x
     if x.type.kind == "index" and is_float and x.type.axes == ("T",):
-        numbers = ctx.add(node, Cast(to="numbers"), x, dims=(BATCH, "T", "C"))
-        dims = ["C" if dim == "T" else dim for dim in x.dims]
-        return ctx.add(node, Flatten(), numbers, dims=dims, name="flatten")
+        return as_numbers(ctx, node, x)
     raise NotLiftable("rounds numbers to whole ones")
+
+
+def as_numbers(ctx: Context, node: Node, x: Tensor) -> Tensor:
+    """Return a tensor of numbers; indices become such with a layer. Raises `NotLiftable` for other whole numbers."""
+    if x.type.kind == "real":
+        return x
+    if x.type.kind != "index" or x.type.axes != ("T",):
+        raise NotLiftable("computes with indices that are no sequence")
+    numbers = ctx.add(node, Cast(to="numbers"), x, dims=(BATCH, "T", "C"), name="numbers")
+    dims = ["C" if dim == "T" else dim for dim in x.dims]
+    return ctx.add(node, Flatten(), numbers, dims=dims, name="flatten")
