@@ -10,12 +10,14 @@ from typing import Any
 
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, facts_of, print_json
+from engine.cli.data import options_for
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, UserError, did_you_mean
 from engine.project.data import DataOptions
 from engine.project.file import SUFFIX, load, save
 from engine.project.project import Project
 from engine.project.sources.guess import with_guessed_source
+from engine.project.sources.urls import is_remote, without_secrets
 from engine.project.starter import starter
 from engine.runs.create import SHIPPED
 
@@ -51,8 +53,8 @@ def register(commands: Commands) -> None:
     command.add_argument("name", metavar="NAME", nargs="?", help=name)
     where = "folder for the copy; default: the current one; it is made if it does not exist"
     command.add_argument("folder", type=Path, nargs="?", default=Path(), metavar="DIR", help=where)
-    data = "file or folder with data to learn from; its kind is guessed, and said"
-    command.add_argument("--data", type=Path, metavar="PATH", help=data)
+    data = "file, folder or URL with data to learn from; its kind is guessed, and said"
+    command.add_argument("--data", metavar="PATH", help=data)
     add_json(command)
     command.set_defaults(run=run_new)
     text = "List the examples and templates that `netwright-engine new` copies."
@@ -93,7 +95,7 @@ def _run_made(arguments: argparse.Namespace) -> int:
             "Expected the name of an example or a template, or data to make a network for.",
             hint="`netwright-engine templates` lists the names; --data PATH names the data.",
         )
-    name = arguments.data.absolute().stem
+    name = Path(without_secrets(arguments.data)).absolute().stem
     target = Path(f"{name}{SUFFIX}")
     _refuse_existing(target)
     options, guessed = _own_data(arguments.data, Path())
@@ -102,7 +104,7 @@ def _run_made(arguments: argparse.Namespace) -> int:
     made = starter(facts) if facts is not None else None
     if made is None:
         raise UserError(
-            f"No first network is known for {arguments.data}: {guessed}",
+            f"No first network is known for {without_secrets(arguments.data)}: {guessed}",
             hint="Name a template to begin with: `netwright-engine templates` lists them.",
         )
     save(made.edit(project), target)
@@ -115,8 +117,12 @@ def _run_made(arguments: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
-def _own_data(data: Path, folder: Path) -> tuple[DataOptions, str]:
+def _own_data(text: str, folder: Path) -> tuple[DataOptions, str]:
     """Return the options of data for a project in a folder, its source guessed, and a sentence on the guess."""
+    if is_remote(text):
+        options, reason = options_for(text)
+        return options, f"data.source is {options.source}, guessed from data.path: {reason}."
+    data = Path(text)
     place = os.path.relpath(data, folder) if data.resolve().is_relative_to(folder.resolve()) else str(data.absolute())
     return with_guessed_source(DataOptions(path=place), folder.absolute())
 
@@ -126,7 +132,7 @@ def _refuse_existing(path: Path) -> None:
         raise UserError(f"{path} exists already, and nothing was changed.", hint="Name another folder.")
 
 
-def _copy(source: Path, folder: Path, own: Path | None = None) -> tuple[Path, str]:
+def _copy(source: Path, folder: Path, own: str | None = None) -> tuple[Path, str]:
     """Copy a shipped project and its data file into a folder; with `own` data, set its source as guessed. Return the
     path of the copy, and a sentence on the guess. Raises `UserError`."""
     project: Project = load(source).project

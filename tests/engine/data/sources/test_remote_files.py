@@ -20,6 +20,7 @@ from engine.data.load import facts, load, record, remote_changes
 from engine.data.sources import remote_files, shard_places
 from engine.data.sources.shard_places import Shard
 from engine.project.data import DataOptions
+from engine.project.file import load as load_project
 from engine.project.file import save
 from engine.project.project import Project
 from engine.runs.data_record import DataRecord
@@ -233,3 +234,12 @@ def test_check_reads_nothing_over_the_network(tmp_path: Path, capsys: pytest.Cap
     save(Project(classifier(), data=options("table", "s3://bucket/train.csv")), path)
     assert main(["check", str(path)]) == 0
     assert "was not looked at" in "".join(capsys.readouterr())
+
+
+def test_a_project_is_made_for_data_behind_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.csv").write_text(CSV, encoding="utf-8")
+    with serving(tmp_path) as server:
+        assert main(["new", "--data", f"{server.url}/train.csv"]) == 0
+        project = load_project(tmp_path / "train.netwright").project
+        assert (project.data.source, project.data.path) == ("table", f"{server.url}/train.csv")
