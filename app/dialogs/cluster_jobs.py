@@ -30,6 +30,7 @@ from engine.runs.summary import title_of
 COLUMNS = ("Run", "State", "Profile", "Job", "Coordinator", "Submitted")
 POLL_MS = 2000
 STOPPING = "The run is asked to stop."
+LOST = "Its coordinator on this machine is gone. Resume goes on from the last checkpoint."
 NONE = "No run is on a cluster. Choose the execution environment parallel, and a profile, in the Training Options."
 
 
@@ -215,7 +216,7 @@ def _detail(job: Job) -> str:
     reason = remote.reason if remote else job.note
     if state in ENDS:
         with contextlib.suppress(UserError, OSError):
-            before = remote.reason if remote else ""
+            before = remote.reason if remote else LOST if state == "lost" else ""
             reason = str((job.folder.read_result() or {}).get("reason") or before)
     elif remote is not None and remote.lost:
         reason = remote.lost

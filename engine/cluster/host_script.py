@@ -106,7 +106,7 @@ def seen(asked: dict[str, Any]) -> dict[str, Any]:
     return {"is_there": os.path.isfile(_path(asked["path"]))}
 
 
-def meeting(asked: dict[str, Any]) -> dict[str, Any]:
+def rendezvous(asked: dict[str, Any]) -> dict[str, Any]:
     """Return an address and a free port of the host, at which others meet it: of an interface, or of the connection
     that ssh has made."""
     address = (os.environ.get("SSH_CONNECTION", "").split() or ["", "", "127.0.0.1"])[2]
@@ -339,7 +339,7 @@ def pack(asked: dict[str, Any]) -> None:
 ACTIONS = {
     action.__name__: action
     for action in (
-        *(reach, versions, install, scheduler, storage, seen, meeting, prepare, start),
+        *(reach, versions, install, scheduler, storage, seen, rendezvous, prepare, start),
         *(answers, poll, request, cancel, delete),
     )
 }

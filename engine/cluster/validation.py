@@ -260,7 +260,7 @@ class Share:
     host: Host
     ranks: tuple[int, ...]
     world: int
-    meeting: tuple[str, int] | None = None
+    rendezvous: tuple[str, int] | None = None
     failed: Event = field(default_factory=Event)
     """Set where a worker on any host has failed: the others wait for it in vain."""
 
@@ -270,11 +270,11 @@ def _shares(attempt: Attempt) -> list[Share]:
     count, hosts = attempt.profile.workers, attempt.hosts[: attempt.profile.workers]
     if len(hosts) == 1:
         return [Share(hosts[0], tuple(range(count)), count)]
-    answer = hosts[0].ask("meeting", REACH_S, interface=attempt.profile.interface)
-    meeting, failed = (str(answer["address"]), int(answer["port"])), Event()
+    answer = hosts[0].ask("rendezvous", REACH_S, interface=attempt.profile.interface)
+    rendezvous, failed = (str(answer["address"]), int(answer["port"])), Event()
     ends = [count * number // len(hosts) for number in range(len(hosts) + 1)]
     return [
-        Share(host, tuple(range(first, end)), count, meeting, failed)
+        Share(host, tuple(range(first, end)), count, rendezvous, failed)
         for host, (first, end) in zip(hosts, pairwise(ends), strict=True)
     ]
 
@@ -363,8 +363,8 @@ def _script(profile: ClusterProfile, share: Share, folder: str, what: str) -> by
         lines += [*interface_lines(profile), f"srun --ntasks={profile.workers} {command}"]
     else:
         lines += interface_lines(profile)
-        if share.meeting is not None:
-            lines.append(f"export MASTER_ADDR={share.meeting[0]} MASTER_PORT={share.meeting[1]}")
+        if share.rendezvous is not None:
+            lines.append(f"export MASTER_ADDR={share.rendezvous[0]} MASTER_PORT={share.rendezvous[1]}")
         lines += [f"RANK={rank} WORLD_SIZE={share.world} {command} &" for rank in share.ranks]
         lines += ["wait"]
     return "\n".join([*lines, ""]).encode()
