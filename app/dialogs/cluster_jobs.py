@@ -221,7 +221,8 @@ def _detail(job: Job) -> str:
     elif remote is not None and remote.lost:
         reason = remote.lost
     elif remote is not None and remote.job_state == "waiting":
-        reason = f"Slurm says: {reason}." if reason else "It waits in its queue."
+        who = "Slurm says: " if job.kind == "slurm" else ""
+        reason = f"{who}{reason}." if reason else "It waits in its queue."
     reason = reason[:1].upper() + reason[1:]
     place = remote.folder if remote else job.folder.path
     return "\n".join(filter(None, (reason, f"Files: {job.host}, {place}")))
