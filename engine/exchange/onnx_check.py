@@ -8,14 +8,15 @@ softmax or sigmoid as well, which make large differences small.
 import contextlib
 import copy
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
 import torch
 from torch import fx, nn
+from torch.overrides import TorchFunctionMode
 
 from engine.core.errors import RunError
 from engine.data.sample_inputs import Arrays, in_input_types
@@ -34,12 +35,9 @@ which is what sums of many terms differ by when they are added up in another ord
 VARYING = 1e-3
 """Smallest spread, relative to the largest absolute value, that tells one file from another: a hundred times
 `ROUNDING`."""
-GATES = 2**-22
-"""Accepted in an extreme batch, relative to the largest absolute value of all channels: four times the error of ONNX
-Runtime's sigmoid, which it computes as 0.5 + p / q, rounded to 2^-24 of 1. A gate that large inputs close to 1e-7 is
-wrong by that share of what it lets through, and a channel behind it has nothing else."""
 ERRORS_OF_TORCH = 10.0
 """A difference of so many rounding errors of torch itself, measured against float64, is accepted."""
+SIGMOIDS = (torch.sigmoid, torch.Tensor.sigmoid)
 EXTERNAL_FOLDER = "session.model_external_initializers_file_folder_path"
 """Option of ONNX Runtime: where external data of a model in memory lies."""
 PROBABILITIES = {nn.Softmax: "Softmax", nn.LogSoftmax: "LogSoftmax", nn.Sigmoid: "Sigmoid"}
@@ -60,6 +58,19 @@ class DifferenceError(RunError):
         super().__init__(message)
         self.batch = batch
         self.sample = sample
+
+
+class SigmoidOfOnnxRuntime(TorchFunctionMode):
+    """Computes a sigmoid as 0.5 + 0.5 tanh(x / 2), which is wrong by 2^-25 of 1 where a gate is almost closed, or is 0.
+
+    ONNX Runtime computes it as 0.5 + p / q. torch keeps the small numbers: 1e-14 for -32, which a state of 1e8 makes
+    count.
+    """
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        return 0.5 + 0.5 * torch.tanh(0.5 * args[0]) if func in SIGMOIDS else func(*args, **(kwargs or {}))
 
 
 class Comparison:
@@ -102,8 +113,6 @@ class Comparison:
             spread, size = spread_and_size(one, self.dims[index])
             is_varied = spread > VARYING * size
             accepted = accepted_difference(spread, size)
-            if is_extreme:
-                accepted = np.maximum(accepted, GATES * size.max(initial=0.0))
             if self.is_probability[index]:
                 place, gain = self.scores[index]
                 moved = _apart(expected[place], received[place], is_extreme=is_extreme).max(initial=0.0)
@@ -163,14 +172,19 @@ class Comparison:
         return [np.asarray(found[place]).astype(np.float64) for place in self.onnx_places]
 
     def _rounding(self, batch: Arrays, expected: list[np.ndarray]) -> list[np.ndarray]:
-        """Return the distance of torch's outputs from those in float64; none where the network cannot compute them."""
+        """Return the rounding errors of torch's outputs: their distance from those in float64, if the network can
+        compute them, or from those with the sigmoid of ONNX Runtime, whichever is larger."""
+        with SigmoidOfOnnxRuntime():
+            coarse = self._torch(self.module, batch)
+        errors = [distances(one, other) for one, other in zip(expected, coarse, strict=True)]
         try:
             if self.precise is None:
                 self.precise = copy.deepcopy(self.module).double()
             precise = self._torch(self.precise, tuple(array.astype(np.float64) for array in batch))
         except Exception:  # user code may make float32 tensors, which do not mix with float64
-            return [np.zeros_like(array) for array in expected]
-        return [distances(one, other) for one, other in zip(expected, precise, strict=True)]
+            return errors
+        pairs = zip(errors, expected, precise, strict=True)
+        return [np.maximum(error, distances(one, other)) for error, one, other in pairs]
 
     def _refusal(self, index: int, what: str, batch: Arrays, sample: int = 0) -> DifferenceError:
         text = f"ONNX Runtime gives other numbers than torch: output {self.names[index]} {what}. The file was not kept."

@@ -241,14 +241,12 @@ def test_rounding_that_torch_has_too_is_no_difference_but_tells_nothing_either()
     assert "does not vary" in comparison.notes()[0]
 
 
-def test_a_gate_that_large_inputs_close_is_as_exact_as_the_sigmoid_of_onnx_runtime() -> None:
-    """Its error is relative to 1, not to the 2e-7 that is left."""
+def test_a_gate_that_is_almost_closed_is_as_exact_as_the_sigmoid_of_onnx_runtime() -> None:
+    """Its error is relative to 1, not to the 2e-7 that is left, which tells nothing then."""
     network = chain(
         layer("feature_input", channels=2, normalization="none"), layer("sigmoid"), layer("scaling", scale=1.5)
     )
     module = initial(network)
     comparison = Comparison(module, exported(module, network), channel_dims(network))
-    batch = np.array([[-15.5 - 0.01 * number, number] for number in range(5)], np.float32)
-    comparison.run((batch,), is_extreme=True)
-    with pytest.raises(RunError, match="other numbers"):
-        comparison.run((batch,))
+    comparison.run((np.array([[-15.5 - 0.01 * number, number] for number in range(5)], np.float32),))
+    assert "1 of its 2 channels does not vary" in comparison.notes()[0]

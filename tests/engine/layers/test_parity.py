@@ -52,7 +52,8 @@ EXPORTS = settings(phases=(Phase.explicit, Phase.generate), suppress_health_chec
 
 
 def built(network: Network, seed: int = 0) -> fx.GraphModule:
-    """The module with weights that all count: also those that start as zero or one are random."""
+    """The module with weights that all count: also those that start as zero or one are random, the same each time."""
+    torch.manual_seed(seed)  # for weights that are drawn as a module is made
     module = build(network, analyse(network))
     initialize(module, seed)
     generator = torch.Generator().manual_seed(seed)

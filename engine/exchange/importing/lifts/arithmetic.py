@@ -24,6 +24,8 @@ TWO: dict[str, type[LayerType]] = {
 }
 LARGEST = 1e12
 """Limit of the numbers in the fields of a scaling."""
+LEAST = float(np.finfo(np.float32).tiny)
+"""Base of a power that is not whole where a smaller one, or none above 0, comes in."""
 
 
 @lift(
@@ -246,7 +248,8 @@ def power(ctx: Context, node: Node) -> Tensor:
         return x
     if number == 0.5:
         return ctx.add(node, MathFunction(function="sqrt"), x)
-    return ctx.add(node, ctx.make(Power, exponent=_short(number)), x)
+    limit = {} if _short(number).is_integer() else {"epsilon": LEAST}
+    return ctx.add(node, ctx.make(Power, exponent=_short(number), **limit), x)
 
 
 @lift("Affine", domain=OWN_DOMAIN, becomes=("scaling", "learned_scale"))

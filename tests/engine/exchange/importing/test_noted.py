@@ -77,6 +77,15 @@ def test_a_loop_over_steps_comes_back_with_the_weights_that_the_file_has_now(rec
     assert next(row for row in report.operators if row.operator == "Scan").lifted == 1
 
 
+@pytest.mark.parametrize("key", ["transformer_encoder_layer", "self_attention"])
+def test_attention_whose_heads_are_one_number_wide_comes_back(key: str, tmp_path: Path) -> None:
+    type = layer(key, heads=4)
+    network = chain(layer("sequence_input", channels=4, normalization="none"), type)
+    made = network_of(read(exported(network, tmp_path)), {})
+    assert [one.type for one in made.network.layers.values()][-1] == type
+    assert made.compared().agrees
+
+
 @pytest.mark.parametrize(
     "type",
     [
