@@ -37,7 +37,7 @@ SPECTRA = ("stft", "inverse_stft", "cwt", "inverse_cwt", "modwt")
 PLACES = ("resize1d", "resize2d", "resize3d", "max_unpool2d", "fractional_max_pool3d")
 SEVERAL = ("max_pool2d", "attention")
 """Layer types that need a note where they have several outputs: places beside numbers, scores beside values."""
-SUMS = ("embedding_bag", "quadratic", "einsum", "grouped_attention", "fold", "one_hot", "flip", "repeat")
+SUMS = ("embedding_bag", "quadratic", "einsum", "grouped_attention", "fold", "unfold", "one_hot", "flip", "repeat")
 POSITIONS = ("position_embedding", "sinusoidal_position", "cast")
 TRANSFORMERS = ("transformer_encoder_layer", "transformer_decoder_layer", "self_attention", "multihead_attention")
 """Operators of a head that is one number wide, over any number of steps, have no layers."""

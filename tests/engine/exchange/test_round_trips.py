@@ -33,7 +33,7 @@ from tests.engine.layers.test_parity import network_of as printed_network
 from tests.strategies import Case, cases, lifelike
 
 # Layer types that an ONNX file does not give back in every case; `docs/onnx.md` has the reasons.
-NOT_FROM_ONNX = {"spectral_conv1d", "spectral_conv2d", "spectral_conv3d", "sequence_input"}
+NOT_FROM_ONNX = {"spectral_conv1d", "spectral_conv2d", "spectral_conv3d", "sequence_input", "identity"}
 SOURCES = ("mlp", "autoencoder", "conv1d_signals", "lstm_classifier", "seq2seq", "narx")
 SHORT_KEYS = ("embedding", "log_sigmoid")
 State = Mapping[str, torch.Tensor]
