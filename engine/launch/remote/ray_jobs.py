@@ -22,6 +22,8 @@ from engine.launch.remote.ray_probe import answered, connect_to, serve
 
 NAMESPACE = "netwright"
 ANSWER_S = 50.0
+POLL_S = 20.0
+"""Seconds for the answer to a poll: a task on a node that has just died waits until Ray has noticed."""
 PING_S = 1.0
 START_S = 15.0
 CHUNK_BYTES = 2**24
@@ -199,7 +201,7 @@ class RayJobs:
     def _poll(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Return the state of a job, known before what is new in its logs."""
         state, reason = self._state(asked["job"])
-        answer = self._on_node(host_script.poll, {**asked, "kind": "ssh", "job": ""})
+        answer = self._on_node(host_script.poll, {**asked, "kind": "ssh", "job": ""}, POLL_S)
         if "result" in answer:
             answer["result"] |= {"job_state": state, "job_reason": reason}
         return answer
@@ -262,9 +264,9 @@ class RayJobs:
                 file.write(answer["result"]["data"])
         return {"result": {}}
 
-    def _on_node(self, function: OnNode, asked: dict[str, Any]) -> dict[str, Any]:
+    def _on_node(self, function: OnNode, asked: dict[str, Any], limit_s: float = ANSWER_S) -> dict[str, Any]:
         task = self._ray.remote(refused_or_done).options(num_cpus=0, scheduling_strategy=self._strategy())
-        answer: dict[str, Any] = self._ray.get(task.remote(function, asked), timeout=ANSWER_S)
+        answer: dict[str, Any] = self._ray.get(task.remote(function, asked), timeout=limit_s)
         return answer
 
     def _strategy(self) -> Any:
