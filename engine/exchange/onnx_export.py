@@ -111,9 +111,9 @@ def export_onnx(
         content_or_path = _write_float(exported, probes[-1], described, Path(folder) / to.name)
         comparison, difference, layers = _compare(exported, content_or_path, batches, has_data=samples is not None)
         final, notes = content_or_path, comparison.notes()
-        if options.precision == "float32" and (notes_on_layers := noted_layers(exported, content_or_path, batches[-1])):
-            described[LAYER_NOTES] = notes_on_layers
-        elif options.precision != "float32":
+        if notes_on_layers := noted_layers(exported, content_or_path, batches[-1]):
+            described[LAYER_NOTES] = notes_on_layers  # also in other precisions: values keep their names there
+        if options.precision != "float32":
             assert isinstance(content_or_path, bytes)
             final, difference = _reduced(exported, content_or_path, batches[-1], data)
         compared = len(batches[-1][0])
@@ -181,6 +181,10 @@ def _reduced(exported: ExportedNetwork, data: bytes, batch: Arrays, given: Expor
     """Return the file in the precision of the options, and the largest difference of its first output."""
     calibration = exported.fit(given.calibration) if given.calibration is not None else None
     final = reduced(data, exported.options, calibration)
+    try:
+        refuse_crash(exported.module, final, batch, exported.options.batch)
+    except RunError as error:
+        raise RunError(f"In {exported.options.precision}: {error}", hint="Export it in float32.") from None
     return final, refuse_overflow(torch_outputs(exported.module, batch), final, batch, exported.options)
 
 

@@ -74,6 +74,11 @@ class Parity:
         return bool(self.outputs) and all(one.is_close for one in self.outputs)
 
     @property
+    def share(self) -> float:
+        """Return the largest difference relative to the spread of its output; infinity where nothing was compared."""
+        return max(map(_share, self.outputs), default=float("inf"))
+
+    @property
     def says_much(self) -> bool:
         """Return whether there was a comparison, and an output that varies over the random inputs or differs."""
         return not self.refusal and any(one.varies or not one.is_close for one in self.outputs)

@@ -10,6 +10,7 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
+from engine.core.errors import RunError
 from engine.exchange.importing.graph import Graph
 from engine.exchange.importing.importer import import_file, network_of
 from engine.exchange.importing.lifts.noted import with_noted_layers
@@ -19,14 +20,16 @@ from engine.exchange.onnx_notes import KEY
 from engine.layers.base import LayerType
 from engine.layers.recurrent_variants import PeepholeLstm
 from engine.network.network import Network
+from engine.project.export_options import OnnxOptions
 from engine.project.file import load
 from tests.builders import chain, layer
 from tests.engine.layers.test_parity import built
 
 
-def exported(network: Network, folder: Path) -> Path:
+def exported(network: Network, folder: Path, precision: str = "float32") -> Path:
     path = folder / "net.onnx"
-    export_onnx(network, built(network).state_dict(), path, facts=None, samples=None)
+    options = OnnxOptions(precision=precision)
+    export_onnx(network, built(network).state_dict(), path, facts=None, samples=None, options=options)
     return path
 
 
@@ -160,3 +163,40 @@ def test_a_note_of_anything_else_is_left_out(
 @pytest.mark.parametrize("text", ["", "{", "7", "[7]", "[" * 100_000, '{"a": 1}', "[null]", '[{"type": []}]'])
 def test_metadata_that_is_no_note_is_left_out(text: str) -> None:
     assert with_noted_layers(Graph([], {}, (), (), 18, metadata={KEY: text})) is None
+
+
+@pytest.mark.parametrize(
+    ("made", "precision"),
+    [
+        (layer("stft", window_length=4, overlap=2, fft_length=4), "int8-dynamic"),
+        (layer("resize1d", by="size", size=9, method="linear"), "float16"),
+        (layer("flip"), "float16"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else one.key,
+)
+def test_layers_of_a_smaller_file_come_back(made: LayerType, precision: str, tmp_path: Path) -> None:
+    start = layer("sequence_input", channels=3, length=8, normalization="none")
+    path = exported(chain(start, made), tmp_path, precision)
+    assert network_of(read(path), {}).noted
+    report = import_file(path, tmp_path / "again.netwright")
+    types = [one.type.key for one in load(tmp_path / "again.netwright").project.network.layers.values()]
+    assert made.key in types, (types, report.warnings)
+    assert report.parity.share < 0.05
+
+
+def test_a_changed_file_in_half_precision_is_read_by_its_operators(tmp_path: Path) -> None:
+    start = layer("image_input", channels=3, size=4, normalization="none")
+    network = chain(start, layer("resize2d", by="size", size=(7, 5), method="linear"), layer("relu"))
+    path = exported(network, tmp_path, "float16")
+    changed(path, tmp_path, with_note(lambda row: row["fields"].update(method="nearest")))
+    report = import_file(tmp_path / "changed.onnx", tmp_path / "net.netwright")
+    found = load(tmp_path / "net.netwright").project.network.layers.values()
+    assert [one.type.changed()["method"] for one in found if one.type.key == "resize2d"] == ["linear"]
+    assert report.parity.share < 0.05
+
+
+def test_a_loop_in_half_precision_that_crashes_onnx_runtime_is_refused(tmp_path: Path) -> None:
+    start = layer("sequence_input", channels=3, length=8, normalization="none")
+    with pytest.raises(RunError, match=r"In float16: ONNX Runtime crashed .* Export it in float32"):
+        exported(chain(start, layer("peephole_lstm", hidden_units=4)), tmp_path, "float16")
+    assert not list(tmp_path.iterdir())
