@@ -233,6 +233,13 @@ class Slice(LayerType):
                 f"{f'up to {self.end:,}' if self.end else 'on'} there is none. Start earlier, or end later.",
                 field="start",
             )
+        # Counted from the same side, the order does not depend on the size.
+        if self.end and (self.start < 0) == (self.end < 0) and self.start >= self.end:
+            raise ShapeError(
+                f"Nothing is left of axis {self.axis} at any size: the start {self.start:,} is not before the end "
+                f"{self.end:,}. Start earlier, or end later.",
+                field="start",
+            )
         return x.with_sizes(**{self.axis: derive(self._count, x[self.axis])})
 
     def _count(self, size: int) -> int:

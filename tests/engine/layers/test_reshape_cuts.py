@@ -69,6 +69,15 @@ def test_a_slice_is_that_of_python():
     assert "The input has no axis T" in str(refusal(layer("slice", axis="T"), features(9)))
 
 
+@pytest.mark.parametrize(("start", "end", "is_empty"), [(-5, -5, True), (4, 2, True), (-5, 3, False), (3, -5, False)])
+def test_a_slice_of_free_length_is_refused_where_nothing_is_left_of_any(start, end, is_empty):
+    type = layer("slice", axis="T", start=start, end=end)
+    if is_empty:
+        assert "Nothing is left of axis T at any size" in str(refusal(type, sequence(T, 2)))
+    else:
+        assert type.output(sequence(T, 2)).has("T")
+
+
 def test_a_crop_to_the_size_of_another():
     type = layer("crop2d")
     assert type.input_ports() == ("in", "ref")

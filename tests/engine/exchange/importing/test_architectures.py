@@ -24,6 +24,7 @@ class Windows(nn.Module):
         super().__init__()
         self.qkv, self.proj = nn.Linear(8, 24), nn.Linear(8, 8)
         self.bias = nn.Parameter(torch.randn(2, 4, 4))
+        self.mask: torch.Tensor
         self.register_buffer("mask", torch.where(torch.rand(4, 4, 4) < 0.3, -100.0, 0.0))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -73,6 +74,8 @@ class Rotary(nn.Module):
         super().__init__()
         self.embed, self.q, self.kv = nn.Embedding(20, 16), nn.Linear(16, 16, bias=False), nn.Linear(16, 16, bias=False)
         angles = torch.outer(torch.arange(6.0), torch.tensor([1.0, 0.01])).repeat(1, 2)
+        self.cos: torch.Tensor
+        self.sin: torch.Tensor
         self.register_buffer("cos", angles.cos())
         self.register_buffer("sin", angles.sin())
 

@@ -12,6 +12,7 @@ from engine.core.errors import UserError
 from engine.exchange.importing.importer import import_file, network_of
 from engine.exchange.importing.onnx_file import read
 from engine.exchange.importing.parity import computed
+from engine.layers.onnx_operator import OnnxOperator
 from engine.project.file import load
 
 RANDOM = np.random.default_rng(9)
@@ -107,7 +108,7 @@ def test_an_operator_that_says_the_number_of_samples_computes_each_by_itself(tmp
     report = import_file(file(tmp_path / "a.onnx", nodes, sizes, constants), tmp_path / "a.netwright")
     assert report.parity.agrees, report.parity
     layers = load(report.project).project.network.layers.values()
-    assert next(one.type.one_by_one for one in layers if one.type.key == "onnx_operator")
+    assert next(one.type for one in layers if isinstance(one.type, OnnxOperator)).one_by_one
 
 
 def test_other_numbers_for_each_sample_are_refused_with_the_way_out(tmp_path: Path) -> None:

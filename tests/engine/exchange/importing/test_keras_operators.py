@@ -68,7 +68,7 @@ def attention(x: str, other: str, *, has_bias: bool, mask: str = "") -> list[onn
     ]
 
 
-WEIGHTS = {
+WEIGHTS: dict[str, Any] = {
     "scale": np.float32(4**-0.25),
     **{f"{name}w": numbers(8, 2, 4) for name in "qkv"},
     **{f"{name}b": numbers(2, 4) for name in "qkv"},
@@ -101,7 +101,12 @@ def masked() -> list[onnx.NodeProto]:
     ]
 
 
-MASK = {"zero": np.array(0), "rows": np.array(30), "table": numbers(30, 8), "none": np.array(0, np.int32)}
+MASK: dict[str, Any] = {
+    "zero": np.array(0),
+    "rows": np.array(30),
+    "table": numbers(30, 8),
+    "none": np.array(0, np.int32),
+}
 
 
 def test_an_embedding_with_a_mask_of_zeros(tmp_path: Path) -> None:
