@@ -119,7 +119,12 @@ def test_an_embedding_with_a_mask_of_zeros(tmp_path: Path) -> None:
         helper.make_node("Where", ["each", "nothing", "hidden"], ["mask"]),
         *attention("e", "e", has_bias=True, mask="mask"),
     ]
-    more = {"last": np.array([2]), "first": np.array([1]), "nothing": np.float32(0), "hidden": np.float32(-2e38)}
+    more: dict[str, Any] = {
+        "last": np.array([2]),
+        "first": np.array([1]),
+        "nothing": np.float32(0),
+        "hidden": np.float32(-2e38),
+    }
     found = keys(tmp_path / "a.onnx", nodes, {"x": (TensorProto.INT32, ["N", 6])}, {**MASK, **more, **WEIGHTS})
     assert {"embedding", "where", "softmax"} <= set(found)
     assert found.count("fully_connected") == 4
@@ -135,7 +140,7 @@ def test_a_mean_over_steps_that_are_not_masked(tmp_path: Path) -> None:
         helper.make_node("ReduceSum", ["weights", "first"], ["count"], keepdims=0),
         helper.make_node("Div", ["sum", "count"], ["y"]),
     ]
-    more = {"last": np.array([2]), "first": np.array([1])}
+    more: dict[str, Any] = {"last": np.array([2]), "first": np.array([1])}
     found = keys(tmp_path / "a.onnx", nodes, {"x": (TensorProto.INT32, ["N", 6])}, {**MASK, **more})
     assert {"embedding", "division"} <= set(found)
 
