@@ -58,9 +58,14 @@ def attention(ctx: Context, node: Node) -> Values | Headed:
 
 
 def _mask(ctx: Context, node: Node, at: int) -> np.ndarray | None:
-    """Return a known mask as numbers that are added to the scores."""
+    """Return a known mask as numbers that are added to the scores. Raises `NotLiftable` for one that hides all steps
+    from one of them: the operator gives zeros there, a softmax does not."""
     mask = ctx.optional_numbers(node, at)
-    if mask is None or mask.dtype != bool:
+    if mask is None:
+        return None
+    if (~mask if mask.dtype == bool else np.isneginf(mask)).all(-1).any():
+        raise NotLiftable("has a mask that hides all steps from one of them")
+    if mask.dtype != bool:
         return mask
     return np.where(mask, np.float32(0), np.float32(HIDDEN))
 

@@ -391,6 +391,18 @@ def test_lengths_may_enter_or_follow_from_a_mask(tmp_path: Path) -> None:
     assert "GroupQueryAttention" in [one.operator for one in found]
 
 
+@pytest.mark.parametrize("hidden", [False, -np.inf])
+def test_attention_whose_mask_hides_all_steps_stays(tmp_path: Path, hidden: float) -> None:
+    """The operator gives zeros where nothing is to be seen; a layer with a softmax would give a mean."""
+    mask = np.zeros((4, 4), np.float32) if hidden else np.ones((4, 4), bool)
+    mask[1] = hidden
+    node = helper.make_node("Attention", ["x", "x", "x", "m"], ["y"], q_num_heads=2, kv_num_heads=2)
+    path = written(tmp_path / "a.onnx", [node], {"m": mask}, ["N", 4, 8], None, [helper.make_opsetid("", 23)])
+    report = import_file(path, tmp_path / "a.netwright")
+    assert report.parity.agrees
+    assert [one.operator for one in operators(load(report.project).project)] == ["Attention"]
+
+
 @pytest.mark.parametrize(
     ("node", "reason"),
     [
