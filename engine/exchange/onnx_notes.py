@@ -166,12 +166,13 @@ class _Notes:
         return [self.inputs[node]]
 
     def _end(self, node: fx.Node, type: TensorType) -> End | None:
-        """Return the value that a node has in the file and its dimensions there: transpositions may be left out."""
+        """Return the value that a node has in the file and its dimensions there: transpositions may be left out.
+        Of several with equal numbers it is the one that is read last: others lie inside the layer."""
         if node not in self.seen:
             return None
         ours = self.seen[node]
         names = (BATCH, *type.axes)
-        for value in self._candidates(node):
+        for value in reversed(self._candidates(node)):
             theirs = self.values[value]
             if ours.ndim != len(names) or theirs.ndim != ours.ndim:
                 continue

@@ -107,6 +107,15 @@ def test_recurrent_layers_whose_weights_are_in_other_tensors_come_back(type: Lay
     assert made.compared().agrees
 
 
+def test_the_output_of_a_layer_is_not_an_equal_value_inside_it(tmp_path: Path) -> None:
+    """With one word, the rows that are looked up are those of the largest per sample."""
+    made = layer("embedding_bag", vocabulary=1, mode="max")
+    path = exported(chain(layer("sequence_input", content="indices"), made), tmp_path)
+    found = network_of(read(path), {})
+    assert [one.type for one in found.network.layers.values()][-1] == made
+    assert found.compared().agrees
+
+
 def test_a_small_power_may_differ_in_its_logarithm_by_the_rounding_of_torch(tmp_path: Path) -> None:
     """The file computes the spectrum as a product of matrices: 3e-4 of -16 is a rounding error of a power of 1e-7."""
     start = layer("sequence_input", channels=6, normalization="none")
