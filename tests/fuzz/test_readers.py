@@ -16,7 +16,7 @@ import pytest
 import tests.fuzz.names as known
 
 ROOT = Path(__file__).parents[2]
-SHORT = 12
+SHORT = 8
 LONG = int(os.environ.get("FUZZ_COUNT", "10000"))
 
 
