@@ -303,8 +303,8 @@ class TransferDialog(QDialog):
             at = 1
         self.source.setCurrentIndex(at)
 
-    def _on_mapped(self, key: str, file_key: str) -> None:
-        names = {**dict(self._weights.map), key: file_key}
+    def _on_mapped(self, chosen: dict[str, str]) -> None:
+        names = {**dict(self._weights.map), **chosen}
         self._weights = self._weights.replace(map=tuple(names.items()))
         self._refresh()
 

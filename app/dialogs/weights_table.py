@@ -1,9 +1,9 @@
 """Which weights of a file fill which of a network, as a table whose names can be edited."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -21,18 +21,21 @@ from designer import theme
 Index = QModelIndex | QPersistentModelIndex
 LOADED, MISSING, LEFT = "Loaded", "Not in the file", "Left over"
 LEAVE = ""
+CHOOSE = "Choose…"
+"""What the cell of a weight shows that the file does not have: a name can be chosen there."""
 HOW = {"map": "Loaded, by hand", "layer": LOADED, "name": "Loaded, by name", "layout": "Loaded, by layout"}
 
 
 class WeightsTable(QTableWidget):
-    """Rows of weights: name in the network, name in the file, state. `mapped` tells names that the user sets: that in
-    the network, and that in the file, or nothing to leave the weight as it starts."""
+    """Rows of weights: name in the network, name in the file, state. `mapped` tells the names that the user sets: those
+    of the file by those in the network, or nothing to leave a weight as it starts. Weights of the same part follow."""
 
-    mapped = Signal(str, str)
+    mapped = Signal(dict)
 
     def __init__(self) -> None:
         super().__init__(0, 3)
         self.candidates: list[str] = []
+        self.missing: list[str] = []
         self.setHorizontalHeaderLabels(["In the network", "In the file", "State"])
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(26)
@@ -57,6 +60,7 @@ class WeightsTable(QTableWidget):
     def show_report(self, report: Mapping[str, Any], *, only_misfits: bool) -> None:
         """Show what the engine answered; an empty report clears the table."""
         self.candidates = list(report.get("left_over", ()))
+        self.missing = list(report.get("missing", ()))
         rows = [row for row in rows_of(report) if not (only_misfits and row[2].startswith(LOADED))]
         self.setUpdatesEnabled(False)
         self.setRowCount(len(rows))
@@ -69,6 +73,8 @@ class WeightsTable(QTableWidget):
                 item.setFlags(flags | Qt.ItemFlag.ItemIsEditable if can_edit else flags)
                 if can_edit:
                     item.setToolTip(f"{text}\nDouble click to take another name of the file".strip())
+                if can_edit and state == MISSING:
+                    item.setForeground(theme.current().muted)
                 if column == 2:
                     item.setForeground(_colour(state))
                 self.setItem(number, column, item)
@@ -85,6 +91,19 @@ def rows_of(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     yield from ((key, file_key, HOW.get(how, LOADED)) for key, file_key, how in report.get("matched", ()))
 
 
+def following(key: str, file_key: str, missing: Iterable[str], left_over: Collection[str]) -> dict[str, str]:
+    """Return the names of the file for the other weights of the part of the network that `key` is in, if `file_key` is
+    for it: `stage.0.conv.weight` taken from `layer1.conv.weight` is `stage.0` taken from `layer1`."""
+    ours, theirs = key.split("."), file_key.split(".")
+    while ours and theirs and ours[-1] == theirs[-1]:
+        ours, theirs = ours[:-1], theirs[:-1]
+    if not ours or not theirs or len(ours) == len(key.split(".")):
+        return {}
+    start = ".".join(ours) + "."
+    found = {one: ".".join(theirs) + "." + one.removeprefix(start) for one in missing if one.startswith(start)}
+    return {one: name for one, name in found.items() if name in left_over}
+
+
 def _colour(state: str) -> QColor:
     palette = theme.current()
     if state.startswith(LOADED):
@@ -98,6 +117,20 @@ class _NameDelegate(QStyledItemDelegate):
     def __init__(self, table: WeightsTable) -> None:
         super().__init__(table)
         self._table = table
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        """Say in an empty cell that can be edited that a name can be chosen there."""
+        super().initStyleOption(option, index)
+        if not index.data() and index.flags() & Qt.ItemFlag.ItemIsEditable:
+            option.text = CHOOSE
+            option.features |= QStyleOptionViewItem.ViewItemFeature.HasDisplay
+
+    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
+        """Put the list on the middle of its row, which is less high than a list wants to be."""
+        cell: QRect = option.rect
+        place = QRect(cell.left(), 0, cell.width(), max(cell.height(), editor.sizeHint().height()))
+        place.moveTop(max(0, cell.center().y() - place.height() // 2))
+        editor.setGeometry(place)
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
         """Make a list of the names that are left over; others can be typed."""
@@ -118,4 +151,5 @@ class _NameDelegate(QStyledItemDelegate):
         name = editor.currentText().strip()
         if name != str(index.data() or ""):
             key = str(index.sibling(index.row(), 0).data())
-            self._table.mapped.emit(key, name)
+            names = following(key, name, self._table.missing, self._table.candidates)
+            self._table.mapped.emit({**names, key: name})

@@ -106,11 +106,11 @@ def short_count(number: int) -> str:
 
 
 def layers_text(network: Network, *, has_word: bool = True) -> str:
-    """Return `3 layers`; with blocks also the total number: `15 layers (70 with those in blocks)`."""
+    """Return `3 layers`; with blocks also the total number: `15 layers (70 with blocks)`."""
     count = len(network)
     word = "" if not has_word else " layer" if count == 1 else " layers"
     has_blocks = any(isinstance(layer.type, Block) for layer in network.layers.values())
-    return f"{count:,}{word}" + (f" ({num_layers(network):,} with those in blocks)" if has_blocks else "")
+    return f"{count:,}{word}" + (f" ({num_layers(network):,} with blocks)" if has_blocks else "")
 
 
 def num_layers(network: Network) -> int:

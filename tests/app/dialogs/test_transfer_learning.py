@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QComboBox
+from PySide6.QtWidgets import QComboBox, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from app.dialogs import published_weights
 from app.dialogs.published_weights import PublishedDialog
 from app.dialogs.transfer_learning import TransferDialog
-from app.dialogs.weights_table import LEFT, MISSING, rows_of
+from app.dialogs.weights_table import CHOOSE, LEFT, MISSING, following, rows_of
 from engine.core.types import image
 from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.file import loads
@@ -82,6 +82,36 @@ def test_a_name_set_by_hand_is_compared_again(qtbot: QtBot, server: FakeServer, 
     dialog.clear_map.click()
     qtbot.waitUntil(lambda: server.count("weights") == 3)
     assert asked(server).weights.map == ()
+
+
+def test_names_of_the_same_part_follow_one_that_is_chosen() -> None:
+    missing = ["stage.0.conv.weight", "stage.0.conv.bias", "stage.0.bn.weight", "stage.1.conv.bias", "head.weight"]
+    left = ["layer1.conv.weight", "layer1.conv.bias", "layer1.other", "classifier.weight", "classifier.bias"]
+    assert following("stage.0.conv.weight", "layer1.conv.weight", missing, left) == {
+        "stage.0.conv.weight": "layer1.conv.weight",
+        "stage.0.conv.bias": "layer1.conv.bias",
+    }
+    assert following("head.weight", "classifier.weight", ["head.weight", "head.bias"], left) == {
+        "head.weight": "classifier.weight",
+        "head.bias": "classifier.bias",
+    }
+    assert following("head.weight", "classifier.bias", missing, left) == {}, "another weight: nothing to follow"
+    assert following("weight", "a.weight", ["weight", "bias"], ["a.weight", "a.bias"]) == {}
+    assert following("head.weight", "", missing, left) == {}
+
+
+def test_a_weight_without_a_name_says_that_one_can_be_chosen(qtbot: QtBot, server: FakeServer, tmp_path: Path) -> None:
+    dialog = made(qtbot, server, tmp_path)
+    dialog.use(tmp_path / "old.safetensors")
+    qtbot.waitUntil(lambda: server.count("weights") == 1)
+    server.answer("weights", REPORT)
+    delegate, model = dialog.table.itemDelegateForColumn(1), dialog.table.model()
+    said = []
+    for row in range(dialog.table.rowCount()):
+        option = QStyleOptionViewItem()
+        delegate.initStyleOption(option, model.index(row, 1))  # type: ignore[attr-defined]
+        said.append(option.text)
+    assert said == ["head.weight", CHOOSE, "old.weight", "fc.bias"]
 
 
 def test_weights_that_cannot_be_read_keep_ok_disabled(qtbot: QtBot, server: FakeServer, tmp_path: Path) -> None:

@@ -18,4 +18,4 @@ def test_layers_in_blocks_count_in_every_copy_and_ports_do_not() -> None:
     assert isinstance(held, Block)
     assert len(held.network) == 4
     assert num_layers(network) == 1 + 3 * 2
-    assert layers_text(network) == "2 layers (7 with those in blocks)"
+    assert layers_text(network) == "2 layers (7 with blocks)"
