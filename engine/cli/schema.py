@@ -12,7 +12,7 @@ from pathlib import Path
 
 from engine.cli.commands import Commands
 from engine.cli.outputs import OUTPUTS, Error
-from engine.cli.run_outputs import ResultFile
+from engine.cli.outputs.runs import ResultFile
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, UserError, did_you_mean
 from engine.core.files import CHECKSUM, ROOT, write_atomically

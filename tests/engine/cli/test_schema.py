@@ -33,7 +33,7 @@ def test_every_command_with_json_has_a_schema() -> None:
             elif "--json" in action.option_strings:
                 yield name
 
-    assert sorted(names(parser(), "")) == sorted(OUTPUTS), "declare what a command prints in engine/cli/outputs.py"
+    assert sorted(names(parser(), "")) == sorted(OUTPUTS), "declare what a command prints in engine/cli/outputs"
 
 
 def test_a_type_without_json_is_refused() -> None:

@@ -1,246 +1,7 @@
-"""What the commands about runs print with `--json`, and what a run writes into `result.json`."""
+"""What commands about trained networks print with `--json`."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict
-
-from engine.runs.events import State
-
-
-class Environment(TypedDict):
-    """Where a run executes."""
-
-    target: str
-    """Environment asked for."""
-    resolved: str
-    """Environment in use."""
-    workers: int
-    backend: str
-    """Communication backend, empty for one worker."""
-    devices: list[str]
-    """Device of each worker."""
-
-
-class Requirement(TypedDict):
-    """Outcome of a `--require`."""
-
-    text: str
-    split: str | None
-    """Split that it was judged on; null where no split has the metric."""
-    value: float | None
-    passed: bool
-
-
-class SkippedSamples(TypedDict):
-    """Samples that could not be read, for which others stood in."""
-
-    count: int
-    samples: list[list[str]]
-    """File or number and reason of each, at most 20."""
-
-
-class Baselines(TypedDict):
-    """Forecasts that need no network, beside that of the network."""
-
-    season: int
-    """Period of the series in steps; 0 where there is none."""
-    is_guessed: bool
-    """Whether the period was found in the data."""
-    scale: float
-    """Mean absolute difference of training values one season, or one step, apart: it divides errors for MASE."""
-    validation: NotRequired[Mapping[str, Mapping[str, float]]]
-    """RMSE, MAE and MASE by the name of the forecast."""
-    test: NotRequired[Mapping[str, Mapping[str, float]]]
-    network: Mapping[str, Mapping[str, float]]
-    """Skill, 1 - error / error of the best forecast, and MASE of the network by split."""
-
-
-class Result(TypedDict):
-    """Outcome of a run: the content of `result.json`."""
-
-    state: State
-    reason: str
-    """Why the run ended, in words."""
-    epochs: int
-    iterations: int
-    loss: float | None
-    """Training loss of the last iteration."""
-    metrics: Mapping[str, float]
-    """Training metrics of the last iteration."""
-    validation: Mapping[str, float]
-    """Loss and metrics of the kept network on the validation split; empty without one."""
-    test: Mapping[str, float]
-    """Loss and metrics of the kept network on the test split; empty without one."""
-    samples_per_second: float
-    time_shares: Mapping[str, float]
-    """Shares of the training time: data, communication, computing; NaN where not measured."""
-    held_back_by: str
-    """Bottleneck, in words."""
-    environment: Environment | Mapping[str, Any]
-    run_dir: str
-    project_sha256: str
-    """SHA-256 of the frozen copy of the project."""
-    seconds: float
-    """Duration of the training."""
-    baselines: NotRequired[Baselines]
-    """Of runs that forecast a time series."""
-    skipped_samples: NotRequired[SkippedSamples]
-    """With `data.bad_samples=skip`, where there were any."""
-    code: NotRequired[str]
-    """Cause of a failure, as in `error`."""
-    offer: NotRequired[str]
-    """Setting for `--set` with which the run may be resumed."""
-
-
-class ResultFile(Result):
-    """Outcome of a run, in `result.json`."""
-
-    sha256: NotRequired[str]
-    """Checksum of the other keys."""
-
-
-class Trained(Result):
-    """Outcome of a training in the foreground."""
-
-    requirements: list[Requirement]
-
-
-class Detached(TypedDict):
-    """A run that was started in the background."""
-
-    run_dir: str
-
-
-class Ended(TypedDict):
-    """A run that has ended."""
-
-    run_dir: str
-    state: State
-
-
-class Event(TypedDict):
-    """An event of a run; one object per event is printed."""
-
-    event: Mapping[str, Any]
-    """As in `events.jsonl` (schema `event`), with `time` in ISO 8601."""
-
-
-class Answer(TypedDict):
-    """What a run has done."""
-
-    request: str
-    value: float
-    iteration: int
-
-
-class Requests(TypedDict):
-    """A request to a run, with its answers; without one where the run waits without workers."""
-
-    run_dir: str
-    state: State
-    requests: list[Answer]
-
-
-class Change(TypedDict):
-    """Difference from the run before."""
-
-    option: str
-    before: str
-    after: str
-
-
-class Run(TypedDict):
-    """Summary of a run."""
-
-    run_dir: str
-    name: str
-    """Name of the project."""
-    state: State | Literal["damaged"]
-    created: str | None
-    """In ISO 8601."""
-    environment: str
-    project_path: str
-    project_id: str
-    number: int
-    """Number of the run within its project; 0 for runs of older versions."""
-    result: Mapping[str, Any] | None
-    """Content of `result.json`; null before the end."""
-    so_far: Mapping[str, Any]
-    """The same keys, as far as the event log has them."""
-    note: str
-    tags: list[str]
-    run_name: str
-    """Name that the user gave."""
-    title: str
-    """Name that is shown."""
-    options: Mapping[str, Any]
-    """Options that the run set, by path."""
-    network: str
-    """Fingerprint of the network."""
-    changes: list[Change]
-    silence: str
-    """Why its coordinator does not respond; empty where it does."""
-
-
-class DataPlace(TypedDict):
-    """A file or folder that data came from."""
-
-    option: str
-    path: str
-    files: int
-    bytes: int
-
-
-class RunData(TypedDict):
-    """Data of a run."""
-
-    source: str
-    places: list[DataPlace]
-    split: str
-    samples: Mapping[str, int]
-    """Number of samples by split."""
-    changes: list[str]
-    """What has changed since, in words."""
-    replaced: list[str]
-    """Changes with which the run was resumed."""
-
-
-class RunDescription(Run):
-    """Summary of a run, with its data."""
-
-    data: RunData | None
-    """Null for a run that has no record of it."""
-
-
-class Runs(TypedDict):
-    """Runs, newest first or as `--sort` says."""
-
-    runs: list[Run]
-
-
-class Note(TypedDict):
-    """Note of a run."""
-
-    run_dir: str
-    note: str
-
-
-class Tags(TypedDict):
-    """Tags of a run."""
-
-    run_dir: str
-    tags: list[str]
-
-
-class Deleted(TypedDict):
-    """Runs that are in the trash now."""
-
-    deleted: list[str]
-
-
-class Files(TypedDict):
-    """Files that were written."""
-
-    files: list[str]
 
 
 class LayerDifference(TypedDict):
@@ -303,39 +64,6 @@ class Exported(TypedDict):
     notes: list[str]
     code: str
     """Python program that loads the file and runs it."""
-
-
-class QueueEntry(TypedDict):
-    """A queued run."""
-
-    id: int
-    title: str
-    about: str
-    project_path: str
-    created: str | None
-    """In ISO 8601."""
-    order: float
-    after: str
-    """Folder of a run that has to end first."""
-    trust: bool
-    state: State | Literal["waiting", "refused"]
-    reason: str
-    run_dir: str
-    """Empty before the start."""
-    devices: list[str]
-
-
-class QueueEntries(TypedDict):
-    """Entries of the queue; of `queue run` those that have ended."""
-
-    entries: list[QueueEntry]
-
-
-class QueueList(QueueEntries):
-    """The queue."""
-
-    is_worked: bool
-    """Whether a process trains what waits."""
 
 
 class Evaluated(TypedDict):
@@ -473,10 +201,92 @@ class Predicted(TypedDict):
     predictions: list[Prediction]
 
 
-class Notified(TypedDict):
-    """Who is told when something ends."""
+class Reported(TypedDict):
+    """A report that was written."""
 
-    webhook_host: str
-    """Host of the user's webhook; empty where none is set."""
-    is_tested: bool
-    """Whether it has taken a test message now."""
+    path: str
+    run_dir: str
+    bytes: int
+    split: str
+    """The split that was evaluated; empty for other data, and without an evaluation."""
+    has_evaluation: bool
+    missing: str
+    """Why the report has no evaluation; empty where it has one, or none was asked for."""
+
+
+class RobustnessCurve(TypedDict):
+    """Scores of a network against the strength of a change of its inputs."""
+
+    kind: Literal["noise", "blur", "fgsm", "pgd"]
+    unit: Literal["share of the range", "pixels"]
+    strengths: list[float]
+    """0 first, for unchanged inputs. Of noise and blur the standard deviation, of attacks the largest change."""
+    values: list[float]
+
+
+class UnlikeTraining(TypedDict):
+    """Score of samples unlike the training data, whose score is low."""
+
+    score: Literal["max softmax", "energy"]
+    """Largest probability, or the logarithm of the sum of exponentials of the logits."""
+    threshold: float
+    kept_share: float
+    """Share of the validation samples above the threshold."""
+    samples: int
+    flagged_noise: float
+    """Share of inputs of even noise below the threshold."""
+    auroc: float
+    """Probability that a validation sample scores above an input of even noise."""
+
+
+class RobustnessResult(TypedDict):
+    """How a trained network answers when its inputs change."""
+
+    path: str
+    """The run's folder."""
+    format: int
+    weights: str
+    split: str
+    samples: int
+    output: str
+    metric: Literal["accuracy", "rmse"]
+    curves: list[RobustnessCurve]
+    unlike_training: list[UnlikeTraining]
+    """Empty for outputs without one class per sample, and without a validation split."""
+    notes: list[str]
+    stored: bool
+    cached: bool
+
+
+class PrunedNetwork(TypedDict):
+    """A network that was made smaller by an amount."""
+
+    amount: float
+    """Share of the weights that became zero, or of the channels of each layer that were removed; 0: as it was."""
+    loss: float
+    metrics: Mapping[str, float]
+    parameters: int
+    nonzero: int
+    """Weights that are not zero."""
+    flops: int
+    """Floating-point operations per sample."""
+    bytes: int
+    """Size of the weights."""
+    milliseconds: float
+    """Shortest time per batch on the CPU."""
+    batch: int
+
+
+class PruneResult(TypedDict):
+    """What pruning costs and brings."""
+
+    run_dir: str
+    structured: bool
+    split: str
+    """Split that the metrics are measured on."""
+    rows: list[PrunedNetwork]
+    """By amount, 0 first."""
+    notes: list[str]
+    """Layers that keep all channels, and why."""
+    project: str
+    """Project that was written; empty without one."""

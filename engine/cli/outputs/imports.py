@@ -1,7 +1,65 @@
-"""What commands about weights print with `--json`: see `engine.cli.outputs`."""
+"""What commands about imported networks and weights to start from print with `--json`."""
 
 from collections.abc import Mapping
 from typing import Literal, NotRequired, TypedDict
+
+
+class ImportedOperator(TypedDict):
+    """Operators of one name in an imported file, and how many of them became layers, were computed at import, were not
+    needed, or are kept as they are."""
+
+    operator: str
+    count: int
+    lifted: int
+    folded: int
+    removed: int
+    opaque: int
+    layers: Mapping[str, int]
+    """Number of layers that they became, by label."""
+
+
+class ImportedInput(TypedDict):
+    """Input layer of an imported network."""
+
+    name: str
+    sizes: str
+
+
+class ImportedOutput(TypedDict):
+    """Output of an imported network, compared with the original on random inputs."""
+
+    name: str
+    difference: float | None
+    """Largest difference; null where it is infinite."""
+    spread: float | None
+    """Standard deviation of the original's values."""
+    agrees: bool
+    """Whether the difference is at most 1e-4 of the spread."""
+    layer: str
+    """Layer that gives it, or the block that it is in."""
+
+
+class Imported(TypedDict):
+    """An imported network."""
+
+    source: str
+    project: str
+    kind: str
+    layers: int
+    parameters: int
+    weights: str | None
+    constants: str | None
+    """File with the numbers of operators that are kept as they are; null where there is none."""
+    producer: str
+    opset: int
+    operators: list[ImportedOperator]
+    inputs: list[ImportedInput]
+    agrees: bool
+    """Whether all outputs were compared and agree."""
+    samples: int
+    outputs: list[ImportedOutput]
+    warnings: list[str]
+    notes: list[str]
 
 
 class WeightedLayer(TypedDict):

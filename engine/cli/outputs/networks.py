@@ -1,0 +1,137 @@
+"""What commands about projects and their networks print with `--json`."""
+
+from collections.abc import Mapping
+from typing import Literal, NotRequired, TypedDict
+
+
+class Problem(TypedDict):
+    """Problem of a project."""
+
+    severity: Literal["error", "warning", "note"]
+    layer: str
+    """Name of the layer, empty for the whole network or an option; `block/layer` inside a block."""
+    field: str
+    """Field of the layer, or path of the option."""
+    message: str
+
+
+class LayerRow(TypedDict):
+    """A layer, with sizes that are null where they are unknown."""
+
+    name: str
+    type: str
+    output: list[int | str] | None
+    """Sizes of the first output without the batch; a text is a symbol."""
+    parameters: int | None
+    flops: int | None
+    """Floating-point operations per sample; a multiply-add counts two."""
+    activation_bytes: int | None
+    repeat: NotRequired[int]
+    stage: NotRequired[int]
+    """Stage of a pipeline, from 1."""
+
+
+class UnreadableProject(TypedDict):
+    """A project among several that cannot be read."""
+
+    path: str
+    problems: list[Problem]
+
+
+class Check(TypedDict):
+    """Problems, sizes and costs of one project."""
+
+    path: str
+    problems: list[Problem]
+    layers: list[LayerRow]
+    parameters: int
+    flops: int
+    memory_bytes: int
+    """Estimated memory of a training step."""
+
+
+class Checks(TypedDict):
+    """Several projects."""
+
+    projects: list[Check | UnreadableProject]
+
+
+class Difference(TypedDict):
+    """Difference between two projects."""
+
+    kind: str
+    name: str
+    before: str
+    after: str
+
+
+class DataComparison(TypedDict):
+    """Whether two runs had the same data."""
+
+    equal: bool | None
+    """Null where a run has no record of its data."""
+    differences: list[str]
+
+
+class Compare(TypedDict):
+    """Differences between two projects, or the projects of two runs."""
+
+    equal: bool
+    counts: Mapping[str, int]
+    """Number of differences by kind."""
+    differences: list[Difference]
+    data: NotRequired[DataComparison]
+    """Of two runs."""
+
+
+class Picture(TypedDict):
+    """A picture of a network."""
+
+    path: str
+    width: int
+    """In pixels; in units of the canvas for SVG."""
+    height: int
+    bytes: int
+
+
+class New(TypedDict):
+    """A copy of an example or template, or a project made for data."""
+
+    path: str
+    name: str
+    kind: Literal["example", "template", "made"]
+    data: NotRequired[str]
+    """What the data was taken as, and why."""
+
+
+class Template(TypedDict):
+    """An example or template."""
+
+    name: str
+    kind: Literal["example", "template"]
+    title: str
+    description: str
+
+
+class Templates(TypedDict):
+    """All examples and templates."""
+
+    templates: list[Template]
+
+
+class Option(TypedDict):
+    """Declaration of an option."""
+
+    default: str
+    takes: str
+    """Valid values, in words."""
+    unit: str
+    help: str
+    choices: NotRequired[Mapping[str, str]]
+    """Choices with their descriptions."""
+
+
+class Options(TypedDict):
+    """Options by their path, as `--set` takes it."""
+
+    options: Mapping[str, Option]
