@@ -362,25 +362,6 @@ def test_nodes_of_layers_that_are_functions_have_their_names_too(tmp_path: Path)
     assert {name.partition("/")[0] for name in nodes} <= network.by_name.keys()
 
 
-@pytest.mark.parity
-@pytest.mark.timeout(1800)
-def test_weights_of_over_2_gb_lie_beside_the_file(tmp_path: Path) -> None:
-    """Takes 13 GB of memory. The suite has the same with a lower limit."""
-    network = chain(
-        layer("feature_input", channels=23_200, normalization="none"), layer("fully_connected", outputs=23_200)
-    )
-    module = build(network, analyse(network)).eval()
-    with torch.no_grad():
-        for parameter in module.parameters():
-            parameter.uniform_(-0.01, 0.01)
-    to = tmp_path / "big.onnx"
-    done = export_onnx(network, module.state_dict(), to, facts=None, samples=None)
-    assert done.notes == ()
-    assert (tmp_path / "big.onnx.data").stat().st_size > 2**31
-    assert to.stat().st_size < 10_000
-    (tmp_path / "big.onnx.data").unlink()
-
-
 def test_the_operators_of_the_exporter_are_read_once_per_process(tmp_path: Path) -> None:
     """Reading them takes longer than the export of a small network. Each export has a table of its own."""
     network = chain(layer("feature_input", channels=2, normalization="none"), layer("relu"))
