@@ -1,6 +1,7 @@
 """Hostile files from real ones: bytes changed at random, JSON and zip files changed where it hurts. All from a seed."""
 
 import contextlib
+import copy
 import io
 import json
 import pickle
@@ -64,6 +65,9 @@ def hostile_value(generator: random.Random) -> Any:
     )
 
 
+MOST_PLACES = 5_000
+
+
 def _places(value: Any) -> list[tuple[Any, Any]]:
     """Every container in a JSON value with each of its keys."""
     found: list[tuple[Any, Any]] = []
@@ -83,6 +87,8 @@ def mutated_value(generator: random.Random, value: Any) -> Any:
         places = _places(value)
         if not places or generator.random() < 0.01:
             return hostile_value(generator)
+        if len(places) > MOST_PLACES:  # parts that are repeated again and again take all memory
+            return value
         inside, key = generator.choice(places)
         match generator.randrange(7):
             case 0 | 1 | 2:
@@ -92,7 +98,8 @@ def mutated_value(generator: random.Random, value: Any) -> Any:
             case 4 if isinstance(inside, dict):
                 inside[generator.choice([*TEXTS, *map(str, inside)])] = inside.pop(key)
             case 4 | 5 if isinstance(inside, list):
-                inside[key:key] = [inside[key]] * generator.choice([1, 2, 300])
+                with contextlib.suppress(RecursionError):
+                    inside[key:key] = [copy.deepcopy(inside[key]) for _ in range(generator.choice([1, 2, 300]))]
             case _:
                 other, name = generator.choice(places)
                 with contextlib.suppress(RecursionError, ValueError):  # parts in each other, more deeply each time
