@@ -215,17 +215,13 @@ class Hosts:
     folder: Path
     prefix: str
 
-    def ip(self, *words: str) -> None:
-        """Run `ip`."""
-        subprocess.run(["ip", *words], check=True, capture_output=True, env={**os.environ, "PATH": PATH})
-
     def unplug(self, number: int) -> None:
         """Cut the network of a host."""
-        self.ip("link", "set", f"{self.prefix}{number}", "down")
+        ip("link", "set", f"{self.prefix}{number}", "down")
 
     def plug(self, number: int) -> None:
         """Connect the network of a host again."""
-        self.ip("link", "set", f"{self.prefix}{number}", "up")
+        ip("link", "set", f"{self.prefix}{number}", "up")
 
     def agents(self, number: int) -> list[int]:
         """Return the process ids of the agents on a host, each before the workers that it has started."""
@@ -241,27 +237,40 @@ def _is_agent(pid: str) -> bool:
     return False
 
 
+def ip(*words: str) -> None:
+    """Run `ip`, which needs root for what it changes."""
+    subprocess.run(["ip", *words], check=True, capture_output=True, env={**os.environ, "PATH": PATH})
+
+
+@contextlib.contextmanager
+def namespaces(prefix: str, network: str, count: int = 2) -> Iterator[list[str]]:
+    """Make network namespaces, PREFIX1 to PREFIXn, and return their names. Their addresses are NETWORK.1 to NETWORK.n;
+    a bridge joins them, and this machine as NETWORK.254. Raises `CalledProcessError` or `OSError` where it may not."""
+    with contextlib.ExitStack() as stack:
+        bridge = f"{prefix}b"
+        ip("link", "add", bridge, "type", "bridge")
+        stack.callback(ip, "link", "delete", bridge)
+        ip("address", "add", f"{network}.254/24", "dev", bridge)
+        ip("link", "set", bridge, "up")
+        names = [f"{prefix}{number}" for number in range(1, count + 1)]
+        for number, name in enumerate(names, 1):
+            ip("netns", "add", name)
+            stack.callback(ip, "netns", "delete", name)
+            ip("link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", name)
+            ip("link", "set", name, "master", bridge, "up")
+            ip("-n", name, "address", "add", f"{network}.{number}/24", "dev", "eth0")
+            ip("-n", name, "link", "set", "eth0", "up")
+            ip("-n", name, "link", "set", "lo", "up")
+        yield names
+
+
 @contextlib.contextmanager
 def hosts_in_namespaces(folder: Path, count: int = 2) -> Iterator[Hosts]:
     """Make hosts with a network of their own, joined by a bridge that this machine is at, too. Needs root."""
-    prefix = f"nw{os.getpid() % 100_000}n"
-    bridge, network = f"nw{os.getpid() % 100_000}b", f"10.{os.getpid() % 200 + 20}.{os.getpid() // 200 % 250}"
-    hosts = Hosts(folder, prefix)
-    with contextlib.ExitStack() as stack:
-        stack.callback(hosts.ip, "link", "delete", bridge)
-        hosts.ip("link", "add", bridge, "type", "bridge")
-        hosts.ip("address", "add", f"{network}.254/24", "dev", bridge)
-        hosts.ip("link", "set", bridge, "up")
-        for number in range(1, count + 1):
-            name = f"{prefix}{number}"
-            stack.callback(hosts.ip, "netns", "delete", name)
-            hosts.ip("netns", "add", name)
-            hosts.ip("link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", name)
-            hosts.ip("link", "set", name, "master", bridge, "up")
-            hosts.ip("-n", name, "address", "add", f"{network}.{number}/24", "dev", "eth0")
-            hosts.ip("-n", name, "link", "set", "eth0", "up")
-            hosts.ip("-n", name, "link", "set", "lo", "up")
+    prefix, network = f"nw{os.getpid() % 100_000}n", f"10.{os.getpid() % 200 + 20}.{os.getpid() // 200 % 250}"
+    with namespaces(prefix, network, count) as names, contextlib.ExitStack() as stack:
+        for number, name in enumerate(names, 1):
             inside = ("ip", "netns", "exec", name, "unshare", "--uts", "sh", "-c")
             start = f'hostname node{number}; exec "$0" "$@"'
             stack.enter_context(ssh_server(folder, f"node{number}", f"{network}.{number}", 22, *inside, start))
-        yield hosts
+        yield Hosts(folder, prefix)

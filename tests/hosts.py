@@ -4,6 +4,7 @@ Where the tests may make network namespaces (as root), each host is one, with pr
 that nothing but TCP joins its workers to those of the other. Elsewhere both are this machine, over loopback.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 
 from engine.cluster.profile_file import save_profile
 from engine.cluster.profiles import ClusterProfile
+from tests.clusters import namespaces
 from tests.runs import ROOT
 
 SSH = """#!/bin/sh
@@ -26,7 +28,7 @@ echo $$ > "agent-$host"
 export PYTHONPATH={root}
 {enter} sh -c "exec $command"
 """
-INSIDE = 'exec ip netns exec "{name}-${{host##*.}}" unshare --pid --fork --kill-child --mount-proc'
+INSIDE = 'exec ip netns exec "{name}${{host##*.}}" unshare --pid --fork --kill-child --mount-proc'
 
 
 class Hosts:
@@ -54,37 +56,19 @@ class Hosts:
         (self.folder / f"down-{address}").unlink()
 
 
-def _ip(words: str) -> None:
-    subprocess.run(["ip", *words.split()], check=True, capture_output=True)
-
-
 NET = f"10.77.{os.getpid() % 250}"
 
 
 @pytest.fixture(scope="session")
 def networks() -> Iterator[str]:
-    """The name of two network namespaces, NAME-1 and NAME-2, that a bridge joins; empty where none may be made."""
-    name = f"nw{os.getpid()}"
-    try:
-        _ip(f"link add {name} type bridge")
-    except (OSError, subprocess.CalledProcessError):
-        yield ""
-        return
-    try:
-        _ip(f"addr add {NET}.254/24 dev {name}")
-        _ip(f"link set {name} up")
-        for number in ("1", "2"):
-            _ip(f"netns add {name}-{number}")
-            _ip(f"link add {name}-{number} type veth peer name eth0 netns {name}-{number}")
-            _ip(f"link set {name}-{number} master {name} up")
-            _ip(f"-n {name}-{number} addr add {NET}.{number}/24 dev eth0")
-            _ip(f"-n {name}-{number} link set eth0 up")
-            _ip(f"-n {name}-{number} link set lo up")
-        yield name
-    finally:
-        for number in ("1", "2"):
-            subprocess.run(["ip", "netns", "del", f"{name}-{number}"], capture_output=True)
-        _ip(f"link del {name}")
+    """What the names of two network namespaces begin with, before 1 and 2; empty where none may be made."""
+    prefix = f"nw{os.getpid()}h"
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(namespaces(prefix, NET))
+        except (OSError, subprocess.CalledProcessError):
+            prefix = ""
+        yield prefix
 
 
 @pytest.fixture
