@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from engine.cli.outputs import OUTPUTS
+from engine.cli.outputs.commands import OUTPUTS
 from engine.cli.schema import document
 
 ANNOTATIONS = {"$schema", "$defs", "title", "description", "default", "if", "then"}

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from engine.cli.commands import Commands
-from engine.cli.outputs import OUTPUTS, Error
+from engine.cli.outputs.commands import OUTPUTS, Error
 from engine.cli.outputs.runs import ResultFile
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, UserError, did_you_mean

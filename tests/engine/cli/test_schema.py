@@ -11,7 +11,7 @@ import pytest
 
 from engine.cli.commands import parser
 from engine.cli.main import main
-from engine.cli.outputs import OUTPUTS
+from engine.cli.outputs.commands import OUTPUTS
 from engine.cli.schema import FILES, document, generated
 from engine.core.files import ROOT
 from engine.core.json_schema import schema_of

@@ -1,0 +1,144 @@
+"""What each command prints with `--json`, and its errors.
+
+The JSON Schema and the tables of the documentation are generated from here (`engine.cli.schema`).
+"""
+
+from collections.abc import Mapping
+from typing import Any, NotRequired, TypedDict
+
+from engine.cli.outputs.clusters import (
+    ExportedProfile,
+    Fetched,
+    ImportedProfiles,
+    Jobs,
+    ProfileList,
+    ValidatedStage,
+    Validation,
+)
+from engine.cli.outputs.clusters import Profile as ClusterProfile
+from engine.cli.outputs.data import DataCheck, DataDescription
+from engine.cli.outputs.experiments import (
+    AskedExperiment,
+    BestTrial,
+    Experiment,
+    ExperimentReport,
+    Experiments,
+    Importance,
+    StartedExperiment,
+)
+from engine.cli.outputs.imports import FetchedWeights, Imported, PublishedFiles, Transferred, WeightsMatch
+from engine.cli.outputs.machine import Advice, Devices, LargestBatch, Measure, Profile
+from engine.cli.outputs.networks import Check, Checks, Compare, New, Options, Picture, Templates
+from engine.cli.outputs.runs import (
+    Deleted,
+    Detached,
+    Ended,
+    Event,
+    Files,
+    Note,
+    Notified,
+    QueueEntries,
+    QueueEntry,
+    QueueList,
+    Requests,
+    RunDescription,
+    Runs,
+    Tags,
+    Trained,
+)
+from engine.cli.outputs.trained import (
+    Evaluated,
+    Explained,
+    Exported,
+    Predicted,
+    PruneResult,
+    Reported,
+    RobustnessResult,
+    RunsCompared,
+)
+
+
+class Error(TypedDict):
+    """Why the exit code is not 0."""
+
+    code: str
+    """Word that tells errors apart, as listed in docs/command-line.md."""
+    message: str
+    """What is shown on standard error."""
+    hint: NotRequired[str]
+    """The way out, with which the message ends; left out where none is known."""
+    data: NotRequired[Mapping[str, Any]]
+    """What belongs to the error besides: `layers` of an export that gives other numbers than torch."""
+
+
+OUTPUTS: Mapping[str, tuple[type, ...]] = {
+    "new": (New,),
+    "templates": (Templates,),
+    "data inspect": (DataDescription,),
+    "data check": (DataCheck,),
+    "check": (Check, Checks),
+    "import": (Imported,),
+    "options": (Options,),
+    "weights match": (WeightsMatch,),
+    "weights list": (PublishedFiles,),
+    "weights fetch": (FetchedWeights,),
+    "transfer": (Transferred,),
+    "compare": (Compare,),
+    "draw": (Picture,),
+    "measure": (Measure,),
+    "train": (Trained, Detached),
+    "resume": (Trained, Detached, Requests),
+    "experiment run": (Experiment, StartedExperiment),
+    "experiment status": (Experiment,),
+    "experiment list": (Experiments,),
+    "experiment best": (BestTrial,),
+    "experiment append": (AskedExperiment,),
+    "experiment again": (AskedExperiment,),
+    "experiment stop": (AskedExperiment,),
+    "experiment export": (Files,),
+    "experiment importance": (Importance,),
+    "experiment report": (ExperimentReport,),
+    "queue add": (QueueEntry,),
+    "queue list": (QueueList,),
+    "queue run": (QueueEntries,),
+    "queue start": (QueueEntries,),
+    "queue move": (QueueEntries,),
+    "queue remove": (QueueEntries,),
+    "cluster list": (ProfileList,),
+    "cluster add": (ClusterProfile,),
+    "cluster edit": (ClusterProfile,),
+    "cluster default": (ProfileList,),
+    "cluster validate": (ValidatedStage, Validation),
+    "cluster install": (ClusterProfile,),
+    "cluster remove": (ProfileList,),
+    "cluster import": (ImportedProfiles,),
+    "cluster export": (ExportedProfile,),
+    "jobs": (Jobs,),
+    "fetch": (Fetched,),
+    "devices": (Devices,),
+    "advise": (Advice,),
+    "largest-batch": (LargestBatch,),
+    "profile": (Profile,),
+    "follow": (Event, Ended),
+    "stop": (Ended,),
+    "pause": (Requests,),
+    "checkpoint": (Requests,),
+    "validate": (Requests,),
+    "set": (Requests,),
+    "watch": (Requests,),
+    "runs": (Runs,),
+    "show": (RunDescription,),
+    "note": (Note,),
+    "tag": (Tags,),
+    "delete": (Deleted,),
+    "curves": (Files,),
+    "export": (Exported,),
+    "evaluate": (Evaluated, RunsCompared),
+    "report": (Reported,),
+    "predict": (Predicted,),
+    "explain": (Explained,),
+    "notify": (Notified,),
+    "prune": (PruneResult,),
+    "robustness": (RobustnessResult,),
+}
+"""What each command prints, beside `schema_version`, `command` and, where it fails, `error`."""
