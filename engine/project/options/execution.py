@@ -100,12 +100,12 @@ class CheckpointOptions(Record):
         torch="none",
     )
     checkpoint_frequency = Int(
-        60,
+        lambda options: 1 if options.checkpoint_unit == "epochs" else 60,
         low=1,
         high=100_000_000,
         group="Checkpoints",
-        help="Units between two checkpoints. Default 60. Another one is saved at the end. Has no effect with the "
-        "unit auto",
+        help="Units between two checkpoints. Default 60, or 1 epoch. Another one is saved at the end. Has no effect "
+        "with the unit auto",
         matlab="CheckpointFrequency",
         torch="none",
         visible_when=lambda options: options.checkpoint_unit not in ("auto", "never"),

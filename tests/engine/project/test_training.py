@@ -68,3 +68,10 @@ def test_a_solver_that_compares_losses_computes_with_all_digits_unless_asked() -
         "lm": "fp32",
     }
     assert TrainingOptions(solver="lbfgs", precision="fp64").fitting_precision == "fp64"
+
+
+def test_checkpoints_by_epoch_are_saved_after_each_one() -> None:
+    """As in MATLAB, whose unit is the epoch and whose frequency is 1."""
+    assert TrainingOptions(checkpoint_unit="epochs").checkpoint_frequency == 1
+    assert TrainingOptions(checkpoint_unit="seconds").checkpoint_frequency == 60
+    assert TrainingOptions(checkpoint_unit="epochs", checkpoint_frequency=5).checkpoint_frequency == 5
