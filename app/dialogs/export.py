@@ -376,14 +376,22 @@ class ExportDialog(QDialog):
         self._fit_height()
 
     def _fit_height(self, *, shrinks: bool = False) -> None:
-        """Let the dialog grow to what it shows; with `shrinks` also shrink, unless the user made it larger."""
+        """Let the dialog grow to what it shows, up to the screen and within it; with `shrinks` also shrink, unless the
+        user made it larger."""
         if (layout := self.layout()) is None:
             return
         layout.activate()
-        height = layout.totalSizeHint().height()
-        if height > self.height() or (shrinks and self.height() <= self._fitted):
+        room = self.screen().availableGeometry()
+        border = self.frameGeometry().height() - self.height()
+        wanted = layout.totalSizeHint().height()
+        height = min(wanted, room.height() - border)
+        is_ours = self.height() <= max(self._fitted, layout.totalMinimumSize().height())
+        if height > self.height() or (shrinks and is_ours):
             self.resize(self.width(), height)
-            self._fitted = self.height()
+            self._fitted = max(wanted, self.height())
+        below = self.frameGeometry().bottom() - room.bottom()
+        if self.isVisible() and below > 0:
+            self.move(self.x(), max(room.top(), self.y() - below))
 
     def _follow_content(self) -> None:
         """Fit the height to the options that are shown."""

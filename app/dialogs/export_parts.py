@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QButtonGroup,
@@ -22,7 +22,7 @@ from designer.forms.form import Form
 from engine.project.export_options import CHECK, CONTENT, NUMBERS, SHAPES, OnnxOptions, flag
 from engine.project.export_report import layer_rows, measured_rows
 
-MOST_ROWS = 8
+MOST_ROWS, LEAST_ROWS = 8, 3
 """Number of rows that a table shows without scrolling."""
 MOST_NAMES = 12
 """Number of class names that are shown."""
@@ -110,6 +110,7 @@ class ReportTable(QTableWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._layers: list[str] = []
+        self._wanted = 0
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setShowGrid(False)
@@ -159,10 +160,17 @@ class ReportTable(QTableWidget):
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.resizeRowsToContents()
-        height = self.horizontalHeader().sizeHint().height() + 2 * self.frameWidth() + 2
-        height += sum(self.rowHeight(line) for line in range(min(len(body), MOST_ROWS)))
-        self.setFixedHeight(height)
+        heights = [self.rowHeight(line) for line in range(min(len(body), MOST_ROWS))]
+        start = self.horizontalHeader().sizeHint().height() + 2 * self.frameWidth() + 2
+        self._wanted = start + sum(heights)
+        self.setMinimumHeight(start + sum(heights[:LEAST_ROWS]))
+        self.setMaximumHeight(self._wanted)
+        self.updateGeometry()
         self.show()
+
+    def sizeHint(self) -> QSize:
+        """Ask for room for all rows, up to a number of them; fewer are shown on a small screen."""
+        return QSize(super().sizeHint().width(), self._wanted)
 
     def _on_clicked(self, line: int, _: int) -> None:
         if line < len(self._layers):

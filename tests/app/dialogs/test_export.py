@@ -100,6 +100,15 @@ def test_differences_layer_by_layer_are_shown_and_a_click_names_the_layer(qtbot,
     assert chosen.args == ["stage/conv_2"]
 
 
+def test_a_long_report_leaves_the_buttons_on_the_screen(qtbot, tmp_path: Path) -> None:
+    dialog = make(qtbot, Project(NET), tmp_path / "net.onnx")
+    row = {"difference": 1.0, "relative": 1.0, "agrees": False, "is_first": False, "absorbed": []}
+    dialog.report.show_layers([{"layer": f"conv_{number}", **row} for number in range(40)])
+    dialog._on_failed("The network gives other numbers than torch. " * 3)
+    room = dialog.screen().availableGeometry()
+    assert room.contains(dialog.frameGeometry())
+
+
 def test_the_folder_of_the_file_is_opened(qtbot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
 
