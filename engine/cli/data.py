@@ -19,7 +19,7 @@ from engine.project.dataset_info import SPLITS, DatasetInfo
 from engine.project.file import SUFFIX
 from engine.project.project import Project, set_option
 from engine.project.sources.guess import guesses, names_shards, not_understood, with_guess
-from engine.project.sources.urls import is_remote, without_secrets
+from engine.project.sources.urls import is_remote, without_file_scheme, without_secrets
 from engine.runs.folder import origin
 
 MOST_SHOWN = 5
@@ -49,7 +49,7 @@ def register(commands: Commands) -> None:
     ):
         subcommand = subcommands.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
         where = "a project (*.netwright), a file or folder of data, or a URL of shards"
-        subcommand.add_argument("path", metavar="PROJECT|FILE|FOLDER", help=where)
+        subcommand.add_argument("path", type=without_file_scheme, metavar="PROJECT|FILE|FOLDER", help=where)
         subcommand.add_argument(
             "--set",
             dest="settings",

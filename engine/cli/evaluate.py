@@ -20,7 +20,7 @@ from engine.project.file import load
 from engine.project.options.metrics import in_a_line, is_share
 from engine.project.project import Project, set_option
 from engine.project.sources.guess import guesses, names_shards
-from engine.project.sources.urls import is_remote
+from engine.project.sources.urls import is_remote, without_file_scheme
 from engine.runs.folder import open_run
 
 if TYPE_CHECKING:
@@ -43,7 +43,13 @@ def register(commands: Commands) -> None:
     command.add_argument("run_dir", type=Path, metavar="RUN", help="the folder of a run")
     help = "split of the run's own data (default: test, else validation)"
     command.add_argument("--split", choices=SPLITS, default="", help=help)
-    command.add_argument("--data", default="", metavar="SOURCE", help="other data: a file, a folder or a URL of shards")
+    command.add_argument(
+        "--data",
+        type=without_file_scheme,
+        default="",
+        metavar="SOURCE",
+        help="other data: a file, a folder or a URL of shards",
+    )
     command.add_argument(
         "--set",
         dest="settings",

@@ -17,7 +17,7 @@ from engine.project.data import DataOptions
 from engine.project.file import SUFFIX, load, save
 from engine.project.project import Project
 from engine.project.sources.guess import with_guessed_source
-from engine.project.sources.urls import is_remote, without_secrets
+from engine.project.sources.urls import is_remote, without_file_scheme, without_secrets
 from engine.project.starter import starter
 from engine.runs.create import SHIPPED
 
@@ -54,7 +54,7 @@ def register(commands: Commands) -> None:
     where = "folder for the copy; default: the current one; it is made if it does not exist"
     command.add_argument("folder", type=Path, nargs="?", default=Path(), metavar="DIR", help=where)
     data = "file, folder or URL with data to learn from; its kind is guessed, and said"
-    command.add_argument("--data", metavar="PATH", help=data)
+    command.add_argument("--data", type=without_file_scheme, metavar="PATH", help=data)
     add_json(command)
     command.set_defaults(run=run_new)
     text = "List the examples and templates that `netwright-engine new` copies."

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from engine.core.errors import FieldError
 
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+DRIVE = re.compile(r"/[A-Za-z]:/")
+"""Start of the path of a URL that names a drive of Windows."""
 PROTOCOLS = ("http", "https", "s3", "gs", "abfs", "hdfs", "sftp", "memory", "file")
 """Protocols of files and folders; all but http, https and file are read by fsspec."""
 WITH_USER = frozenset({"abfs", "sftp", "hdfs"})
@@ -26,6 +28,15 @@ def is_remote(place: str) -> bool:
     """Return whether a place is a URL that is read over the network."""
     scheme = SCHEME.match(place)
     return scheme is not None and scheme[1].lower() != "file"
+
+
+def without_file_scheme(place: str) -> str:
+    """Return a `file://` URL, as file managers and browsers copy it, as the path that it is; other places unchanged."""
+    scheme = SCHEME.match(place)
+    if scheme is None or scheme[1].lower() != "file":
+        return place
+    path = unquote(urlsplit(place).path)
+    return path[1:] if DRIVE.match(path) else path
 
 
 def url_problems(name: str, place: str, protocols: tuple[str, ...], what: str) -> Iterator[FieldError]:

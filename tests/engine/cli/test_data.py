@@ -7,8 +7,9 @@ import pytest
 
 from engine.cli.main import main
 from engine.project.data import DataOptions
-from engine.project.file import save
+from engine.project.file import load, save
 from engine.project.project import Project
+from engine.project.sources.urls import without_file_scheme
 
 
 @pytest.fixture
@@ -25,6 +26,18 @@ def test_a_file_is_described_with_the_reason_for_its_kind(table: Path, capsys: p
     assert "taken as that because: The first line names 3 columns" in out
     assert "samples: 60 (training 42, validation 9, test 9)" in out
     assert "target y: 2 classes" in out
+
+
+def test_a_file_url_is_the_path_that_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As a file manager copies it."""
+    path = tmp_path / "a table.csv"
+    path.write_text("a,y\n" + "".join(f"{i},{'x' if i % 3 else 'z'}\n" for i in range(60)))
+    assert main(["data", "inspect", path.as_uri()]) == 0
+    assert "samples: 60" in capsys.readouterr().out
+    assert main(["new", "digits", str(tmp_path), "--data", path.as_uri()]) == 0
+    assert load(tmp_path / "digits.netwright").project.data.path == "a table.csv"
+    assert without_file_scheme("file:///C:/a%20b.csv") == "C:/a b.csv"
+    assert without_file_scheme("https://host/a.csv") == "https://host/a.csv"
 
 
 def test_a_project_as_json_with_another_value(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
