@@ -52,8 +52,7 @@ faults: setup
 	$(TESTS) -m faults -rP tests/faults $(PYTEST_ARGS)
 
 cluster: setup
-	$(TESTS) -m cluster $(PYTEST_ARGS) tests/system/test_ray.py tests/system/test_ray_experiments.py \
-		tests/system/test_cluster_jobs.py tests/system/test_two_hosts.py tests/system/test_cluster_hosts.py
+	$(TESTS) -m cluster $(PYTEST_ARGS) tests/system
 
 gpu: setup
 	$(TESTS) -m gpu $(PYTEST_ARGS)
