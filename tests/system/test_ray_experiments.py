@@ -148,7 +148,8 @@ def has_trial(node: psutil.Process, path: Path) -> bool:
 def test_a_lost_node_changes_nothing(tmp_path: Path, here: ExperimentFolder) -> None:
     """The last test: the cluster has one node then."""
     path = project_file(tmp_path / "ray", trials=8, epochs=60)
-    with experiment(path, *ON_RAY, "--set", "experiment.at_once=8") as process:
+    save_profile(find_profile("ray").replace(cores_per_worker=5), replacing="ray")  # a trial per node
+    with experiment(path, *ON_RAY) as process:
         node = raylets()[-1]
         wait_until(lambda: has_trial(node, path), "the second node has no trial", PATIENCE_S)
         for each in [node, *node.children(recursive=True)]:
