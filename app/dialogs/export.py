@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QUrl, Signal
+from PySide6.QtCore import QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 
 from app import messages
 from app.dialogs.export_parts import (
+    ContentArea,
     ReportTable,
     agreement,
     choice_row,
@@ -66,6 +67,8 @@ WEIGHTS = {
 }
 RESULT, FRESH, OTHER = 0, 1, 2
 """Ids of the buttons that choose weights: those that a run names as its result, initial ones, and the run's others."""
+TITLE_BAR = 40
+"""Height that is left for the title bar, in pixels: what the desktop adds is known only after a while."""
 
 
 class ExportDialog(QDialog):
@@ -97,8 +100,14 @@ class ExportDialog(QDialog):
         """Height that the dialog took by itself."""
         self.setWindowTitle("Export network")
         self.setMinimumWidth(660)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 20, 20, 16)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 16)
+        outer.setSpacing(12)
+        body = QWidget()
+        self.area = ContentArea(body)
+        outer.addWidget(self.area, 1)
+        column = QVBoxLayout(body)
+        column.setContentsMargins(20, 20, 20, 0)
         column.setSpacing(12)
         column.addWidget(section_label("FORMAT"))
         self.formats = QButtonGroup(self)
@@ -129,7 +138,7 @@ class ExportDialog(QDialog):
         self.report.layer_chosen.connect(self.layer_chosen)
         column.addWidget(self.report)
         column.addStretch(1)
-        column.addLayout(self._buttons())
+        outer.addLayout(self._buttons())
         self.formats.idClicked.connect(self._follow_format)
         self.sources.idClicked.connect(self._show_inputs)
         self.formats.button(0).setChecked(True)
@@ -205,6 +214,7 @@ class ExportDialog(QDialog):
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
+        row.setContentsMargins(20, 0, 20, 0)
         self.copy_button = QPushButton("Copy code that runs it")
         self.copy_button.setToolTip("A Python program that loads the file, feeds it a sample and prints the result")
         self.copy_button.clicked.connect(self._copy_code)
@@ -363,6 +373,11 @@ class ExportDialog(QDialog):
         self._command = None
         self._remove_copy()
         self._say(text, role)
+        QTimer.singleShot(0, self, self._scroll_to_outcome)  # once all has its size
+
+    def _scroll_to_outcome(self) -> None:
+        for shown in (self.report, self.outcome):
+            self.area.ensureWidgetVisible(shown)
 
     def _say(self, text: str, role: str) -> None:
         theme.mark(self.outcome, "role", role)
@@ -381,14 +396,14 @@ class ExportDialog(QDialog):
         if (layout := self.layout()) is None:
             return
         layout.activate()
+        self.area.updateGeometry()
         room = self.screen().availableGeometry()
-        border = self.frameGeometry().height() - self.height()
+        border = max(TITLE_BAR, self.frameGeometry().height() - self.height())
         wanted = layout.totalSizeHint().height()
         height = min(wanted, room.height() - border)
-        is_ours = self.height() <= max(self._fitted, layout.totalMinimumSize().height())
-        if height > self.height() or (shrinks and is_ours):
+        if height > self.height() or (shrinks and self.height() <= self._fitted):
             self.resize(self.width(), height)
-            self._fitted = max(wanted, self.height())
+            self._fitted = self.height()
         below = self.frameGeometry().bottom() - room.bottom()
         if self.isVisible() and below > 0:
             self.move(self.x(), max(room.top(), self.y() - below))

@@ -8,10 +8,12 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QButtonGroup,
+    QFrame,
     QHBoxLayout,
     QHeaderView,
     QLabel,
     QRadioButton,
+    QScrollArea,
     QTableWidget,
     QTableWidgetItem,
     QWidget,
@@ -22,7 +24,7 @@ from designer.forms.form import Form
 from engine.project.export_options import CHECK, CONTENT, NUMBERS, SHAPES, OnnxOptions, flag
 from engine.project.export_report import layer_rows, measured_rows
 
-MOST_ROWS, LEAST_ROWS = 8, 3
+MOST_ROWS = 8
 """Number of rows that a table shows without scrolling."""
 MOST_NAMES = 12
 """Number of class names that are shown."""
@@ -101,6 +103,25 @@ def training_files(target: Path) -> list[Path]:
     return [target.with_name(f"train_{target.stem}.py"), *(target.with_name(target.stem + end) for end in endings)]
 
 
+class ContentArea(QScrollArea):
+    """Asks for as much room as its content needs, and scrolls where the screen has less."""
+
+    def __init__(self, content: QWidget) -> None:
+        super().__init__()
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWidget(content)
+        self._content = content
+
+    def sizeHint(self) -> QSize:
+        """Return the size of the content."""
+        if (layout := self._content.layout()) is None:
+            return super().sizeHint()
+        layout.activate()
+        return layout.totalSizeHint()
+
+
 class ReportTable(QTableWidget):
     """Shows accuracy, size and speed, or the differences layer by layer; hidden while it has nothing."""
 
@@ -110,7 +131,6 @@ class ReportTable(QTableWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._layers: list[str] = []
-        self._wanted = 0
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setShowGrid(False)
@@ -162,15 +182,8 @@ class ReportTable(QTableWidget):
         self.resizeRowsToContents()
         heights = [self.rowHeight(line) for line in range(min(len(body), MOST_ROWS))]
         start = self.horizontalHeader().sizeHint().height() + 2 * self.frameWidth() + 2
-        self._wanted = start + sum(heights)
-        self.setMinimumHeight(start + sum(heights[:LEAST_ROWS]))
-        self.setMaximumHeight(self._wanted)
-        self.updateGeometry()
+        self.setFixedHeight(start + sum(heights))
         self.show()
-
-    def sizeHint(self) -> QSize:
-        """Ask for room for all rows, up to a number of them; fewer are shown on a small screen."""
-        return QSize(super().sizeHint().width(), self._wanted)
 
     def _on_clicked(self, line: int, _: int) -> None:
         if line < len(self._layers):
