@@ -48,7 +48,9 @@ def kind_of(path: Path) -> ImportKind:
             code="usage",
         )
     known = ", ".join(suffix for kind in KINDS for suffix in kind.suffixes)
-    raise UserError(f"{path.name} cannot be imported: files that can end in {known}.", code="usage")
+    raise UserError(
+        f"{path.name} holds no network that can be imported: the names of such files end in {known}.", code="usage"
+    )
 
 
 def can_import(path: Path) -> bool:
