@@ -100,15 +100,8 @@ class ExportDialog(QDialog):
         """Height that the dialog took by itself."""
         self.setWindowTitle("Export network")
         self.setMinimumWidth(660)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 16)
-        outer.setSpacing(12)
-        body = QWidget()
-        self.area = ContentArea(body)
-        outer.addWidget(self.area, 1)
-        column = QVBoxLayout(body)
-        column.setContentsMargins(20, 20, 20, 0)
-        column.setSpacing(12)
+        self.area = ContentArea()
+        column = self.area.column
         column.addWidget(section_label("FORMAT"))
         self.formats = QButtonGroup(self)
         for index, (format, _, label, help_text) in enumerate(FORMATS):
@@ -138,6 +131,10 @@ class ExportDialog(QDialog):
         self.report.layer_chosen.connect(self.layer_chosen)
         column.addWidget(self.report)
         column.addStretch(1)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 16)
+        outer.setSpacing(12)
+        outer.addWidget(self.area, 1)
         outer.addLayout(self._buttons())
         self.formats.idClicked.connect(self._follow_format)
         self.sources.idClicked.connect(self._show_inputs)

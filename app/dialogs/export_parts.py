@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QTableWidget,
     QTableWidgetItem,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -106,20 +107,22 @@ def training_files(target: Path) -> list[Path]:
 class ContentArea(QScrollArea):
     """Asks for as much room as its content needs, and scrolls where the screen has less."""
 
-    def __init__(self, content: QWidget) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        content = QWidget()
+        self.column = QVBoxLayout(content)
+        """The content."""
+        self.column.setContentsMargins(20, 20, 20, 0)
+        self.column.setSpacing(12)
         self.setWidget(content)
-        self._content = content
 
     def sizeHint(self) -> QSize:
         """Return the size of the content."""
-        if (layout := self._content.layout()) is None:
-            return super().sizeHint()
-        layout.activate()
-        return layout.totalSizeHint()
+        self.column.activate()
+        return self.column.totalSizeHint()
 
 
 class ReportTable(QTableWidget):

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QComboBox, QStyleOptionViewItem
+from PySide6.QtWidgets import QComboBox, QStyledItemDelegate, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from app.dialogs import published_weights
@@ -106,10 +106,11 @@ def test_a_weight_without_a_name_says_that_one_can_be_chosen(qtbot: QtBot, serve
     qtbot.waitUntil(lambda: server.count("weights") == 1)
     server.answer("weights", REPORT)
     delegate, model = dialog.table.itemDelegateForColumn(1), dialog.table.model()
+    assert isinstance(delegate, QStyledItemDelegate)
     said = []
     for row in range(dialog.table.rowCount()):
         option = QStyleOptionViewItem()
-        delegate.initStyleOption(option, model.index(row, 1))  # type: ignore[attr-defined]
+        delegate.initStyleOption(option, model.index(row, 1))
         said.append(option.text)
     assert said == ["head.weight", CHOOSE, "old.weight", "fc.bias"]
 
