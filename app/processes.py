@@ -13,17 +13,38 @@ import signal
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal
 
 from engine.core.child_process import module_command, module_environment
 from engine.core.files import ROOT
+from engine.core.folders import state_folder
 
 if TYPE_CHECKING:
     import subprocess
 
 ENDING_S = 0.5
+LOG_BYTES = 2**20
+"""Size from which the log begins anew; the one before is kept beside it."""
+
+
+def engine_log() -> Path:
+    """Return the file that the window's engine processes write tracebacks and warnings of libraries to. Raises
+    `RuntimeError` for a user without a home folder."""
+    return state_folder() / "engine.log"
+
+
+def _open_log() -> int:
+    """Open the log to append to it; where the user has no place for it, nothing is written."""
+    with contextlib.suppress(OSError, RuntimeError):
+        log = engine_log()
+        log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if log.exists() and log.stat().st_size > LOG_BYTES:
+            log.replace(log.with_suffix(".1.log"))
+        return os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
 
 
 class PipeReader(QObject):
@@ -75,15 +96,16 @@ class ChildProcess(QObject):
     def __init__(
         self, command: Sequence[str], parent: QObject, *, hears: bool = False, is_leader: bool = False
     ) -> None:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE if hears else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=module_environment(),
-            cwd=ROOT,
-            start_new_session=is_leader,
-        )
+        with os.fdopen(_open_log(), "wb") as log:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE if hears else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=module_environment(),
+                cwd=ROOT,
+                start_new_session=is_leader,
+            )
         super().__init__(parent)
         self.process = process
         self._is_leader = is_leader
@@ -227,6 +249,13 @@ class PendingRequest:
     on_progress: OnResult = _ignore_progress
 
 
+def _defect(text: str) -> str:
+    """Return the message for an error that is ours."""
+    with contextlib.suppress(RuntimeError):
+        return f"A defect of Netwright: {text.rstrip('.')}. The details are in {engine_log()}."
+    return f"A defect of Netwright: {text}"
+
+
 class EngineServer(QObject):
     """A `serve` process with torch imported, and the requests that wait for its answers.
 
@@ -310,8 +339,8 @@ class EngineServer(QObject):
             return
         if "error" in message:
             error = message["error"]
-            defect = "A defect of Netwright: " if error.get("defect") else ""
-            request.on_error(defect + error["message"])
+            text = str(error["message"])
+            request.on_error(_defect(text) if error.get("defect") else text)
             return
         request.on_result(message["result"])
 

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from app.processes import GONE, EngineCommand, EngineServer
+from app.processes import GONE, LOG_BYTES, ChildProcess, EngineCommand, EngineServer, engine_log
 from engine.project.data import DataOptions
 from engine.project.file import dumps, save
 from engine.project.project import Project
@@ -157,3 +157,28 @@ def test_a_cancelled_command_says_nothing_more(qtbot: QtBot, parent: QObject) ->
     qtbot.waitUntil(lambda: not process.is_running())
 
     assert said.count == 0
+
+
+def test_what_a_process_prints_of_a_defect_is_in_the_log_that_the_message_names(qtbot: QtBot, parent: QObject) -> None:
+    script = """
+import json, sys
+print(json.dumps({"ready": True}), flush=True)
+id = json.loads(sys.stdin.readline())["id"]
+print("Traceback: the details", file=sys.stderr, flush=True)
+print(json.dumps({"id": id, "error": {"message": "KeyError: 'x'", "defect": True}}), flush=True)
+sys.stdin.read()
+"""
+    server, answers = server_of(script, parent), Answers()
+    server.request("facts", {}, answers.results.append, answers.errors.append)
+    qtbot.waitUntil(lambda: answers.count == 1, timeout=60_000)
+    server.close()
+    assert answers.errors == [f"A defect of Netwright: KeyError: 'x'. The details are in {engine_log()}."]
+    assert "the details" in engine_log().read_text()
+
+
+def test_a_long_log_begins_anew(qtbot: QtBot, parent: QObject) -> None:
+    engine_log().parent.mkdir(parents=True)
+    engine_log().write_bytes(b"x" * (LOG_BYTES + 1))
+    ChildProcess([sys.executable, "-c", "import sys; print('new', file=sys.stderr)"], parent).end(patience_s=30.0)
+    assert engine_log().read_text() == "new\n"
+    assert (engine_log().parent / "engine.1.log").stat().st_size == LOG_BYTES + 1
