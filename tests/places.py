@@ -49,10 +49,9 @@ def start_client(profile: ClusterProfile, errors: IO[bytes]) -> Client:
     def work() -> int:
         for target, source in ((0, asked), (1, answering)):
             os.dup2(source, target)
-        os.closerange(3, 1024)
         return serve()
 
-    pid = fork(work)
+    pid = fork(work, keep=(asked, answering))
     os.close(asked)
     os.close(answering)
     return Client(pid, asking, answered)
@@ -70,17 +69,15 @@ class Place:
         os.write(self.asking, line.encode())
 
 
-def _start(experiment: dict[str, str], private: list[int]) -> Place:
+def _start(experiment: dict[str, str]) -> Place:
     (asked, asking), (answered, answering) = os.pipe(), os.pipe()
 
     def work() -> int:
         for target, source in ((0, asked), (1, answering)):
             os.dup2(source, target)
-        for descriptor in (*private, asking, answered):
-            os.close(descriptor)
         return place_agent.main()
 
-    pid = fork(work)
+    pid = fork(work, keep=(asked, answering))
     os.close(asked)
     os.close(answering)
     place = Place(pid, asking, ReportReader(answered))
@@ -113,6 +110,5 @@ def serve() -> int:
                 say(place=number, lost="it was killed")
         while len(places) < wanted:
             count += 1
-            private = [d for place in places.values() for d in (place.asking, place.answers.descriptor)]
-            places[count] = _start(experiment, private)
+            places[count] = _start(experiment)
     return 0

@@ -47,9 +47,6 @@ PREDICTIONS = "predictions.csv"
 OVERHEAD_BYTES = 2**28
 """Memory that is allowed beside the limit, for modules that a request imports."""
 
-_connections: list[socket.socket] = []
-"""The connection of this process to the server, if it is a child of one."""
-
 
 def answer(request: Mapping[str, Any]) -> Answer:
     """Return the answer to one request, with its `id` and `result` or `error`."""
@@ -79,7 +76,6 @@ def serve_jobs(connection: socket.socket, parent: int, limit_bytes: int, warm_up
     die_with_parent(parent)
     os.setpgid(0, 0)  # to be killed with its children; and Ctrl-C in the window's terminal is not for it
     restrict_memory(limit_bytes)
-    _connections.append(connection)
 
     def send(message: Answer) -> None:
         connection.sendall((json.dumps(message) + "\n").encode())
@@ -426,13 +422,10 @@ def _start_run(
     reading, writing = os.pipe()
 
     def coordinate() -> int:
-        os.close(reading)
         os.setsid()
-        for connection in _connections:  # else the server would not see the end of this process
-            connection.close()
         return _coordinate(prepared, values, environment, writing)
 
-    os.waitpid(fork(lambda: 0 if fork(coordinate) else 1), 0)
+    os.waitpid(fork(lambda: 0 if fork(coordinate, keep=(writing,)) else 1, keep=(writing,)), 0)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         message: Answer = json.loads(pipe.read() or b'{"defect": "The engine ended before the run began."}')

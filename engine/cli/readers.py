@@ -191,19 +191,17 @@ class Reader:
         )
 
 
-def start(key: str, limits: Limits, inherited: list[int], warm_up: Callable[[], object] | None) -> Reader:
-    """Fork a child process. It closes the descriptors `inherited`, which belong to the server alone."""
+def start(key: str, limits: Limits, warm_up: Callable[[], object] | None) -> Reader:
+    """Fork a child process."""
     limit, parent = limits.memory(), os.getpid()
     ours, theirs = socket.socketpair()
 
     def work() -> int:
-        ours.close()
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
-        for number in (null, *inherited):
-            os.close(number)
+        os.close(null)
         return serve_jobs(theirs, parent, limit, warm_up)
 
-    pid = fork(work)
+    pid = fork(work, keep=(theirs.fileno(),))
     theirs.close()
     return Reader(key, pid, ours, limit, is_cold=warm_up is not None)

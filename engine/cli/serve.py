@@ -155,10 +155,8 @@ class Server:
             for reader in self._readers:
                 if reader.key == job.key and not reader.stopped_because:
                     return reader
-        inherited = [self._source, self._sink, *(reader.connection.fileno() for reader in self._readers)]
-        inherited = [number for number in inherited if number > 2]
         starts_runs = bool(job.key) and job.do not in OF_NETWORKS
-        reader = start(job.key, self._limits, inherited, _warm_up if starts_runs and not self._is_warm else None)
+        reader = start(job.key, self._limits, _warm_up if starts_runs and not self._is_warm else None)
         self._readers.append(reader)
         return reader
 

@@ -6,20 +6,24 @@ import json
 import os
 import select
 import signal
+import stat
 import subprocess
 import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from engine.core import progress
 from engine.core.errors import UserError, read_error
 from engine.core.files import ROOT
+from engine.core.locks import locked_descriptors
 
 PATIENCE_S = 60.0
 _BYTES = 2**16
+_MOST_DESCRIPTORS = 4096
 _detached: list["subprocess.Popen[bytes]"] = []
 """Referenced, so that Python does not warn of processes that are meant to outlive it."""
 
@@ -27,26 +31,35 @@ _detached: list["subprocess.Popen[bytes]"] = []
 def run_in_child_process(work: Callable[[], dict[str, Any]], patience_s: float = PATIENCE_S) -> dict[str, Any]:
     """Return the JSON object that `work` returns in a forked child; where there is no fork, in this process.
 
-    For what needs torch in a process that must not compute itself, because workers are forked from it. Raises
-    `UserError` where `work` does, or takes too long; `RuntimeError` for a defect, whose traceback the child prints.
+    For what needs torch in a process that must not compute itself, because workers are forked from it. Progress that
+    `work` reports is reported here. Raises `UserError` where `work` does, or takes too long; `RuntimeError` for a
+    defect, whose traceback the child prints.
     """
     if not hasattr(os, "fork"):
         return work()
 
-    def work_in_child() -> bytes:
+    def work_in_child(writing: int) -> None:
+        def send(message: dict[str, Any]) -> None:
+            _write_all(writing, json.dumps(message).encode() + b"\n")
+
         try:
-            answer: dict[str, Any] = {"result": work()}
+            with progress.listening(progress.Throttle(lambda *report: send({"progress": report}))):
+                answer: dict[str, Any] = {"result": work()}
         except UserError as error:
             answer = {"refusal": error.write()}
         except BaseException as error:  # whatever it was, the parent is to say it
             traceback.print_exc()
             answer = {"defect": f"{type(error).__name__}: {error}"}
-        return json.dumps(answer).encode()
+        send(answer)
 
-    output = read_from_fork(work_in_child, patience_s)
-    if output is None:
-        raise UserError(f"It took longer than {patience_s:.0f} s.", hint="Try it with less data, or again.")
-    message: dict[str, Any] = json.loads(output or b'{"defect": "the process ended before it answered"}')
+    message: dict[str, Any] = {"defect": "the process ended before it answered"}
+    for line in _lines(_chunks_from_fork(work_in_child, patience_s)):
+        if line is None:
+            raise UserError(f"It took longer than {patience_s:.0f} s.", hint="Try it with less data, or again.")
+        message = json.loads(line)
+        if "progress" in message:
+            progress.report(*message["progress"])
+            message = {"defect": "the process ended before it answered"}
     if "refusal" in message:
         raise read_error(message["refusal"])
     if "defect" in message:
@@ -55,11 +68,12 @@ def run_in_child_process(work: Callable[[], dict[str, Any]], patience_s: float =
     return result
 
 
-def fork(work: Callable[[], int], failed: int = 1) -> int:
+def fork(work: Callable[[], int], failed: int = 1, *, keep: Collection[int] = ()) -> int:
     """Return the process id of a forked child, which calls `work` and exits with the code that it returns.
 
-    Where `work` raises, the child prints the traceback and exits with `failed`. It never returns, since the stack below
-    belongs to the parent, as do exit handlers: it ends by `os._exit`.
+    Nothing of this process lives on in the child, see `_leave_parent`; `keep` are the sockets and pipes that `work`
+    needs. Where `work` raises, the child prints the traceback and exits with `failed`. It never returns, since the
+    stack below belongs to the parent, as do exit handlers: it ends by `os._exit`.
     """
     _flush()
     with warnings.catch_warnings():
@@ -70,12 +84,47 @@ def fork(work: Callable[[], int], failed: int = 1) -> int:
         return child
     code = failed
     try:
+        _leave_parent(keep)
         code = work()
     except BaseException:
         traceback.print_exc()
     finally:
         _flush()
         os._exit(code)
+
+
+def _leave_parent(keep: Collection[int]) -> None:
+    """Give up what belongs to the parent of this forked process: the listener to progress, signal handlers, sockets,
+    pipes, handles of processes and locks, but for the descriptors `keep` and the standard streams.
+
+    Without it, progress of the child goes to whoever listens to the parent, the other end of a socket never sees it
+    close, and a run looks alive while a child of its dead coordinator holds the lock. A descriptor becomes that of
+    /dev/null: an object of the parent that is finalised here may still close its number.
+    """
+    progress.forget_listener()
+    with contextlib.suppress(ValueError):  # not in the main thread
+        signal.set_wakeup_fd(-1)
+        for number in signal.valid_signals():
+            if callable(handler := signal.getsignal(number)) and handler is not signal.default_int_handler:
+                is_interrupt = number == signal.SIGINT
+                signal.signal(number, signal.default_int_handler if is_interrupt else signal.SIG_DFL)
+    null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    for descriptor in {*locked_descriptors(), *_connections()} - {0, 1, 2, null, *keep}:
+        os.dup2(null, descriptor, inheritable=False)
+    os.close(null)
+
+
+def _connections() -> Iterator[int]:
+    """Yield the descriptors of this process that lead to another one: sockets, pipes, handles of processes."""
+    try:
+        numbers = [int(name) for name in os.listdir("/dev/fd")]
+    except OSError:  # no /proc is mounted
+        numbers = list(range(_MOST_DESCRIPTORS))
+    for number in numbers:
+        with contextlib.suppress(OSError):  # it is closed, as that of the listing is by now
+            mode = os.fstat(number).st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode)):
+                yield number
 
 
 def _flush() -> None:
@@ -88,23 +137,51 @@ def _flush() -> None:
 def read_from_fork(work: Callable[[], bytes], patience_s: float) -> bytes | None:
     """Return the bytes that `work` returns in a forked child: empty where the child dies, None where it takes longer
     than `patience_s` seconds. The child is gone then."""
+    data = bytearray()
+    for chunk in _chunks_from_fork(lambda writing: _write_all(writing, work()), patience_s):
+        if chunk is None:
+            return None
+        data += chunk
+    return bytes(data)
+
+
+def _chunks_from_fork(work: Callable[[int], None], patience_s: float) -> Iterator[bytes | None]:
+    """Yield what `work` writes into a pipe in a forked child, as it comes; None last where it takes longer than
+    `patience_s` seconds. The child is gone then."""
     reading, writing = os.pipe()
 
-    def answer() -> int:
-        os.close(reading)
-        data = work()
-        while data:
-            data = data[os.write(writing, data) :]
+    def work_in_child() -> int:
+        work(writing)
         return 0
 
-    child = fork(answer)
+    child = fork(work_in_child, keep=(writing,))
     os.close(writing)
+    deadline = time.monotonic() + patience_s
     try:
-        return _read_all(reading, patience_s)
+        while select.select([reading], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            if not (chunk := os.read(reading, _BYTES)):
+                return
+            yield chunk
+        yield None
     finally:
+        os.close(reading)
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+
+
+def _lines(chunks: Iterable[bytes | None]) -> Iterator[bytes | None]:
+    """Yield the lines of what is read in chunks; None stays None."""
+    pieces: list[bytes] = []
+    for chunk in chunks:
+        if chunk is None:
+            yield None
+            continue
+        *lines, rest = chunk.split(b"\n")
+        for line in lines:
+            yield b"".join([*pieces, line])
+            pieces = []
+        pieces.append(rest)
 
 
 class PipedChild:
@@ -115,13 +192,11 @@ class PipedChild:
         self._reading, back = os.pipe()
 
         def serve() -> int:
-            os.close(self._writing)
-            os.close(self._reading)
             while question := _read_sized(theirs, None):
                 _write(back, answer(question))
             return 0
 
-        self._child = fork(serve)
+        self._child = fork(serve, keep=(theirs, back))
         os.close(theirs)
         os.close(back)
 
@@ -145,7 +220,11 @@ class PipedChild:
 
 def _write(descriptor: int, data: bytes) -> None:
     """Write bytes with their number before them."""
-    left = memoryview(len(data).to_bytes(8, "little") + data)
+    _write_all(descriptor, len(data).to_bytes(8, "little") + data)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    left = memoryview(data)
     while left:
         left = left[os.write(descriptor, left) :]
 
@@ -164,17 +243,6 @@ def _read_sized(descriptor: int, deadline: float | None) -> bytes | None:
         if is_size and len(data) == size:
             data, size, is_size = bytearray(), int.from_bytes(data, "little"), False
     return bytes(data)
-
-
-def _read_all(descriptor: int, patience_s: float) -> bytes | None:
-    """Return all that comes out of a pipe until it is closed, and close it; None where it takes too long."""
-    deadline, data = time.monotonic() + patience_s, b""
-    with os.fdopen(descriptor, "rb", buffering=0) as pipe:
-        while select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            if not (chunk := pipe.read(_BYTES)):
-                return data
-            data += chunk
-    return None
 
 
 def module_command(module: str, *arguments: str) -> list[str]:

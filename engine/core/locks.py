@@ -6,6 +6,8 @@ import time
 from pathlib import Path
 
 POLL_S = 0.01
+_files: dict[int, tuple[int, int]] = {}
+"""Device and inode of the locked file, per descriptor that was returned."""
 
 
 class LockHeldError(Exception):
@@ -15,8 +17,9 @@ class LockHeldError(Exception):
 def take_lock(path: Path, *, patience_s: float = 0.0, create: bool = True) -> int:
     """Hold the exclusive lock of a file until the returned descriptor is closed or the process ends.
 
-    Waits up to `patience_s` for whoever holds it: readers do for an instant. A forked child inherits the descriptor and
-    must close it. Raises `LockHeldError`, and `OSError` where the file cannot be opened or its disk has no locks.
+    Waits up to `patience_s` for whoever holds it: readers do for an instant. A forked child does not hold it (see
+    `engine.core.child_process.fork`). Raises `LockHeldError`, and `OSError` where the file cannot be opened or its disk
+    has no locks.
     """
     flags = os.O_RDWR | os.O_CREAT if create else os.O_RDONLY | os.O_NONBLOCK
     descriptor = os.open(path, flags | os.O_CLOEXEC, 0o600)
@@ -25,6 +28,7 @@ def take_lock(path: Path, *, patience_s: float = 0.0, create: bool = True) -> in
         while True:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _files[descriptor] = _identity(descriptor)
                 return descriptor
             except BlockingIOError:
                 if time.monotonic() >= deadline:
@@ -51,9 +55,33 @@ def restore_lock(path: Path, descriptor: int, *, patience_s: float = 0.0) -> boo
     restored = take_lock(path, patience_s=patience_s)
     try:
         os.dup2(restored, descriptor, inheritable=False)
+        _files[descriptor] = _identity(descriptor)
     finally:
         os.close(restored)
     return True
+
+
+def adopt_lock(descriptor: int) -> None:
+    """Hold the lock of a descriptor that came from the program that this process ran, or was started by, before."""
+    os.set_inheritable(descriptor, False)
+    _files[descriptor] = _identity(descriptor)
+
+
+def locked_descriptors() -> list[int]:
+    """Return the descriptors with which this process holds locks."""
+    for descriptor, identity in list(_files.items()):
+        try:
+            is_held = _identity(descriptor) == identity
+        except OSError:
+            is_held = False
+        if not is_held:  # it was closed since, which released the lock
+            del _files[descriptor]
+    return list(_files)
+
+
+def _identity(descriptor: int) -> tuple[int, int]:
+    status = os.fstat(descriptor)
+    return status.st_dev, status.st_ino
 
 
 def is_locked(path: Path) -> bool:

@@ -42,3 +42,9 @@ def report(done: int, total: int, unit: str) -> None:
     """Report progress; cheap where nobody listens, so that readers may call it once per piece."""
     if _listener is not None:
         _listener(done, total, unit)
+
+
+def forget_listener() -> None:
+    """Report to nobody: in a forked process, the listener is its parent's."""
+    global _listener
+    _listener = None

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -51,11 +51,6 @@ class ActiveRun:
     """Whether it has lost its place."""
 
     @property
-    def descriptors(self) -> list[int]:
-        """Descriptors that no other run may hold."""
-        return [*self.news, *(number for number in (self.pipe, self.answers) if number >= 0)]
-
-    @property
     def news(self) -> list[int]:
         """Descriptors that tell of its end and of what it asks for."""
         asking = self.requests.descriptor if self.requests is not None else -1
@@ -86,8 +81,9 @@ class ActiveRun:
 
     def close(self) -> None:
         """Close the descriptors."""
-        for descriptor in self.descriptors:
-            os.close(descriptor)
+        for descriptor in (*self.news, self.pipe, self.answers):
+            if descriptor >= 0:
+                os.close(descriptor)
 
 
 class PlacePlacer(Placer):
@@ -156,9 +152,8 @@ class RunPlan:
     base: Path
 
 
-def start_run(plan: RunPlan, slot: Slot, private: Iterable[int]) -> ActiveRun:
-    """Fork the coordinator of a run, which prepares it, or resumes it where it has begun. `private`: descriptors that
-    it may not hold."""
+def start_run(plan: RunPlan, slot: Slot) -> ActiveRun:
+    """Fork the coordinator of a run, which prepares it, or resumes it where it has begun."""
     folder = plan.folder
     reading, writing = os.pipe()
     placer, placer_ends, asked, answers = None, [], -1, -1
@@ -176,15 +171,12 @@ def start_run(plan: RunPlan, slot: Slot, private: Iterable[int]) -> ActiveRun:
         return prepare(plan.project, plan.project_path, folder.path, trial=plan.trial)
 
     def coordinate() -> int:
-        for descriptor in (*private, reading, asked, answers):
-            if descriptor >= 0:
-                os.close(descriptor)
         os.setsid()
         leave_flushing()
         os.chdir(plan.base if plan.base.is_dir() else folder.path.parent)
         return coordinate_forked(prepared, writing, placer)
 
-    pid = fork(coordinate, EXIT_DEFECT)
+    pid = fork(coordinate, EXIT_DEFECT, keep=(writing, *placer_ends))
     for descriptor in (writing, *placer_ends):
         os.close(descriptor)
     fcntl.fcntl(reading, fcntl.F_SETFL, os.O_NONBLOCK)

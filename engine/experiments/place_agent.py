@@ -66,15 +66,13 @@ class PlaceAgent:
         said, parent = os.memfd_create("words"), os.getpid()
 
         def work() -> int:
-            os.close(self._life)
-            os.close(self._answers)
             null = os.open(os.devnull, os.O_RDWR)
             for target, source in ((0, null), (1, said), (2, said)):
                 os.dup2(source, target)
             die_with_parent(parent)
             return serve_coordinator(offer, reading)
 
-        self._pid = fork(work, EXIT_RUN_FAILED)
+        self._pid = fork(work, EXIT_RUN_FAILED, keep=(reading,))
         os.close(reading)
         self._words, self._label = said, offer.label
         self._pidfd = os.pidfd_open(self._pid)

@@ -25,7 +25,7 @@ class Places(Protocol):
 
     @property
     def descriptors(self) -> Sequence[int]:
-        """Descriptors that tell of news, and that no run may hold."""
+        """Descriptors that tell of news."""
 
     @property
     def waits(self) -> str:

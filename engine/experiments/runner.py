@@ -327,9 +327,7 @@ class Runner:
         """Start a run in its place."""
         project = replace(project, environment=self._places.environment_in(project.environment, slot))
         plan = RunPlan(trial.number, name, self._folder_of(name), project, self._path, self._base)
-        private = [self._lock, self._log.descriptor, *self._places.descriptors]
-        private += [descriptor for run in self._active.values() for descriptor in run.descriptors]
-        self._active[name] = start_run(plan, slot, private)
+        self._active[name] = start_run(plan, slot)
 
     def _collect(self) -> None:
         """Record the runs that have ended."""

@@ -234,7 +234,7 @@ class _Coordinator:
         if self._info.placement.resolved == "parallel":
             self._launcher = self._make_cluster_launcher()
         else:
-            self._launcher = LocalLauncher(self._folder, self._lock, preload_for(self._folder), self._strategy)
+            self._launcher = LocalLauncher(self._folder, preload_for(self._folder), self._strategy)
         return self._launcher
 
     def _make_cluster_launcher(self) -> Launcher:

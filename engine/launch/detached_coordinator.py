@@ -12,6 +12,7 @@ from pathlib import Path
 
 from engine.core.child_process import module_command, start_detached_module
 from engine.core.files import ROOT
+from engine.core.locks import adopt_lock
 from engine.launch.coordinator import coordinate, exit_code
 from engine.launch.offload import OffloadedRun
 from engine.launch.prepare import hold, lock_of
@@ -46,7 +47,7 @@ def replace_by_small_process(folder: RunFolder, lock: int, released: OffloadedRu
 def main(arguments: list[str]) -> int:
     """Coordinate the run given by the arguments in this process; return its exit code."""
     folder, lock = open_run(Path(arguments[0])), int(arguments[1])
-    os.set_inheritable(lock, False)
+    adopt_lock(lock)
     hold(folder, lock)
     numbers = [int(text) for text in arguments[2:]]
     coordinate(folder, shrink=replace_by_small_process, released=OffloadedRun(*numbers) if numbers else None)

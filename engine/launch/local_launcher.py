@@ -30,19 +30,16 @@ class LocalLauncher:
     Call it from a thread that lives as long as the run: the workers die with the thread that started them.
     """
 
-    def __init__(self, folder: RunFolder, lock: int, work: Callable[[WorkerSpec], int], strategy: str = "") -> None:
-        """`lock`: the run's lock, which no worker may hold. `work` is called in a forked worker."""
+    def __init__(self, folder: RunFolder, work: Callable[[WorkerSpec], int], strategy: str = "") -> None:
+        """`work` is called in a forked worker."""
         self._folder = folder
-        self._lock = lock
         self._work = work
         self._strategy = strategy
         self._rendezvous = Path()
-        self._started: list[WorkerProcess] = []
 
     def begin(self) -> None:
         """Make a private folder where the workers of this attempt find each other."""
         self._rendezvous = self._folder.path / f".rendezvous-{secrets.token_hex(4)}"
-        self._started = []
         self._rendezvous.mkdir(0o700)
 
     def is_ready(self) -> bool:
@@ -51,8 +48,6 @@ class LocalLauncher:
 
     def start(self, rank: int, start: StartPoint) -> WorkerProcess:
         """Start one worker. Raises `RunError` if the system cannot start another process."""
-        private = [self._lock]
-        private += [descriptor for worker in self._started for descriptor in (worker.reports, worker.requests)]
         spec = WorkerSpec(
             str(self._folder.path),
             rank,
@@ -62,9 +57,7 @@ class LocalLauncher:
             rate_factor=start.rate_factor,
             pending_requests=start.pending_requests if rank == 0 else "",
         )
-        worker = worker_process.start(spec, self._work, private=private, log=self._folder.log)
-        self._started.append(worker)
-        return worker
+        return worker_process.start(spec, self._work, log=self._folder.log)
 
     def await_started(self) -> None:
         """Return: a worker of this machine has its process at once."""

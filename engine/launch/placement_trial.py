@@ -85,7 +85,7 @@ def choose_placement(job: TrainingJob, spec: WorkerSpec, reports: ReportPipe) ->
     is_resident = not job.info.loading.is_streamed  # forked workers share what lies in memory
     if can_share() and spec.checkpoint < 0 and is_resident:
         try:
-            chosen = _PlacementTrial(job, spec).choose()
+            chosen = _PlacementTrial(job).choose()
         except Exception as error:  # a real fault will show in training
             traceback.print_exc()
             chosen = Choice(note=f"The acceleration placement-trials is not used: {type(error).__name__}: {error}.")
@@ -124,11 +124,11 @@ def _first_samples(batch: Batch, fraction: float) -> Batch:
 class _PlacementTrial:
     """Placement trial in the first worker, which times the candidates."""
 
-    def __init__(self, job: TrainingJob, spec: WorkerSpec) -> None:
+    def __init__(self, job: TrainingJob) -> None:
         self._info = job.info
         self._steps = _Steps(job)
         self._start_s = time.perf_counter()
-        self._workers = _TrialWorkers(self._steps, spec)
+        self._workers = _TrialWorkers(self._steps)
         self._own: dict[int, tuple[ProcessGroup, Callable[[], Any]]] = {}
         self._fraction = 1.0
         self._affinity = sorted(os.sched_getaffinity(0))
@@ -264,7 +264,6 @@ class _TrialWorkers:
     """Processes forked from the first worker, which compute with it while candidates are timed."""
 
     steps: _Steps
-    spec: WorkerSpec
     memories: dict[int, Memory] = field(default_factory=dict)
     pipes: list[int] = field(default_factory=list)
     pids: list[int] = field(default_factory=list)
@@ -274,7 +273,7 @@ class _TrialWorkers:
         self.memories = {size: Memory.make(size) for size in sizes if size > 1}
         for rank in range(1, max(sizes)):
             reading, writing = os.pipe()
-            self.pids.append(fork(partial(self._run_child, rank, os.getpid(), reading, [*self.pipes, writing])))
+            self.pids.append(fork(partial(self._run_child, rank, os.getpid(), reading), keep=(reading,)))
             os.close(reading)
             self.pipes.append(writing)
 
@@ -304,11 +303,9 @@ class _TrialWorkers:
             memory.close()
         self.pipes, self.pids, self.memories = [], [], {}
 
-    def _run_child(self, rank: int, parent: int, reading: int, private: Sequence[int]) -> int:
+    def _run_child(self, rank: int, parent: int, reading: int) -> int:
         """Run a trial worker until its pipe closes, and return its exit code."""
         die_with_parent(parent)
-        for descriptor in (*private, self.spec.reports, self.spec.requests):
-            os.close(descriptor)
         with contextlib.suppress(PeerUnavailableError):
             self._obey(rank, reading)
         return 0

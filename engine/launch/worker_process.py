@@ -14,7 +14,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -135,9 +135,8 @@ def has_driver_open(descriptors: Path = Path("/proc/self/fd")) -> bool:
     return False
 
 
-def start(spec: WorkerSpec, work: Callable[[WorkerSpec], int], *, private: Iterable[int], log: Path) -> WorkerProcess:
-    """Start one worker. Descriptors and parent of the spec are filled in here. `work` is called in a forked one;
-    `private` are descriptors that only this process may hold.
+def start(spec: WorkerSpec, work: Callable[[WorkerSpec], int], *, log: Path) -> WorkerProcess:
+    """Start one worker. Descriptors and parent of the spec are filled in here. `work` is called in a forked one.
 
     Raises `RunError` if the system cannot start another process.
     """
@@ -148,7 +147,7 @@ def start(spec: WorkerSpec, work: Callable[[WorkerSpec], int], *, private: Itera
     printing = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         if can_fork():
-            pid = _fork(spec, work, [*private, reports_in, requests_out], printing)
+            pid = _fork(spec, work, printing)
             return WorkerProcess(spec.rank, pid, reports_in, requests_out)
         process = _spawn(spec, printing)
         return WorkerProcess(spec.rank, process.pid, reports_in, requests_out, process)
@@ -172,7 +171,7 @@ def _spawn(spec: WorkerSpec, printing: int) -> "subprocess.Popen[bytes]":
         stdin=subprocess.DEVNULL,
         stdout=printing,
         stderr=printing,
-        pass_fds=[d for d in (spec.reports, spec.requests, spec.listener) if d >= 0],
+        pass_fds=_descriptors(spec),
     )
 
 
@@ -184,20 +183,23 @@ def widen(pipe: int) -> None:
         fcntl.fcntl(pipe, _F_SETPIPE_SZ, PIPE_BYTES)
 
 
-def _fork(spec: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iterable[int], printing: int) -> int:
+def _descriptors(spec: WorkerSpec) -> list[int]:
+    """Return the sockets and pipes that a worker uses."""
+    return [descriptor for descriptor in (spec.reports, spec.requests, spec.listener) if descriptor >= 0]
+
+
+def _fork(spec: WorkerSpec, work: Callable[[WorkerSpec], int], printing: int) -> int:
     """Fork a child that runs `work` and never returns. Signals wait until the child has its own handlers."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
-        return fork(partial(_be_child, spec, work, private, printing), EXIT_BROKEN)
+        return fork(partial(_be_child, spec, work, printing), EXIT_BROKEN, keep=_descriptors(spec))
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _be_child(spec: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iterable[int], printing: int) -> int:
+def _be_child(spec: WorkerSpec, work: Callable[[WorkerSpec], int], printing: int) -> int:
     """Run a forked child and return its exit code."""
     gc.freeze()  # garbage of the parent must not be finalised here, and shared pages stay shared
-    for descriptor in private:
-        os.close(descriptor)
     null = os.open(os.devnull, os.O_RDONLY)
     for target, source in ((0, null), (1, printing), (2, printing)):
         os.dup2(source, target)

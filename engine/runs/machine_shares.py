@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import secrets
-import weakref
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -58,13 +57,6 @@ class MachineShare:
     def __init__(self, kind: str, title: str = "", folder: Path | None = None) -> None:
         self.holding = self._nothing = Holding(kind, title)
         self._folder, self._path, self._lock = folder, Path(), -1
-        own = weakref.ref(self)
-
-        def forget() -> None:
-            if (share := own()) is not None:
-                share._forget()
-
-        os.register_at_fork(after_in_child=forget)
 
     def __enter__(self) -> Self:
         """Take part."""
@@ -93,13 +85,8 @@ class MachineShare:
         if self._lock >= 0:
             for path in (self._path, self._path.with_suffix(".lock")):
                 path.unlink(missing_ok=True)
-        self._forget()
-
-    def _forget(self) -> None:
-        """Hold the lock no more: a run that was forked outlives its runner."""
-        lock, self._lock = self._lock, -1
-        if lock >= 0:
-            os.close(lock)
+            os.close(self._lock)
+            self._lock = -1
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -119,3 +119,12 @@ def test_every_folder_with_modules_is_a_package() -> None:
 def test_tests_are_no_packages() -> None:
     """With packages, tests/app would shadow app."""
     assert [str(path) for path in (ROOT / "tests").rglob("__init__.py")] == []
+
+
+def test_processes_are_forked_in_one_place() -> None:
+    """`engine.core.child_process.fork` leaves nothing of the parent in a child."""
+    is_fork = re.compile(r"\bos\.fork(pty)?\(|from os import .*\bfork|\bforkpty\(|get_context\(.fork")
+    rooms = ("app/", "designer/", "engine/")
+    places = {name for name, text in texts().items() if name.startswith(rooms) and is_fork.search(text)}
+    places.discard("engine/launch/remote/ray_placer.py")  # a line for a fresh interpreter on a node, without Netwright
+    assert places == {"engine/core/child_process.py"}

@@ -20,6 +20,7 @@ from engine.experiments import runner
 from engine.experiments.runner import Runner
 from engine.launch import coordinator, detached_coordinator
 from engine.launch.coordinator import coordinate
+from engine.launch.prepare import hold, lock_of
 
 
 torch.set_num_threads(1)  # threads of a pool are not in a fork, which would wait for them
@@ -28,12 +29,12 @@ torch.set_num_threads(1)  # threads of a pool are not in a fork, which would wai
 class Forked:
     all = []
 
-    def __init__(self, work):
+    def __init__(self, work, keep=()):
         def become():
             os.setsid()
             work()
             return 0
-        self.pid = fork(become, 1)
+        self.pid = fork(become, 1, keep=keep)
         Forked.all.append(self)
 
     def poll(self):
@@ -51,7 +52,14 @@ def announce(log, kind, path):
 coordinator.announce = runner.announce = announce
 
 
-detached_coordinator.start_detached = lambda folder: Forked(lambda: coordinate(folder))
+def start_detached(folder):
+    lock = lock_of(folder)
+    hold(folder, lock)
+    Forked(lambda: coordinate(folder), keep=(lock,))
+    os.close(lock_of(folder))
+
+
+detached_coordinator.start_detached = start_detached
 following.start_runner = lambda folder: Forked(lambda: Runner(folder).run())
 """
 """Runs and experiments in forks of this process, which has torch: a fresh one each would import it again."""

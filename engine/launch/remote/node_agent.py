@@ -190,14 +190,10 @@ class NodeAgent:
     def _start(self, rank: int, fields: dict[str, Any]) -> None:
         """Start a worker, or say why that was not possible."""
         spec = replace(WorkerSpec(**fields), interface=self._interface)
-        private = [self._stream.fileno(), self._parent, self._output]
-        private += [d for worker in self._workers.values() for d in (worker.reports, worker.requests)]
         if self._listener is not None and rank == 0:
             spec = replace(spec, listener=self._listener.fileno())
-        elif self._listener is not None:
-            private.append(self._listener.fileno())
         try:
-            worker = worker_process.start(spec, self._work, private=private, log=self._printed)
+            worker = worker_process.start(spec, self._work, log=self._printed)
         except RunError as error:
             self._say(FrameKind.ENDED, rank, code=worker_process.EXIT_BROKEN, cause=str(error))
             return

@@ -8,6 +8,7 @@ import json
 import os
 import select
 import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from PIL import Image
 
 from engine.cli import jobs
 from engine.cli.jobs import HANDLERS, subject_of
@@ -24,6 +26,12 @@ from engine.cli.serve import Server
 from engine.core import progress
 from engine.core.child_process import fork
 from engine.core.errors import UserError
+from engine.project.data import DataOptions
+from engine.project.file import dumps, save
+from engine.project.project import Project
+from engine.project.training import TrainingOptions
+from engine.runs.folder import RunFolder
+from tests.builders import classifier
 
 PATIENCE_S = 60.0
 
@@ -36,11 +44,9 @@ class Client:
         self._in, answers = os.pipe()
 
         def work() -> int:
-            os.close(self._out)
-            os.close(self._in)
             return Server(theirs, answers, limits, warms_up=False).run()
 
-        self.pid = fork(work)
+        self.pid = fork(work, keep=(theirs, answers))
         os.close(theirs)
         os.close(answers)
         self._lines = b""
@@ -264,3 +270,26 @@ def test_a_job_is_about_its_data() -> None:
     assert Job({"do": "facts", "with": {"data": 3}}).key == ""
     assert subject_of({"do": "facts", "with": values}) == "reading big.csv"
     assert subject_of({"do": "inventory"}) == "the request 'inventory'"
+
+
+def test_a_run_whose_data_report_progress_is_started_and_trains(serving: Make, tmp_path: Path) -> None:
+    """Once it reads pictures, a run must not report to the process that it was forked from."""
+    for name in ("cat", "dog"):
+        (tmp_path / "pets" / name).mkdir(parents=True)
+        for number in range(12):
+            Image.new("L", (6, 6), 10 * number).save(tmp_path / "pets" / name / f"{number}.png")
+    options = TrainingOptions(max_epochs=1, mini_batch_size=4)
+    project = Project(classifier(2), data=DataOptions(source="images", path="pets"), training=options)
+    file = tmp_path / "pets.netwright"
+    save(project, file)
+    values = {"project": dumps(project), "project_path": str(file), "base": str(tmp_path)}
+    client = serving()
+    client.ask(1, "train", **values, data={"source": "images", "path": "pets"}, run_dir=str(tmp_path / "run"))
+    while "progress" in (message := client.hear()):
+        assert message["progress"]["unit"] == "files"
+    run = RunFolder(Path(message["result"]["run_dir"]))
+    deadline = time.monotonic() + PATIENCE_S
+    while run.is_alive() and time.monotonic() < deadline:
+        client.ask(2, "alive", project_id="none")  # which lets the server collect the processes that have ended
+        client.hear()
+    assert run.state() == "finished", run.log.read_text()

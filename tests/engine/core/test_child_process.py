@@ -1,13 +1,22 @@
 """Work in a child that is forked for it."""
 
+import contextlib
+import json
 import os
+import selectors
 import signal
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engine.core.child_process import PipedChild, fork, run_in_child_process
+from engine.core import progress
+from engine.core.child_process import PipedChild, fork, read_from_fork, run_in_child_process
 from engine.core.errors import UserError
+from engine.core.locks import is_locked, restore_lock, take_lock
 
 
 def test_the_answer_comes_back_from_another_process() -> None:
@@ -77,3 +86,79 @@ def test_a_child_answers_until_it_dies() -> None:
     late = PipedChild(answer)
     assert late.ask(b"wait", 0.1) is None
     late.close()
+
+
+def test_progress_in_a_child_is_reported_here() -> None:
+    reports: list[tuple[int, int, str]] = []
+
+    def work() -> dict[str, Any]:
+        progress.report(3, 10, "files")
+        return {"pid": os.getpid()}
+
+    with progress.listening(lambda *report: reports.append(report)):
+        assert run_in_child_process(work)["pid"] != os.getpid()
+    assert reports == [(3, 10, "files")]
+
+
+@pytest.fixture
+def busy_process() -> Iterator[None]:
+    """This process with sockets, pipes, a selector, a handle of a process, a thread and a signal handler."""
+    with contextlib.ExitStack() as stack:
+        ours, theirs = (stack.enter_context(end) for end in socket.socketpair())
+        theirs.setblocking(False)
+        for descriptor in (*os.pipe(), os.pidfd_open(os.getpid())):
+            stack.callback(os.close, descriptor)
+        stack.enter_context(selectors.DefaultSelector()).register(ours, selectors.EVENT_READ)
+        stack.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, lambda *_: None))
+        stack.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(theirs.fileno()))
+        is_over = threading.Event()
+        thread = threading.Thread(target=is_over.wait)
+        thread.start()
+        stack.callback(thread.join)
+        stack.callback(is_over.set)
+        yield
+
+
+def test_nothing_of_the_parent_lives_on_in_a_child(busy_process: None) -> None:
+    reports: list[object] = []
+    reading, writing = os.pipe()
+
+    def work() -> int:
+        progress.report(1, 2, "files")
+        is_default = signal.getsignal(signal.SIGTERM) == signal.SIG_DFL and signal.set_wakeup_fd(-1) == -1
+        os.write(writing, json.dumps([open_files(), is_default, threading.active_count()]).encode())
+        return 0
+
+    with progress.listening(lambda *report: reports.append(report)):
+        child = fork(work, keep=(writing,))
+    files, is_default, num_threads = json.loads(os.read(reading, 2**16))
+    own_pipe = os.readlink(f"/proc/self/fd/{writing}")
+    os.close(reading)
+    os.close(writing)
+    assert os.waitpid(child, 0)[1] == 0
+    assert [file for file in files if ":[" in file or "anon_inode" in file] == [own_pipe]
+    assert (is_default, num_threads, reports) == (True, 1, [])
+
+
+def test_a_child_holds_no_lock_of_its_parent(tmp_path: Path) -> None:
+    lock, restored, released = (take_lock(tmp_path / name) for name in ("held", "restored", "released"))
+    (tmp_path / "restored").unlink()
+    assert restore_lock(tmp_path / "restored", restored)
+    os.close(released)
+    file = os.open(tmp_path / "file", os.O_RDWR | os.O_CREAT)
+    assert file == released, "the number of a lock that was released"
+    files = json.loads(read_from_fork(lambda: json.dumps(open_files()).encode(), 60.0) or b"[]")
+    is_held = is_locked(tmp_path / "held"), is_locked(tmp_path / "restored")
+    for descriptor in (lock, restored, file):
+        os.close(descriptor)
+    assert {Path(file).name for file in files if file.startswith(str(tmp_path))} == {"file"}
+    assert is_held == (True, True), "by the parent"
+
+
+def open_files() -> list[str]:
+    """The targets of this process's descriptors, but for the standard streams."""
+    targets = []
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            targets += [os.readlink(f"/proc/self/fd/{name}")] if int(name) > 2 else []
+    return targets

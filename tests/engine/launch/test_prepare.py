@@ -26,12 +26,11 @@ def test_runs_that_start_at_the_same_moment_have_numbers_of_their_own(
     reading, writing = os.pipe()
 
     def work() -> int:
-        os.close(writing)
         os.read(reading, 1)  # until the test closes its end
         prepare(project, path, None)
         return 0
 
-    children = [fork(work) for _ in range(PROCESSES)]
+    children = [fork(work, keep=(reading,)) for _ in range(PROCESSES)]
     os.close(writing)
     os.close(reading)
     assert [os.waitpid(child, 0)[1] for child in children] == [0] * PROCESSES
