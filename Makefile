@@ -1,6 +1,7 @@
 # make run    opens the window with the digits example; without a display trains it headless and exports it
 # make check  lint, types, import contracts, and the tests that your change can break: under two minutes
 # make test   lint, types, import contracts, all tests
+# make journeys  what users come to do, in the real window, from an empty home folder to the file on disk
 #
 # Variables: PYTHON, TORCH_SPEC, TORCH_ARGS, EXTRAS (see scripts/setup.sh), PYTEST_ARGS (for example "-n 2" or "-k edits").
 
@@ -9,11 +10,11 @@ BIN := .venv/bin
 TESTS := QT_QPA_PLATFORM=offscreen PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 export PYTHON TORCH_SPEC TORCH_ARGS EXTRAS
 
-.PHONY: help setup run lint lint-alone check test test-alone parity faults fuzz cluster gpu clean
+.PHONY: help setup run lint lint-alone check test test-alone journeys parity faults fuzz cluster gpu clean
 .DEFAULT_GOAL := help
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -n 5
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -n 6
 	@echo "also: make setup | lint | parity | faults | fuzz | cluster | gpu | clean"
 
 setup:
@@ -41,6 +42,10 @@ test: setup
 # Three processes on two cores: tests with real processes wait for these for a third of their time.
 test-alone:
 	$(TESTS) -n 3 --dist worksteal $(PYTEST_ARGS)
+
+# Also those that are in `make test`, and each once more with little time for the engine.
+journeys: setup
+	$(TESTS) -m "not gpu" -n 2 --dist worksteal --durations 10 $(PYTEST_ARGS) tests/journeys
 
 parity: setup
 	$(TESTS) -m parity -v -n 2 --dist worksteal --durations 20 $(PYTEST_ARGS)

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 HAS_QT = importlib.util.find_spec("PySide6") is not None
-QT_ROOMS = ("app", "designer", "system/test_first_light.py", "system/test_window_lives.py")
+QT_ROOMS = ("app", "designer", "journeys", "system/test_first_light.py", "system/test_window_lives.py")
 # Only a test that fails waits so long; a busy machine may take a while over anything.
 ENDING_PATIENCE_S = 30.0
 QT_PATIENCE_MS = 60_000

@@ -1,0 +1,319 @@
+"""Somebody at the window, who reads, clicks, types and drops files; never code that calls the window's parts."""
+
+import contextlib
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QDialog,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QMainWindow,
+    QMenu,
+    QPushButton,
+    QScrollArea,
+    QWidget,
+)
+from pytestqt.exceptions import TimeoutError
+from pytestqt.qtbot import QtBot
+
+from tests.app.clipping import clipped, settle
+from tests.app.windows import Modal
+from tests.journeys.screen import ScreenWatch, columns_of, plain, screen_words, seen, windows
+
+Kind = TypeVar("Kind", bound=QWidget)
+PATIENCE_MS = 240_000
+"""Only a journey that fails waits so long."""
+SETTLE_MS = 3_000
+PICTURES = os.environ.get("NETWRIGHT_JOURNEY_PICTURES", "")
+"""Folder for pictures of what is looked at, for a person to look at as well."""
+UNTRUE = (
+    r"Traceback \(most recent",
+    r"\bErrno\b",
+    r"object at 0x",
+    r"\b\d(\.\d+)?e\+\d\d\b",
+    r"(^|[\s:(])nan\b",
+    r"\bNone\b",
+    r"^\s*\{\"",
+    r"defect",
+)
+"""What a user is never to read, whatever the journey."""
+
+
+class UnexpectedTextError(Exception):
+    """A text came that says that what is waited for will not come."""
+
+
+class Person:
+    """Acts on the front window. All acts fail with the words on the screen where they cannot be done."""
+
+    def __init__(self, qtbot: QtBot, window: QMainWindow, watch: ScreenWatch, name: str) -> None:
+        self.qtbot, self.window, self.watch = qtbot, window, watch
+        self._name, self._num_pictures = name, 0
+
+    # ---- reading ----
+
+    @property
+    def front(self) -> QWidget:
+        """The window that takes clicks: a menu, a dialog, or the main window."""
+        return QApplication.activePopupWidget() or QApplication.activeModalWidget() or self.window
+
+    def sees(self, pattern: str) -> bool:
+        """Whether a text on the screen matches."""
+        return any(re.search(pattern, text) for text in screen_words())
+
+    def wait_to_see(self, pattern: str, *, or_else: str = "", patience_ms: int = PATIENCE_MS) -> str:
+        """Wait for a text that matches and return it; fail at once where `or_else` is read."""
+
+        def read() -> str:
+            texts = screen_words()
+            wrong = [text for text in texts if or_else and re.search(or_else, text)]
+            if wrong:  # pytest-qt waits on after an AssertionError
+                raise UnexpectedTextError(f"waited for '{pattern}', read {wrong}")
+            return next((text for text in texts if re.search(pattern, text)), "")
+
+        self._wait(lambda: bool(read()), f"to see '{pattern}'", patience_ms)
+        return read()
+
+    def wait_until_gone(self, pattern: str, patience_ms: int = PATIENCE_MS) -> None:
+        """Wait until no text matches."""
+        self._wait(lambda: not self.sees(pattern), f"until '{pattern}' is gone", patience_ms)
+
+    def never_saw(self, *patterns: str) -> None:
+        """Check that no text matched at any time since the last `forget`."""
+        self.watch.look()
+        for pattern in patterns:
+            assert not (texts := self.watch.matching(pattern)), f"'{pattern}' was on the screen: {texts}"
+
+    def look(self, what: str) -> None:
+        """Look closely: nothing is cut, nothing on the screen is untrue by its form."""
+        settle(self.front)
+        with contextlib.suppress(TimeoutError):  # layouts may wait for each other
+            self.qtbot.waitUntil(lambda: not any(clipped(self.front)), timeout=SETTLE_MS)
+        self._picture(what)
+        cut = list(clipped(self.front))
+        assert not cut, f"{what}: cut {cut}"
+        self.never_saw(*UNTRUE)
+
+    def _picture(self, what: str) -> None:
+        if PICTURES:
+            self._num_pictures += 1
+            name = re.sub(r"\W+", "-", f"{self._name}-{self._num_pictures:02}-{what}")
+            for number, top in enumerate(windows()):
+                top.grab().save(str(Path(PICTURES) / f"{name}{f'-{number}' if number else ''}.png"))
+
+    def _wait(self, fact: Callable[[], bool], what: str, patience_ms: int = PATIENCE_MS) -> None:
+        try:
+            self.qtbot.waitUntil(fact, timeout=patience_ms)
+        except TimeoutError as error:
+            self._picture("stuck")
+            raise AssertionError(f"waited {what}\n{error}\non the screen:\n{self.screen()}") from None
+
+    def wait(self, fact: Callable[[], bool], what: str) -> None:
+        """Wait for a fact that is not on the screen, such as a file."""
+        self._wait(fact, f"for {what}")
+
+    def screen(self) -> str:
+        """The words on the screen, a line each."""
+        return "\n".join(f"  {text}" for text in dict.fromkeys(screen_words()))
+
+    # ---- acting ----
+
+    def button(self, text: str, *, within: str = "") -> QAbstractButton | None:
+        """The button, link or check box with this text, or screen reader's name, if it is in sight."""
+        for widget in seen(self._area(within)):
+            if isinstance(widget, QAbstractButton) and text in (_bare(widget.text()), _bare(widget.accessibleName())):
+                return widget
+        return None
+
+    def click(self, text: str, *, within: str = "") -> None:
+        """Click the button with this text, once it can be clicked."""
+        self._wait(
+            lambda: (button := self.button(text, within=within)) is not None and button.isEnabled(),
+            f"to click '{text}'",
+        )
+        button = self.button(text, within=within)
+        assert button is not None
+        self.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+    def tab(self, name: str) -> None:
+        """Click a tab of the window: Design, Data, Train, Test or Experiments."""
+        tab = next(b for b in self.window.findChildren(QPushButton) if b.text() == name and b.isCheckable())
+        self.qtbot.mouseClick(tab, Qt.MouseButton.LeftButton)
+
+    def train(self, *, epochs: int = 0, **options: str) -> None:
+        """Press Train, after the options that are named were typed into the dialog of training options."""
+        if epochs:
+            options["Max epochs"] = str(epochs)
+
+        def work() -> None:
+            for name, value in options.items():
+                self.type_into(name, value)
+            self.click("OK")
+
+        if options:
+            with self.dialog(work):
+                self.click("Training options…")
+        self._wait(lambda: self.button("Train") is not None, "for the button Train")
+        start = next(b for b in self.window.findChildren(QPushButton) if b.text() == "Train" and not b.isCheckable())
+        self.qtbot.mouseClick(start, Qt.MouseButton.LeftButton)
+
+    def menu(self, *path: str) -> None:
+        """Choose an entry of the menu bar."""
+        entries = self.window.menuBar().actions()
+        for name in path[:-1]:
+            entry = next((a for a in entries if _bare(a.text()) == name), None)
+            assert entry is not None, f"no menu {name}: {[a.text() for a in entries]}"
+            menu = entry.menu()
+            assert isinstance(menu, QMenu)
+            menu.aboutToShow.emit()
+            entries = menu.actions()
+        self._choose_entry(entries, path[-1])
+
+    def choose_from_menu(self, text: str) -> None:
+        """Choose an entry of the menu that is open."""
+        self._wait(lambda: isinstance(QApplication.activePopupWidget(), QMenu), "for a menu")
+        menu = QApplication.activePopupWidget()
+        assert isinstance(menu, QMenu)
+        entry = next((a for a in menu.actions() if _bare(a.text()) == text), None)
+        assert entry is not None, f"no entry {text}: {[a.text() for a in menu.actions()]}"
+        self.qtbot.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(entry).center())
+
+    def _choose_entry(self, entries: list, text: str) -> None:
+        entry = next((a for a in entries if _bare(a.text()) == text), None)
+        assert entry is not None, f"no entry {text}: {[a.text() for a in entries]}"
+        assert entry.isEnabled(), f"{text} cannot be chosen"
+        entry.trigger()
+
+    def type_into(self, name: str, text: str, *, within: str = "") -> None:
+        """Type over the field of this name, or beside the label of this name, and leave it."""
+        line = self._field(name, QLineEdit, within)
+        self._into_view(line)
+        line.setFocus()
+        line.selectAll()
+        self.qtbot.keyClicks(line, text)
+        self.qtbot.keyClick(line, Qt.Key.Key_Tab)
+
+    def choose(self, name: str, text: str, *, within: str = "") -> None:
+        """Choose an entry of the combo box of this name, by the keyboard."""
+        box = self._field(name, QComboBox, within)
+        self._into_view(box)
+        number = next((n for n in range(box.count()) if re.fullmatch(text, box.itemText(n))), -1)
+        assert number >= 0, f"{name} offers {[box.itemText(n) for n in range(box.count())]}, not {text}"
+        box.setFocus()
+        step = Qt.Key.Key_Down if number > box.currentIndex() else Qt.Key.Key_Up
+        while box.currentIndex() != number:
+            before = box.currentIndex()
+            self.qtbot.keyClick(box, step)
+            assert box.currentIndex() != before, f"{name} stays at {box.currentText()}"
+
+    def press(self, key: Qt.Key, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+        """Press a key, which goes to what has the focus."""
+        self.qtbot.keyClick(QApplication.focusWidget() or self.front, key, keys)
+
+    def click_row(self, pattern: str) -> None:
+        """Click the row of a table or list whose text matches."""
+        for widget in seen(self.front):
+            if isinstance(widget, QAbstractItemView):
+                model = widget.model()
+                for row in range(model.rowCount()):
+                    cells = [model.index(row, c) for c in range(columns_of(widget))]
+                    if any(re.search(pattern, str(cell.data())) for cell in cells if cell.data() is not None):
+                        cell = next(cell for cell in cells if cell.data() is not None)
+                        widget.scrollTo(cell)
+                        at = widget.visualRect(cell).center()
+                        self.qtbot.mouseClick(widget.viewport(), Qt.MouseButton.LeftButton, pos=at)
+                        return
+        raise AssertionError(f"no row '{pattern}'; on the screen:\n{self.screen()}")
+
+    def drop(self, *paths: Path) -> None:
+        """Drag files from a file manager and drop them in the middle of the window."""
+        data = QMimeData()
+        data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+        at = QPoint(self.window.width() // 2, self.window.height() // 2)
+        none, left = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
+        enter = QDragEnterEvent(at, Qt.DropAction.CopyAction, data, left, none)
+        QApplication.sendEvent(self.window, enter)
+        assert enter.isAccepted(), f"the window does not take {[path.name for path in paths]}"
+        event = QDropEvent(QPointF(at), Qt.DropAction.CopyAction, data, left, none, QEvent.Type.Drop)
+        QApplication.sendEvent(self.window, event)
+
+    def dialog(self, work: Callable[[], None]) -> Modal:
+        """Context for the click that opens a dialog, in which `work` acts; the dialog is left by its own buttons."""
+
+        def act(dialog: QWidget) -> None:
+            work()
+            assert not dialog.isVisible(), f"the dialog '{dialog.windowTitle()}' is still open:\n{self.screen()}"
+
+        return Modal(act)
+
+    def choose_file(self, path: Path) -> Modal:
+        """Context for the click that opens a file dialog, in which the path is pasted."""
+
+        def act(dialog: QWidget) -> None:
+            assert isinstance(dialog, QFileDialog), type(dialog)
+            line = next(line for line in dialog.findChildren(QLineEdit) if line.objectName() == "fileNameEdit")
+            line.setFocus()
+            line.selectAll()
+            QApplication.clipboard().setText(str(path))
+            QTest.keyClick(line, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+            QApplication.processEvents()
+            QTest.keyClick(line, Qt.Key.Key_Return)
+            assert not dialog.isVisible(), f"the file dialog does not take {path}:\n{self.screen()}"
+
+        return Modal(act)
+
+    def close_dialogs(self) -> None:
+        """Press Escape in what is in front of the window."""
+        while isinstance(front := self.front, QDialog):
+            self.qtbot.keyClick(front, Qt.Key.Key_Escape)
+
+    # ---- finding ----
+
+    def _area(self, within: str) -> QWidget:
+        """The front window, or the innermost part of it that is called so."""
+        if not within:
+            return self.front
+        parts = [w for w in seen(self.front) if within in (w.objectName(), w.accessibleName(), w.windowTitle())]
+        assert parts, f"nothing is called {within}"
+        return parts[-1]
+
+    def _field(self, name: str, kind: type[Kind], within: str) -> Kind:
+        area = self._area(within)
+        fields = [w for w in area.findChildren(kind) if w.isVisible() and isinstance(w, kind)]
+        named = [w for w in fields if w.accessibleName().partition(",")[0] == name]
+        if not named:
+            buddies = [w.buddy() for w in area.findChildren(QLabel) if plain(w.text()).strip(" :&") == name]
+            named = [w for w in fields if w in buddies or w.parentWidget() in buddies]
+        if not named and kind is QLineEdit:
+            boxes = [w for w in area.findChildren(QAbstractSpinBox) if w.accessibleName().partition(",")[0] == name]
+            named = [line for box in boxes for line in box.findChildren(kind)]
+        names = sorted({w.accessibleName() for w in fields})
+        assert named, f"no {kind.__name__} called '{name}'; there are {names}"
+        return named[0]
+
+    def _into_view(self, widget: QWidget) -> None:
+        """Scroll to a widget, as a person does before typing."""
+        parent = widget.parentWidget()
+        while parent is not None:
+            if isinstance(parent, QScrollArea):
+                parent.ensureWidgetVisible(widget)
+            parent = parent.parentWidget()
+        QApplication.processEvents()
+
+
+def _bare(text: str) -> str:
+    """A text without mnemonic and shortcut."""
+    return text.replace("&", "").partition("\t")[0]

@@ -1,0 +1,68 @@
+"""A folder of one's own pictures: dropped, looked at, learned from, tested, explained, exported and used elsewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from tests.journeys.conftest import Visit
+from tests.journeys.elsewhere import run_elsewhere
+from tests.journeys.files import shape_pictures
+from tests.journeys.person import Person
+
+
+@pytest.mark.journey
+@pytest.mark.timeout(900)
+def test_own_pictures_from_a_folder_to_a_file_that_runs_elsewhere(visit: Visit, place: Path) -> None:
+    shape_pictures(place / "shapes")
+    person = visit()
+    person.look("start")
+
+    person.drop(place / "shapes")
+    person.wait_to_see("605 files checked")
+    person.look("data")
+    assert person.sees("^shapes: folder of images. 5 subfolders with 605 images: one class each.")
+    assert person.sees("^2 files cannot be used: training ends with an error unless you leave them out")
+    person.click("Leave all 2 out")
+    person.wait_to_see("Left out as you chose: 2 files")
+    person.click("Make a network for the data")
+    person.wait_to_see("15 layers .* parameters")
+
+    person.train(epochs=10)
+    person.wait_to_see("Epoch [1-9]")
+    person.wait_to_see("All 10 epochs completed", or_else="Failed|could not|cannot")
+    person.look("trained")
+    accuracy = re.search(r"accuracy (\d+\.\d) %", person.wait_to_see("accuracy .* loss"))
+    assert accuracy is not None
+    assert float(accuracy[1]) > 80, "with chance at 20"
+
+    person.click("Test network")
+    person.click("Evaluate")
+    person.wait_to_see("of 90 correct")
+    person.look("scores")
+    person.click("Predict")
+    with person.choose_file(place / "shapes" / "ring" / "large.png"):
+        person.click("Files…")
+    assert person.wait_to_see(r"^(circle|cross|ring|square|triangle) \d") != ""
+    person.look("predicted")
+    person.click("Look inside")
+    person.click("Show")
+    person.wait_to_see("Grad-CAM for ")
+    person.look("explained")
+
+    person.tab("Train")
+    with person.dialog(lambda: export(person, place / "shapes.onnx")):
+        person.click("Export network…")
+    answers = run_elsewhere(QApplication.clipboard().text(), place)
+    assert answers.startswith("circle: ")
+
+
+def export(person: Person, path: Path) -> None:
+    """Write the best weights of the run that is shown as ONNX, and copy the code that the dialog offers."""
+    person.type_into("File to write", str(path))
+    person.click("Export")
+    person.wait_to_see("ONNX Runtime agrees", or_else="refused|could not|do not agree")
+    person.look("exported")
+    person.click("Copy code that runs it")
+    person.click("Close")
