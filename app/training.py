@@ -251,6 +251,7 @@ class Training(QObject):
         self._follower.received.connect(self.received)
         self._follower.received.connect(self._take_state)
         self._follower.caught_up.connect(lambda: self._show_state_of(folder))
+        self._follower.caught_up.connect(monitor.board.show_caught_up)
         self._follower.silence_changed.connect(monitor.facts.show_silence)
         self._follower.ended.connect(self._on_ended)
         self._follower.start()
@@ -337,6 +338,7 @@ class Training(QObject):
 
         now = self._monitor.facts.rate_and_epochs if self._monitor is not None else None
         if now is None or not self.is_running:
+            self._shell.hint("The run has not said its learn rate yet. Try again in a moment.")
             return {}
         dialog = ChangeRun(self._shell.dialog_parent, *now)
         values = dialog.chosen() if dialog.exec() else {}

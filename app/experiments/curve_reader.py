@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from engine.core.child_process import print_line
 from engine.runs.experiments import ExperimentFolder
 from engine.runs.trial_reader import read_curve, read_live
 
@@ -51,7 +52,7 @@ def main(folder: ExperimentFolder) -> None:
         if not lines:
             continue
         for report in answers(folder, json.loads(lines[-1])):
-            print(json.dumps(report, separators=(",", ":")), flush=True)
+            print_line(report)
             if "curves" in report and select.select([descriptor], [], [], 0)[0]:
                 break
 

@@ -1,4 +1,4 @@
-"""The menu of an experiment: let it go on or end, try failed trials again, change its budget, export its trials."""
+"""The menu of an experiment: let it end, try failed trials again, change its budget, export its trials."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -41,14 +41,14 @@ class BudgetDialog(QDialog):
         self.setMinimumWidth(DIALOG_WIDTH)
         skip = [name for name in type(options).fields if name not in BUDGET]
         self.form = Form(options, skip=skip, has_headings=False)
-        said = "It holds from the next trial on." if is_alive else "The experiment then goes on."
+        said = "It holds from the next trial on." if is_alive else "The experiment is then resumed."
         if options.strategy in ("grid", "table"):
             said = f"The trials are those of its {options.strategy}; other values need another experiment. {said}"
         note = QLabel(said)
         note.setWordWrap(True)
         theme.mark(note, "role", "help")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.ok = buttons.addButton("Change" if is_alive else "Go on", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.ok = buttons.addButton("Change" if is_alive else "Resume", QDialogButtonBox.ButtonRole.AcceptRole)
         theme.mark(self.ok, "primary", True)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
@@ -70,12 +70,11 @@ class ExperimentMenu(QPushButton):
 
     def __init__(self, shell: Shell, panel: TrialsPanel, commands: TrialCommands) -> None:
         super().__init__("More")
-        self.setToolTip("Go on, change the budget, export")
+        self.setToolTip("Try failed trials again, change the budget, export")
         self._shell, self._panel, self._commands = shell, panel, commands
         self._command: EngineCommand | None = None
         menu = QMenu(self)
         self.actions_by_key: dict[str, QAction] = {
-            "go_on": menu.addAction("Go on", commands.go_on),
             "finish": menu.addAction("Stop after the trials under way", lambda: commands.ask("finish")),
             "again": menu.addAction("Try failed trials again", self._try_again),
             "budget": menu.addAction("Add trials, change the budget…", self._change_budget),
@@ -92,7 +91,6 @@ class ExperimentMenu(QPushButton):
         watcher = self._panel.watcher
         failed = sum(trial.state in FAILED for trial in watcher.trials)
         actions = self.actions_by_key
-        actions["go_on"].setEnabled(watcher.folder is not None and not watcher.is_alive)
         actions["finish"].setEnabled(watcher.is_alive)
         actions["again"].setEnabled(bool(failed))
         actions["again"].setText(f"Try {plural(failed, 'failed trial')} again" if failed else "Try failed trials again")

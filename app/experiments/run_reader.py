@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from engine.core.child_process import print_line
 from engine.core.errors import UserError
 from engine.runs.create import runs_beside
 from engine.runs.folder import RunFolder, open_run
@@ -117,7 +118,7 @@ def main(project: Sequence[str]) -> None:
     attendant = RunReader(ProjectKey(Path(path) if path else None, identity))
     for request in requests(sys.stdin.fileno()):
         for report in attendant.do(request):
-            print(json.dumps(report, separators=(",", ":")), flush=True)
+            print_line(report)
 
 
 if __name__ == "__main__":

@@ -81,6 +81,7 @@ class SearchPage(QWidget):
         self.definition = DefinitionPanel(shell)
         self.experiments, self.run_button = QComboBox(), QPushButton("Run experiment")
         self.define_button = QPushButton("Definition")
+        self.resume_button = QPushButton("Resume")
         self.use_button = QPushButton("Use best values")
         self.state, self.message = ElidedLabel(), QLabel()
         self.trials, self.plot, self.pages = TrialsPanel(), TrialPlot(), QStackedWidget()
@@ -126,6 +127,8 @@ class SearchPage(QWidget):
         self.experiments.setMinimumWidth(160)
         self.experiments.setAccessibleName("Experiment")
         self.experiments.activated.connect(lambda: self.show_experiment(Path(self.experiments.currentData())))
+        self.resume_button.setToolTip("Continue with the trials that are left")
+        self.resume_button.clicked.connect(self.commands.go_on)
         self.use_button.setToolTip(USE)
         self.use_button.clicked.connect(self._use_values)
         theme.mark(self.state, "role", "muted")
@@ -137,7 +140,8 @@ class SearchPage(QWidget):
         self.define_button.setChecked(self._settings.value(DEFINES, "true") != "false")
         self.define_button.setToolTip("Show or hide what varies and how it is chosen")
         self.define_button.toggled.connect(self._keep_side)
-        for widget in (back, self.define_button, self.run_button, self.experiments, self.use_button, self.more):
+        buttons = (self.define_button, self.run_button, self.resume_button, self.experiments, self.use_button)
+        for widget in (back, *buttons, self.more):
             bar.addWidget(widget)
         bar.addStretch(1)
         column.addLayout(bar)
@@ -295,6 +299,7 @@ class SearchPage(QWidget):
         """Show the trials that are read."""
         watcher = self.trials.watcher
         self._trials = watcher.trials
+        self.resume_button.hide()
         if self._folder is None:
             self._show(())
             return
@@ -308,6 +313,8 @@ class SearchPage(QWidget):
             return
         self._show(info.objectives)
         is_ended = info.state in ENDS
+        is_left = info.state in ("stopped", "lost") or not is_ended
+        self.resume_button.setVisible(is_left and not watcher.is_alive and not self.commands.is_starting)
         if watcher.is_behind:
             text = f"Reading, {plural(len(self._trials), 'trial')}…"
         elif self.commands.is_starting or (is_ended and watcher.is_alive):

@@ -82,5 +82,5 @@ def progress_text(state: str, reason: str, trials: Sequence[Trial], total: int) 
         return f"{name}, no trial has succeeded: {first}"
     text = ", ".join([name, *parts])
     if state in ("stopped", "lost"):
-        return f"{text}. More > Go on continues it."
+        return text
     return f"{text}: {reason}" if reason else text

@@ -220,8 +220,9 @@ class Board(QWidget):
             self._confusion_card.closed.connect(lambda: self.choose(CONFUSION, False))
         self._arrange()
 
-    def clear(self) -> None:
-        """Forget all points, for another run: the metrics may be others."""
+    def clear(self, *, is_reading: bool = False) -> None:
+        """Forget all points, for another run: the metrics may be others. `is_reading`: it may have points that come
+        before `show_caught_up`."""
         was_zoomed = self.x_axis.part is not None
         self.x_axis.timeline, self.x_axis.expected_steps, self.x_axis.part = Timeline(), 0, None
         self.x_axis.event_ticks = EventTicks()
@@ -230,10 +231,17 @@ class Board(QWidget):
             self._drop_card(name)
         for data in self.plot_data.values():
             data.clear()
+            data.is_reading = is_reading
         self.set_confusions({})
         self._refresh_all()
         if was_zoomed:
             self.part_changed.emit()
+
+    def show_caught_up(self) -> None:
+        """All points that the run had so far were taken."""
+        for data in self.plot_data.values():
+            data.is_reading = False
+        self._refresh_all()
 
     # ---- how it is shown ----
 

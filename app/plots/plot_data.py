@@ -95,6 +95,8 @@ class PlotData:
     word: str = "training"
     """What the values that are not of a part of the data are called."""
     waiting: str = ""
+    is_reading: bool = False
+    """Whether the run may have points that are not read yet."""
     """What is said while there are no values."""
     smoothing: float = 0.9
     can_smooth: bool = True

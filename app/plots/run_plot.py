@@ -88,6 +88,8 @@ class RunPlot(Plot):
         """Draws the points in view; what it costs depends on the pixels, not on the history."""
         data, x_axis = self.data, self.data.x_axis
         if data.is_empty:
+            if data.is_reading:
+                return "Reading the run…"
             title = data.title
             name = title if title[1:2].isupper() else title[:1].lower() + title[1:]
             return data.waiting or f"The {name} appears here when training starts."

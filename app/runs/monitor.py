@@ -259,7 +259,7 @@ class Monitor(QWidget):
     def show_run(self, folder: RunFolder) -> None:
         """Show another run; its events follow."""
         self._folder = folder
-        self.board.clear()
+        self.board.clear(is_reading=True)
         self.log.show_run(folder)
         self.facts.show_run(folder)
 

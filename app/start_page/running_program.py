@@ -7,7 +7,6 @@ Each line of JSON on standard output is the list of runs as it is now; one is wr
 process ends when its input closes.
 """
 
-import json
 import math
 import os
 import select
@@ -17,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from engine.core.child_process import print_line
 from engine.core.errors import UserError
 from engine.core.text import format_duration
 from engine.runs.events import ENDS
@@ -51,7 +51,7 @@ def main() -> None:
     while True:
         runs = [asdict(run) for run in running(ended)]
         if runs != told:
-            print(json.dumps(runs, separators=(",", ":")), flush=True)
+            print_line(runs)
             told = runs
         if select.select([sys.stdin], [], [], LOOK_S)[0]:
             return

@@ -19,6 +19,8 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
+from engine.core.child_process import print_line
+
 if TYPE_CHECKING:
     from engine.drawing.outline import Bar, FlatCurve
     from engine.network.network import Network
@@ -78,16 +80,12 @@ def main(words: Sequence[str]) -> None:
     stamps: list[str] = []
     for number, path in enumerate(paths):
         stamps.append(stamp_of(path))
-        _print(number, stamps[-1])
+        print_line([number, stamps[-1]])
     changed = [number for number, stamp in enumerate(stamps) if stamp and stamp != known[number]]
     for number in changed:
-        _print(number, asdict(make_thumbnail(paths[number])))
+        print_line([number, asdict(make_thumbnail(paths[number]))])
     if changed:
         tidy_cache()
-
-
-def _print(number: int, value: str | dict[str, Any]) -> None:
-    print(json.dumps([number, value], separators=(",", ":")), flush=True)
 
 
 def stamp_of(path: Path) -> str:

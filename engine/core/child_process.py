@@ -245,6 +245,18 @@ def _read_sized(descriptor: int, deadline: float | None) -> bytes | None:
     return bytes(data)
 
 
+def print_line(message: object) -> None:
+    """Print a JSON value as a line, for the process that started this one; end where that one has ended.
+
+    Raises `SystemExit` then: to whom nobody listens, there is nothing more to do.
+    """
+    try:
+        print(json.dumps(message, separators=(",", ":")), flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else Python flushes once more, and complains
+        raise SystemExit(0) from None
+
+
 def module_command(module: str, *arguments: str) -> list[str]:
     """Return the command line that runs a module of this installation."""
     return [sys.executable, "-m", module, *arguments]

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.child_process import print_line
 from engine.core.errors import UserError
 from engine.data.histograms import of_numbers
 from engine.data.sources.image_file import BadPictureError, read_mask, shape_of, strictly
@@ -157,9 +158,9 @@ def main(arguments: list[str]) -> None:
     try:
         options, base = DataOptions.read(json.loads(arguments[0]), "data"), Path(arguments[1])
         for line in findings(options, base):
-            print(json.dumps(line), flush=True)
+            print_line(line)
     except UserError as error:
-        print(json.dumps({"error": str(error)}), flush=True)
+        print_line({"error": str(error)})
 
 
 if __name__ == "__main__":

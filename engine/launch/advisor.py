@@ -5,14 +5,12 @@ checkpoint is timed, the workers of a cluster and the mean time between failures
 `{"checkpoints": {...}}` before.
 """
 
-import json
 import sys
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-from engine.core.child_process import run_in_child_process
+from engine.core.child_process import print_line, run_in_child_process
 from engine.core.errors import UserError
 from engine.hardware.devices import probe
 from engine.hardware.threads import calm_threads
@@ -27,16 +25,12 @@ STEPS = 20
 LONG_S = 0.2
 
 
-def _say(line: dict[str, Any]) -> None:
-    print(json.dumps(line), flush=True)
-
-
 def _advise_checkpoints(project: Project, folder: Path, workers: int, worker_hours: float) -> None:
     for refusal in refusals(project):
         raise UserError(refusal)
     timed = run_in_child_process(lambda: time_checkpoint(project, folder))
     found = checkpoint_advice(workers, int(timed["bytes"]), timed["seconds"], worker_hours or WORKER_HOURS)
-    _say({"checkpoints": {**asdict(found), "text": found.text, "settings": found.settings}})
+    print_line({"checkpoints": {**asdict(found), "text": found.text, "settings": found.settings}})
 
 
 def _advise(project: Project) -> None:
@@ -59,13 +53,13 @@ def _advise(project: Project) -> None:
     found: list[Forecast] = []
     for forecast in forecasts(project, probe(), seconds):
         found.append(forecast)
-        _say({"way": {**asdict(forecast), "name": forecast.name, "fits": forecast.fits, "step": forecast.step}})
+        print_line({"way": {**asdict(forecast), "name": forecast.name, "fits": forecast.fits, "step": forecast.step}})
     options = project.training
     alone = project.environment.replace(target="auto")
     automatic = resolve(alone, probe(), options.mini_batch_size, options.gradient_accumulation).resolved
     best = best_of(found, automatic)
     chosen = {"target": best.target, "strategy": best.strategy} if best is not None else None
-    _say({"advice": advice(found, automatic), "best": chosen})
+    print_line({"advice": advice(found, automatic), "best": chosen})
 
 
 if __name__ == "__main__":
@@ -76,4 +70,4 @@ if __name__ == "__main__":
             _advise_checkpoints(chosen, Path(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]))
         _advise(chosen)
     except UserError as error:
-        _say(error.write())
+        print_line(error.write())

@@ -7,13 +7,13 @@ runs the largest share of the batch on each device; workers on the CPU divide th
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from engine.core.child_process import print_line
 from engine.core.errors import UserError, plural
 from engine.core.text import format_bytes, format_percent
 from engine.hardware.devices import probe
@@ -155,13 +155,10 @@ def main(arguments: list[str]) -> int:
     calm_threads()
     import torch  # noqa: F401  # imported before the forks; not used here
 
-    def tell(line: Any) -> None:
-        print(json.dumps(line), flush=True)
-
     try:
-        search(load(options.project).project, probe(), options.samples or None, options.share, tell)
+        search(load(options.project).project, probe(), options.samples or None, options.share, print_line)
     except UserError as error:
-        tell(error.write())
+        print_line(error.write())
     return 0
 
 

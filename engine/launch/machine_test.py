@@ -20,6 +20,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from engine.core.child_process import print_line
 from engine.core.errors import RunError
 from engine.core.files import ROOT
 from engine.hardware.accelerators import Accelerators, TorchAccelerators, find
@@ -151,10 +152,10 @@ def main(arguments: list[str]) -> None:
     """Test the machine, or be one worker of a measured pair."""
     if arguments[:1] == [PAIR]:
         store, rank, backend, device = arguments[1:]
-        print(json.dumps(_measure_as_worker(Path(store), int(rank), backend, device)), flush=True)
+        print_line(_measure_as_worker(Path(store), int(rank), backend, device))
         os._exit(0)  # see `TorchProcessGroup.close`
     for line in examine(float(arguments[0]) if arguments else FIGURE_S):
-        print(json.dumps(line), flush=True)
+        print_line(line)
 
 
 if __name__ == "__main__":

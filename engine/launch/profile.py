@@ -10,7 +10,6 @@ Perfetto or chrome://tracing.
 
 import argparse
 import contextlib
-import json
 import os
 import sys
 import time
@@ -24,6 +23,7 @@ import torch
 from torch import fx
 from torch.utils._pytree import tree_leaves, tree_map
 
+from engine.core.child_process import print_line
 from engine.core.errors import UserError
 from engine.hardware.devices import num_cores
 from engine.hardware.speed import measure
@@ -320,9 +320,9 @@ def main(arguments: list[str]) -> int:
     try:
         project = load(options.project).project
         for line in profile(project, options.device, options.batch, options.threads, options.trace):
-            print(json.dumps(line), flush=True)
+            print_line(line)
     except UserError as error:
-        print(json.dumps(error.write()), flush=True)
+        print_line(error.write())
     return 0
 
 

@@ -100,7 +100,8 @@ def test_trials_are_shown_and_the_best_is_marked(page: SearchPage, folder: Exper
         ["3", "✓ Finished", "0.9", "80.00 %"],
         ["4", "◌ Interrupted", "0.3", ""],
     ]
-    assert page.state.text() == "Interrupted, 3 of 3 done. More > Go on continues it."
+    assert page.state.text() == "Interrupted, 3 of 3 done"
+    assert not page.resume_button.isHidden()
     assert page.plot_card.title == "Accuracy"
     assert page.plot.paths == [MOMENTUM]
     assert page.run_button.text() == "Run experiment"
@@ -165,7 +166,7 @@ def test_without_an_experiment_it_says_what_to_do_first(page: SearchPage, asked:
         ("finished", "", "finished pruned", 2, "Finished, 2 done"),
         ("finished", "the time is over", "finished", 9, "Finished, 1 done: the time is over"),
         ("finished", "", "failed refused", 2, "Finished, no trial has succeeded: too large"),
-        ("stopped", "stopped on request", "finished", 2, "Stopped, 1 of 2 done. More > Go on continues it."),
+        ("stopped", "stopped on request", "finished", 2, "Stopped, 1 of 2 done"),
     ],
 )
 def test_the_state_of_an_experiment_counts_what_runs_and_what_is_done(

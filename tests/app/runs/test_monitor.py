@@ -50,6 +50,12 @@ def test_points_become_curves(monitor: Monitor) -> None:
     assert monitor.metric_card.title == "Accuracy"
 
 
+def test_curves_that_are_not_read_yet_are_not_said_to_come(monitor: Monitor) -> None:
+    assert monitor.loss_card.plot.draw() == "Reading the run…"
+    monitor.board.show_caught_up()
+    assert monitor.loss_card.plot.draw() == "The loss appears here when training starts."
+
+
 def test_a_regression_shows_rmse(monitor: Monitor) -> None:
     monitor.take(replace(STARTED, metric="rmse"))
     monitor.take(points("training", 1, "rmse"))

@@ -6,6 +6,8 @@ import os
 import selectors
 import signal
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +16,7 @@ from typing import Any
 import pytest
 
 from engine.core import progress
-from engine.core.child_process import PipedChild, fork, read_from_fork, run_in_child_process
+from engine.core.child_process import PipedChild, fork, module_environment, read_from_fork, run_in_child_process
 from engine.core.errors import UserError
 from engine.core.locks import is_locked, restore_lock, take_lock
 
@@ -162,3 +164,15 @@ def open_files() -> list[str]:
         with contextlib.suppress(OSError):
             targets += [os.readlink(f"/proc/self/fd/{name}")] if int(name) > 2 else []
     return targets
+
+
+def test_a_process_to_which_nobody_listens_ends_without_a_word() -> None:
+    code = "from engine.core.child_process import print_line\nwhile True: print_line({'a': 1})"
+    command, environment = [sys.executable, "-c", code], module_environment()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
