@@ -19,7 +19,7 @@ from designer import theme
 class MakeWindow(Protocol):
     """Shows a window."""
 
-    def __call__(self, server: EngineServer | None = None) -> MainWindow: ...
+    def __call__(self, server: EngineServer | None = None, *, tab: str = "design") -> MainWindow: ...
 
 
 @contextmanager
@@ -28,8 +28,8 @@ def shown_windows(qtbot: QtBot) -> Iterator[MakeWindow]:
     QSettings("Netwright", "Netwright").clear()
     windows: list[MainWindow] = []
 
-    def make(server: EngineServer | None = None) -> MainWindow:
-        window = MainWindow("light", server=server)
+    def make(server: EngineServer | None = None, *, tab: str = "design") -> MainWindow:
+        window = MainWindow("light", tab=tab, server=server)
         windows.append(window)
         window.resize(1200, 800)
         with qtbot.waitExposed(window):

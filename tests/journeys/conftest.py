@@ -51,11 +51,10 @@ def visit(qtbot: QtBot, request: pytest.FixtureRequest, machine: str, place: Pat
     with shown_windows(qtbot) as make:
 
         def sit_down() -> Person:
-            window = make()
+            window = make(tab="start")
             window.resize(*SIZE)
-            window.show_start()
             window.activateWindow()
-            return Person(qtbot, window, watch, request.node.name)
+            return Person(window, watch, request.node.name)
 
         yield sit_down
         watch.stop()

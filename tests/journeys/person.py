@@ -1,13 +1,13 @@
 """Somebody at the window, who reads, clicks, types and drops files; never code that calls the window's parts."""
 
-import contextlib
 import os
 import re
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -26,17 +26,15 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QWidget,
 )
-from pytestqt.exceptions import TimeoutError
-from pytestqt.qtbot import QtBot
 
 from tests.app.clipping import clipped, settle
-from tests.app.windows import Modal
 from tests.journeys.screen import ScreenWatch, columns_of, plain, screen_words, seen, windows
 
 Kind = TypeVar("Kind", bound=QWidget)
-PATIENCE_MS = 240_000
+PATIENCE_MS = int(os.environ.get("NETWRIGHT_JOURNEY_PATIENCE_MS", "240000"))
 """Only a journey that fails waits so long."""
 SETTLE_MS = 3_000
+LOOK_MS = 10
 PICTURES = os.environ.get("NETWRIGHT_JOURNEY_PICTURES", "")
 """Folder for pictures of what is looked at, for a person to look at as well."""
 UNTRUE = (
@@ -52,15 +50,60 @@ UNTRUE = (
 """What a user is never to read, whatever the journey."""
 
 
-class UnexpectedTextError(Exception):
-    """A text came that says that what is waited for will not come."""
+def wait_until(fact: Callable[[], bool], patience_ms: int) -> bool:
+    """Let the window live until a fact holds; return whether it came to that in time."""
+    deadline = time.monotonic() + patience_ms / 1000
+    while not fact():
+        if time.monotonic() > deadline:
+            return False
+        QTest.qWait(LOOK_MS)
+    return True
+
+
+class Dialogs:
+    """Context for the act that opens dialogs, one after the other, each of which blocks until it is left: `works` are
+    what is done in them. What fails in one, fails here."""
+
+    def __init__(self, works: Sequence[Callable[[], None]]) -> None:
+        self._works = list(works)
+        self._known = [QApplication.activeModalWidget()]
+        self._error: BaseException | None = None
+
+    def __enter__(self) -> None:
+        QTimer.singleShot(0, self._look)
+
+    def _look(self) -> None:
+        """Work the next dialog, once it is there."""
+        dialog = QApplication.activeModalWidget()
+        if dialog in self._known or not dialog.isActiveWindow():
+            QTimer.singleShot(LOOK_MS, self._look)
+            return
+        self._known.append(dialog)
+        try:
+            self._works.pop(0)()
+            assert not dialog.isVisible(), f"the dialog '{dialog.windowTitle()}' is still open"
+        except BaseException as error:  # raised again where the test can see it
+            self._error = error
+            self._works.clear()
+        finally:
+            if isinstance(dialog, QDialog) and dialog.isVisible():
+                dialog.reject()
+        if self._works:
+            QTimer.singleShot(LOOK_MS, self._look)
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None and self._error is None:
+            wait_until(lambda: not self._works or self._error is not None, PATIENCE_MS)
+        if self._error is not None:
+            raise self._error
+        assert kind is not None or not self._works, f"{len(self._works)} dialogs were not opened"
 
 
 class Person:
     """Acts on the front window. All acts fail with the words on the screen where they cannot be done."""
 
-    def __init__(self, qtbot: QtBot, window: QMainWindow, watch: ScreenWatch, name: str) -> None:
-        self.qtbot, self.window, self.watch = qtbot, window, watch
+    def __init__(self, window: QMainWindow, watch: ScreenWatch, name: str) -> None:
+        self.window, self.watch = window, watch
         self._name, self._num_pictures = name, 0
 
     # ---- reading ----
@@ -80,8 +123,7 @@ class Person:
         def read() -> str:
             texts = screen_words()
             wrong = [text for text in texts if or_else and re.search(or_else, text)]
-            if wrong:  # pytest-qt waits on after an AssertionError
-                raise UnexpectedTextError(f"waited for '{pattern}', read {wrong}")
+            assert not wrong, f"waited for '{pattern}', read {wrong}"
             return next((text for text in texts if re.search(pattern, text)), "")
 
         self._wait(lambda: bool(read()), f"to see '{pattern}'", patience_ms)
@@ -100,8 +142,7 @@ class Person:
     def look(self, what: str) -> None:
         """Look closely: nothing is cut, nothing on the screen is untrue by its form."""
         settle(self.front)
-        with contextlib.suppress(TimeoutError):  # layouts may wait for each other
-            self.qtbot.waitUntil(lambda: not any(clipped(self.front)), timeout=SETTLE_MS)
+        wait_until(lambda: not any(clipped(self.front)), SETTLE_MS)  # layouts may wait for each other
         self._picture(what)
         cut = list(clipped(self.front))
         assert not cut, f"{what}: cut {cut}"
@@ -115,11 +156,9 @@ class Person:
                 top.grab().save(str(Path(PICTURES) / f"{name}{f'-{number}' if number else ''}.png"))
 
     def _wait(self, fact: Callable[[], bool], what: str, patience_ms: int = PATIENCE_MS) -> None:
-        try:
-            self.qtbot.waitUntil(fact, timeout=patience_ms)
-        except TimeoutError as error:
+        if not wait_until(fact, patience_ms):
             self._picture("stuck")
-            raise AssertionError(f"waited {what}\n{error}\non the screen:\n{self.screen()}") from None
+            raise AssertionError(f"waited {what}; on the screen:\n{self.screen()}")
 
     def wait(self, fact: Callable[[], bool], what: str) -> None:
         """Wait for a fact that is not on the screen, such as a file."""
@@ -134,8 +173,10 @@ class Person:
     def button(self, text: str, *, within: str = "") -> QAbstractButton | None:
         """The button, link or check box with this text, or screen reader's name, if it is in sight."""
         for widget in seen(self._area(within)):
-            if isinstance(widget, QAbstractButton) and text in (_bare(widget.text()), _bare(widget.accessibleName())):
-                return widget
+            if isinstance(widget, QAbstractButton):
+                name = _bare(widget.accessibleName())
+                if text in (_bare(widget.text()), name, re.split(r"[.,] ", name)[0]):
+                    return widget
         return None
 
     def click(self, text: str, *, within: str = "") -> None:
@@ -146,29 +187,31 @@ class Person:
         )
         button = self.button(text, within=within)
         assert button is not None
-        self.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
     def tab(self, name: str) -> None:
         """Click a tab of the window: Design, Data, Train, Test or Experiments."""
         tab = next(b for b in self.window.findChildren(QPushButton) if b.text() == name and b.isCheckable())
-        self.qtbot.mouseClick(tab, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(tab, Qt.MouseButton.LeftButton)
 
-    def train(self, *, epochs: int = 0, **options: str) -> None:
-        """Press Train, after the options that are named were typed into the dialog of training options."""
-        if epochs:
-            options["Max epochs"] = str(epochs)
+    def set_options(self, **options: str) -> None:
+        """Type values into the dialog of training options."""
 
         def work() -> None:
             for name, value in options.items():
                 self.type_into(name, value)
             self.click("OK")
 
-        if options:
-            with self.dialog(work):
-                self.click("Training options…")
+        with self.dialog(work):
+            self.click("Training options…")
+
+    def train(self, *, epochs: int = 0) -> None:
+        """Press Train, for this number of epochs, or as it is."""
+        if epochs:
+            self.set_options(**{"Max epochs": str(epochs)})
         self._wait(lambda: self.button("Train") is not None, "for the button Train")
         start = next(b for b in self.window.findChildren(QPushButton) if b.text() == "Train" and not b.isCheckable())
-        self.qtbot.mouseClick(start, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(start, Qt.MouseButton.LeftButton)
 
     def menu(self, *path: str) -> None:
         """Choose an entry of the menu bar."""
@@ -189,7 +232,7 @@ class Person:
         assert isinstance(menu, QMenu)
         entry = next((a for a in menu.actions() if _bare(a.text()) == text), None)
         assert entry is not None, f"no entry {text}: {[a.text() for a in menu.actions()]}"
-        self.qtbot.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(entry).center())
+        QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(entry).center())
 
     def _choose_entry(self, entries: list, text: str) -> None:
         entry = next((a for a in entries if _bare(a.text()) == text), None)
@@ -203,8 +246,8 @@ class Person:
         self._into_view(line)
         line.setFocus()
         line.selectAll()
-        self.qtbot.keyClicks(line, text)
-        self.qtbot.keyClick(line, Qt.Key.Key_Tab)
+        QTest.keyClicks(line, text)
+        QTest.keyClick(line, Qt.Key.Key_Tab)
 
     def choose(self, name: str, text: str, *, within: str = "") -> None:
         """Choose an entry of the combo box of this name, by the keyboard."""
@@ -216,12 +259,33 @@ class Person:
         step = Qt.Key.Key_Down if number > box.currentIndex() else Qt.Key.Key_Up
         while box.currentIndex() != number:
             before = box.currentIndex()
-            self.qtbot.keyClick(box, step)
+            QTest.keyClick(box, step)
             assert box.currentIndex() != before, f"{name} stays at {box.currentText()}"
 
     def press(self, key: Qt.Key, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
         """Press a key, which goes to what has the focus."""
-        self.qtbot.keyClick(QApplication.focusWidget() or self.front, key, keys)
+        if not wait_until(lambda: QApplication.activeWindow() is self.front.window(), SETTLE_MS):
+            self.front.activateWindow()  # the offscreen platform has no window manager that does it after a dialog
+            wait_until(self.front.isActiveWindow, PATIENCE_MS)
+        QTest.keyClick(QApplication.focusWidget() or self.front, key, keys)
+
+    def write(self, text: str) -> None:
+        """Type a text into what has the focus."""
+        focus = QApplication.focusWidget()
+        assert focus is not None, "nothing has the focus"
+        QTest.keyClicks(focus, text)
+
+    def tab_to(self, name: str) -> None:
+        """Press Tab until the focus is on what screen readers call so."""
+        names: list[str] = []
+        while True:
+            focus = QApplication.focusWidget()
+            label = "" if focus is None else focus.accessibleName() or getattr(focus, "text", str)()
+            if re.match(name, _bare(str(label))):
+                return
+            assert names.count(label) < 3, f"Tab goes round without {name}: {names}"
+            names.append(label)
+            self.press(Qt.Key.Key_Tab)
 
     def click_row(self, pattern: str) -> None:
         """Click the row of a table or list whose text matches."""
@@ -234,7 +298,7 @@ class Person:
                         cell = next(cell for cell in cells if cell.data() is not None)
                         widget.scrollTo(cell)
                         at = widget.visualRect(cell).center()
-                        self.qtbot.mouseClick(widget.viewport(), Qt.MouseButton.LeftButton, pos=at)
+                        QTest.mouseClick(widget.viewport(), Qt.MouseButton.LeftButton, pos=at)
                         return
         raise AssertionError(f"no row '{pattern}'; on the screen:\n{self.screen()}")
 
@@ -250,35 +314,50 @@ class Person:
         event = QDropEvent(QPointF(at), Qt.DropAction.CopyAction, data, left, none, QEvent.Type.Drop)
         QApplication.sendEvent(self.window, event)
 
-    def dialog(self, work: Callable[[], None]) -> Modal:
-        """Context for the click that opens a dialog, in which `work` acts; the dialog is left by its own buttons."""
+    def dialog(self, *works: Callable[[], None]) -> Dialogs:
+        """Context for the click that opens a dialog, or several in a row, in which `works` act; each is left by its own
+        buttons."""
+        return Dialogs(works)
 
-        def act(dialog: QWidget) -> None:
-            work()
-            assert not dialog.isVisible(), f"the dialog '{dialog.windowTitle()}' is still open:\n{self.screen()}"
+    def choose_file(self, path: Path, *works: Callable[[], None]) -> Dialogs:
+        """Context for the click that opens a file dialog, in which the path is pasted; `works` act in the dialogs that
+        come after it."""
+        return Dialogs([lambda: self._paste_path(path), *works])
 
-        return Modal(act)
+    def _paste_path(self, path: Path) -> None:
+        dialog = QApplication.activeModalWidget()
+        assert isinstance(dialog, QFileDialog), type(dialog)
+        line = next(line for line in dialog.findChildren(QLineEdit) if line.objectName() == "fileNameEdit")
+        line.setFocus()
+        line.selectAll()
+        QApplication.clipboard().setText(str(path))
+        QTest.keyClick(line, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+        QApplication.processEvents()
+        QTest.keyClick(line, Qt.Key.Key_Return)
 
-    def choose_file(self, path: Path) -> Modal:
-        """Context for the click that opens a file dialog, in which the path is pasted."""
+    def save_as(self, path: Path) -> None:
+        """Choose File > Save as and paste a path."""
+        with self.choose_file(path):
+            self.menu("File", "Save as…")
+        self._wait(path.exists, f"for {path.name}")
 
-        def act(dialog: QWidget) -> None:
-            assert isinstance(dialog, QFileDialog), type(dialog)
-            line = next(line for line in dialog.findChildren(QLineEdit) if line.objectName() == "fileNameEdit")
-            line.setFocus()
-            line.selectAll()
-            QApplication.clipboard().setText(str(path))
-            QTest.keyClick(line, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
-            QApplication.processEvents()
-            QTest.keyClick(line, Qt.Key.Key_Return)
-            assert not dialog.isVisible(), f"the file dialog does not take {path}:\n{self.screen()}"
+    def open_example(self, name: str) -> None:
+        """Click a card of the start page."""
+        self.click(name)
+        self._wait(lambda: self.sees(r"^[1-9]\d* layers"), "for its layers")
 
-        return Modal(act)
+    def run_sweep(self, parameters: str) -> None:
+        """Type what varies on the page of experiments, and run it."""
+        self.tab("Experiments")
+        if self.button("Search values") is not None:
+            self.click("Search values")
+        self.type_into("Parameters", parameters)
+        self.click("Run experiment")
 
     def close_dialogs(self) -> None:
         """Press Escape in what is in front of the window."""
         while isinstance(front := self.front, QDialog):
-            self.qtbot.keyClick(front, Qt.Key.Key_Escape)
+            QTest.keyClick(front, Qt.Key.Key_Escape)
 
     # ---- finding ----
 

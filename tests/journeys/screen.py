@@ -47,7 +47,8 @@ def seen(root: QWidget) -> Iterator[QWidget]:
 def words_of(widget: QWidget) -> Iterator[str]:
     """What stands on a widget itself."""
     if isinstance(widget, QLabel):
-        yield plain(widget.text())
+        text = plain(widget.text())
+        yield text.replace("&", "") if widget.buddy() is not None else text
     elif isinstance(widget, QAbstractButton):
         yield widget.text().replace("&", "") or widget.accessibleName()
     elif isinstance(widget, QLineEdit):

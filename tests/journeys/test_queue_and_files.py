@@ -1,0 +1,39 @@
+"""Runs that wait their turn, and a project that is saved, closed and opened again."""
+
+from pathlib import Path
+
+import pytest
+
+from engine.project.file import load
+from tests.journeys.conftest import Visit
+
+
+@pytest.mark.journey
+@pytest.mark.timeout(900)
+def test_runs_are_queued_and_a_project_comes_back_as_it_was(visit: Visit, place: Path) -> None:
+    person = visit()
+    person.open_example("Handwritten digits")
+    person.save_as(place / "digits.netwright")
+    person.train(epochs=6)
+    person.wait_to_see("Epoch [1-6] of 6")
+    person.set_options(**{"Initial learn rate": "0.02"})
+    person.menu("Run", "Queue another run")
+    person.look("queued")
+    person.wait_to_see("Run 2 · .*0.02")
+    person.wait_to_see("All 6 epochs completed")
+    person.look("second")
+    person.never_saw("Train the network first")
+    person.tab("Experiments")
+    person.wait_to_see("2 runs")
+    person.look("runs")
+
+    person.save_as(place / "copy.netwright")
+    person.menu("File", "New blank project")
+    person.wait_to_see("^0 layers|Add an image input")
+    with person.choose_file(place / "copy.netwright"):
+        person.menu("File", "Open…")
+    person.wait_to_see("^1[0-9] layers")
+    assert load(place / "copy.netwright").project.training.initial_learn_rate == 0.02
+    person.tab("Experiments")
+    person.wait_to_see("^No runs|0 runs|nothing")
+    print(person.screen())

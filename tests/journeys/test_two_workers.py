@@ -1,0 +1,78 @@
+"""Two workers, changed while they train; the window dies, the run does not, and the next window goes on with it."""
+
+from pathlib import Path
+
+import pytest
+
+from engine.runs.folder import RunFolder
+from tests.journeys.conftest import Visit
+from tests.journeys.files import shape_pictures
+from tests.journeys.first_life import first_life
+from tests.journeys.person import Person
+
+OF_THE_RATE_BEFORE = r"learn rate 0\.01\b|sgdm, 0\.01\b"
+
+
+def begin(person: Person, place: Path) -> None:
+    """Train pictures on two workers for long."""
+    person.drop(place / "shapes")
+    person.click("Make a network for the data")
+    person.wait_to_see("15 layers")
+    person.save_as(place / "shapes.netwright")
+
+    def choose() -> None:
+        person.click("multi-cpu")
+        person.type_into("Workers", "2")
+        person.type_into("Max epochs", "2000")
+        person.click("OK")
+
+    with person.dialog(choose):
+        person.click("Training options…")
+    person.train()
+    person.wait_to_see("Epoch [1-9]", or_else="Failed|could not|cannot")
+    person.wait_to_see("2 · gloo")
+
+
+@pytest.mark.journey
+@pytest.mark.timeout(1200)
+def test_a_run_of_two_workers_outlives_its_window(visit: Visit, place: Path) -> None:
+    shape_pictures(place / "shapes", per_class=60)
+    for odd in ("cut off.jpg", "empty.png"):
+        (place / "shapes" / "cross" / odd).unlink()
+    with first_life(begin, place):
+        pass
+    (folder,) = (place / "runs").iterdir()
+    run = RunFolder(folder)
+    assert run.is_alive()
+
+    person = visit()
+    person.wait_to_see("^TRAINING$")
+    person.wait_to_see("Epoch [0-9]+ · .* left")
+    person.look("next window")
+    person.click("Show curves")
+    person.wait_to_see("Epoch [1-9]")
+    person.never_saw("appears here when training starts")
+
+    def change() -> None:
+        person.type_into("Learn rate", "0.002")
+        person.click("Change")
+
+    with person.dialog(change):
+        person.menu("Run", "Change rate or epochs…")
+    person.wait_to_see("Learn rate 0.01 → 0.002")
+    person.look("changed")
+    assert not person.sees(OF_THE_RATE_BEFORE), person.screen()
+    person.click("Pause")
+    person.wait_to_see("Paused$")
+    person.look("paused")
+    person.never_saw("^released$")
+    person.click("Resume")
+    person.wait_to_see("● Training")
+    person.click("Stop")
+    person.wait_to_see("Stopped")
+    person.look("stopped")
+    assert run.state() == "stopped"
+    person.click("Test network")
+    person.never_saw("Train the network first")
+    person.click("Evaluate")
+    person.wait_to_see("of [0-9]+ correct")
