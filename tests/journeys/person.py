@@ -66,7 +66,7 @@ class Dialogs:
 
     def __init__(self, works: Sequence[Callable[[], None]]) -> None:
         self._works = list(works)
-        self._known = [QApplication.activeModalWidget()]
+        self._known: list[QWidget | None] = [QApplication.activeModalWidget()]
         self._error: BaseException | None = None
 
     def __enter__(self) -> None:
@@ -75,7 +75,7 @@ class Dialogs:
     def _look(self) -> None:
         """Work the next dialog, once it is there."""
         dialog = QApplication.activeModalWidget()
-        if dialog in self._known or not dialog.isActiveWindow():
+        if dialog is None or dialog in self._known or not dialog.isActiveWindow():
             QTimer.singleShot(LOOK_MS, self._look)
             return
         self._known.append(dialog)
