@@ -21,6 +21,7 @@ from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal
 from engine.core.child_process import module_command, module_environment
 from engine.core.files import ROOT
 from engine.core.folders import state_folder
+from engine.core.lines import LineBuffer
 
 if TYPE_CHECKING:
     import subprocess
@@ -57,7 +58,7 @@ class PipeReader(QObject):
         super().__init__(parent)
         os.set_blocking(descriptor, False)
         self._descriptor = descriptor
-        self._buffer = b""
+        self._buffer = LineBuffer()
         self._notifier = QSocketNotifier(descriptor, QSocketNotifier.Type.Read, self)
         self._notifier.activated.connect(self._read)
 
@@ -72,8 +73,7 @@ class PipeReader(QObject):
             self.stop()
             self.closed.emit()
             return
-        *lines, self._buffer = (self._buffer + data).split(b"\n")
-        for line in lines:
+        for line in self._buffer.take(data):
             self.received.emit(line)
 
     def stop(self) -> None:
@@ -109,7 +109,9 @@ class ChildProcess(QObject):
         super().__init__(parent)
         self.process = process
         self._is_leader = is_leader
-        self._unsaid = b""
+        self._unsaid = bytearray()
+        self._sent = 0
+        """Bytes of it that the pipe has taken."""
         self._writable: QSocketNotifier | None = None
         if process.stdin is not None:
             channel = process.stdin.fileno()
@@ -137,12 +139,15 @@ class ChildProcess(QObject):
         if self._writable is None or self.process.stdin is None:
             return
         try:
-            while self._unsaid:
-                self._unsaid = self._unsaid[os.write(self.process.stdin.fileno(), self._unsaid) :]
+            with memoryview(self._unsaid) as unsaid:
+                while self._sent < len(unsaid):
+                    self._sent += os.write(self.process.stdin.fileno(), unsaid[self._sent :])
         except BlockingIOError:
             pass
-        except OSError:
-            self._unsaid = b""  # it has died: the end of its output tells the same, from the event loop
+        except OSError:  # it has died: the end of its output tells the same, from the event loop
+            self._sent = len(self._unsaid)
+        if self._sent == len(self._unsaid):
+            self._unsaid, self._sent = bytearray(), 0
         self._writable.setEnabled(bool(self._unsaid))
 
     def let_go(self) -> "subprocess.Popen[bytes]":
@@ -171,7 +176,7 @@ class ChildProcess(QObject):
             self._writable.setEnabled(False)
             self._writable = None
         self._lines.stop()
-        self._unsaid = b""
+        self._unsaid, self._sent = bytearray(), 0
         if self.process.stdin is not None:
             with contextlib.suppress(OSError):
                 self.process.stdin.close()

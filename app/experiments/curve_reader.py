@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.child_process import print_line
+from engine.core.lines import LineBuffer
 from engine.runs.experiments import ExperimentFolder
 from engine.runs.trial_reader import read_curve, read_live
 
@@ -46,10 +47,9 @@ def answers(folder: ExperimentFolder, request: Mapping[str, Any]) -> Iterator[di
 
 def main(folder: ExperimentFolder) -> None:
     """Answer requests until the input closes; one that a newer one has replaced is left."""
-    descriptor, rest = sys.stdin.fileno(), b""
+    descriptor, buffer = sys.stdin.fileno(), LineBuffer()
     while data := os.read(descriptor, 2**16):
-        *lines, rest = (rest + data).split(b"\n")
-        if not lines:
+        if not (lines := buffer.take(data)):
             continue
         for report in answers(folder, json.loads(lines[-1])):
             print_line(report)

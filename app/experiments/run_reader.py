@@ -22,6 +22,7 @@ from typing import Any
 
 from engine.core.child_process import print_line
 from engine.core.errors import UserError
+from engine.core.lines import LineBuffer
 from engine.runs.create import runs_beside
 from engine.runs.folder import RunFolder, open_run
 from engine.runs.history import ProjectKey, in_order, list_runs, own_runs, roots_of
@@ -31,7 +32,6 @@ from engine.runs.trash import move_run_to_trash
 
 MODULE = "app.experiments.run_reader"
 RUNS_A_LINE = 25
-LONGEST_LINE = 2**22
 REST = 15
 """The pause after a look, as a multiple of its duration: watching costs a few per cent of a core."""
 
@@ -100,13 +100,9 @@ class RunReader:
 
 def requests(descriptor: int) -> Iterator[dict[str, Any]]:
     """Yield the requests, until the input closes. Several pending looks count as one."""
-    rest = b""
-    while True:
-        data = os.read(descriptor, 2**16)
-        if not data or len(rest) > LONGEST_LINE:
-            return
-        *lines, rest = (rest + data).split(b"\n")
-        pending = [json.loads(line) for line in lines]
+    buffer = LineBuffer()
+    while data := os.read(descriptor, 2**16):
+        pending = [json.loads(line) for line in buffer.take(data)]
         yield from (request for request in pending if request.get("do") != "look")
         if any(request.get("do") == "look" for request in pending) and not select.select([descriptor], [], [], 0)[0]:
             yield {"do": "look"}

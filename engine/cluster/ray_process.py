@@ -13,6 +13,7 @@ from typing import Any
 from engine.cluster.profiles import ClusterProfile
 from engine.core.child_process import module_command, module_environment
 from engine.core.errors import RunError
+from engine.core.lines import LineBuffer
 
 CHUNK_BYTES = 2**16
 
@@ -30,7 +31,7 @@ class RayProcess:
             stdout=subprocess.PIPE,
             stderr=self._errors,
         )
-        self._rest = b""
+        self._buffer, self._lines = LineBuffer(), list[bytes]()
 
     def connect(self, limit_s: float) -> str:
         """Connect, and return the version, nodes and cores. Raises `UserError`."""
@@ -47,7 +48,7 @@ class RayProcess:
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()
         end = time.monotonic() + limit_s
-        while b"\n" not in self._rest:
+        while not self._lines:
             if not select.select([self._process.stdout], [], [], max(0.0, end - time.monotonic()))[0]:
                 raise RunError(
                     f"Ray has not answered within {limit_s:g} seconds.", hint="See what it does: ray status."
@@ -56,9 +57,8 @@ class RayProcess:
                 self._errors.seek(0)
                 said = self._errors.read().decode(errors="replace").strip().rpartition("\n")[2][-300:]
                 raise RunError(f"The connection to Ray was lost{f': {said}' if said else '.'}")
-            self._rest += data
-        line, _, self._rest = self._rest.partition(b"\n")
-        answer = json.loads(line)
+            self._lines += self._buffer.take(data)
+        answer = json.loads(self._lines.pop(0))
         if "refused" in answer:
             raise RunError(answer["refused"], hint=answer["hint"])
         return answer["answer"]

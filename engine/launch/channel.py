@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from engine.core.lines import LineBuffer
 from engine.runs.events import Event
 from engine.runs.requests import PendingRequests
 
@@ -104,14 +105,15 @@ class RequestPipe:
     def __init__(self, descriptor: int, waiting: str = "") -> None:
         """`waiting`: requests that arrived before the worker started, one per line."""
         self._descriptor = descriptor
-        self._rest = waiting.encode()
+        self._buffer = LineBuffer()
+        self._lines = self._buffer.take(waiting.encode())
         os.set_blocking(descriptor, False)
 
     def pending(self) -> PendingRequests:
         """Return the requests that have arrived since the last call."""
         with contextlib.suppress(BlockingIOError):
-            self._rest += os.read(self._descriptor, CHUNK_BYTES)
-        *lines, self._rest = self._rest.split(b"\n")
+            self._lines += self._buffer.take(os.read(self._descriptor, CHUNK_BYTES))
+        lines, self._lines = self._lines, []
         return PendingRequests.of(*map(json.loads, lines))
 
 
@@ -121,7 +123,7 @@ class ReportReader:
     def __init__(self, descriptor: int) -> None:
         self.is_open = True
         self.descriptor = descriptor
-        self._rest = b""
+        self._buffer = LineBuffer()
         os.set_blocking(descriptor, False)
 
     def read(self) -> list[dict[str, Any]]:
@@ -131,5 +133,4 @@ class ReportReader:
         except BlockingIOError:
             return []
         self.is_open = bool(data)
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        return [json.loads(line) for line in lines]
+        return [json.loads(line) for line in self._buffer.take(data)]

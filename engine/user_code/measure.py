@@ -14,6 +14,7 @@ from typing import Self
 
 from engine.core.child_process import module_command, module_environment
 from engine.core.errors import UserError, plural
+from engine.core.lines import LineBuffer
 from engine.user_code import registry
 from engine.user_code.registry import Failed, Measured, Question
 
@@ -30,7 +31,7 @@ class Session:
         self._patience_s = patience_s
         self._process: subprocess.Popen[bytes] | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="netwright-")
-        self._unread = b""
+        self._buffer, self._lines = LineBuffer(), list[bytes]()
 
     def __enter__(self) -> Self:
         return self
@@ -66,7 +67,7 @@ class Session:
             return Failed(f"{what}: it wrote into the answer of the process that measures it.")
 
     def _start(self) -> None:
-        self._unread = b""
+        self._buffer, self._lines = LineBuffer(), []
         with open(self._errors, "wb") as errors:
             self._process = subprocess.Popen(
                 module_command("engine.lowering.measure_user_code"),
@@ -91,15 +92,14 @@ class Session:
             self._process.stdin.write(request)
             self._process.stdin.flush()
         deadline = time.monotonic() + self._patience_s
-        while b"\n" not in self._unread:
+        while not self._lines:
             remaining_s = deadline - time.monotonic()
             if remaining_s <= 0 or not select.select([self._process.stdout], [], [], remaining_s)[0]:
                 return None
             if not (chunk := os.read(self._process.stdout.fileno(), 2**16)):
                 return None
-            self._unread += chunk
-        line, _, self._unread = self._unread.partition(b"\n")
-        return line
+            self._lines += self._buffer.take(chunk)
+        return self._lines.pop(0)
 
     def _end(self) -> str:
         """End the process and its process group, and return how it ended, in words."""

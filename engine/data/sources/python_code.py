@@ -39,6 +39,7 @@ import numpy as np
 
 from engine.core.child_process import module_command, module_environment
 from engine.core.errors import UserError
+from engine.core.lines import LineBuffer
 from engine.core.progress import report
 from engine.core.text import format_bytes
 from engine.data.sources.arrays import ArrayFile
@@ -304,15 +305,14 @@ def _ask(code: Code, folder: Path) -> dict[str, tuple[list[int], str]]:
 def _messages(process: "subprocess.Popen[bytes]") -> Iterator[dict[str, Any]]:
     """Yield the lines of JSON of a process until it ends. Raises `TimeoutExpired` where none comes."""
     assert process.stdout is not None
-    buffer, deadline = b"", time.monotonic() + PATIENCE_S
+    buffer, deadline = LineBuffer(), time.monotonic() + PATIENCE_S
     while True:
         left = deadline - time.monotonic()
         if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
             raise subprocess.TimeoutExpired(process.args, PATIENCE_S)
         if not (chunk := os.read(process.stdout.fileno(), 2**16)):
             return
-        *lines, buffer = (buffer + chunk).split(b"\n")
-        for line in lines:
+        for line in buffer.take(chunk):
             deadline = time.monotonic() + PATIENCE_S
             yield json.loads(line)
 

@@ -19,6 +19,7 @@ from engine.cluster.profiles import ClusterProfile
 from engine.core.child_process import module_command, module_environment
 from engine.core.errors import RunError, UnavailableError, UserError, listed
 from engine.core.extras import import_extra
+from engine.core.lines import LineBuffer
 from engine.launch.remote.interfaces import address_towards
 from engine.launch.remote.offer import Offer
 from engine.launch.remote.ray_address import address_of_head, ray_environment, refuse_silent
@@ -254,7 +255,7 @@ class RayPlacer(Placer):
         )
         assert self._process.stdout is not None
         os.set_blocking(self._process.stdout.fileno(), False)
-        self._rest = b""
+        self._buffer = LineBuffer()
         per_worker: dict[str, float] = {"CPU": profile.cores_per_worker, "GPU": profile.gpus_per_worker}
         per_worker["memory"] = round(profile.memory * 1e9)
         self._say(
@@ -292,9 +293,9 @@ class RayPlacer(Placer):
         """Return what Ray is waited for. Raises `RunError` where it refuses or is lost, or an agent has ended before it
         connected."""
         assert self._process.stdout is not None
+        lines: list[bytes] = []
         with contextlib.suppress(BlockingIOError):
-            self._rest += os.read(self._process.stdout.fileno(), 2**16)
-        *lines, self._rest = self._rest.split(b"\n")
+            lines = self._buffer.take(os.read(self._process.stdout.fileno(), 2**16))
         for line in lines:
             message: Mapping[str, str] = json.loads(line)
             self._waits_for = message.get("waits", self._waits_for)

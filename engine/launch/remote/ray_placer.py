@@ -20,6 +20,7 @@ from functools import partial
 from typing import Any
 
 from engine.core.errors import RunError
+from engine.core.lines import LineBuffer
 from engine.launch.remote.offer import Offer
 from engine.launch.remote.ray_address import address_of_head, refuse_silent
 
@@ -243,13 +244,12 @@ def main() -> int:
             os.write(answers, line.encode() + b"\n")
         last["said"] = line if "waits" in values else last["said"]
 
-    rest = b""
-    while b"\n" not in rest:
+    buffer, lines = LineBuffer(), list[bytes]()
+    while not lines:
         if not (data := os.read(0, CHUNK_BYTES)):
             return 0
-        rest += data
-    first, _, rest = rest.partition(b"\n")
-    config = json.loads(first)
+        lines = buffer.take(data)
+    config = json.loads(lines.pop(0))
     try:
         connect(config["address"])
     except RunError as refused:
@@ -261,14 +261,14 @@ def main() -> int:
     threading.Thread(target=look, daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):
         while True:
-            *lines, rest = rest.split(b"\n")
             for request in map(json.loads, lines):
                 rooms.ask(request["workers"], Offer.read(request["offer"]))
+            lines = []
             rooms.poll()
             if select.select([0], [], [], ASKING_POLL_S if rooms.is_new else POLL_S)[0]:
                 if not (data := os.read(0, CHUNK_BYTES)):
                     return 0
-                rest += data
+                lines = buffer.take(data)
     return 0
 
 
