@@ -12,7 +12,7 @@ from engine.cli.follow import POLL_S, ProgressPrinter
 from engine.cli.terminal import print_table
 from engine.cluster.follower import ensure_follower, is_open
 from engine.cluster.hosts import Host
-from engine.cluster.job_list import Job, jobs
+from engine.cluster.job_list import Job, jobs, note_job
 from engine.cluster.jobs import delete, fetch, remote_of, resume, submit
 from engine.cluster.profile_file import find_profile, is_in_job
 from engine.cluster.profiles import ClusterProfile
@@ -33,6 +33,12 @@ def register(commands: Commands) -> None:
     command = commands.add_parser("jobs", description=text)
     command.add_argument(
         "--delete", type=Path, metavar="RUN", help="end the job of a run and delete its files there; those here stay"
+    )
+    command.add_argument(
+        "--add",
+        type=Path,
+        metavar="RUN",
+        help="put a run into the list whose folder here was moved; its host is contacted",
     )
     add_json(command)
     command.set_defaults(run=run_jobs)
@@ -155,6 +161,10 @@ def _tell(folder: RunFolder, before: str, printer: ProgressPrinter) -> str:
 
 def run_jobs(arguments: argparse.Namespace) -> int:
     """Print the jobs."""
+    if arguments.add is not None:
+        folder = open_run(arguments.add)
+        remote_of(folder)
+        note_job(folder)
     if arguments.delete is not None:
         delete(open_run(arguments.delete))
     found = jobs()

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.cluster.hosts import UnreachableHostError
+from engine.cluster.job_list import refuse_unlisted
 from engine.cluster.jobs import host_of, remote_of, sync
 from engine.core.child_process import module_command, module_environment
 from engine.core.errors import RunError, UserError
@@ -38,9 +39,10 @@ def is_open(folder: RunFolder) -> bool:
 
 def ensure_follower(folder: RunFolder) -> bool:
     """Start a follower for a run on a cluster unless there is one, or the run has ended. Returns whether one was
-    started."""
+    started. Raises `UserError` for a run that is not one of the user's jobs."""
     if not is_open(folder):
         return False
+    refuse_unlisted(folder, remote_of(folder))
     try:
         lock = take_lock(folder)
     except RunError:
@@ -71,7 +73,7 @@ def follow_to_end(folder: RunFolder, lock: int, wait: Callable[[float], None] = 
         update_info(folder, coordinator=os.getpid())
     remote = remote_of(folder)
     wait_s = usual = POLL_BY_SSH_S if remote.kind != "ray" and remote.host else POLL_S
-    with host_of(remote) as host:
+    with host_of(folder, remote) as host:
         while is_open(folder):
             restore_lock(folder, lock)
             try:

@@ -8,6 +8,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shlex
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from typing import Any
 from engine.cluster.profile_file import PROFILES_VARIABLE
 from engine.cluster.profiles import ClusterProfile
 from engine.core.errors import RunError, UserError
+from engine.core.fields import printable
 from engine.core.files import write_json
 from engine.core.folders import state_folder
 from engine.runs.folder import RunFolder
@@ -92,6 +94,20 @@ def note_run_here(folder: RunFolder, profile: ClusterProfile) -> None:
     if not os.environ.get(PROFILES_VARIABLE):
         with contextlib.suppress(UserError):
             note_job(folder, profile=profile.name, kind=profile.kind, submitted=round(time.time(), 3))
+
+
+def refuse_unlisted(folder: RunFolder, remote: RemoteRun) -> None:
+    """Raise `UserError` for a run that is not in the list: its folder may come from a stranger, who chose the host and
+    the folder there that it names."""
+    if _file_of(folder).is_file():
+        return
+    where = f"the folder {remote.folder} on {printable(remote.host) or 'this machine'}"
+    raise UserError(
+        f"{folder.path} is a copy of the run in {printable(where)}. It is not in the list of your jobs, and nothing is "
+        "contacted.",
+        hint=f"If it is yours, and was moved: netwright-engine jobs --add {shlex.quote(str(folder.path))}.",
+        code="not_listed",
+    )
 
 
 def forget(folder: RunFolder) -> None:

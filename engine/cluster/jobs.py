@@ -20,7 +20,7 @@ from typing import Any, Literal, cast
 
 from engine.cluster.bundle import bundle, job_script
 from engine.cluster.hosts import Host, hosts_of
-from engine.cluster.job_list import forget, jobs, note_job
+from engine.cluster.job_list import forget, jobs, note_job, refuse_unlisted
 from engine.cluster.profile_file import find_profile
 from engine.cluster.profiles import ClusterProfile
 from engine.cluster.ray_host import RayHost
@@ -118,9 +118,10 @@ def _host(profile: ClusterProfile) -> Host:
 
 
 @contextlib.contextmanager
-def host_of(remote: RemoteRun) -> Iterator[Host]:
-    """Give the host of a run on a cluster, and end the connection to it. Raises `UserError` where the profile of a Ray
-    is gone, which says how to reach it."""
+def host_of(folder: RunFolder, remote: RemoteRun) -> Iterator[Host]:
+    """Give the host of a run on a cluster, and end the connection to it. Raises `UserError` for a run that is not one
+    of the user's jobs, and where the profile of a Ray is gone, which says how to reach it."""
+    refuse_unlisted(folder, remote)
     host = RayHost(find_profile(remote.profile)) if remote.kind == "ray" else Host(remote.host)
     try:
         yield host
@@ -141,7 +142,7 @@ def resume(folder: RunFolder) -> None:
     remote = remote_of(folder)
     if folder.is_alive() or (remote.job_state not in ("ended", "gone") and folder.read_info().state not in ENDS):
         raise RunError(f"The run in {folder.path} is at work on its cluster.", hint="`follow` shows it.")
-    with host_of(remote) as host:
+    with host_of(folder, remote) as host:
         started(folder, remote, host)
     update_info(folder, state="starting", exit_code=None, resumed="resumed on request")
     folder.result.unlink(missing_ok=True)
@@ -197,7 +198,7 @@ def delete(folder: RunFolder) -> None:
         forget(folder)
         return
     remote = remote_of(folder)
-    with host_of(remote) as host:
+    with host_of(folder, remote) as host:
         if remote.job and remote.job_state not in ("ended", "gone"):
             host.ask("cancel", job=remote.job, kind=remote.kind, now=True)
         host.ask("delete", folder=remote.folder)
@@ -233,7 +234,7 @@ def sync(folder: RunFolder, host: Host | None = None) -> RemoteRun:
     """
     remote = remote_of(folder)
     if host is None:
-        with host_of(remote) as connected:
+        with host_of(folder, remote) as connected:
             return sync(folder, connected)
     if _pass_requests(folder, host, remote):
         _end_here(folder, "stopped", "stopped on request, before its job began", "")
@@ -335,7 +336,7 @@ def _take_info(folder: RunFolder, data: Mapping[str, Any]) -> None:
 def fetch(folder: RunFolder, remote: RemoteRun, host: Host | None = None, *, checkpoints: bool = False) -> None:
     """Copy the weights and results of a run, and its checkpoints, from the cluster. Raises `RunError`."""
     if host is None:
-        with host_of(remote) as connected:
+        with host_of(folder, remote) as connected:
             fetch(folder, remote, connected, checkpoints=checkpoints)
         return
     target = folder.path / f".{secrets.token_hex(8)}.tmp"

@@ -25,6 +25,7 @@ from engine.runs.folder import RunFolder, take_lock, write_info
 from engine.runs.info import RunInfo
 from engine.runs.lines import line_of
 from engine.runs.log import read_all
+from engine.runs.remote import FILE
 from tests.builders import classifier
 
 SSH = """#!/bin/sh
@@ -306,3 +307,36 @@ def test_a_run_whose_coordinator_is_here_is_one_of_the_jobs(
     assert main(["jobs", "--delete", str(folder.path)]) == 0, "no process has its lock: it is lost and only forgotten"
     assert jobs() == []
     assert folder.path.exists()
+
+
+@pytest.mark.parametrize("host", ["anna@node1", ""])
+@pytest.mark.parametrize("kind", ["ssh", "slurm"])
+def test_the_folder_of_a_stranger_moves_nobody_to_a_host(
+    cluster: Cluster, kind: str, host: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its record names a host and a folder there, to delete or to run a script from: also on this machine."""
+    theirs, folder = cluster.folder / "theirs", RunFolder(cluster.folder / "brought" / "run")
+    theirs.mkdir()
+    (theirs / "job.sh").write_text(f"touch {cluster.folder}/ran\n")
+    folder.control.mkdir(parents=True)
+    write_checked_json(folder.info, RunInfo(state="running").write())
+    record = {"profile": "lab", "kind": kind, "host": host, "folder": str(theirs), "job": "7"}
+    for state in ("running", "gone"):
+        (folder.path / FILE).write_text(json.dumps({**record, "job_state": state}))
+        with monkeypatch.context() as context:
+            context.setattr(Host, "_process", None)  # nothing is started
+            for words in (
+                ["jobs", "--delete"],
+                ["fetch"],
+                ["resume"],
+                *([["follow"], ["stop"]] if state == "running" else []),
+            ):
+                assert main([*words, str(folder.path)]) in (2, 3), words
+                assert "is not in the list of your jobs" in capsys.readouterr().err or words == ["resume"]
+    assert theirs.is_dir()
+    assert not (cluster.folder / "ran").exists()
+    assert main(["jobs", "--add", str(folder.path)]) == 0
+    assert str(folder.path) in capsys.readouterr().out
+    if not host:
+        delete(folder)
+        assert not theirs.exists(), "as the user wants it now"
