@@ -236,6 +236,19 @@ def connect_to(offer: Offer) -> Stream:
     return connect((offer.host, offer.port), bytes.fromhex(offer.token), offer.certificate)
 
 
+def _connect_soon(offer: Offer) -> Stream:
+    """Connect to the coordinator of an offer, which may have dropped this connection among too many. Raises
+    `StreamLostError`."""
+    begin = time.monotonic()
+    while True:
+        try:
+            return connect_to(offer)
+        except StreamLostError:
+            if time.monotonic() - begin > REFUSED_S:
+                raise
+        time.sleep(AGAIN_APART_S)
+
+
 def main() -> int:
     """Serve the coordinator that the standard input names; return the exit code."""
     for number in (signal.SIGINT, signal.SIGHUP):  # of a terminal, whose coordinator decides
@@ -258,7 +271,7 @@ def serve_coordinator(offer: Offer, parent: int) -> int:
     """Serve the coordinator of an offer until one of the two ends; return the exit code. `parent`: the descriptor whose
     end is the end of this agent."""
     try:
-        stream = connect_to(offer)
+        stream = _connect_soon(offer)
     except StreamLostError as error:
         name = socket.gethostname()
         print(f"{name} cannot reach the coordinator at {offer.host}:{offer.port}: {error}.", file=sys.stderr)

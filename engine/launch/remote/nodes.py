@@ -13,7 +13,7 @@ import socket
 import ssl
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,7 +29,13 @@ PREPARATION_S = 180.0
 KILL_S = 5.0
 """Seconds in which a node is to confirm the end of a worker; its connection is closed then, which ends it too."""
 MOST_STRANGERS = 64
-"""Connections at a time that have not proved yet that they belong to the run."""
+"""Connections at a time that have not proved yet that they belong to the run; the oldest makes room for a new one."""
+MOST_PER_ADDRESS = 16
+"""The same for those from one address, so that one machine cannot hold up the others."""
+MOST_AT_ONCE = 8
+"""Connections that are accepted before what has come over others is read."""
+DEAF_S = 1.0
+"""Seconds in which no connections are accepted after the system had no room for one, such as no descriptors."""
 
 
 class RemoteWorker:
@@ -133,6 +139,14 @@ class Node:
     """Whether what has started its agent is gone."""
 
 
+@dataclass(eq=False)
+class Stranger:
+    """A connection that has not proved yet that it belongs to the run. `connection`: a copy, to shut it down with."""
+
+    address: str
+    connection: socket.socket
+
+
 class Nodes:
     """All nodes of a run. What they are is changed by a thread of its own; `wait_for` waits for changes."""
 
@@ -153,7 +167,9 @@ class Nodes:
         self._changed = threading.Condition()
         self._arrived: deque[Node] = deque()
         self._posted: deque[tuple[Node, FrameKind, int, bytes]] = deque()
-        self._strangers = 0
+        self._strangers: list[Stranger] = []
+        """The oldest first."""
+        self._deaf_until = 0.0
         self._wake_in, self._wake_out = os.pipe()
         os.set_blocking(self._wake_in, False)
         os.set_blocking(self._wake_out, False)
@@ -219,7 +235,6 @@ class Nodes:
         """Serve all connections until the end of the run. The body of the thread."""
         signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
         with selectors.DefaultSelector() as selector:
-            selector.register(self._listener, selectors.EVENT_READ)
             selector.register(self._wake_in, selectors.EVENT_READ)
             last_tick, awake_s, next_beat_s = time.monotonic(), 0.0, 0.0
             while True:
@@ -245,29 +260,63 @@ class Nodes:
                 if is_last:
                     break
         self._listener.close()
+        with self._changed:
+            for stranger in list(self._strangers):
+                self._drop(stranger)
         for node in self.all:
             self._lose(node, "the run has ended")
 
     def _welcome(self, selector: selectors.BaseSelector) -> None:
         """Accept connections; each proves itself in a thread of its own, so that none holds up the others."""
-        with contextlib.suppress(OSError):
-            while self._strangers < MOST_STRANGERS:
-                connection, _ = self._listener.accept()
-                self._strangers += 1
-                threading.Thread(target=self._prove, args=(connection,), daemon=True).start()
+        is_deaf = time.monotonic() < self._deaf_until
+        if is_deaf == (self._listener in selector.get_map()):
+            selector.unregister(self._listener) if is_deaf else selector.register(self._listener, selectors.EVENT_READ)
+        try:
+            for _ in range(0 if is_deaf else MOST_AT_ONCE):
+                connection, address = self._listener.accept()
+                self._let_in(connection, str(address[0]))
+        except BlockingIOError:
+            pass
+        except OSError:  # else it would be tried at once, again and again
+            self._deaf_until = time.monotonic() + DEAF_S
         while self._arrived:
             node = self._arrived.popleft()
             self.all.append(node)
             selector.register(node.stream, selectors.EVENT_READ, node)
 
-    def _prove(self, connection: socket.socket) -> None:
+    def _let_in(self, connection: socket.socket, address: str) -> None:
+        """Let a connection prove itself. Where there are too many, the oldest of those from this address is dropped,
+        or of those from the address that has most. Raises `OSError` where the system has no room for it."""
+        counts = Counter(stranger.address for stranger in self._strangers)
+        if counts[address] >= MOST_PER_ADDRESS:
+            self._drop(next(stranger for stranger in self._strangers if stranger.address == address))
+        elif len(self._strangers) >= MOST_STRANGERS:
+            crowded = max(counts, key=lambda one: counts[one])
+            self._drop(next(stranger for stranger in self._strangers if stranger.address == crowded))
+        try:
+            stranger = Stranger(address, connection.dup())
+            self._strangers.append(stranger)
+            threading.Thread(target=self._prove, args=(connection, stranger), daemon=True).start()
+        except (OSError, RuntimeError) as error:  # no descriptors, or no threads
+            connection.close()
+            raise OSError(str(error)) from error
+
+    def _drop(self, stranger: Stranger) -> None:
+        """End the connection of a stranger, and the wait of its thread."""
+        self._strangers.remove(stranger)
+        with contextlib.suppress(OSError):
+            stranger.connection.shutdown(socket.SHUT_RDWR)
+
+    def _prove(self, connection: socket.socket, stranger: Stranger) -> None:
         stream = None
         with contextlib.suppress(StreamLostError):
             stream = accept(connection, self._token, self._tls)
         with self._changed:
-            self._strangers -= 1
+            if stranger in self._strangers:
+                self._strangers.remove(stranger)
             if stream is not None:
                 self._arrived.append(Node(stream))
+        stranger.connection.close()
         self._wake()
 
     def _send_posted(self) -> set[Node]:

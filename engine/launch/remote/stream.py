@@ -16,6 +16,7 @@ import ssl
 import struct
 import subprocess
 import tempfile
+import time
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -26,7 +27,7 @@ GREETING = b"netwright-node-1\n"
 NONCE_BYTES = 32
 TAG_BYTES = 16
 HANDSHAKE_S = 10.0
-"""Seconds for the proof of both ends; a stranger who says nothing is left then."""
+"""Seconds for the whole proof of both ends; a stranger who says nothing, or little at a time, is left then."""
 MOST_PAYLOAD = 2**22
 CHUNK_BYTES = 2**16
 CERTIFICATE_DAYS = 365
@@ -175,7 +176,7 @@ def accept(connection: socket.socket, token: bytes, tls: ssl.SSLContext | None) 
 
     Raises `StreamLostError`; the connection is closed then.
     """
-    return _proved(connection, token, tls, is_coordinator=True)
+    return _proved(connection, token, tls, time.monotonic() + HANDSHAKE_S, is_coordinator=True)
 
 
 def connect(address: tuple[str, int], token: bytes, certificate: str) -> Stream:
@@ -183,6 +184,7 @@ def connect(address: tuple[str, int], token: bytes, certificate: str) -> Stream:
 
     Raises `StreamLostError`.
     """
+    deadline = time.monotonic() + HANDSHAKE_S
     try:
         connection = socket.create_connection(address, timeout=HANDSHAKE_S)
     except OSError as error:
@@ -193,24 +195,27 @@ def connect(address: tuple[str, int], token: bytes, certificate: str) -> Stream:
         tls.minimum_version = ssl.TLSVersion.TLSv1_3
         tls.check_hostname = False  # the certificate itself is known, whatever the coordinator's address is
         tls.load_verify_locations(cadata=certificate)
-    return _proved(connection, token, tls, is_coordinator=False)
+    return _proved(connection, token, tls, deadline, is_coordinator=False)
 
 
-def _proved(connection: socket.socket, token: bytes, tls: ssl.SSLContext | None, *, is_coordinator: bool) -> Stream:
+def _proved(
+    connection: socket.socket, token: bytes, tls: ssl.SSLContext | None, deadline: float, *, is_coordinator: bool
+) -> Stream:
+    """Return the stream, once the other end has proved itself. `deadline`: of `time.monotonic`, for all of it."""
     try:
-        connection.settimeout(HANDSHAKE_S)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        _limit(connection, deadline)
         if tls is not None:
             connection = tls.wrap_socket(connection, server_side=is_coordinator)
         own = secrets.token_bytes(NONCE_BYTES)
         connection.sendall(GREETING + own)
-        if _exactly(connection, len(GREETING)) != GREETING:
+        if _exactly(connection, len(GREETING), deadline) != GREETING:
             raise StreamLostError("it does not speak this protocol")
-        other = _exactly(connection, NONCE_BYTES)
+        other = _exactly(connection, NONCE_BYTES, deadline)
         nonces = own + other if is_coordinator else other + own
         ours, theirs = (b"coordinator", b"agent") if is_coordinator else (b"agent", b"coordinator")
         connection.sendall(_derived(token, b"proof of the " + ours, nonces))
-        proof = _exactly(connection, hashlib.sha256().digest_size)
+        proof = _exactly(connection, hashlib.sha256().digest_size, deadline)
         if not hmac.compare_digest(proof, _derived(token, b"proof of the " + theirs, nonces)):
             raise StreamLostError("it does not know the token of the run")
         keys = (_derived(token, b"frames of the " + name, nonces) for name in (ours, theirs))
@@ -220,9 +225,18 @@ def _proved(connection: socket.socket, token: bytes, tls: ssl.SSLContext | None,
         raise error if isinstance(error, StreamLostError) else StreamLostError(_words(error)) from error
 
 
-def _exactly(connection: socket.socket, count: int) -> bytes:
+def _limit(connection: socket.socket, deadline: float) -> None:
+    """Let the next operation of a connection end by a deadline. Raises `TimeoutError` after it."""
+    left_s = deadline - time.monotonic()
+    if left_s <= 0:
+        raise TimeoutError
+    connection.settimeout(left_s)
+
+
+def _exactly(connection: socket.socket, count: int, deadline: float) -> bytes:
     data = b""
     while len(data) < count:
+        _limit(connection, deadline)
         if not (part := connection.recv(count - len(data))):
             raise StreamLostError("the connection was closed")
         data += part

@@ -1,21 +1,26 @@
 """The coordinator's side of nodes, with agents that do as a test says."""
 
+import contextlib
+import errno
 import json
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import psutil
 import pytest
 
+from engine.launch.remote import node_agent, stream
 from engine.launch.remote import nodes as module
 from engine.launch.remote.nodes import Nodes
-from engine.launch.remote.stream import Frame, FrameKind, Stream, connect
+from engine.launch.remote.offer import Offer
+from engine.launch.remote.stream import Frame, FrameKind, Stream, StreamLostError, connect, tls_of_run
 from engine.launch.worker_process import EXIT_BROKEN
 
 TOKEN = bytes(32)
 PATIENCE_S = 60.0
+Connect = Callable[[str], socket.socket]
 
 
 class Agent:
@@ -158,3 +163,108 @@ def test_a_stranger_is_no_node(nodes: Nodes) -> None:
         while stranger.recv(2**16):
             pass  # it is left
     assert nodes.all == []
+
+
+@pytest.fixture
+def stranger(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> Iterator[Connect]:
+    """Connect from an address, and begin a greeting that never ends."""
+    monkeypatch.setattr(stream, "HANDSHAKE_S", 10 * PATIENCE_S)
+    with contextlib.ExitStack() as stack:
+
+        def connect(address: str) -> socket.socket:
+            made = socket.create_connection(("127.0.0.1", nodes.port), source_address=(address, 0))
+            made.sendall(b"n")
+            return stack.enter_context(made)
+
+        yield connect
+
+
+def is_dropped(connection: socket.socket) -> bool:
+    """Wait for the end of a connection."""
+    connection.settimeout(PATIENCE_S)
+    try:
+        while connection.recv(2**16):
+            pass
+    except ConnectionError:
+        pass
+    return True
+
+
+@pytest.mark.parametrize("addresses", [["127.0.0.1"], [f"127.0.0.{number}" for number in range(2, 10)]])
+def test_slow_strangers_keep_no_node_out(nodes: Nodes, addresses: list[str], stranger: Connect) -> None:
+    """Who says little at a time, from one address or many. They would hold all places for as long as they like; and
+    what waited at the port was looked for all the time."""
+    crowd = [stranger(address) for _ in range(200 // len(addresses)) for address in addresses]
+    assert is_dropped(crowd[0])
+    agent = Agent(nodes)
+    assert nodes.wait_for(lambda: len(nodes.live) == 1, PATIENCE_S)
+    agent.stream.close()
+
+
+def test_one_address_holds_up_no_other_one(nodes: Nodes, stranger: Connect) -> None:
+    slow = stranger("127.0.0.2")
+    crowd = [stranger("127.0.0.1") for _ in range(module.MOST_PER_ADDRESS + 20)]
+    assert all(map(is_dropped, crowd[:20]))
+    assert nodes.wait_for(lambda: len(nodes._strangers) == module.MOST_PER_ADDRESS + 1, PATIENCE_S)
+    slow.setblocking(False)
+    with contextlib.suppress(BlockingIOError):
+        while slow.recv(2**16):
+            pass
+        pytest.fail("it was dropped for others")
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_the_whole_proof_has_one_deadline(encrypted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However the stranger divides it: here into bytes, each of which comes before it would be missed."""
+    monkeypatch.setattr(stream, "HANDSHAKE_S", 0.5)
+    found = Nodes("127.0.0.1", TOKEN, tls_of_run()[0] if encrypted else None, lambda _: None)
+    words = b"\x16\x03\x01\x02\x00" if encrypted else stream.GREETING
+    sent = 0
+    with socket.create_connection(("127.0.0.1", found.port)) as connection, contextlib.suppress(ConnectionError):
+        connection.settimeout(0.1)
+        for number in range(600):  # a minute, if nobody ends it
+            connection.sendall(words[number : number + 1] or b"\0")
+            sent += 1
+            with contextlib.suppress(TimeoutError):
+                if not connection.recv(2**16):
+                    break
+    assert sent < 80, "it was ended before it could have been whole"
+    found.close()
+
+
+def test_a_port_without_room_is_left_alone_for_a_while(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the process has no more descriptors: it is not tried again at once, and then it works."""
+    tried: list[None] = []
+    monkeypatch.setattr(module, "DEAF_S", 0.3)
+    let_in = nodes._let_in
+
+    def fail(connection: socket.socket, address: str) -> None:
+        tried.append(None)
+        if len(tried) == 1:
+            connection.close()
+            raise OSError(errno.EMFILE, "Too many open files")
+        let_in(connection, address)
+
+    monkeypatch.setattr(nodes, "_let_in", fail)
+    with socket.create_connection(("127.0.0.1", nodes.port)) as first:
+        assert is_dropped(first)
+        assert nodes.wait_for(lambda: nodes._deaf_until > 0, PATIENCE_S)
+    agent = Agent(nodes)
+    assert nodes.wait_for(lambda: len(nodes.live) == 1, PATIENCE_S)
+    assert len(tried) == 2
+    agent.stream.close()
+
+
+def test_an_agent_that_was_dropped_comes_again(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Among too many others, before it had proved itself."""
+    offer = Offer("127.0.0.1", nodes.port, TOKEN.hex(), "", "", "")
+    tried: list[Offer] = []
+
+    def connect_to(offer: Offer) -> Stream:
+        tried.append(offer)
+        if len(tried) == 1:
+            raise StreamLostError("the connection was closed")
+        return connect((offer.host, offer.port), TOKEN, "")
+
+    monkeypatch.setattr(node_agent, "connect_to", connect_to)
+    node_agent._connect_soon(offer).close()
