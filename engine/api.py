@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import RunError, UserError
+from engine.project.data_hosts import say_typed
 from engine.project.trials import defined
 from engine.runs.experiments import Trial, open_experiment
 from engine.runs.folder import origin
@@ -196,6 +197,9 @@ def experiment(
             {"path": path, "values": list(values)} if not isinstance(values, str) else f"{path}={values}"
             for path, values in (vary or {}).items()
         ]
+        for values in (vary or {}).values():
+            for each in values if not isinstance(values, str) else ():
+                say_typed(str(each))
         value = defined(opened.value, texts, ready, {"strategy": strategy, "trials": trials, "at_once": at_once})
         from engine.experiments.definition import begin
 

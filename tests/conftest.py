@@ -201,9 +201,11 @@ _home_numbers = itertools.count()
 
 @pytest.fixture(autouse=True)
 def _private_home_for_a_test(_a_test_leaves_nothing_running: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A home of its own for each test: no settings, recent files or caches of the one before."""
+    """A home of its own for each test: no settings, recent files or caches of the one before, and no hosts that were
+    allowed in it."""
     for name, value in _private_home(_SESSION_HOME / f"home-{next(_home_numbers)}").items():
         monkeypatch.setenv(name, value)
+    monkeypatch.setenv("NETWRIGHT_ALLOWED_HOSTS", "")
 
 
 @pytest.fixture

@@ -12,11 +12,13 @@ from typing import Any
 
 from engine.core.errors import FieldErrors, UserError, hints
 from engine.core.version import SCHEMA_VERSION
+from engine.project.data_hosts import MOST_FILES, look_up, say_typed
 from engine.project.dataset_info import DatasetInfo
 from engine.project.file import load
 from engine.project.project import Project, set_option
 from engine.project.relevance import idle_settings, refuse_without_unit
 from engine.project.sources.guess import with_guessed_source
+from engine.project.sources.urls import url_fault, without_file_scheme, without_secrets
 from engine.runs.events import to_json
 from engine.runs.folder import origin
 
@@ -40,6 +42,17 @@ def add_trust(command: argparse.ArgumentParser) -> None:
     command.add_argument("--trust", action="store_true", help=description)
 
 
+def add_allow_host(command: argparse.ArgumentParser) -> None:
+    """Add `--allow-host` to a command that reads data, which a project may have behind a URL."""
+    description = (
+        "let the data be fetched from this host, now and whenever the project or run is used; HOST=N for more than "
+        f"{MOST_FILES:,} files; may be given several times"
+    )
+    command.add_argument(
+        "--allow-host", dest="allowed_hosts", action="append", default=[], metavar="HOST", help=description
+    )
+
+
 def add_device(command: argparse.ArgumentParser) -> None:
     """Add `--device` to a command that computes a trained network."""
     help = "where to compute: auto (a GPU where there is one), cpu, gpu, or such as cuda:1; default auto"
@@ -57,16 +70,19 @@ def look_at_code(project: Project, base: Path, frozen: Mapping[str, Path] | None
 
 def read_project(path: Path, settings: Sequence[str]) -> tuple[Project, tuple[str, ...]]:
     """Return the project with the `--set` assignments applied, and notices about its file and about assignments without
-    effect. Raises `UserError` with all refused assignments."""
+    effect. Its data may be fetched from where the user has allowed, as the host of a URL that is typed here. Raises
+    `UserError` with all refused assignments."""
     if os.path.isfile(path / "run.json"):  # False for invalid paths too, such as too long ones
         raise UserError(
             f"{path} is the folder of a run.",
             hint=f"`netwright-engine resume` goes on with it; its project is {path / 'project.netwright'}.",
         )
     opened = load(path)
+    look_up(path)
     project = opened.project
     errors: list[UserError] = []
     for setting in settings:
+        say_typed(setting.partition("=")[2].strip())
         try:
             project = set_option(project, setting)
         except FieldErrors as several:
@@ -81,6 +97,14 @@ def read_project(path: Path, settings: Sequence[str]) -> tuple[Project, tuple[st
     data, guessed = with_guessed_source(project.data, origin(path).base)
     project = replace(project, data=data)
     return project, (*opened.notices, *filter(None, [guessed]), *idle_settings(project, settings))
+
+
+def data_place(text: str) -> str:
+    """Return the path or URL of data on the command line; a file URL as the path that it is. Raises `UserError` for a
+    URL that is not read."""
+    if fault := url_fault(text):
+        raise UserError(f"{without_secrets(text)}: {fault}")
+    return without_file_scheme(text)
 
 
 def facts_of(project: Project, base: Path) -> DatasetInfo | None:

@@ -10,16 +10,26 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, add_trust, failure, look_at_code, print_json, read_project
+from engine.cli.common import (
+    add_allow_host,
+    add_json,
+    add_trust,
+    data_place,
+    failure,
+    look_at_code,
+    print_json,
+    read_project,
+)
 from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
 from engine.core.fields import printable
 from engine.project.data import DataOptions
+from engine.project.data_hosts import say_typed
 from engine.project.dataset_info import SPLITS, DatasetInfo
 from engine.project.file import SUFFIX
 from engine.project.project import Project, set_option
 from engine.project.sources.guess import guesses, names_shards, not_understood, with_guess
-from engine.project.sources.urls import is_remote, without_file_scheme, without_secrets
+from engine.project.sources.urls import is_remote, without_secrets
 from engine.runs.folder import origin
 
 MOST_SHOWN = 5
@@ -49,7 +59,7 @@ def register(commands: Commands) -> None:
     ):
         subcommand = subcommands.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
         where = "a project (*.netwright), a file or folder of data, or a URL of shards"
-        subcommand.add_argument("path", type=without_file_scheme, metavar="PROJECT|FILE|FOLDER", help=where)
+        subcommand.add_argument("path", type=data_place, metavar="PROJECT|FILE|FOLDER", help=where)
         subcommand.add_argument(
             "--set",
             dest="settings",
@@ -62,6 +72,7 @@ def register(commands: Commands) -> None:
             told = "look for labels that similar samples contradict, too, which takes longer"
             subcommand.add_argument("--labels", action="store_true", help=told)
         add_trust(subcommand)
+        add_allow_host(subcommand)
         add_json(subcommand)
         subcommand.set_defaults(run=function)
 
@@ -101,6 +112,8 @@ def _named(arguments: argparse.Namespace) -> _Data:
 def options_for(text: str, settings: Sequence[str] = ()) -> tuple[DataOptions, str]:
     """Return the options for a file, a folder or a URL of shards, with settings such as `data.source=table`, and why it
     is taken as this kind, empty where a setting says the kind. Raises `UserError`."""
+    for typed in (text, *(setting.partition("=")[2].strip() for setting in settings)):
+        say_typed(typed)
     path = Path(text).absolute()
     has_source = any(setting.partition("=")[0].strip() == "data.source" for setting in settings)
     if is_remote(text) and (has_source or names_shards(text)):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_device, add_json, add_trust, print_json
+from engine.cli.common import add_allow_host, add_device, add_json, add_trust, data_place, print_json
 from engine.cli.data import options_for
 from engine.cli.export import WEIGHTS
 from engine.cli.report import checked_destination
@@ -15,12 +15,13 @@ from engine.core.errors import EXIT_DONE, UserError, plural
 from engine.core.fields import printable
 from engine.core.text import format_percent
 from engine.project.data import DataOptions
+from engine.project.data_hosts import say_typed
 from engine.project.dataset_info import SPLITS
 from engine.project.file import load
 from engine.project.options.metrics import in_a_line, is_share
 from engine.project.project import Project, set_option
 from engine.project.sources.guess import guesses, names_shards
-from engine.project.sources.urls import is_remote, without_file_scheme
+from engine.project.sources.urls import is_remote
 from engine.runs.folder import open_run
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def register(commands: Commands) -> None:
     command.add_argument("--split", choices=SPLITS, default="", help=help)
     command.add_argument(
         "--data",
-        type=without_file_scheme,
+        type=data_place,
         default="",
         metavar="SOURCE",
         help="other data: a file, a folder or a URL of shards",
@@ -74,6 +75,7 @@ def register(commands: Commands) -> None:
     command.add_argument("--against", type=Path, metavar="RUN", help=help)
     add_device(command)
     add_trust(command)
+    add_allow_host(command)
     add_json(command)
     command.set_defaults(run=run)
 
@@ -192,6 +194,7 @@ def other_data(run_dir: Path, text: str, settings: Sequence[str]) -> "Evaluation
     it, else guessed ones. Raises `UserError`."""
     from engine.evaluation.evaluate import EvaluationData
 
+    say_typed(text)
     own = load(open_run(run_dir).project).project.data
     named = {setting.partition("=")[0].strip() for setting in settings}
     is_url = is_remote(text)
@@ -211,6 +214,7 @@ def other_data(run_dir: Path, text: str, settings: Sequence[str]) -> "Evaluation
     options = own.replace(**{**empty, "split": "random", "path": text if is_url else str(Path(text).absolute())})
     project = Project(data=options)
     for setting in settings:
+        say_typed(setting.partition("=")[2].strip())
         project = set_option(project, setting)
     return EvaluationData(project.data, Path.cwd())
 

@@ -10,13 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, add_trust, failure, iso_time, look_at_code, print_json, read_project
+from engine.cli.common import (
+    add_allow_host,
+    add_json,
+    add_trust,
+    failure,
+    iso_time,
+    look_at_code,
+    print_json,
+    read_project,
+)
 from engine.cli.experiment_findings import importance, importances_in, print_shares, report
 from engine.cli.experiment_text import experiment_json, print_trials, result_of, scores_text, trials_csv, why_none
 from engine.cli.require import Requirement, parse
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, EXIT_RUN_FAILED, EXIT_STOPPED, UserError
 from engine.core.files import write_atomically
+from engine.project.data_hosts import admit, look_up, say_typed
 from engine.project.environment import TARGETS
 from engine.project.file import load, save
 from engine.project.parameters import value_text
@@ -129,6 +139,7 @@ def _register_run(command: argparse.ArgumentParser) -> None:
     command.add_argument("--require", dest="requirements", action="append", default=[], metavar="CONDITION", help=what)
     command.add_argument("--detach", action="store_true", help="run in the background and print the folder")
     add_trust(command)
+    add_allow_host(command)
     add_json(command)
     command.set_defaults(run=_run)
 
@@ -168,6 +179,9 @@ def _begun(arguments: argparse.Namespace) -> ExperimentFolder:
     for notice in notices:
         print(f"note: {notice}", file=sys.stderr)
     changed = {name: getattr(arguments, name) for name in ("strategy", "trials", "at_once")}
+    for text in arguments.vary:
+        for value in text.partition("=")[2].split(","):
+            say_typed(value.strip())
     project = defined(project, arguments.vary, arguments.ready or "", changed)
     source = origin(arguments.project)
     look_at_code(project, source.code_base, source.code, trusted=arguments.trust)
@@ -190,6 +204,8 @@ def _continued(arguments: argparse.Namespace) -> ExperimentFolder:
     project = load(folder.project).project
     info = folder.read_info()
     base = Path(info.base or folder.path)
+    look_up(folder.path)
+    admit(project.data)
     look_at_code(project, base, trusted=arguments.trust)
     from engine.experiments.definition import changed_functions, look_at_functions
 

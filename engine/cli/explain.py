@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, add_trust, print_json
+from engine.cli.common import add_allow_host, add_json, add_trust, print_json
 from engine.cli.export import WEIGHTS
 from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE, UserError
@@ -56,6 +56,7 @@ def register(commands: Commands) -> None:
     command.add_argument("-o", "--output", type=Path, metavar="FILE", help=help)
     command.add_argument("--fresh", action="store_true", help="compute again, even where the result is known")
     add_trust(command)
+    add_allow_host(command)
     add_json(command)
     command.set_defaults(run=run)
 

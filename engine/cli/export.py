@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, add_trust, print_json, table
+from engine.cli.common import add_allow_host, add_json, add_trust, print_json, table
 from engine.core.errors import EXIT_DONE, FieldErrors, UserError
 from engine.core.fields import Bool, Choice, Field, first_clause, printable
 from engine.project.export_options import OnnxOptions, flag
@@ -40,6 +40,7 @@ def register(commands: Commands) -> None:
     for name, option in OnnxOptions.fields.items():
         _add_option(onnx, name, option)
     add_trust(command)
+    add_allow_host(command)
     add_json(command)
     command.set_defaults(run=run)
 

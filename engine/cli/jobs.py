@@ -21,11 +21,13 @@ from engine.cli.cluster_jobs import resume_job, start_job
 from engine.core import progress
 from engine.core.child_process import fork, run_in_child_process
 from engine.core.errors import EXIT_DONE, UserError
+from engine.core.lines import LineBuffer
 from engine.core.text import format_bytes
 from engine.launch.worker_process import die_with_parent
 from engine.project.data import DataOptions
+from engine.project.data_hosts import admit, granting, look_up
 from engine.project.environment import EnvironmentOptions
-from engine.project.file import loads
+from engine.project.file import load, loads
 from engine.project.training import TrainingOptions
 from engine.runs.data_record import changes_since
 from engine.runs.folder import RunFolder, open_run
@@ -55,9 +57,11 @@ def answer(request: Mapping[str, Any]) -> Answer:
     if handler is None:
         return {"id": id, "error": {"message": f"There is no request '{do}'.", "defect": True}}
     try:
-        return {"id": id, "result": handler(values)}
+        with granting(values.get("hosts") or {}):
+            return {"id": id, "result": handler(values)}
     except UserError as error:
-        return {"id": id, "error": {"message": str(error), "defect": False, "code": error.code}}
+        more = {"data": error.data} if error.data else {}
+        return {"id": id, "error": {"message": str(error), "defect": False, "code": error.code, **more}}
     except Exception as error:  # a defect in one answer must not end the process
         traceback.print_exc()
         return {"id": id, "error": {"message": f"{type(error).__name__}: {error}", "defect": True}}
@@ -84,15 +88,14 @@ def serve_jobs(connection: socket.socket, parent: int, limit_bytes: int, warm_up
         send({"id": request.get("id"), "progress": {"done": done, "total": total, "unit": unit}})
 
     request: dict[str, Any] = {}
-    buffer, spent_s = b"", 0.0
+    lines, spent_s = LineBuffer(), 0.0
     while True:
         if warm_up is not None and spent_s > QUICK_S and not select.select([connection], [], [], IDLE_S)[0]:
             warm_up()
             warm_up = None
         if not (chunk := connection.recv(2**16)):
             return EXIT_DONE
-        *lines, buffer = (buffer + chunk).split(b"\n")
-        for line in lines:
+        for line in lines.take(chunk):
             request = json.loads(line)
             started = time.monotonic()
             try:
@@ -375,14 +378,17 @@ def _inventory(values: dict[str, Any]) -> Answer:
 
 def _train(values: dict[str, Any]) -> Answer:
     """Read the facts within the limits of this process, then start the run from what is in memory now."""
+    project = loads(values["project"]).project
+    project_path = Path(values["project_path"]) if values.get("project_path") else None
+    if project_path is not None:
+        look_up(project_path)
+    admit(project.data)
     if "data" in values and "base" in values:
         from engine.data.load import facts
 
         with contextlib.suppress(UserError):  # said by `prepare`, if the project has no other errors
             facts(DataOptions.read(values["data"], "data"), Path(values["base"]))
 
-    project = loads(values["project"]).project
-    project_path = Path(values["project_path"]) if values.get("project_path") else None
     run_dir = Path(values["run_dir"]) if values.get("run_dir") else None
     if (job := start_job(project, project_path, run_dir)) is not None:
         return {"run_dir": str(job.path)}
@@ -398,6 +404,8 @@ def _train(values: dict[str, Any]) -> Answer:
 def _resume(values: dict[str, Any]) -> Answer:
     if read_remote(Path(values["run_dir"])) is not None:
         return {"run_dir": str(resume_job(Path(values["run_dir"])).path)}
+    look_up(Path(values["run_dir"]))
+    admit(load(open_run(Path(values["run_dir"])).project).project.data)
 
     def prepared() -> RunFolder:
         from engine.launch.resume import prepare_resume

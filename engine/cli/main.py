@@ -18,7 +18,16 @@ from types import ModuleType
 from typing import Any, TextIO
 
 from engine.cli.commands import COMMANDS, HIDDEN, PROGRAM, overview, parser, refuse_unknown_command
-from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_INPUT, EXIT_STOPPED, RunError, UnavailableError, UserError
+from engine.core.errors import (
+    EXIT_DEFECT,
+    EXIT_DONE,
+    EXIT_INPUT,
+    EXIT_STOPPED,
+    HOST_NOT_ALLOWED,
+    RunError,
+    UnavailableError,
+    UserError,
+)
 from engine.core.version import VERSION
 
 _POSIX_MODULES = ("fcntl", "grp", "pwd", "resource", "termios")
@@ -66,8 +75,7 @@ def _run(argv: Sequence[str] | None) -> int:
         _, unknown = parser(tokens[0]).parse_known_args(tokens, arguments)
         if unknown:
             raise _not_understood(arguments, unknown)
-        code: int = arguments.run(arguments)
-        return code
+        return _ran(arguments)
     except UserError as error:
         return _refuse(error, tokens, arguments)
     except KeyboardInterrupt:
@@ -82,6 +90,43 @@ def _run(argv: Sequence[str] | None) -> int:
         print(f"{PROGRAM}: {message} {REPORT_TO}", file=sys.stderr)
         _report(tokens, arguments, "defect", f"{type(error).__name__}: {error}; {message}", REPORT_TO)
         return EXIT_DEFECT
+
+
+def _ran(arguments: argparse.Namespace) -> int:
+    """Run a command and return its exit code. Where it needs data from a host that is not allowed, the user is asked
+    on a terminal, and it is run again."""
+    for word in getattr(arguments, "allowed_hosts", ()):
+        _allow(word)
+    while True:
+        try:
+            code: int = arguments.run(arguments)
+            return code
+        except UserError as error:
+            if error.code != HOST_NOT_ALLOWED or not error.data.get("hosts") or not _agrees(error):
+                raise
+            from engine.project.data_hosts import say
+
+            say(error.data["hosts"])
+
+
+def _allow(word: str) -> None:
+    """Allow the host of `--allow-host`. Raises `UserError` for what is none."""
+    from engine.project.data_hosts import read_hosts, say
+
+    if not (hosts := read_hosts(word)):
+        hint = "Expected one such as example.org, s3://bucket, or example.org=5000 for so many files."
+        raise UserError(f"--allow-host {word}: this is no host.", code="usage", hint=hint)
+    say(hosts)
+
+
+def _agrees(error: UserError) -> bool:
+    """Return whether the user, asked on the terminal, lets the data be fetched."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    message = str(error).removesuffix(error.hint).strip()
+    print(f"{PROGRAM}: {message}", file=sys.stderr)
+    print("Fetch it, now and whenever this project or run is used? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _refuse(error: UserError, tokens: Sequence[str], arguments: argparse.Namespace) -> int:

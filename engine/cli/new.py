@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, facts_of, print_json
+from engine.cli.common import add_json, data_place, facts_of, print_json
 from engine.cli.data import options_for
 from engine.cli.terminal import print_table
 from engine.core.errors import EXIT_DONE, UserError, did_you_mean
 from engine.project.data import DataOptions
+from engine.project.data_hosts import keep_for
 from engine.project.file import SUFFIX, load, save
 from engine.project.project import Project
 from engine.project.sources.guess import with_guessed_source
-from engine.project.sources.urls import is_remote, without_file_scheme, without_secrets
+from engine.project.sources.urls import is_remote, without_secrets
 from engine.project.starter import starter
 from engine.runs.create import SHIPPED
 
@@ -54,7 +55,7 @@ def register(commands: Commands) -> None:
     where = "folder for the copy; default: the current one; it is made if it does not exist"
     command.add_argument("folder", type=Path, nargs="?", default=Path(), metavar="DIR", help=where)
     data = "file, folder or URL with data to learn from; its kind is guessed, and said"
-    command.add_argument("--data", type=without_file_scheme, metavar="PATH", help=data)
+    command.add_argument("--data", type=data_place, metavar="PATH", help=data)
     add_json(command)
     command.set_defaults(run=run_new)
     text = "List the examples and templates that `netwright-engine new` copies."
@@ -108,6 +109,7 @@ def _run_made(arguments: argparse.Namespace) -> int:
             hint="Name a template to begin with: `netwright-engine templates` lists them.",
         )
     save(made.edit(project), target)
+    keep_for(target, options)
     if arguments.json:
         print_json(arguments, {"path": str(target.absolute()), "name": name, "kind": "made", "data": guessed})
         return EXIT_DONE
@@ -155,6 +157,7 @@ def _copy(source: Path, folder: Path, own: str | None = None) -> tuple[Path, str
             f"Nothing can be written into {folder}: {error.strerror}.", hint="Name another folder."
         ) from None
     save(project, target)
+    keep_for(target, project.data)
     return target, guessed
 
 

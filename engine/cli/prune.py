@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.commands import PROGRAM, Commands
-from engine.cli.common import add_json, add_trust, print_json
+from engine.cli.common import add_allow_host, add_json, add_trust, print_json
 from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE, UserError
 from engine.core.fields import printable
@@ -37,6 +37,7 @@ def register(commands: Commands) -> None:
     command.add_argument("-o", "--output", type=Path, metavar="PROJECT", help="project file to write, at --amount")
     command.add_argument("--force", action="store_true", help="replace PROJECT if it exists")
     add_trust(command)
+    add_allow_host(command)
     add_json(command)
     command.set_defaults(run=run)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from engine.cli.commands import Commands
 from engine.cli.common import (
+    add_allow_host,
     add_json,
     add_project,
     add_trust,
@@ -26,6 +27,7 @@ from engine.cli.runs import result_text
 from engine.cli.terminal import Display, is_terminal, print_table
 from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, UserError, plural
 from engine.core.fields import printable
+from engine.project.data_hosts import admit, granted_for, written
 from engine.project.environment import TARGETS
 from engine.project.file import dumps
 from engine.runs.folder import RunFolder, open_run, origin
@@ -80,6 +82,7 @@ def _help(command: argparse.ArgumentParser, arguments: argparse.Namespace) -> in
 def _register_add(command: argparse.ArgumentParser) -> None:
     add_project(command)
     add_trust(command)
+    add_allow_host(command)
     command.add_argument("--environment", choices=TARGETS, help="where to train, instead of what the project says")
     command.add_argument("--workers", type=int, metavar="N", help="the number of workers, with multi-cpu")
     command.add_argument("--after", type=Path, metavar="RUN", help="start after the run in this folder has ended")
@@ -108,9 +111,13 @@ def _add(arguments: argparse.Namespace) -> int:
     if project.data.source == "none":
         raise UserError("The project has no data to learn from.", hint="Choose a data source first.")
     check(project).refuse_errors()
+    admit(project.data)
     path = arguments.project.resolve()
     after = str(open_run(arguments.after).path.resolve()) if arguments.after else ""
-    entry = Queue().add(dumps(project), project_origin.name, project_path=str(path), after=after, trust=arguments.trust)
+    hosts = written(granted_for(project.data))
+    entry = Queue().add(
+        dumps(project), project_origin.name, project_path=str(path), after=after, trust=arguments.trust, hosts=hosts
+    )
     print_json(arguments, _as_json(entry)) if arguments.json else print(entry.id)
     return EXIT_DONE
 

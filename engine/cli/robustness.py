@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, add_trust, print_json
+from engine.cli.common import add_allow_host, add_json, add_trust, print_json
 from engine.cli.export import WEIGHTS
 from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE
@@ -34,6 +34,7 @@ def register(commands: Commands) -> None:
     command.add_argument("--store", action="store_true", help=help)
     command.add_argument("--fresh", action="store_true", help="measure again, even where the result is known")
     add_trust(command)
+    add_allow_host(command)
     add_json(command)
     command.set_defaults(run=run)
 

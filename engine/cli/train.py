@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from engine.cli.cluster_jobs import follow_job, is_job, profile_of, submit_run, wait_for_end, words_for_here
 from engine.cli.commands import Commands
 from engine.cli.common import (
+    add_allow_host,
     add_json,
     add_project,
     add_trust,
@@ -189,6 +190,7 @@ def register_train(commands: Commands) -> None:
     command = commands.add_parser("train", description=text)
     add_project(command)
     add_trust(command)
+    add_allow_host(command)
     command.add_argument("--environment", choices=TARGETS, help="where to train, instead of what the project says")
     command.add_argument("--workers", type=int, metavar="N", help="the number of workers, with multi-cpu or parallel")
     what = "the cluster profile, with parallel; default: the one that the project names, else your default"
@@ -312,6 +314,7 @@ def register_resume(commands: Commands) -> None:
     what = "resume although files of the data have changed since; without it they are named, and the run is refused"
     command.add_argument("--allow-changed-data", action="store_true", help=what)
     add_trust(command)
+    add_allow_host(command)
     add_outcome(command)
     command.set_defaults(run=run_resume)
 

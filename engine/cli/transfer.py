@@ -8,7 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.commands import Commands
-from engine.cli.common import add_json, add_project, add_trust, facts_of, look_at_code, note, print_json, read_project
+from engine.cli.common import (
+    add_allow_host,
+    add_json,
+    add_project,
+    add_trust,
+    facts_of,
+    look_at_code,
+    note,
+    print_json,
+    read_project,
+)
 from engine.cli.terminal import print_table
 from engine.core import progress
 from engine.core.child_process import run_in_child_process
@@ -16,6 +26,7 @@ from engine.core.errors import EXIT_DONE, UserError
 from engine.core.fields import printable
 from engine.core.text import format_bytes
 from engine.project.data import DataOptions
+from engine.project.data_hosts import look_up
 from engine.project.file import SUFFIX, save
 from engine.project.project import Project
 from engine.project.published_weights import published, published_entry
@@ -74,6 +85,7 @@ def _register_transfer(commands: Commands) -> None:
     command.add_argument("--slow-up-to", default="", metavar="LAYER", help="lower the learn rate up to this layer")
     command.add_argument("--rate-factor", type=float, default=0.1, metavar="F", help="its factor (default: 0.1)")
     command.add_argument("--force", action="store_true", help="replace NEW if it exists")
+    add_allow_host(command)
     add_json(command)
     command.set_defaults(run=run_transfer)
 
@@ -165,6 +177,7 @@ def run_transfer(arguments: argparse.Namespace) -> int:
     if not to.parent.is_dir():
         what = f"The folder {to.parent} does not exist."
         raise UserError(what, hint="Make it first, or name another one.", code="not_found")
+    look_up(arguments.source)
     is_run = arguments.source.is_dir()
     project = (project_from_run if is_run else project_from_project)(arguments.source, to)
     guessed = ""

@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.cli.commands import Commands
 from engine.cli.common import (
+    add_allow_host,
     add_json,
     add_project,
     add_trust,
@@ -119,6 +120,7 @@ def register_largest_batch(commands: Commands) -> None:
     add_project(command)
     share = "share of the machine's memory that all workers together may take on the CPU, 0 to 1; default 0.5"
     command.add_argument("--share", type=float, default=0.5, help=share)
+    add_allow_host(command)
     add_json(command)
     command.set_defaults(run=run_largest_batch)
 

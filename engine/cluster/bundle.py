@@ -21,6 +21,7 @@ from engine.core.fields import FilePath
 from engine.core.files import open_file
 from engine.core.records import Record
 from engine.project.constants import constants_path
+from engine.project.data_hosts import VARIABLE
 from engine.project.environment import EnvironmentOptions
 from engine.project.file import dumps
 from engine.project.project import Project
@@ -208,14 +209,16 @@ def _sizes(path: Path) -> Iterator[tuple[Path, int]]:
             yield file, file.stat().st_size
 
 
-def job_script(profile: ClusterProfile, folder: str, *, has_code: bool) -> bytes:
-    """Return the shell script of a job: it trains, or goes on with its run where that has begun, as after a requeue."""
+def job_script(profile: ClusterProfile, folder: str, *, has_code: bool, hosts: str = "") -> bytes:
+    """Return the shell script of a job: it trains, or goes on with its run where that has begun, as after a requeue.
+    `hosts`: those that the data may be fetched from."""
     lines = ["#!/bin/sh", *(sbatch_lines(profile, folder) if profile.kind == "slurm" else ())]
     run, trust = shlex.quote(f"{folder}/run"), " --trust" if has_code else ""
     lines += [
         f"cd {shlex.quote(f'{folder}/{PROJECT}')} || exit 2",
         "export PYTHONUNBUFFERED=1",
         *interface_lines(profile),
+        *([f"export {VARIABLE}={shlex.quote(hosts)}"] if hosts else ()),
         *([f"export {PROFILES_VARIABLE}={shlex.quote(f'{folder}/{PROFILES}')}"] if takes_nodes(profile) else ()),
         *_lines_without_python(profile),
         f"if [ -f {run}/run.json ]; then",

@@ -28,6 +28,7 @@ from engine.core.errors import RunError, UserError
 from engine.core.files import remove, without_checksum, write_atomically, write_checked_json
 from engine.project import user_code
 from engine.project.check import check
+from engine.project.data_hosts import admit, granted_for, look_up, written
 from engine.project.file import dumps
 from engine.project.project import Project
 from engine.runs.create import create, new_folder
@@ -64,6 +65,9 @@ def submit(project: Project, project_path: Path | None, run_dir: Path | None, pr
     if project.data.source == "none":
         raise UserError("The project has no data to learn from.", hint="Choose a data source first.")
     check(project).refuse_errors()
+    if project_path is not None:
+        look_up(project_path)
+    admit(project.data)
     code = user_code.contents(project)
     host = _host(profile)
     try:
@@ -87,7 +91,8 @@ def _submitted(
     wanted = f"{(profile.storage or DEFAULT_STORAGE).rstrip('/')}/{job_name}"
     folder_there = str(host.ask("prepare", folder=wanted)["folder"])
     try:
-        script = job_script(profile, folder_there, has_code=bool(code))
+        hosts = written(granted_for(project.data))
+        script = job_script(profile, folder_there, has_code=bool(code), hosts=hosts)
         host.put({**packed.files, "job.sh": script}, folder_there)
         folder = _folder_here(project, project_path, run_dir, code)
     except BaseException:

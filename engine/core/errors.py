@@ -25,6 +25,10 @@ _UNREACHABLE = (
 )
 
 
+HOST_NOT_ALLOWED = "host_not_allowed"
+"""Code of the error for data on a host that the user has not allowed; its `data` has the `hosts`."""
+
+
 class UserError(Exception):
     """Invalid user input: a file, an option or the data. `hint` is the way out, with which the message ends."""
 
@@ -60,7 +64,8 @@ class UserError(Exception):
 
     def write(self) -> dict[str, Any]:
         """Return the error as a JSON object, for the process that waits for this one."""
-        return {"error": str(self), "code": self.code, "hint": self.hint, "exit_code": self.exit_code}
+        more = {"data": self.data} if self.data else {}
+        return {"error": str(self), "code": self.code, "hint": self.hint, "exit_code": self.exit_code, **more}
 
 
 def read_error(said: Mapping[str, Any]) -> UserError:
@@ -68,6 +73,7 @@ def read_error(said: Mapping[str, Any]) -> UserError:
     classes = {cls.exit_code: cls for cls in (UserError, UnavailableError, RunError)}
     error = classes.get(said.get("exit_code", EXIT_INPUT), UserError)(said["error"], code=str(said.get("code", "")))
     error.hint = str(said.get("hint", ""))
+    error.data = said.get("data", {})
     return error
 
 

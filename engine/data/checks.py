@@ -18,6 +18,7 @@ from engine.data.scan import Scan, rounded, scan
 from engine.data.sources.source import Array
 from engine.data.target_checks import doubtful_labels, tells_class, tells_number
 from engine.project.data import DataOptions
+from engine.project.data_hosts import admit
 from engine.project.dataset_info import SPLITS, TargetInfo
 
 FEW = 10
@@ -46,7 +47,9 @@ PASSED = {
 
 def check_data(options: DataOptions, base: Path, *, labels: bool = False, files: bool = True) -> DataCheck:
     """Check all data; with `labels` also whether similar samples contradict labels, which takes longer. `files=False`
-    leaves the check of single image files to the caller. Reports its progress."""
+    leaves the check of single image files to the caller. Reports its progress. Raises `UserError` for data on a host
+    that is not allowed."""
+    admit(options)
     try:
         opened = open_source(options, base)
         of_files = list(_file_findings(opened, base)) if files and opened.declared.has_image_files else []

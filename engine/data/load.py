@@ -58,6 +58,7 @@ from engine.data.split import Division, Rule
 from engine.placement.choose import Placement
 from engine.placement.inventory import DeviceInventory
 from engine.project.data import DataOptions
+from engine.project.data_hosts import admit
 from engine.project.data_loading import Loading, loading
 from engine.project.dataset_info import SPLITS, DatasetInfo
 from engine.project.project import Project
@@ -299,6 +300,7 @@ def open_source(options: DataOptions, base: Path) -> Opened:
     problems = options.problems()
     if problems:
         raise FieldErrors(problems)
+    admit(options)
     path = located(declared, options.path, base)
     parts = parts_of(options, path, base, partial(reader_of, declared, base=base))
     source = parts[0].source if len(parts) == 1 else Joined(parts, resizes=declared.resizes)
@@ -367,6 +369,7 @@ def split_codes(options: DataOptions, base: Path) -> bytes:
 
 def places_of(options: DataOptions, base: Path) -> list[DataPlace]:
     """Return the state of the files that the options name. Raises `UserError`."""
+    admit(options)
     places: list[DataPlace] = []
     suffixes = options.source_type.recorded if options.source_type is not None else ()
     for name, field in options.fields.items():
@@ -406,6 +409,7 @@ def load_like(options: DataOptions, base: Path, facts: DatasetInfo) -> LoadedDat
         raise UserError("No data is named.")
     if problems := options.problems():
         raise FieldErrors(problems)
+    admit(options)
     path = located(declared, options.path, base)
     source = reader_of(declared, options, base)
     outline = outline_like(source, options, path, facts, resizes=declared.resizes)

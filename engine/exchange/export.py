@@ -13,6 +13,7 @@ from engine.project import user_code
 from engine.project.bindings import match_inputs, wanted_of
 from engine.project.check import check
 from engine.project.constants import has_constants
+from engine.project.data_hosts import look_up
 from engine.project.dataset_info import DatasetInfo
 from engine.project.export_options import OnnxOptions
 from engine.project.file import load
@@ -122,6 +123,7 @@ def read_source(path: Path, base: Path | None = None, weights_kept: str = "") ->
     """Read a run folder or a project file; `base` is the folder of the project's files, if not beside it.
     `weights_kept` is `best` or `last`; empty: those that the run names as its result. Raises `UserError`.
     """
+    look_up(path)
     if not path.is_dir():
         if weights_kept:
             raise UserError(

@@ -7,24 +7,23 @@ import http.client
 import os
 import shutil
 import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
-from urllib.parse import urlsplit
 
 from engine.core import progress
 from engine.core.errors import UnavailableError, UserError
 from engine.core.files import open_file
 from engine.core.locks import LockHeldError, restore_lock, take_lock
 from engine.core.text import format_bytes
+from engine.data.sources.web import named_reach, open_url
 from engine.project.published_weights import Published
+from engine.project.sources.urls import host_of, split_url
 
 MOST_BYTES = 8 * 2**30
 TIMEOUT_S = 30.0
 RETRIES = 3
 CHUNK_BYTES = 2**20
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 AGAIN = "Run it again: what has come is kept."
 
 
@@ -87,18 +86,10 @@ def _fetched(entry: Published, part: Path, most_bytes: int) -> Path:
 
 def refuse_address(url: str) -> None:
     """Raise `UserError` for an address that is not https, or http on this machine."""
-    parts = urlsplit(url)
-    if parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK):
+    protocol = split_url(url).protocol
+    if protocol == "https" or (protocol == "http" and named_reach(host_of(url)) == "loopback"):
         return
     raise UserError(f"{url[:200]} is not fetched: the address must begin with https://.", hint="Put it right.")
-
-
-class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirects to addresses that may be fetched."""
-
-    def redirect_request(self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: str) -> Any:
-        refuse_address(newurl)
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _complete(entry: Published, part: Path, most_bytes: int) -> None:
@@ -130,10 +121,8 @@ def _complete(entry: Published, part: Path, most_bytes: int) -> None:
 def _receive(entry: Published, part: Path, before: int, most_bytes: int) -> tuple[bool, bool]:
     """Receive what is missing behind `before` bytes. Return whether the file is complete, and whether the server can go
     on behind what has come."""
-    request = urllib.request.Request(entry.url, headers={"Range": f"bytes={before}-"} if before else {})
-    proxies = [urllib.request.ProxyHandler({})] if urlsplit(entry.url).hostname in LOOPBACK else []
-    opener = urllib.request.build_opener(_Redirects, *proxies)
-    with opener.open(request, timeout=TIMEOUT_S) as answer:
+    headers = {"Range": f"bytes={before}-"} if before else {}
+    with open_url(entry.url, headers=headers, timeout_s=TIMEOUT_S, refuse=refuse_address) as answer:
         goes_on = answer.status == http.HTTPStatus.PARTIAL_CONTENT
         if goes_on and not str(answer.headers.get("Content-Range", "")).startswith(f"bytes {before}-"):
             part.unlink()

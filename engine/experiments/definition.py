@@ -14,10 +14,13 @@ from engine.core.locks import LockHeldError, take_lock
 from engine.placement.inventory import DeviceInventory
 from engine.placement.shares import Share
 from engine.project import user_code
+from engine.project.data import DataOptions
+from engine.project.data_hosts import admit, keep_for, look_up
 from engine.project.dataset_info import DatasetInfo
 from engine.project.environment import EnvironmentOptions
 from engine.project.file import dumps, load
 from engine.project.project import Project
+from engine.project.sources.urls import is_remote
 from engine.project.trials import objectives_of, refuse_wrong_definition, with_values
 from engine.runs.experiments import ExperimentFolder, ExperimentInfo, Trial, create_experiment
 from engine.runs.folder import origin
@@ -28,6 +31,11 @@ def begin(project: Project, project_path: Path | None, *, base: Path | None = No
     """Check the definition of an experiment with its data and create its folder. Raises `UserError`."""
     source = origin(project_path) if project_path is not None else None
     base = source.base if source is not None else (base or Path.cwd())
+    if project_path is not None:
+        look_up(project_path)
+    places = [project.data, *_varied_places(project)]
+    for options in places:
+        admit(options)
     refuse_wrong_definition(project, base)
     cluster_of(project)
     objectives = objectives_of(project, read_facts(project, base))
@@ -42,7 +50,21 @@ def begin(project: Project, project_path: Path | None, *, base: Path | None = No
     if functions:  # before they are copied to a folder that may be trusted
         user_code.refuse_untrusted(project, in_experiment=True)
     code = {file: registry.read_code(base / file, file) for file in functions}
-    return create_experiment(project_path, info.name, dumps(project), info, code)
+    folder = create_experiment(project_path, info.name, dumps(project), info, code)
+    for options in places:
+        keep_for(folder.path, options)
+    return folder
+
+
+def _varied_places(project: Project) -> list[DataOptions]:
+    """Return the data of an experiment with each URL that varies in it."""
+    return [
+        project.data.replace(**{parameter.path.removeprefix("data."): value})
+        for parameter in project.experiment.parameters
+        if parameter.path.removeprefix("data.") in project.data.fields
+        for value in parameter.values
+        if isinstance(value, str) and is_remote(value)
+    ]
 
 
 def look_at_functions(folder: ExperimentFolder, project: Project, base: Path) -> dict[str, Path]:

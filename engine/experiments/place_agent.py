@@ -27,6 +27,7 @@ from engine.launch.local_launcher import preload, uses_compiler
 from engine.launch.remote.node_agent import serve_coordinator
 from engine.launch.remote.offer import Offer
 from engine.launch.worker_process import die_with_parent
+from engine.project.data_hosts import grant_all
 from engine.project.file import load
 from engine.project.moved_paths import with_paths
 from engine.runs.folder import RunFolder
@@ -101,6 +102,7 @@ def load_experiment(path: Path, base: Path, paths: Mapping[str, str]) -> None:
     project = with_paths(load(folder.project).project, paths)
     solvers = any(parameter.path == "training.solver" for parameter in project.experiment.parameters)
     preload(with_compiler=solvers or uses_compiler(folder))
+    grant_all(project.data)
     with contextlib.suppress(UserError, OSError):  # each trial says what is wrong with its data
         read_data(project, base)
 

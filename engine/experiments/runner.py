@@ -27,6 +27,7 @@ from engine.launch.local_launcher import preload
 from engine.launch.notify import announce
 from engine.launch.prepare import versions
 from engine.placement.shares import Slot
+from engine.project.data_hosts import look_up
 from engine.project.experiment import Objective, Target
 from engine.project.file import load
 from engine.project.parameters import MOST_TRIALS
@@ -117,6 +118,7 @@ class Runner:
 
     def _open(self, info: ExperimentInfo) -> None:
         """Read definition and trials, and what every trial needs into memory."""
+        look_up(self._folder.path)
         self._project = load(self._folder.project).project
         self._base = Path(info.base or self._folder.path)
         self._path = Path(info.project_path) if info.project_path else None

@@ -24,6 +24,7 @@ from engine.placement.inventory import DeviceInventory
 from engine.project import user_code
 from engine.project.check import CheckResult, check, describe
 from engine.project.constants import checked_constants
+from engine.project.data_hosts import keep_for, look_up
 from engine.project.dataset_info import DatasetInfo
 from engine.project.environment import SEVERAL, EnvironmentOptions
 from engine.project.file import dumps
@@ -86,6 +87,8 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
     here = Path.cwd()
     source = origin(project_path) if project_path else Origin(here, here, here / "untitled", "untitled")
     base, name = source.base, source.name
+    if project_path is not None:
+        look_up(project_path)
     user_code.ready(project, source.code_base, source.code)
     files = user_code.contents(project)
     facts, result = _checked(project, base)
@@ -129,6 +132,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None, *
         info = replace(info, number=number, trial=trial, created=round(time.time(), 3))
         folder = create(path, text, info, files.values(), data, constants)
         if not trial:
+            keep_for(folder.path, project.data)
             register(folder, project.identity)
             if placement.resolved == "parallel":
                 note_run_here(folder, profile_of(project.environment))

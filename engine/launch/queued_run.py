@@ -15,6 +15,7 @@ from pathlib import Path
 
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError
 from engine.launch.coordinator import coordinate, exit_code
+from engine.project.data_hosts import grant, read_hosts
 from engine.project.file import loads
 from engine.project.project import Project, set_option
 from engine.project.sources.guess import with_guessed_source
@@ -56,6 +57,7 @@ def _begun(queue: Queue, claim: Claim, devices: tuple[str, ...], settings: Seque
     project = _project(queue.project_text(entry.id), settings, source.base if source else Path.cwd())
     run_dir = new_folder(source.runs_beside if source else None, source.name if source else entry.title)
     claim.change(state="starting", run_dir=str(run_dir), devices=devices)
+    grant(read_hosts(entry.hosts))
     if entry.trust:
         from engine.project import user_code
 

@@ -13,6 +13,7 @@ from engine.core.files import write_atomically
 from engine.launch.prepare import go_back, hold, place
 from engine.placement.candidates import record_of
 from engine.project.check import check
+from engine.project.data_hosts import admit, look_up
 from engine.project.file import dumps, load
 from engine.project.project import Project, set_option
 from engine.project.relevance import refuse_without_unit
@@ -74,8 +75,10 @@ def _make_ready(folder: RunFolder, settings: Sequence[str], *, allow_changed_dat
     project = changed(before, settings)
     _refuse_complete(folder, project)
     base = Path(info.base or folder.path)
+    look_up(folder.path)
     ready(project, folder.path, frozen_code(folder))
     check(project).refuse_errors()
+    admit(project.data)
     from engine.data.load import choose_loading, facts, record, remote_changes, split_codes
 
     data_before = read_record(folder.path)

@@ -51,6 +51,8 @@ class Entry:
     after: str = ""
     trust: bool = False
     """True if the user allowed the user code of the project to run."""
+    hosts: str = ""
+    """Hosts that the user allowed its data to be fetched from, as `engine.project.data_hosts` writes them."""
     state: str = "waiting"
     reason: str = ""
     run_dir: str = ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from engine.core.errors import UserError, plural
 from engine.core.fields import printable
 from engine.core.text import format_duration
+from engine.project.data_hosts import say_typed
 from engine.project.project import Project as ProjectValue
 from engine.project.trials import with_options
 from engine.runs.events import to_json
@@ -33,7 +34,10 @@ class Project:
 
     def with_options(self, options: Mapping[str, Any]) -> Self:
         """Return the project with other values by their paths, such as `training.max_epochs` or
-        `network.conv_1.filters`. The file stays as it is. Raises `UserError`."""
+        `network.conv_1.filters`. The file stays as it is. The host of a URL may be contacted from now on. Raises
+        `UserError`."""
+        for value in options.values():
+            say_typed(str(value))
         return replace(self, value=_with_source(with_options(self.value, options, origin(self.path).base), self.path))
 
     def save(self, path: StrPath) -> None:

@@ -34,6 +34,7 @@ from engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
 from engine.parallel.worker_spec import WorkerSpec
 from engine.placement.choose import WorkerPlace
 from engine.project.bindings import Wanted, folding, in_order, wanted_of
+from engine.project.data_hosts import grant_all
 from engine.project.dataset_info import DatasetInfo
 from engine.project.file import load as load_project
 from engine.project.moved_paths import with_paths
@@ -193,6 +194,7 @@ def load_job(spec: WorkerSpec) -> TrainingJob:
     device = torch.device(place.device)
     if device.type != "cpu":
         torch.accelerator.set_device_index(device.index)
+    grant_all(project.data)
     data = loaded(project, Path(spec.base or info.base), info.loading, len(info.placement.places))
     analysis = analyse(project.network)
     refuse_unknown_indices(project.network, analysis, data, project.training)

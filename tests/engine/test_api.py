@@ -7,6 +7,7 @@ import pytest
 
 from engine import api
 from engine.core.errors import UserError
+from engine.project.data_hosts import granted
 from tests import warm
 from tests.architecture.test_repository import ROOT
 
@@ -156,3 +157,15 @@ def test_errors_say_the_way_out(digits: Path, tmp_path: Path) -> None:
         api.experiment(tmp_path, {"training.momentum": [0.8]})
     with pytest.raises(UserError, match=r"experiment.strategy: .*gird"):
         api.experiment(digits, {"training.momentum": [0.8, 0.9]}, strategy="gird")
+
+
+def test_only_an_address_of_the_script_is_contacted(digits: Path) -> None:
+    """That of the project file is a stranger's."""
+    theirs = api.load(digits, {"data.source": "table"}).with_options({"data.path": "train.csv"})
+    theirs.save(digits)
+    digits.write_text(digits.read_text().replace("train.csv", "https://a.example/train.csv"))
+    with pytest.raises(UserError, match=r"The data is at a\.example, and nothing is fetched") as refused:
+        api.start(digits)
+    assert refused.value.code == "host_not_allowed"
+    api.load(digits, {"data.path": "https://b.example/train.csv"})
+    assert list(granted()) == ["b.example"]

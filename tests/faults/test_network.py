@@ -97,6 +97,15 @@ def test_the_window_names_no_other_machine(tmp_path: Path) -> None:
     assert workers | {run.read_info().coordinator} <= {one["pid"] for one in seen}, "all were watched"
 
 
+def test_what_comes_from_a_stranger_contacts_nobody(tmp_path: Path) -> None:
+    """Files of every kind that is opened, with addresses in them, and all that looks at them; not even this machine is
+    contacted."""
+    (tmp_path / "theirs").mkdir()
+    seen, printed = watched(tmp_path, ["-m", "tests.faults.strangers", str(tmp_path / "theirs")], 280)
+    assert json.loads(printed.splitlines()[-1])["looks"] > 200
+    assert [one for one in seen if one["what"] != "watched"] == []
+
+
 @pytest.mark.faults
 def test_exports_name_no_other_machine(tmp_path: Path) -> None:
     """A network in both forms, and curves in all three."""

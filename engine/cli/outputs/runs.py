@@ -256,6 +256,8 @@ class QueueEntry(TypedDict):
     after: str
     """Folder of a run that has to end first."""
     trust: bool
+    hosts: str
+    """Hosts that its data may be fetched from, separated by spaces."""
     state: State | Literal["waiting", "refused"]
     reason: str
     run_dir: str

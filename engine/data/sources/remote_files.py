@@ -18,7 +18,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from engine.core.errors import UserError
 from engine.core.fields import printable
@@ -36,7 +35,8 @@ from engine.data.sources.shard_places import (
     remote_state,
     tried,
 )
-from engine.project.sources.urls import SCHEME, without_secrets
+from engine.project.data_hosts import refuse_contact
+from engine.project.sources.urls import is_remote, path_of, split_url, url_fault, without_file_scheme, without_secrets
 from engine.runs.data_files import DataPlace
 
 FRESH_S = 30.0
@@ -48,6 +48,8 @@ UNUSED_S = 86400.0
 PATIENCE_S = 3600.0
 """Time limit for another process that fetches the same data, in seconds."""
 STATES = "states.json"
+LONGEST_NAME = 100
+"""Characters of the name of a copy, of which the last are kept."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,9 @@ class RemotePlace:
     @property
     def name(self) -> str:
         """Name of the file or folder."""
-        path = PurePosixPath(unquote(urlsplit(self.url).path))
-        return path.name or urlsplit(self.url).netloc.rpartition("@")[2] or "data"
+        name = PurePosixPath(path_of(self.url)).name or split_url(self.url).place.rpartition("@")[2]
+        sound = "".join(c if c.isprintable() else "_" for c in name)[-LONGEST_NAME:]
+        return sound if sound not in ("", ".", "..") else "data"
 
     @property
     def bytes(self) -> int:
@@ -84,9 +87,11 @@ _shown: dict[str, str] = {}
 def as_path(text: str) -> str:
     """Return the path of what an option names: of the copy of what is behind a URL, fetched now unless it is there.
     Other texts are returned as they are. Raises `UserError`."""
-    if not (scheme := SCHEME.match(text)):
-        return text
-    return str(_copy(text)) if scheme[1].lower() != "file" else unquote(urlsplit(text).path)
+    if not is_remote(text):
+        return without_file_scheme(text)
+    if fault := url_fault(text):
+        raise UserError(f"{_for_messages(text)}: {fault}")
+    return str(_copy(text))
 
 
 def recorded_remote(option: str, url: str, *, is_fresh: bool = False) -> DataPlace:
@@ -123,7 +128,7 @@ def _place(url: str, *, is_fresh: bool = False) -> RemotePlace:
 
 
 def _http_place(url: str) -> RemotePlace:
-    if urlsplit(url).path.endswith("/") or not urlsplit(url).path:
+    if path_of(url).endswith("/") or not path_of(url):
         raise UserError(
             f"{_for_messages(url)}: a web server does not list the files of a folder.",
             hint="Name a file, or shards: train-{0000..0146}.tar.",
@@ -145,6 +150,7 @@ def _listed_place(url: str) -> RemotePlace:
         return RemotePlace(url, _listed(system, url), is_folder=True)
 
     found = tried(url, look)
+    refuse_contact(url, len(found.files))
     if not found.files:
         raise UserError(f"{_for_messages(url)} holds no files.", hint="Choose the data anew (data.path).")
     return found
@@ -154,7 +160,9 @@ def _arrays_beside(system: Any, url: str) -> dict[str, Shard]:
     """Return the `.npy` files beside one, which stands for all in its folder."""
     found = system.ls(system._parent(url), detail=True)
     arrays = [facts for facts in found if facts["type"] == "file" and facts["name"].endswith(".npy")]
-    return {PurePosixPath(f["name"]).name: listed_state(system.unstrip_protocol(f["name"]), f) for f in arrays}
+    names = (PurePosixPath(facts["name"]).name for facts in arrays)
+    beside = url.rpartition("/")[0]
+    return {name: listed_state(f"{beside}/{name}", facts) for name, facts in zip(names, arrays, strict=True)}
 
 
 def _listed(system: Any, url: str) -> dict[str, Shard]:
@@ -166,7 +174,7 @@ def _listed(system: Any, url: str) -> dict[str, Shard]:
         if ".." in inside.parts:  # a name in a bucket may be any text
             raise UserError(f"{_for_messages(url)} holds a file with '..' in its path, which is not read.")
         if not any(part.startswith(".") for part in inside.parts):
-            found[inside.as_posix()] = listed_state(system.unstrip_protocol(path), facts)
+            found[inside.as_posix()] = listed_state(f"{url.rstrip('/')}/{inside.as_posix()}", facts)
         if len(found) > MOST_FILES:
             raise UserError(
                 f"{_for_messages(url)} holds more than {MOST_FILES:,} files.",

@@ -1,7 +1,8 @@
 """Places of shards: paths, patterns and URLs; the state of each shard; and reading over the network.
 
-http and https are read with the standard library, other protocols with fsspec. A lost connection is taken up where it
-broke. Messages name a URL without its user, password and query (`without_secrets`).
+http and https are read with the standard library, other protocols with fsspec; only hosts that the user has allowed are
+contacted (`engine.project.data_hosts`). A lost connection is taken up where it broke. Messages name a URL without its
+user, password and query (`without_secrets`).
 """
 
 import glob
@@ -10,30 +11,27 @@ import os
 import re
 import time
 import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
-from urllib.parse import unquote, urlsplit
 
 from engine.core.errors import UserError
 from engine.core.fields import printable
 from engine.data.sources.source import locate, unreadable
-from engine.project.sources.shards import PARQUET, PROTOCOLS, TAR
-from engine.project.sources.urls import SCHEME, is_remote, without_secrets
+from engine.data.sources.web import open_url
+from engine.project.data_hosts import refuse_contact
+from engine.project.sources.shards import MOST_SHARDS, PARQUET, PROTOCOLS, TAR, expand
+from engine.project.sources.urls import is_remote, split_url, url_fault, without_file_scheme, without_secrets
 from engine.runs.data_files import DataPlace
 
 T = TypeVar("T")
-BRACES = re.compile(r"\{([^{}]*)\}")
-MOST_SHARDS = 100_000
 LIBRARIES = {"s3": "s3fs", "gs": "gcsfs", "abfs": "adlfs", "hdfs": "pyarrow", "sftp": "paramiko"}
 TRIES = 4
 PAUSE_S = 0.5
 """Pause before the first new try, in seconds; doubled each time."""
-TIMEOUT_S = 60.0
 AT_ONCE = 16
 PIECE_BYTES = 2**20
 WAYS_OUT = "Check the network, then resume the run (netwright-engine resume RUN): it goes on where it stopped."
@@ -110,42 +108,19 @@ def find_shards(pattern: str, base: Path) -> list[Shard]:
         raise UserError(f"{shown} names {TAR} and {PARQUET} files. Choose those of one kind, such as *{TAR}.")
     if not is_remote(pattern):
         return [_local_state(place) for place in places]
+    refuse_contact(pattern, len(places))
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return list(pool.map(remote_state, places))
 
 
-def expand(pattern: str) -> list[str]:
-    """Return the names that a brace pattern stands for: `{0000..0146}` and `{a,b}`. Raises `UserError`."""
-    found = [pattern]
-    while match := BRACES.search(found[0]):
-        inner = match[1]
-        if numbers := re.fullmatch(r"(\d{1,9})\.\.(\d{1,9})", inner):
-            first, last = int(numbers[1]), int(numbers[2])
-            if last < first:
-                raise UserError(f"{{{inner}}} counts down. Write the smaller number first.")
-            width = len(numbers[1]) if numbers[1].startswith("0") else 0
-            count = last - first + 1
-            texts = [str(number).zfill(width) for number in range(first, min(last, first + MOST_SHARDS) + 1)]
-        elif "," in inner:
-            texts = inner.split(",")
-            count = len(texts)
-        else:
-            raise UserError(f"{{{printable(inner[:50])}}} is no pattern. Expected {{0000..0146}} or {{train,more}}.")
-        if count * len(found) > MOST_SHARDS:
-            shown = printable(without_secrets(pattern))
-            raise UserError(f"{shown} names {count * len(found):,} shards; at most {MOST_SHARDS:,} can be read.")
-        found = [name.replace(match[0], text, 1) for name in found for text in texts]
-    return found
-
-
 def _places(pattern: str, base: Path) -> list[str]:
-    scheme = SCHEME.match(pattern)
-    if scheme and scheme[1].lower() not in PROTOCOLS:
-        raise UserError(f"Shards are not read by {scheme[1]}://. Use one of: {', '.join(PROTOCOLS)}.")
+    if fault := url_fault(pattern, PROTOCOLS, "shards"):
+        raise UserError(f"{printable(without_secrets(pattern))}: {fault}")
     if is_remote(pattern):
-        return [place for each in expand(pattern) for place in _listed(each)]
-    if scheme:
-        pattern = unquote(urlsplit(pattern).path)
+        named = expand(pattern)
+        refuse_contact(pattern, len(named))
+        return [place for each in named for place in _listed(each)]
+    pattern = without_file_scheme(pattern)
     if "\0" in pattern:
         raise UserError("The path of the shards holds a null character. Choose the shards anew.")
     try:
@@ -169,16 +144,17 @@ def _local(name: str, base: Path) -> list[str]:
 
 
 def _listed(url: str) -> list[str]:
-    scheme = url.partition(":")[0].lower()
+    protocol, place, _ = split_url(url)
     if "*" not in without_secrets(url):
         return [url]
-    if scheme in ("http", "https"):
+    if protocol in ("http", "https"):
         raise UserError(
             f"{printable(without_secrets(url))}: a web server does not list its files. Count them: "
             "train-{0000..0146}.tar."
         )
-    with _translated(url):
-        return [f"{scheme}://{name}" for name in sorted(file_system(url).glob(url))]
+    system = file_system(url)
+    with _translated(url):  # the first part of a name is the bucket, for which the URL may have more words
+        return [f"{protocol}://{place}/{name.lstrip('/').partition('/')[2]}" for name in sorted(system.glob(url))]
 
 
 def _local_state(place: str) -> Shard:
@@ -280,26 +256,19 @@ def is_http(url: str) -> bool:
 
 
 def _request(url: str, method: str, headers: dict[str, str]) -> Any:
-    opener = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.ProxyHandler(),
-        urllib.request.HTTPHandler(),
-        urllib.request.HTTPSHandler(),
-        urllib.request.HTTPDefaultErrorHandler(),
-        urllib.request.HTTPRedirectHandler(),  # without handlers of other protocols, it stays with http and https
-        urllib.request.HTTPErrorProcessor(),
-        urllib.request.UnknownHandler(),
-    ):
-        opener.add_handler(handler)
-    known = {"User-Agent": "netwright", "Accept-Encoding": "identity"}
-    return opener.open(urllib.request.Request(url, headers={**known, **headers}, method=method), timeout=TIMEOUT_S)
+    refuse_contact(url)
+    return open_url(url, method=method, headers={"User-Agent": "netwright", "Accept-Encoding": "identity", **headers})
 
 
 def file_system(url: str) -> Any:
-    """Return fsspec's file system for a URL; credentials come from the environment and fsspec's configuration."""
+    """Return fsspec's file system for a URL; credentials come from the environment and fsspec's configuration. Raises
+    `UserError` for a protocol that is not ours, a host that is not allowed, and where a library is missing."""
+    if fault := url_fault(url):
+        raise UserError(f"{printable(without_secrets(url))}: {fault}")
+    refuse_contact(url)
     import fsspec
 
-    protocol = url.partition(":")[0].lower()
+    protocol = split_url(url).protocol
     try:
         return fsspec.filesystem(protocol)
     except ImportError:

@@ -1,18 +1,19 @@
 """Shards: many samples per file, in WebDataset tar or Parquet files, on disk or behind a URL."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.errors import FieldError
-from engine.core.fields import Int, Text
+from engine.core.errors import FieldError, UserError
+from engine.core.fields import Int, Text, printable
 from engine.core.records import Record
 from engine.core.types import TensorType
 from engine.project.dataset_info import InputInfo
 from engine.project.preparation import Reads
 from engine.project.sources.base import Guess, Peek, SourceType
 from engine.project.sources.images import Images
-from engine.project.sources.urls import is_remote, url_problems
+from engine.project.sources.urls import is_remote, url_problems, without_secrets
 
 if TYPE_CHECKING:
     from engine.project.data import DataOptions
@@ -24,6 +25,32 @@ PROTOCOLS = ("http", "https", "s3", "gs", "abfs", "file")
 REMOTE_WINDOW = 16
 """Number of remote shards that are shuffled together unless the option says otherwise."""
 TAR_MAGIC = slice(257, 262)
+BRACES = re.compile(r"\{([^{}]*)\}")
+MOST_SHARDS = 100_000
+
+
+def expand(pattern: str) -> list[str]:
+    """Return the names that a brace pattern stands for: `{0000..0146}` and `{a,b}`. Raises `UserError`."""
+    found = [pattern]
+    while match := BRACES.search(found[0]):
+        inner = match[1]
+        if numbers := re.fullmatch(r"(\d{1,9})\.\.(\d{1,9})", inner):
+            first, last = int(numbers[1]), int(numbers[2])
+            if last < first:
+                raise UserError(f"{{{inner}}} counts down. Write the smaller number first.")
+            width = len(numbers[1]) if numbers[1].startswith("0") else 0
+            count = last - first + 1
+            texts = [str(number).zfill(width) for number in range(first, min(last, first + MOST_SHARDS) + 1)]
+        elif "," in inner:
+            texts = inner.split(",")
+            count = len(texts)
+        else:
+            raise UserError(f"{{{printable(inner[:50])}}} is no pattern. Expected {{0000..0146}} or {{train,more}}.")
+        if count * len(found) > MOST_SHARDS:
+            shown = printable(without_secrets(pattern))
+            raise UserError(f"{shown} names {count * len(found):,} shards; at most {MOST_SHARDS:,} can be read.")
+        found = [name.replace(match[0], text, 1) for name in found for text in texts]
+    return found
 
 
 class ShardOptions(Record):

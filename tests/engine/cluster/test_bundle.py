@@ -118,7 +118,9 @@ def test_a_job_of_slurm_asks_for_all_of_its_workers() -> None:
     profile = PROFILE.replace(
         partition="gpu", memory=1.5, time_limit=30, gpus_per_worker=1, sbatch_options="--exclusive", interface="ib0"
     )
-    lines = job_script(profile, "/shared/my jobs/7", has_code=True).decode().splitlines()
+    hosts = "a.example s3://b=5000"
+    lines = job_script(profile, "/shared/my jobs/7", has_code=True, hosts=hosts).decode().splitlines()
+    assert "export NETWRIGHT_ALLOWED_HOSTS='a.example s3://b=5000'" in lines, "what the user has allowed here"
     options = {line.removeprefix("#SBATCH ") for line in lines if line.startswith("#SBATCH ")}
     assert options >= {"--cpus-per-task=8", "--gres=gpu:4", "--mem=6000M", "--time=30", "--partition=gpu"}
     assert options >= {"--exclusive", "--requeue", '--output="/shared/my jobs/7/output-%j.txt"'}

@@ -168,7 +168,7 @@ def test_redirects_are_followed_to_addresses_that_may_be_fetched(server: Server)
     entry(server).path.unlink()
     for bad in ("http://example.com/w.pth", "file:///etc/passwd", "ftp://127.0.0.1/w.pth"):
         server.redirects = bad
-        with pytest.raises(UserError, match=r"must begin with https|could not be fetched|is not there"):
+        with pytest.raises(UserError, match=r"must begin with https|which is not followed"):
             fetch(entry(server))
         assert not entry(server).path.exists()
 

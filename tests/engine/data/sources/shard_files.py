@@ -15,6 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
+from engine.project.data_hosts import MOST_FILES, granting
+from engine.project.sources.urls import host_of
+
 
 def jpeg(level: int, size: int = 8) -> bytes:
     """A grey picture of one level, in three channels."""
@@ -112,12 +115,14 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(folder: Path, *, has_ranges: bool = True) -> Iterator[Server]:
+def serving(folder: Path, *, has_ranges: bool = True, is_allowed: bool = True) -> Iterator[Server]:
+    """A server of a folder, whose host may be contacted unless `is_allowed` is false."""
     server = Server(folder, has_ranges=has_ranges)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:
-        yield server
+        with granting({host_of(server.url): MOST_FILES} if is_allowed else {}):
+            yield server
     finally:
         server.shutdown()
         server.server_close()

@@ -32,7 +32,8 @@ CSV = "x,y\n" + "".join(f"{number},{'ab'[number % 2]}\n" for number in range(20)
 
 @pytest.fixture(autouse=True)
 def fresh(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Empty caches, no pauses between tries, and a network that is asked each time."""
+    """Empty caches, no pauses between tries, a network that is asked each time, and a bucket that may be contacted."""
+    monkeypatch.setenv("NETWRIGHT_ALLOWED_HOSTS", "s3://bucket")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
     monkeypatch.setattr(shard_places, "PAUSE_S", 0)
     monkeypatch.setattr(remote_files, "FRESH_S", 0.0)

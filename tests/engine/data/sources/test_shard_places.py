@@ -21,7 +21,8 @@ ALL = list(range(24))
 
 @pytest.fixture(autouse=True)
 def fresh(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Empty caches, and no pauses between tries."""
+    """Empty caches, no pauses between tries, and a bucket that may be contacted."""
+    monkeypatch.setenv("NETWRIGHT_ALLOWED_HOSTS", "s3://bucket 127.0.0.1:1")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
     monkeypatch.setattr(shard_places, "PAUSE_S", 0)
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):

@@ -16,9 +16,9 @@ from engine.core.errors import UserError
 from engine.data import load as loads
 from engine.data.load import facts, load, preview
 from engine.data.sources import shard_index
-from engine.data.sources.shard_places import expand
 from engine.data.sources.shards import ShardReader
 from engine.project.data import DataOptions
+from engine.project.sources.shards import expand
 from tests.engine.data.sources.shard_files import jpeg, npy, pictures, write_shards, write_tar
 
 
