@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,11 +14,13 @@ import psutil
 
 from engine.cli.jobs import Answer, over_limit, serve_jobs, subject_of
 from engine.core.child_process import fork
+from engine.core.lines import LineBuffer
 from engine.core.text import format_duration
 from engine.project.data import NOT_READING
 
 MOST_OF_FREE = 0.75
 LEAST_BYTES = 2**30
+WORKING_PER_CORE = 2
 KEYED = ("facts", "preview", "train")
 """Requests about a data set: they go to the process that has read it."""
 OF_NETWORKS = ("evaluate", "explain", "predictor", "predict", "samples", "compare_runs")
@@ -32,13 +33,21 @@ class Limits:
 
     memory_bytes: memory per process; 0: three quarters of what is free when it starts. silence_s: seconds without
     progress and without work of the processor after which a request is given up. idle_s: seconds after which a process
-    that is asked nothing ends. kept: idle processes that keep their data.
+    that is asked nothing ends. kept: idle processes that keep their data. working: processes that work at the same
+    time, while other requests wait; 0: two per core.
     """
 
     memory_bytes: int = 0
     silence_s: float = 120.0
     idle_s: float = 1800.0
     kept: int = 2
+    working: int = 0
+
+    @property
+    def most_working(self) -> int:
+        """Number of processes that may work at the same time."""
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return self.working or WORKING_PER_CORE * cores
 
     def memory(self) -> int:
         """Return the limit of a process that starts now."""
@@ -66,6 +75,15 @@ class Job:
         return str(self.request.get("do"))
 
     @property
+    def starts_run(self) -> bool:
+        """Whether it starts a run, which goes before other requests and is not cancelled once begun."""
+        return self.do in ("train", "resume")
+
+    def with_inventory(self, inventory: Mapping[str, Any] | None) -> "Job":
+        """Return the request with the devices of this machine, where they are known."""
+        return Job({**self.request, "with": {**self.request["with"], "inventory": inventory}})
+
+    @property
     def key(self) -> str:
         """The data set or trained network that the request is about, as a text; empty for requests that take a process
         of their own.
@@ -84,7 +102,7 @@ class Job:
 
 @dataclass
 class Reader:
-    """A child process that answers one request at a time, and the requests that wait for it."""
+    """A child process that answers one request at a time."""
 
     key: str
     pid: int
@@ -94,35 +112,25 @@ class Reader:
     """Whether it was forked before the server had imported what a run needs."""
     spent_s: float = 0.0
     """Seconds that its answers took in all."""
-    jobs: deque[Job] = field(default_factory=deque)
     current: Job | None = None
-    buffer: bytes = b""
+    lines: LineBuffer = field(default_factory=LineBuffer)
     active_at: float = field(default_factory=time.monotonic)
     begun_at: float = 0.0
     stopped_because: str = ""
     first_rss: int = 0
     processor_s: float = 0.0
 
-    def take(self, job: Job) -> None:
-        """Ask for this, now or after what was asked before; a training goes before other requests."""
-        if job.do == "train":
-            self.jobs.appendleft(job)
-        else:
-            self.jobs.append(job)
-        self.proceed()
+    def ask(self, job: Job) -> None:
+        """Send a request to the process, which answers none now."""
+        self.current = job
+        self.begun_at = self.active_at = time.monotonic()
+        with contextlib.suppress(OSError):  # it has died: the end of its connection says so
+            self.connection.sendall((json.dumps(job.request) + "\n").encode())
 
     def finish(self) -> None:
         """Note that the request was answered."""
         self.spent_s += time.monotonic() - self.begun_at
         self.current = None
-
-    def proceed(self) -> None:
-        """Send the next request, if nothing is being answered."""
-        if self.current is None and self.jobs:
-            self.current = self.jobs.popleft()
-            self.begun_at = self.active_at = time.monotonic()
-            with contextlib.suppress(OSError):  # it has died: the end of its connection says so
-                self.connection.sendall((json.dumps(self.current.request) + "\n").encode())
 
     def read(self) -> list[Answer] | None:
         """Return the messages that have arrived; None where the process has ended."""
@@ -133,8 +141,7 @@ class Reader:
         if not chunk:
             return None
         self.active_at = time.monotonic()
-        *lines, self.buffer = (self.buffer + chunk).split(b"\n")
-        return [json.loads(line) for line in lines]
+        return [json.loads(line) for line in self.lines.take(chunk)]
 
     def watch(self, limits: Limits) -> bool:
         """Kill the process where it takes more memory than it may, or has been silent for too long. Return whether."""

@@ -1,11 +1,13 @@
 """`serve`: answer the window's requests on standard input and output, several at once.
 
 The server itself reads no data and computes nothing, so that it answers at once: all but the lightest requests go to
-child processes (`engine.cli.readers`), which it forks with torch imported. It has no threads, for that reason.
+child processes (`engine.cli.readers`), which it forks with torch imported. It has no threads, for that reason. So many
+of them work at a time (`Limits`); other requests wait in their order, trainings before others.
 
 A line `{"id", "do", "with"}` is answered by lines `{"id", "progress": {"done", "total", "unit"}}` and one line with
-`result` or `error` (`{"message", "defect"}`). `{"do": "cancel", "with": {"id"}}` ends a request: its error has
-`cancelled`, and the process that worked on it is killed. With `only_waiting` it ends only if no process works on it.
+`result` or `error` (`{"message", "defect"}`). A line of another shape (`engine.cli.request_shapes`) is refused.
+`{"do": "cancel", "with": {"id"}}` ends a request: its error has `cancelled`, and the process that worked on it is
+killed. With `only_waiting` it ends only if no process works on it.
 """
 
 import argparse
@@ -17,14 +19,16 @@ import os
 import select
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from engine.cli.commands import Commands
 from engine.cli.jobs import HANDLERS, QUICK_S, Answer
 from engine.cli.readers import OF_NETWORKS, Job, Limits, Reader, start
-from engine.core.errors import EXIT_DONE
+from engine.cli.request_shapes import Request, read_request
+from engine.core.errors import EXIT_DONE, UserError
+from engine.core.lines import LineBuffer
 from engine.hardware.threads import calm_threads
 
 REQUEST_LIMIT_BYTES = 128 * 2**20
@@ -67,8 +71,10 @@ class Server:
     def __init__(self, source: int, sink: int, limits: Limits = DEFAULT_LIMITS, *, warms_up: bool = True) -> None:
         self._source, self._sink, self._limits = source, sink, limits
         self._is_warm = not warms_up
-        self._buffer = b""
+        self._lines = LineBuffer(REQUEST_LIMIT_BYTES)
         self._readers: list[Reader] = []
+        self._waiting: list[Job] = []
+        """Requests that no process works on yet, in the order in which they are taken up."""
         self._inventory: dict[str, Any] | None = None
 
     def run(self) -> int:
@@ -83,9 +89,11 @@ class Server:
                 if self._source in ready:
                     if not (chunk := os.read(self._source, 2**16)):
                         return EXIT_DONE
-                    for request in self._requests(chunk):
-                        self._take(request)
+                    for line in filter(bytes.strip, self._lines.take(chunk)):
+                        self._take(read_request(line))
+                        self._proceed()
                 self._look_after()
+                self._proceed()
         except BrokenPipeError:  # a window that has gone is no reason to fail
             return EXIT_DONE
         finally:
@@ -106,19 +114,6 @@ class Server:
             self._look_after()
         return select.select(watched, [], [], patience)[0]
 
-    def _requests(self, chunk: bytes) -> Iterator[dict[str, Any]]:
-        *lines, self._buffer = (self._buffer + chunk).split(b"\n")
-        for line in lines:
-            if not line.strip():
-                continue
-            try:
-                request = json.loads(line)
-            except (ValueError, RecursionError):
-                request = None
-            yield request if isinstance(request, dict) else {"do": "", "id": None}
-        if len(self._buffer) > REQUEST_LIMIT_BYTES:
-            self._buffer = b""
-
     def _send(self, message: Answer) -> None:
         data = (json.dumps(message) + "\n").encode()
         while data:
@@ -129,32 +124,59 @@ class Server:
 
     # ---- requests ----
 
-    def _take(self, request: dict[str, Any]) -> None:
-        values = request.get("with")
-        request["with"] = values = values if isinstance(values, dict) else {}
-        match request.get("do"):
-            case "cancel":
-                is_found = self._cancel(values.get("id"), only_waiting=bool(values.get("only_waiting")))
-                self._send({"id": request.get("id"), "result": {"cancelled": is_found}})
-            case "alive":
-                self._send({"id": request.get("id"), "result": _alive(values)})
-            case "inventory" if self._inventory is not None:
-                self._send({"id": request.get("id"), "result": self._inventory})
-            case do if do in HANDLERS:
-                if do in ("train", "resume"):
-                    values["inventory"] = self._inventory
-                self._reader_for(job := Job(request)).take(job)
-            case do:
-                self._send(
-                    {"id": request.get("id"), "error": {"message": f"There is no request '{do}'.", "defect": True}}
-                )
+    def _take(self, request: Request) -> None:
+        values = request.values
+        if request.fault:
+            self._fail(request.id, request.fault, defect=True)
+        elif request.do == "cancel":
+            is_known = self._cancel(values.get("id"), only_waiting=bool(values.get("only_waiting")))
+            self._send({"id": request.id, "result": {"cancelled": is_known}})
+        elif request.do == "alive":
+            self._tell_alive(request)
+        elif request.do == "inventory" and self._inventory is not None:
+            self._send({"id": request.id, "result": self._inventory})
+        elif request.do not in HANDLERS:
+            self._fail(request.id, f"There is no request '{request.do}'.", defect=True)
+        else:
+            self._enqueue(Job(request.write()))
 
-    def _reader_for(self, job: Job) -> Reader:
-        """Return the process that has read this data set, or a new one."""
-        if job.key:
-            for reader in self._readers:
-                if reader.key == job.key and not reader.stopped_because:
-                    return reader
+    def _tell_alive(self, request: Request) -> None:
+        try:
+            self._send({"id": request.id, "result": _alive(request.values)})
+        except (UserError, OSError) as error:
+            if isinstance(error, BrokenPipeError):
+                raise
+            self._fail(request.id, str(error))
+
+    def _enqueue(self, job: Job) -> None:
+        """Let a request wait for a process: behind those before it, but a training before other requests."""
+        place = len(self._waiting)
+        if job.starts_run:
+            place = next((number for number, other in enumerate(self._waiting) if not other.starts_run), place)
+        self._waiting.insert(place, job)
+
+    def _proceed(self) -> None:
+        """Give what waits to processes, as many as may work at the same time."""
+        num_working = sum(reader.current is not None for reader in self._readers)
+        for job in list(self._waiting) if num_working < self._limits.most_working else ():
+            if num_working >= self._limits.most_working:
+                return
+            reader = self._reader_of(job)
+            if reader is not None and reader.current is not None:
+                continue  # it has read this data, and is asked next
+            self._waiting = [other for other in self._waiting if other is not job]
+            if job.starts_run:
+                job = job.with_inventory(self._inventory)
+            (reader or self._start(job)).ask(job)
+            num_working += 1
+
+    def _reader_of(self, job: Job) -> Reader | None:
+        """Return the process that has read this data set, or loaded this network."""
+        alike = (reader for reader in self._readers if reader.key == job.key and not reader.stopped_because)
+        return next(alike, None) if job.key else None
+
+    def _start(self, job: Job) -> Reader:
+        """Start a process for a request."""
         starts_runs = bool(job.key) and job.do not in OF_NETWORKS
         reader = start(job.key, self._limits, _warm_up if starts_runs and not self._is_warm else None)
         self._readers.append(reader)
@@ -162,14 +184,13 @@ class Server:
 
     def _cancel(self, id: Any, *, only_waiting: bool) -> bool:
         """Cancel a request; with `only_waiting` unless a process works on it, which would lose what it has read."""
+        if any(job.id == id for job in self._waiting):
+            self._waiting = [job for job in self._waiting if job.id != id]
+            self._fail(id, CANCELLED, cancelled=True)
+            return True
         for reader in list(self._readers):
-            for job in reader.jobs:
-                if job.id == id:
-                    reader.jobs.remove(job)
-                    self._fail(id, CANCELLED, cancelled=True)
-                    return True
             if reader.current is not None and reader.current.id == id:
-                if only_waiting or reader.current.do in ("train", "resume"):
+                if only_waiting or reader.current.starts_run:
                     return False  # the run may have begun; a request to it stops it
                 reader.kill(CANCELLED)
                 self._give_up(reader)
@@ -193,26 +214,21 @@ class Server:
             if "over_limit" in message:
                 reader.stopped_because = ENDED
                 self._give_up(reader)
-        if reader.current is None and not reader.stopped_because:
-            reader.proceed()
-            if reader.current is None and not reader.key:
-                reader.connection.shutdown(1)  # it was for this request alone
+        if reader.current is None and not reader.stopped_because and not reader.key:
+            reader.connection.shutdown(1)  # it was for this request alone
 
     def _on_ended(self, reader: Reader) -> None:
-        """Say why the process ended, if it was asked something, and hand what else it was asked to a new one."""
+        """Say why the process ended, if it was asked something."""
         self._readers.remove(reader)
         reader.stopped_because = reader.ended() or ENDED
         self._give_up(reader)
 
     def _give_up(self, reader: Reader) -> None:
-        """Refuse what a process that was stopped was asked, and give what waits for it to a new one."""
+        """Refuse what a process that was stopped was asked."""
         if reader.current is not None:
             more = {"cancelled": True} if reader.stopped_because == CANCELLED else {}
             self._fail(reader.current.id, reader.stopped_because, **more)
-        reader.current, jobs = None, list(reader.jobs)
-        reader.jobs.clear()
-        for job in jobs:
-            self._reader_for(job).take(job)
+        reader.current = None
 
     def _look_after(self) -> None:
         """Watch the limits of the processes that work, and end those that are not needed."""
@@ -244,7 +260,7 @@ def _collect_orphans() -> None:
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def _alive(values: dict[str, Any]) -> Answer:
+def _alive(values: Mapping[str, Any]) -> Answer:
     from engine.runs.history import ProjectKey, runs_of
 
     path, identity = values.get("project_path"), str(values.get("project_id") or "")

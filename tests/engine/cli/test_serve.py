@@ -10,11 +10,13 @@ import select
 import signal
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
+import psutil
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
@@ -22,6 +24,7 @@ from PIL import Image
 from engine.cli import jobs
 from engine.cli.jobs import HANDLERS, subject_of
 from engine.cli.readers import Job, Limits
+from engine.cli.request_shapes import SHAPES
 from engine.cli.serve import Server
 from engine.core import progress
 from engine.core.child_process import fork
@@ -91,6 +94,13 @@ def eat(values: dict[str, Any]) -> dict[str, Any]:
     return {"size": len(bytearray(values["bytes"]))}
 
 
+def hold(values: dict[str, Any]) -> dict[str, Any]:
+    """Say that it has begun, and work until somebody writes into the pipe of its name."""
+    progress.report(1, 0, "files")
+    (Path(values["folder"]) / values["name"]).read_bytes()
+    return {}
+
+
 def count(values: dict[str, Any]) -> dict[str, Any]:
     progress.report(3, 10, "files")
     raise UserError("There is no tenth.")
@@ -103,7 +113,14 @@ Make = Callable[..., Client]
 def serving(monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     made: list[Client] = []
     monkeypatch.setattr(progress, "TOLD_S", 0.0)
-    for name, handler in {"facts": who, "preview": stop, "crash": crash, "eat": eat, "count": count}.items():
+    for name, handler in {
+        "facts": who,
+        "preview": stop,
+        "crash": crash,
+        "eat": eat,
+        "count": count,
+        "hold": hold,
+    }.items():
         monkeypatch.setitem(HANDLERS, name, handler)
 
     def make(**limits: Any) -> Client:
@@ -132,7 +149,7 @@ def test_data_that_was_read_stays_in_one_process(serving: Make) -> None:
 
 def test_a_reader_that_hangs_holds_up_nobody_and_can_be_cancelled(serving: Make) -> None:
     client = serving()
-    client.ask(1, "preview", **table())
+    client.ask(1, "preview", **table(), folder="/pictures")
     client.ask(2, "facts", **table())  # waits for it
     client.ask(3, "facts", **table(path="other.csv"))
     assert client.hear()["id"] == 3
@@ -182,7 +199,7 @@ def test_an_import_tells_its_progress_and_can_be_cancelled(serving: Make, tmp_pa
 
 def test_what_waits_can_be_cancelled_without_the_process(serving: Make) -> None:
     client = serving()
-    client.ask(1, "preview", **table())
+    client.ask(1, "preview", **table(), folder="/pictures")
     client.ask(2, "facts", **table())
     client.ask(3, "cancel", id=1, only_waiting=True)
     assert client.hear() == {"id": 3, "result": {"cancelled": False}}
@@ -212,7 +229,7 @@ def test_memory_is_limited_and_the_limit_is_named(serving: Make) -> None:
 
 def test_silence_is_limited(serving: Make) -> None:
     client = serving(silence_s=0.3)
-    client.ask(1, "preview", **table())
+    client.ask(1, "preview", **table(), folder="/pictures")
     message = client.hear()["error"]["message"]
     assert message.startswith("Reading big.csv was stopped: nothing came from there for 0.3 s. Check that the disk")
 
@@ -231,6 +248,89 @@ def test_requests_that_are_none_are_refused(serving: Make) -> None:
     assert client.hear()["error"] == {"message": "There is no request 'fly'.", "defect": True}
     os.write(client._out, b"no json\n")
     assert client.hear()["error"]["defect"]
+
+
+DEEP = "[" * 5000 + "]" * 5000
+STRANGE = [
+    "no json",
+    "[]",
+    "7",
+    "null",
+    '"facts"',
+    "{}",
+    '{"id": 1, "do": ["facts"]}',
+    '{"id": 1, "do": {"facts": 1}, "with": {}}',
+    '{"id": 1, "do": null, "with": null}',
+    '{"id": [1], "do": "facts", "with": {}}',
+    '{"id": {"a": 1}, "do": "cancel", "with": {"id": {"a": 1}}}',
+    '{"id": 1, "do": "facts", "with": []}',
+    '{"id": 1, "do": "facts", "with": {"data": "text", "base": "/"}}',
+    '{"id": 1, "do": "facts", "with": {"data": [1], "base": "/"}}',
+    '{"id": 1, "do": "facts", "with": {"data": {}, "base": 7}}',
+    '{"id": 1, "do": "facts", "with": {"data": {}, "base": "/", "hosts": {"a": "b"}}}',
+    '{"id": 1, "do": "train", "with": {"project": {}}}',
+    '{"id": 1, "do": "alive", "with": {"project_path": 7}}',
+    '{"id": 1, "do": "alive", "with": {"project_path": "a\\u0000b"}}',
+    '{"id": 1, "do": "guess", "with": {"path": "\\ud800"}}',
+    '{"id": 1e400, "do": "alive"}',
+    f'{{"id": 1, "do": "evaluate", "with": {{"path": {DEEP}}}}}',
+    f'{{"id": 1, "do": "evaluate", "with": {{"path": "x", "more": {DEEP[4700:5300]}}}}}',
+    f'{{"id": {"1" * 5000}, "do": "alive"}}',
+    f'{{"id": {"1" * 100}, "do": "alive"}}',
+    "\u1234".encode("utf-16").decode("latin-1"),
+]
+
+
+@pytest.mark.parametrize("line", STRANGE, ids=range(len(STRANGE)))
+def test_a_line_of_another_shape_is_refused_and_not_the_end(serving: Make, line: str) -> None:
+    client = serving()
+    os.write(client._out, line.encode("latin-1") + b"\n")
+    error = client.hear()["error"]
+    assert error["defect"], error
+    assert "Error" not in error["message"], "it is refused before anything is done"
+    client.ask(2, "facts", **table())
+    assert "pid" in client.hear()["result"]
+
+
+def test_shapes_are_those_of_the_requests() -> None:
+    assert SHAPES.keys() - {"alive", "cancel"} == HANDLERS.keys()
+
+
+def test_a_long_line_is_read_in_one_go(serving: Make) -> None:
+    """Of 50 MB, whose end was looked for anew with each piece: it took more than a minute."""
+    client = serving()
+    line = json.dumps({"id": 1, "do": "facts", "with": {**table(), "padding": "x" * 50_000_000}}).encode()
+    with ThreadPoolExecutor(1) as pool:
+        sent = pool.submit(os.write, client._out, line + b"\n")
+        assert "pid" in client.hear()["result"]
+        assert sent.result() == len(line) + 1
+
+
+def test_no_more_processes_work_than_may_and_the_others_wait_in_order(
+    serving: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None begins before another one has ended; what waits can be cancelled, and a training goes first."""
+    monkeypatch.setitem(HANDLERS, "train", hold)
+    for number in range(1, 10):
+        os.mkfifo(tmp_path / str(number))
+    client = serving(working=2)
+    for number in range(1, 9):
+        client.ask(number, "hold", name=str(number), folder=str(tmp_path))
+    begun = [client.hear()["id"] for _ in range(2)]
+    assert sorted(begun) == [1, 2]
+    client.ask(9, "train", project="", name="9", folder=str(tmp_path))
+    client.ask(10, "cancel", id=3)
+    assert client.hear() == {"id": 3, "error": {"message": "Cancelled.", "defect": False, "cancelled": True}}
+    assert client.hear() == {"id": 10, "result": {"cancelled": True}}
+    assert len(psutil.Process(client.pid).children()) == 2
+    for number in (9, *range(4, 9)):
+        (tmp_path / str(begun.pop(0))).write_bytes(b"")
+        assert "result" in client.hear()
+        assert client.hear() == {"id": number, "progress": {"done": 1, "total": 0, "unit": "files"}}
+        begun.append(number)
+    for number in begun:
+        (tmp_path / str(number)).write_bytes(b"")
+        assert "result" in client.hear()
 
 
 def test_facts_of_a_real_table_with_its_progress(
