@@ -3,7 +3,7 @@
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from engine.core.errors import UserError
 from engine.core.fields import FilePath
 from engine.core.files import open_file, write_atomically
 from engine.core.folders import state_folder
+from engine.project.data_hosts import allow, allowed, hosts_of, merged
 from engine.project.file import SUFFIX, Opened, dumps, load, loads, save
 from engine.project.project import Project, new_identity
 from engine.project.user_code import moved_project
@@ -49,6 +50,8 @@ class Documents(QObject):
         self.origin: Path | None = None
         self.identity = new_identity()
         """By which the project's runs are found. It is no part of what can be undone; `identified` puts it in."""
+        self._hosts: dict[str, int] = {}
+        """Hosts that the user has allowed for it while it has no file."""
         self._original = ""
         """The identity of the run's project which this is a copy of."""
         self._settings = QSettings("Netwright", "Netwright")
@@ -96,6 +99,18 @@ class Documents(QObject):
             return self.base
         return next((path.parent for path in self.recent()), Path.home())
 
+    @property
+    def hosts(self) -> dict[str, int]:
+        """The hosts that the user allows the data of the project to be fetched from, with the number of files."""
+        return merged(self._hosts, allowed(self.path)) if self.path is not None else self._hosts
+
+    def allow_hosts(self, hosts: Mapping[str, int]) -> None:
+        """Allow hosts for the project: from now on, or where that cannot be stored, as long as it is open."""
+        self._hosts = merged(self._hosts, hosts)
+        if self.path is not None:
+            with contextlib.suppress(UserError):
+                allow(self.path, hosts)
+
     def new(self) -> None:
         """Become a document without a path, with an identity of its own."""
         self._become(None, None, new_identity())
@@ -139,7 +154,9 @@ class Documents(QObject):
         identity = self._identity_at(target.resolve())
         save(replace(project, identity=identity), target)
         target = target.resolve()
+        hosts = {host: files for host, files in self.hosts.items() if host in hosts_of(project.data)}
         self._become(target, target, identity, _digest(target))
+        self.allow_hosts(hosts)
         self._remember(target)
         return project
 
@@ -208,7 +225,7 @@ class Documents(QObject):
     def _become(self, path: Path | None, origin: Path | None, identity: str, seen: bytes = b"") -> None:
         self.forget_recovery()
         self.path, self.origin, self._seen = path, origin, seen
-        self.identity, self._original = identity, ""
+        self.identity, self._original, self._hosts = identity, "", {}
         self.changed.emit()
 
     def autosave(self) -> None:

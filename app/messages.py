@@ -1,14 +1,15 @@
 """Questions and messages that have to be answered before the user can go on."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from designer import theme
-from engine.core.errors import plural
+from engine.core.errors import listed, plural
+from engine.project.data_hosts import MOST_FILES
 
 Answer = Literal["save", "discard", "cancel"]
 LONGEST, LONG_WORD = 1200, 30
@@ -96,6 +97,27 @@ def _box(parent: QWidget, title: str, text: str, icon: str) -> QMessageBox:
     box.setInformativeText(breakable(text))
     box.setStyleSheet(SHEET)
     return box
+
+
+def words_for_many(hosts: Mapping[str, int]) -> str:
+    """Return a sentence per host that many files would be fetched from, one after the other."""
+    where = {host: "there" if len(hosts) == 1 else f"at {host}" for host in hosts}
+    return " ".join(
+        f"{files:,} files are asked for {where[host]}." for host, files in hosts.items() if files > MOST_FILES
+    )
+
+
+def ask_to_fetch(parent: QWidget, hosts: Mapping[str, int], name: str) -> bool:
+    """Ask whether the data of a run may be fetched from hosts, of which the number of files is told where it is
+    large."""
+    text = f"The address is in {_clean(name)}, and nothing was sent there yet. Netwright remembers your answer for it."
+    box = _box(parent, f"The data is at {listed(list(hosts))}", f"{words_for_many(hosts)} {text}".strip(), "warning")
+    fetch = box.addButton("Fetch", QMessageBox.ButtonRole.AcceptRole)
+    box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+    box.exec()
+    is_allowed = box.clickedButton() == fetch
+    box.deleteLater()
+    return is_allowed
 
 
 MOST_NAMES = 6

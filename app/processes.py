@@ -11,17 +11,19 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal
 
 from engine.core.child_process import module_command, module_environment
+from engine.core.errors import HOST_NOT_ALLOWED
 from engine.core.files import ROOT
 from engine.core.folders import state_folder
 from engine.core.lines import LineBuffer
+from engine.project.data_hosts import VARIABLE, written
 
 if TYPE_CHECKING:
     import subprocess
@@ -46,6 +48,17 @@ def _open_log() -> int:
             log.replace(log.with_suffix(".1.log"))
         return os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+
+
+NO_HOSTS: Mapping[str, int] = {}
+
+
+def environment_for(hosts: Mapping[str, int]) -> dict[str, str]:
+    """Return the environment of a child process that may fetch data from these hosts."""
+    environment = module_environment()
+    if hosts:
+        environment[VARIABLE] = f"{environment.get(VARIABLE, '')} {written(hosts)}"
+    return environment
 
 
 class PipeReader(QObject):
@@ -85,7 +98,7 @@ class ChildProcess(QObject):
     """A process, the lines that it prints, and the lines that it is sent with `say`. `end` or `let_go` must be called.
 
     `hears` opens its standard input; `is_leader` makes it the leader of a process group that is killed together with
-    it. Raises `OSError` if the process cannot be started.
+    it; `hosts` are those that it may fetch data from. Raises `OSError` if the process cannot be started.
     """
 
     received = Signal(object)
@@ -94,7 +107,13 @@ class ChildProcess(QObject):
     """The output was closed: the process has ended by itself."""
 
     def __init__(
-        self, command: Sequence[str], parent: QObject, *, hears: bool = False, is_leader: bool = False
+        self,
+        command: Sequence[str],
+        parent: QObject,
+        *,
+        hears: bool = False,
+        is_leader: bool = False,
+        hosts: Mapping[str, int] = NO_HOSTS,
     ) -> None:
         with os.fdopen(_open_log(), "wb") as log:
             process = subprocess.Popen(
@@ -102,7 +121,7 @@ class ChildProcess(QObject):
                 stdin=subprocess.PIPE if hears else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env=module_environment(),
+                env=environment_for(hosts),
                 cwd=ROOT,
                 start_new_session=is_leader,
             )
@@ -208,10 +227,12 @@ class DisposableProcess(QObject):
         """Whether the process runs."""
         return self._child is not None
 
-    def start(self, command: Sequence[str]) -> None:
-        """Start the process, in place of one that still runs. Raises `OSError` if it cannot be started."""
+    def start(self, command: Sequence[str], hosts: Mapping[str, int] = NO_HOSTS) -> None:
+        """Start the process, in place of one that still runs. `hosts`: those that it may fetch data from. Raises
+        `OSError` if it cannot be started."""
         self.stop()
-        self._child = ChildProcess(command, self, is_leader=True)  # ended together with the processes that it starts
+        # A leader: ended together with the processes that it starts.
+        self._child = ChildProcess(command, self, is_leader=True, hosts=hosts)
         self._child.received.connect(self._take)
         self._child.closed.connect(self._on_closed)
 
@@ -230,6 +251,24 @@ class DisposableProcess(QObject):
     def _on_closed(self) -> None:
         self.stop()
         self.ended.emit()
+
+
+def allow_no_hosts(error: Mapping[str, Any]) -> bool:
+    """Allow none of the hosts that an error asks for."""
+    return False
+
+
+class HostQuestion:
+    """Asks the user whether hosts may be contacted, for all that the engine is asked about runs. The window sets `ask`;
+    its argument is the error of the engine, whose `data` has the `hosts` and the `path` of the run."""
+
+    ask: ClassVar[Callable[[Mapping[str, Any]], bool]] = allow_no_hosts
+
+    @classmethod
+    def is_about(cls, error: Mapping[str, Any]) -> bool:
+        """Return whether an error asks for hosts of a run; those of the open project are asked about where it is
+        shown."""
+        return error.get("code") == HOST_NOT_ALLOWED and bool(error.get("data", {}).get("path"))
 
 
 OnResult = Callable[[dict[str, Any]], None]
@@ -279,6 +318,8 @@ class EngineServer(QObject):
         self._last_id = 0
         self._restarts = 0
         self.is_ready = False
+        self.error: dict[str, Any] = {}
+        """The last error as JSON, with its code and data, for those whose `on_error` is called."""
 
     def start(self) -> None:
         """Start the process, unless it runs."""
@@ -342,12 +383,29 @@ class EngineServer(QObject):
         request = self._waiting.pop(message.get("id"), None)
         if request is None:
             return
-        if "error" in message:
-            error = message["error"]
-            text = str(error["message"])
-            request.on_error(_defect(text) if error.get("defect") else text)
-            return
-        request.on_result(message["result"])
+        if "error" not in message:
+            request.on_result(message["result"])
+        elif HostQuestion.is_about(message["error"]):
+            id = message["id"]
+            self._waiting[id] = request  # it can be cancelled meanwhile
+            QTimer.singleShot(0, self, lambda: self._ask_for_hosts(id, message["error"]))
+        else:
+            self._refuse(request, message["error"])
+
+    def _refuse(self, request: PendingRequest, error: dict[str, Any]) -> None:
+        self.error = error
+        text = str(error["message"])
+        request.on_error(_defect(text) if error.get("defect") else text)
+
+    def _ask_for_hosts(self, id: int, error: dict[str, Any]) -> None:
+        """Send a request again, if the user allows the hosts that it needs."""
+        is_allowed = id in self._waiting and HostQuestion.ask(error)
+        request = self._waiting.get(id)
+        if request is not None and is_allowed and self._child is not None:
+            self._send(id, request.do, request.given)
+        elif request is not None:
+            del self._waiting[id]
+            self._refuse(request, error)
 
     def _on_closed(self) -> None:
         """Fail the pending requests, and start again: the process has died."""
@@ -370,75 +428,3 @@ class EngineServer(QObject):
         self._waiting = {}
         if child is not None:
             child.end(ENDING_S)
-
-
-class EngineCommand(QObject):
-    """One `netwright-engine COMMAND --json` in a process of its own, such as an export. It can be cancelled."""
-
-    finished = Signal(object)
-    failed = Signal(str)
-
-    def __init__(self, arguments: Sequence[str], parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._process = subprocess.Popen(
-            module_command("engine", *arguments),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=module_environment(),
-            cwd=os.getcwd(),
-        )
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        self.error: dict[str, Any] = {}
-        """The error as JSON, with its code and data, where the command printed one."""
-        self._out: list[bytes] = []
-        self._errors: list[bytes] = []
-        self._open = 2
-        for pipe, sink in ((self._process.stdout, self._out), (self._process.stderr, self._errors)):
-            lines = PipeReader(pipe.fileno(), self)
-            lines.received.connect(sink.append)
-            lines.closed.connect(self._on_closed)
-
-    def _on_closed(self) -> None:
-        self._open -= 1
-        if self._open:
-            return
-        code = self._process.wait()
-        self._close_pipes()
-        if code == 0:
-            try:
-                self.finished.emit(json.loads(self._out[-1]))
-                return
-            except (IndexError, ValueError):
-                pass
-        if code > 1 and (error := self._read_error()):
-            self.error = error
-            self.failed.emit(error["message"])
-            return
-        text = b"\n".join(self._errors).decode(errors="replace").removeprefix("netwright-engine: ").strip()
-        last = text.splitlines()[-1] if code == 1 and text else text
-        self.failed.emit(last or f"The engine process ended with code {code} without a message.")
-
-    def _read_error(self) -> dict[str, Any]:
-        """Return the error that the command printed as JSON, empty where it printed none."""
-        try:
-            printed = json.loads(self._out[-1])
-        except (IndexError, ValueError):
-            return {}
-        error = printed.get("error") if isinstance(printed, dict) else None
-        return error if isinstance(error, dict) and "message" in error else {}
-
-    def cancel(self) -> None:
-        """Kill the process; `failed` is not emitted."""
-        self.blockSignals(True)
-        self._process.kill()
-        self._process.wait()
-        self._close_pipes()
-
-    def _close_pipes(self) -> None:
-        for lines in self.findChildren(PipeReader):
-            lines.stop()
-        for pipe in (self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                pipe.close()

@@ -9,13 +9,13 @@ from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog
 
 from app.data.dataset_tracker import DatasetTracker
+from app.engine_command import EngineCommand
 from app.notifier import Notifier
-from app.processes import EngineCommand
 from app.runs.phases import Lifecycle, Phase, Step
 from app.runs.queue_follower import QueueFollower
 from app.shell import Shell
 from app.user_code import UserCodeTracker
-from engine.core.errors import UserError, plural
+from engine.core.errors import UserError, listed, plural
 from engine.project.file import SUFFIX, dumps
 
 if TYPE_CHECKING:  # what follows a run is imported with the first run: a start of the window does not pay for it
@@ -187,6 +187,10 @@ class Training(QObject):
             self._shell.show_tab("data")
             self._shell.hint("Choose data first: the network learns from it.")
             return None
+        if self._dataset.is_current and self._dataset.hosts:
+            self._shell.show_tab("data")
+            self._shell.hint(f"The data is at {listed(list(self._dataset.hosts))}. Fetch it first.")
+            return None
         if not self._user_code.ask():
             return None
         return {
@@ -194,6 +198,7 @@ class Training(QObject):
             "project_path": str(documents.source) if documents.source else None,
             "data": editor.project.data.write(),
             "base": str(documents.base),
+            "hosts": documents.hosts,
         }
 
     def _begin(self, title: str, request: dict[str, Any]) -> None:

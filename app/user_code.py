@@ -15,8 +15,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QFileDialog, QInputDialog, QWidget
 
 from app.documents import Documents
+from app.engine_command import EngineCommand
 from app.messages import ask_to_trust, show_error
-from app.processes import EngineCommand
 from designer.editor import Editor
 from engine.core.errors import UserError
 from engine.layers.user_code import PYTHON, Custom, UserCode

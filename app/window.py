@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QVBoxLayou
 from app import documents, messages
 from app.data.dataset_tracker import DatasetTracker
 from app.data.guess import DataGuesser, dropped_path, is_project
+from app.data.host_asker import HostAsker
 from app.frame.actions import WindowState
 from app.frame.activations_overlay import ActivationsOverlay
 from app.frame.canvas_overlays import LayerHealthOverlay, LayerTimesOverlay, StagesOverlay
@@ -78,6 +79,7 @@ class MainWindow(QMainWindow):
         self.server = server or EngineServer(self)
         self.notifier = Notifier(self, self.settings)
         self.dataset = DatasetTracker(self.editor, self.documents, self.server)
+        self.host_asker = HostAsker(self, self.dataset)
         self.guesser = DataGuesser(self)
         self.user_code = UserCodeTracker(self.editor, self.documents, self)
         self.environment = ExecutionEnvironment(self, self.dataset)
@@ -492,4 +494,5 @@ class MainWindow(QMainWindow):
         if self._preload is not None:
             self._preload.close()
         self.tabs.shutdown()
+        self.host_asker.close()
         self.server.close()

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 
 from app.data.dataset_tracker import progress_text
 from app.data.file_check import finding_column, finding_label, finding_row, named_finding
+from app.documents import Documents
 from app.processes import EngineServer
 from designer import theme
 from engine.core.errors import plural
@@ -30,12 +31,12 @@ class DataChecks(QFrame):
     fix_wanted = Signal(str, object)
     """A fix was chosen: its label, and the options of the data to set, by name."""
 
-    def __init__(self, server: EngineServer, parent: QWidget) -> None:
+    def __init__(self, server: EngineServer, documents: Documents, parent: QWidget) -> None:
         """It is hidden until there is data to show."""
         super().__init__(parent)
         self.hide()
         theme.mark(self, "role", "card")
-        self._server = server
+        self._server, self._documents = server, documents
         self._asked: tuple[DataOptions, Path] | None = None
         self._has_files = False
         self._request: int | None = None
@@ -107,7 +108,7 @@ class DataChecks(QFrame):
             return
         self.cancel()
         options, base = self._asked
-        request = {"data": options.write(), "base": str(base), "labels": labels}
+        request = {"data": options.write(), "base": str(base), "labels": labels, "hosts": self._documents.hosts}
         self._request = self._server.request("check_data", request, self._take, self._fail, self._on_progress)
         self._show([])
         self._say("Checking the samples…")

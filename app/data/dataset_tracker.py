@@ -9,12 +9,15 @@ from PySide6.QtGui import QGuiApplication
 from app.documents import Documents
 from app.processes import EngineServer
 from designer.editor import Editor
+from engine.core.errors import HOST_NOT_ALLOWED
 from engine.core.text import format_bytes, format_percent
 from engine.project.data import DataOptions
+from engine.project.data_hosts import granted, merged, missing_hosts
 from engine.project.dataset_info import DatasetInfo
 
 DELAY_MS = 200
 CANCELLED = "Reading the data was cancelled."
+NO_HOSTS: Mapping[str, int] = {}
 
 
 def progress_text(progress: Mapping[str, Any]) -> str:
@@ -46,6 +49,8 @@ class DatasetTracker(QObject):
         self._request: int | None = None
         self.info: DatasetInfo | None = None
         self.error = ""
+        self.hosts: dict[str, int] = {}
+        """The hosts that the data is at and that the user has not allowed, with the number of files."""
         self._delay = QTimer(self, singleShot=True, interval=DELAY_MS)
         self._delay.timeout.connect(self.refresh)
         editor.project_changed.connect(self._on_project_changed)
@@ -66,7 +71,7 @@ class DatasetTracker(QObject):
 
     @property
     def is_current(self) -> bool:
-        """Whether `info` and `error` are about the current choice of data."""
+        """Whether `info`, `error` and `hosts` are about the current choice of data."""
         return self._answered is not None and self._answered == self._question()
 
     def _on_project_changed(self, _project: object = None) -> None:
@@ -91,11 +96,14 @@ class DatasetTracker(QObject):
         if options.source == "none" or options.problems():
             self._take(question, None, "")
             return
+        if hosts := missing_hosts(options, merged(granted(), self._documents.hosts)):
+            self._take(question, None, "", hosts)
+            return
         self._request = self._server.request(
             "facts",
-            {"data": options.write(), "base": base},
+            {"data": options.write(), "base": base, "hosts": self._documents.hosts},
             lambda result: self._answer(question, DatasetInfo.read(result), ""),
-            lambda message: self._answer(question, None, message),
+            lambda message: self._refuse(question, message),
             lambda progress: self.progressed.emit(progress_text(progress)),
         )
 
@@ -113,14 +121,33 @@ class DatasetTracker(QObject):
             self._server.cancel(self._request)
             self._answer(self._last_question, None, CANCELLED)
 
+    def fetch(self) -> None:
+        """Allow the data to be fetched, from now on, and read it."""
+        self._documents.allow_hosts(self.hosts)
+        self.refresh(again=True)
+
+    def _refuse(self, question: tuple[DataOptions, str], message: str) -> None:
+        error = self._server.error
+        if error.get("code") == HOST_NOT_ALLOWED and question == self._last_question:
+            self._request = None
+            self._take(question, None, "", error["data"]["hosts"])
+        else:
+            self._answer(question, None, message)
+
     def _answer(self, question: tuple[DataOptions, str], info: DatasetInfo | None, error: str) -> None:
         if question == self._last_question:  # else the choice has changed since, and another answer is on its way
             self._request = None
             self._take(question, info, error)
 
-    def _take(self, question: tuple[DataOptions, str], info: DatasetInfo | None, error: str) -> None:
+    def _take(
+        self,
+        question: tuple[DataOptions, str],
+        info: DatasetInfo | None,
+        error: str,
+        hosts: Mapping[str, int] = NO_HOSTS,
+    ) -> None:
         self._answered = question
-        self.info, self.error = info, error
+        self.info, self.error, self.hosts = info, error, dict(hosts)
         self._editor.set_dataset_info(info, error)
         self.changed.emit(info)
         if error:

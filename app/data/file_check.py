@@ -1,7 +1,7 @@
 """A card on the Data tab: which image files are damaged, resized or converted, found by a process of its own."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app.processes import DisposableProcess
+from app.processes import NO_HOSTS, DisposableProcess
 from app.widgets import ElidedLabel
 from designer import theme
 from engine.core.child_process import module_command
@@ -35,6 +35,7 @@ class FileCheck(QFrame):
         super().__init__()
         theme.mark(self, "role", "card")
         self._options, self._base = DataOptions(), Path()
+        self._hosts: Mapping[str, int] = NO_HOSTS
         self._started: object = None
         self._unchecked: set[str] = set()
         """Files that were left out when the check began."""
@@ -57,9 +58,10 @@ class FileCheck(QFrame):
             column.addWidget(widget)
         column.addLayout(self._groups)
 
-    def show_data(self, options: DataOptions, base: Path) -> None:
-        """Show the findings about this data; check the files first, unless they were."""
-        self._options, self._base = options, base
+    def show_data(self, options: DataOptions, base: Path, hosts: Mapping[str, int] = NO_HOSTS) -> None:
+        """Show the findings about this data; check the files first, unless they were. `hosts`: those that it may be
+        fetched from."""
+        self._options, self._base, self._hosts = options, base, hosts
         excluded = set(options.excluded_files)
         is_other = self._findings.get("first") in excluded or not self._unchecked <= excluded
         if is_other or self._started != self._asked:
@@ -76,7 +78,7 @@ class FileCheck(QFrame):
         self._findings, self._refusal, self._is_whole = {}, "", set()
         options = json.dumps(self._options.write())
         try:
-            self.process.start(module_command("engine.data.image_check", options, str(self._base)))
+            self.process.start(module_command("engine.data.image_check", options, str(self._base)), self._hosts)
         except OSError as error:
             self._refusal = f"The files cannot be checked: {error.strerror}."
 

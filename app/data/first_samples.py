@@ -8,6 +8,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.data.preview import lanes_of, make_card, make_table, samples_of
+from app.documents import Documents
 from app.processes import EngineServer
 from app.widgets import Notice
 from engine.project.data import DataOptions
@@ -27,10 +28,10 @@ class FirstSamples(QWidget):
     cancelled = Signal()
     """The user no longer wants the data to be read."""
 
-    def __init__(self, server: EngineServer, folder: str, parent: QWidget | None = None) -> None:
+    def __init__(self, server: EngineServer, documents: Documents, folder: str, parent: QWidget | None = None) -> None:
         """Have pictures written to folders inside `folder`."""
         super().__init__(parent)
-        self._server, self._folder = server, folder
+        self._server, self._documents, self._folder = server, documents, folder
         self._question: Question | None = None
         self._request: int | None = None
         self._text = self._room = ""
@@ -77,6 +78,7 @@ class FirstSamples(QWidget):
         options, base = self._question
         folder = self._room = tempfile.mkdtemp(dir=self._folder)
         with_values = {"data": options.write(), "base": base, "folder": folder, "count": COUNT}
+        with_values["hosts"] = self._documents.hosts
 
         def show(answer: dict[str, Any]) -> None:
             self._request = None

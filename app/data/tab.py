@@ -10,7 +10,6 @@ from typing import Any
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QFileDialog,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QMenu,
@@ -24,6 +23,7 @@ from app.data.data_checks import DataChecks
 from app.data.dataset_tracker import CANCELLED, DatasetTracker, progress_text
 from app.data.first_samples import FirstSamples
 from app.data.guess import DataGuesser
+from app.data.message_page import FetchPage, MessagePage
 from app.data.preview import Preview, changes_of
 from app.processes import OnError, OnResult
 from app.shell import Shell
@@ -38,7 +38,6 @@ from engine.project.sweeps import varied_paths
 
 PREVIEW_SAMPLES = 40
 SIDE_WIDTH = 340
-MESSAGE_WIDTH = 480
 CANCEL, AGAIN = "Cancel", "Try again"
 
 
@@ -70,19 +69,21 @@ class DataTab(QWidget):
         self.form.changed.connect(self._on_edited)
         self.form.sweep_requested.connect(lambda name: self.sweep_requested.emit(f"data.{name}"))
         self.form.sweep_ended.connect(lambda name: self.sweep_ended.emit(f"data.{name}"))
-        self.checks = DataChecks(shell.server, self)
+        self.checks = DataChecks(shell.server, shell.documents, self)
         self.checks.fix_wanted.connect(self._on_fix)
         self.preview = Preview(self.checks)
         self.preview.files.excluded.connect(self._on_excluded)
         self.empty = self._make_empty()
-        self.message = QLabel()
-        self.way_out = QPushButton(CANCEL)
-        self.message_page = self._make_message()
-        self.first = FirstSamples(shell.server, self._folder)
+        self.message_page = MessagePage(CANCEL)
+        self.message, self.way_out = self.message_page.message, self.message_page.way_out
+        self.way_out.clicked.connect(self._take_way_out)
+        self.fetch_page = FetchPage()
+        self.fetch_page.fetch_wanted.connect(self._dataset.fetch)
+        self.first = FirstSamples(shell.server, shell.documents, self._folder)
         self.first.changed.connect(self._show_first)
         self.first.cancelled.connect(self._take_way_out)
         self.pages = QStackedWidget()
-        for page in (self.empty, self.message_page, self.first, self.preview):
+        for page in (self.empty, self.message_page, self.fetch_page, self.first, self.preview):
             self.pages.addWidget(page)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -165,27 +166,6 @@ class DataTab(QWidget):
         column.addSpacing(16)
         column.addWidget(known)
         column.addStretch(2)
-        return page
-
-    def _make_message(self) -> QWidget:
-        """Make the page for messages: a card, because the colours of text are made for its background."""
-        page = QWidget()
-        card = QFrame()
-        theme.mark(card, "role", "card")
-        inside = QVBoxLayout(card)
-        inside.setContentsMargins(24, 20, 24, 20)
-        self.message.setWordWrap(True)
-        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        inside.addWidget(self.message)
-        theme.mark(self.way_out, "role", "link")
-        self.way_out.clicked.connect(self._take_way_out)
-        inside.addWidget(self.way_out, 0, Qt.AlignmentFlag.AlignHCenter)
-        outer = QVBoxLayout(page)
-        outer.setContentsMargins(24, 24, 24, 24)
-        outer.addStretch(2)
-        outer.addWidget(card, 0, Qt.AlignmentFlag.AlignHCenter)
-        outer.addStretch(3)
         return page
 
     # ---- choosing ----
@@ -326,6 +306,11 @@ class DataTab(QWidget):
         elif problems:
             self._shown = None
             self._say("\n".join(p.message[:1].upper() + p.message[1:] for p in problems), is_error=True)
+        elif self._dataset.is_current and self._dataset.hosts:
+            self._shown = None
+            self.first.stop()
+            self.fetch_page.show_hosts(self._dataset.hosts)
+            self.pages.setCurrentWidget(self.fetch_page)
         elif self._dataset.is_current and self._dataset.error:
             self._shown = None
             self._say(self._dataset.error, is_error=self._dataset.error != CANCELLED, way_out=AGAIN)
@@ -340,16 +325,7 @@ class DataTab(QWidget):
 
     def _say(self, text: str, *, is_error: bool = False, way_out: str = "") -> None:
         """Show a message instead of the preview, with a link below it."""
-        self.way_out.setText(way_out)
-        self.way_out.setVisible(bool(way_out))
-        theme.mark(self.message, "role", "error" if is_error else "muted")
-        self.message.setText(text)
-        self.message.ensurePolished()
-        needed = self.message.fontMetrics().horizontalAdvance(text) + 8
-        width = min(MESSAGE_WIDTH, needed)
-        side = Qt.AlignmentFlag.AlignHCenter if needed <= 2 * MESSAGE_WIDTH else Qt.AlignmentFlag.AlignLeft
-        self.message.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
-        self.message.setFixedSize(width, self.message.heightForWidth(width))
+        self.message_page.say(text, is_error=is_error, way_out=way_out)
         if way_out != CANCEL:
             self.first.stop()
         elif self.first.has_samples:
@@ -377,7 +353,7 @@ class DataTab(QWidget):
         self.pages.setCurrentWidget(self.preview)
         self.checks.show_data(options, base, info)
         if has_files:
-            self.preview.files.show_data(options, base)
+            self.preview.files.show_data(options, base, self._documents.hosts)
         else:
             self.preview.files.shutdown()
         if self.preview.bar is not None:
@@ -411,7 +387,7 @@ class DataTab(QWidget):
 
         project, base = self._editor.project, str(self._documents.base)
         request = {"data": project.data.write(), "base": base, "folder": folder, "count": PREVIEW_SAMPLES}
-        request = {**request, "training": project.training.write(), **more}
+        request |= {"training": project.training.write(), "hosts": self._documents.hosts, **more}
         self._request_id = self._server.request("preview", request, done, failed, progressed)
 
     # ---- samples as training changes them ----

@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
+from app.engine_command import EngineCommand
 from app.messages import ask
-from app.processes import EngineCommand
 from app.shell import Shell
 from app.widgets import RowDelegate, within_screen
 from designer import theme

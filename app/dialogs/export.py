@@ -4,6 +4,7 @@ The dialog says what the file takes, and offers code that runs it."""
 import contextlib
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +38,8 @@ from app.dialogs.export_parts import (
     text_label,
     training_files,
 )
+from app.engine_command import EngineCommand
 from app.messages import breakable
-from app.processes import EngineCommand
 from app.shell import Shell
 from designer import theme
 from engine.core.errors import UserError
@@ -94,6 +95,8 @@ class ExportDialog(QDialog):
         super().__init__(parent)
         self._project, self._base, self._run, self._info = project, base, run, info
         self._command: EngineCommand | None = None
+        self.hosts: Mapping[str, int] = {}
+        """Hosts that the data of the project may be fetched from."""
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         self._browsed = self._code = ""
         self._fitted = 0
@@ -281,7 +284,7 @@ class ExportDialog(QDialog):
             button.hide()
         self.busy.show()
         self.export_button.setEnabled(False)
-        self._command = EngineCommand(arguments, self)
+        self._command = EngineCommand(arguments, self, self.hosts)
         self._command.finished.connect(self._on_finished)
         self._command.failed.connect(self._on_failed)
 
@@ -435,6 +438,7 @@ def export_network(shell: Shell, run: RunFolder | None, info: DatasetInfo | None
     trained = run.path if run is not None and run.kept() is not None else None
     target = _target(documents.folder, Path(documents.title).stem)
     dialog = ExportDialog(shell.editor.project, documents.base, trained, target, shell.dialog_parent, info=info)
+    dialog.hosts = documents.hosts
     dialog.layer_chosen.connect(lambda path: select_layer(shell, path))
     dialog.exec()
     dialog.deleteLater()

@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
+from app.engine_command import EngineCommand
 from app.plots.figure_card import FigureCard
 from app.plots.pruning_plot import PruningPlot
-from app.processes import EngineCommand
 from app.shell import Shell
 from designer import theme
 from engine.core.text import format_bytes, format_percent

@@ -8,7 +8,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QProgressDialog
 
-from app.processes import EngineCommand
+from app.engine_command import EngineCommand
 from app.shell import Shell
 from engine.runs.folder import RunFolder
 from engine.runs.summary import title_of

@@ -5,7 +5,7 @@ from typing import Any
 
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from app.processes import EngineCommand
+from app.engine_command import EngineCommand
 from designer import theme
 from engine.core import webhook
 from engine.core.errors import UserError

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.engine_command import EngineCommand
 from app.evaluation.cards import card, text_table
 from app.evaluation.page import CardsPage
 from app.plots.axes import Axis, Unit, figure, tick_labels, values_axis
@@ -29,7 +30,6 @@ from app.plots.card import PlotCard
 from app.plots.comparison_plot import run_colour
 from app.plots.items import Line, Markers
 from app.plots.plot import Plot
-from app.processes import EngineCommand
 from app.shell import Shell
 from app.widgets import ElidedLabel
 from designer import markup, theme

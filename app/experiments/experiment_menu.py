@@ -9,9 +9,9 @@ from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFileDialog, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from app.dialogs.run_report import save_experiment_report
+from app.engine_command import EngineCommand
 from app.experiments.trial_commands import TrialCommands
 from app.experiments.trials_panel import TrialsPanel
-from app.processes import EngineCommand
 from app.shell import Shell
 from designer import theme
 from designer.forms.form import Form

@@ -234,6 +234,7 @@ class SearchPage(QWidget):
             "project": dumps(self._shell.editor.project),
             "project_path": str(documents.source) if documents.source else "",
             "base": str(documents.base),
+            "hosts": documents.hosts,
         }
         self.run_button.setEnabled(False)
         self.state.setText("Reading the data…")

@@ -106,6 +106,7 @@ class DialogCommands:
             "folder": folder,
         }
         request |= {"count": count, "training": project.training.write(), "epoch": epoch}
+        request["hosts"] = self._shell.documents.hosts
         self._shell.server.request("preview", request, show, fail)
 
     def export_network(self) -> None:

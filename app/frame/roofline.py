@@ -6,10 +6,10 @@ from typing import Any
 
 from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout
 
+from app.engine_command import EngineCommand
 from app.frame.canvas_overlays import LayerTimesOverlay
 from app.plots.card import PlotCard
 from app.plots.roofline_plot import RooflinePlot
-from app.processes import EngineCommand
 from app.shell import Shell
 from designer import theme
 from designer.scene.health import without_copies

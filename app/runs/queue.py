@@ -3,7 +3,7 @@ queue itself needs no window."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QMouseEvent, QShowEvent
@@ -74,14 +74,15 @@ class QueueController(QObject):
             self._timer.stop()
 
     def add(
-        self, text: str, title: str, project_path: str, *, after: RunFolder | None, trust: bool, begins: bool = True
+        self, text: str, title: str, project_path: str, *, after: RunFolder | None, begins: bool = True, **allowed: Any
     ) -> None:
-        """Put a project at the end, and have the queue worked off, unless `begins` is false."""
+        """Put a project at the end, and have the queue worked off, unless `begins` is false. `allowed`: what the user
+        allows it, as in `Entry`: `trust` and `hosts`."""
 
         def put() -> None:
             run = str(after.path) if after is not None else ""
             project, about = self.queue.another_of(text, after)
-            self.queue.add(project, title, about=about, project_path=project_path, after=run, trust=trust)
+            self.queue.add(project, title, about=about, project_path=project_path, after=run, **allowed)
             if begins:
                 start_work(self.queue)
 

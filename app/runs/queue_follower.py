@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 from app.runs.phases import Phase
 from app.shell import Shell
 from engine.core.errors import plural
+from engine.project.data_hosts import written
 from engine.project.user_code import has_code
 
 if TYPE_CHECKING:  # what follows a run is imported with the first run: a start of the window does not pay for it
@@ -86,7 +87,8 @@ class QueueFollower(QObject):
 
     def _add(self, title: str, request: dict[str, Any], trust: bool, *, begins: bool = True) -> None:
         text, path, after = request["project"], request["project_path"] or "", self._view.run_folder
-        self.queue.add(text, title, path, after=after, trust=trust, begins=begins)
+        hosts = written(request["hosts"])
+        self.queue.add(text, title, path, after=after, begins=begins, trust=trust, hosts=hosts)
 
     def add_pending(self, *, begins: bool = True) -> None:
         """Queue what was waiting for the current run to have a folder: it has one now, or never will."""

@@ -49,6 +49,11 @@ def hosts_of(options: DataOptions) -> dict[str, int]:
     return found
 
 
+def missing_hosts(options: DataOptions, may: Hosts) -> dict[str, int]:
+    """Return the hosts of the data that are not among those that may be contacted, or not for so many files."""
+    return {host: files for host, files in hosts_of(options).items() if may.get(host, 0) < files}
+
+
 def _num_named(options: DataOptions, url: str) -> int:
     source = options.source_type
     if source is None or not source.has_patterns:
@@ -145,12 +150,12 @@ def refuse_contact(url: str, files: int = 1) -> None:
 
 def admit(options: DataOptions) -> None:
     """Raise `UserError` where a host of the data is not allowed. Stores what the user has just said about them."""
-    needed, may = hosts_of(options), granted()
-    if missing := {host: files for host, files in needed.items() if may.get(host, 0) < files}:
+    if missing := missing_hosts(options, granted()):
         raise not_allowed(missing)
-    if _subject is not None and (said := {host: files for host, files in _said.items() if host in needed}):
+    if _subject is not None and _said:
+        needed = hosts_of(options)
         with contextlib.suppress(UserError):  # a home that cannot be written; it was allowed for this time
-            allow(_subject, said)
+            allow(_subject, {host: files for host, files in _said.items() if host in needed})
 
 
 def not_allowed(hosts: Hosts) -> UserError:

@@ -54,8 +54,9 @@ class FakeServer(EngineServer):
         """Reply to the oldest request of this kind."""
         self._take_waiting(do).on_result(result)
 
-    def refuse(self, do: str, message: str) -> None:
-        """Refuse the oldest request of this kind."""
+    def refuse(self, do: str, message: str, **error: Any) -> None:
+        """Refuse the oldest request of this kind. `error`: what else the engine says of it."""
+        self.error = {"message": message, **error}
         self._take_waiting(do).on_error(message)
 
     def tell(self, do: str, done: int, total: int, unit: str) -> None:

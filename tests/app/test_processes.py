@@ -10,7 +10,8 @@ import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from app.processes import GONE, LOG_BYTES, ChildProcess, EngineCommand, EngineServer, engine_log
+from app.engine_command import EngineCommand
+from app.processes import GONE, LOG_BYTES, ChildProcess, EngineServer, engine_log
 from engine.project.data import DataOptions
 from engine.project.file import dumps, save
 from engine.project.project import Project

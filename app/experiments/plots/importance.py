@@ -7,10 +7,10 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QHideEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import QComboBox, QWidget
 
+from app.engine_command import EngineCommand
 from app.experiments.plots.chart import TrialChart
 from app.experiments.plots.scatter import axis_choice, fill_choice
 from app.plots.figure_card import Rows
-from app.processes import EngineCommand
 from designer import theme
 from engine.core.text import format_percent
 

@@ -9,9 +9,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from app.data.data_checks import AGAIN, CANCEL, START, DataChecks
+from app.documents import Documents
 from app.window import MainWindow
 from engine.project.data import DataOptions
 from engine.project.dataset_info import DatasetInfo
+from engine.project.project import Project
 from tests.app.data.test_dataset_tracker import facts
 from tests.app.data.test_tab import PATIENCE_MS, choose, real, tab_of
 from tests.app.fake_server import FakeServer
@@ -42,7 +44,7 @@ def fake() -> FakeServer:
 def card(qtbot: Any, fake: FakeServer) -> Iterator[DataChecks]:
     owner = QWidget()
     qtbot.addWidget(owner)
-    made = DataChecks(fake, owner)
+    made = DataChecks(fake, Documents(Project, lambda: False, owner), owner)
     owner.show()
     made.show_data(TABLE, Path("/data"), DatasetInfo.read(facts(7)))
     made.show()

@@ -28,7 +28,7 @@ def findings(**changed: Any) -> dict[str, Any]:
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     commands: list[Any] = []
-    monkeypatch.setattr(DisposableProcess, "start", lambda self, command: commands.append(command))
+    monkeypatch.setattr(DisposableProcess, "start", lambda self, command, hosts: commands.append(command))
     return commands
 
 
