@@ -42,15 +42,12 @@ def card_texts(
         looking = CardText("detecting devices…")
         notes = EnvironmentOptions.fields["target"].notes  # type: ignore[attr-defined]  # it is a Choice
         texts = {target: CardText(str(notes[target])) for target in TARGETS}
-        cluster = CardText(refusal("parallel", DeviceInventory(1)) or "", True)
+        why = _refusal("parallel", DeviceInventory(1), options)
+        cluster = CardText(why, True) if why else looking
         return {**texts, "auto": looking, "gpu": looking, "multi-gpu": looking, "parallel": cluster}
-    texts, no_cluster = {}, ""
-    try:
-        inventory = with_cluster(inventory, options)
-    except UserError as refused:
-        no_cluster = str(refused)
+    texts = {}
     for target in TARGETS:
-        why = (no_cluster if target == "parallel" else "") or refusal(target, inventory)
+        why = _refusal(target, inventory, options)
         if why:
             texts[target] = CardText(why, True)
             continue
@@ -60,6 +57,16 @@ def card_texts(
         except UserError as refused:
             texts[target] = CardText(str(refused))
     return texts
+
+
+def _refusal(target: str, inventory: DeviceInventory, options: EnvironmentOptions) -> str:
+    """Return why an environment cannot be chosen; empty if it can be."""
+    if target != "parallel":
+        return refusal(target, inventory) or ""
+    try:
+        return refusal(target, with_cluster(inventory, options)) or ""
+    except UserError as refused:
+        return str(refused)
 
 
 def _in_short(placement: Placement, inventory: DeviceInventory) -> str:

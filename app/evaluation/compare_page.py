@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QPushButto
 
 from app.evaluation.cards import text_table
 from app.evaluation.page import TestPage
+from app.experiments.history import READING
 from app.plots.figure_card import FigureCard
 from app.shell import Shell
 from designer import theme
@@ -29,7 +30,7 @@ class ComparePage(TestPage):
     def __init__(self, shell: Shell, parent: QWidget | None = None) -> None:
         super().__init__(shell, parent)
         self._request: int | None = None
-        self._runs: Sequence[tuple[str, Path]] = ()
+        self._runs: Sequence[tuple[str, Path]] | None = None
         self.other, self.split, self.button = QComboBox(), QComboBox(), QPushButton("Compare")
         self.state, self.message, self.cards = QLabel(), QLabel(NOT_YET), list[FigureCard]()
         self._area = QScrollArea()
@@ -66,12 +67,12 @@ class ComparePage(TestPage):
         self.set_runs(self._runs)
         self._forget()
 
-    def set_runs(self, runs: Sequence[tuple[str, Path]]) -> None:
+    def set_runs(self, runs: Sequence[tuple[str, Path]] | None) -> None:
         """Offer the other runs."""
         self._runs = runs
         chosen = self.other.currentData()
         self.other.clear()
-        for title, path in runs:
+        for title, path in runs or ():
             if path != self.run:
                 self.other.addItem(title, path)
         self.other.setCurrentIndex(max(0, self.other.findData(chosen)))
@@ -79,7 +80,14 @@ class ComparePage(TestPage):
         self.button.setEnabled(has_any)
         self.other.setEnabled(has_any)
         if not self.cards:
-            self._say(NOT_YET if has_any else NO_OTHER)
+            self._say(self._first)
+
+    @property
+    def _first(self) -> str:
+        """What is to be done before there is a comparison."""
+        if self.other.count():
+            return NOT_YET
+        return READING if self._runs is None else NO_OTHER
 
     def shutdown(self) -> None:
         """End the request."""
@@ -95,7 +103,7 @@ class ComparePage(TestPage):
     def _forget(self) -> None:
         self._cancel()
         self.cards = []
-        self._say(NOT_YET if self.other.count() else NO_OTHER)
+        self._say(self._first)
 
     def _say(self, text: str, *, refused: bool = False) -> None:
         theme.mark(self.message, "role", "error" if refused else "muted")

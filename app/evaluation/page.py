@@ -30,8 +30,8 @@ class TestPage(QWidget):
         """Take the run that is chosen, None without one. It is called when another run is chosen, for all pages."""
         self.run = run
 
-    def set_runs(self, runs: Sequence[tuple[str, Path]]) -> None:
-        """Take titles and folders of all runs that can be chosen, where a page needs others than the chosen one."""
+    def set_runs(self, runs: Sequence[tuple[str, Path]] | None) -> None:
+        """Take titles and folders of all runs that can be chosen; None as long as they are being read."""
 
     def shutdown(self) -> None:
         """End processes and requests: the window closes."""

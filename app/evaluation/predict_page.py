@@ -23,6 +23,7 @@ from app.evaluation.page import TestPage
 from app.evaluation.prediction_inputs import FileInput, SampleInput, dropped, hint_for, input_for, takes_pictures
 from app.evaluation.prediction_options import PredictionOptions
 from app.evaluation.prediction_panel import AnswersPanel, card_with_head
+from app.experiments.history import READING
 from app.shell import Shell
 from app.widgets import ElidedLabel
 from designer import theme
@@ -51,6 +52,7 @@ class PredictPage(TestPage):
         super().__init__(shell, parent)
         self.network: Path | None = None
         """The ONNX file that is used instead of the run."""
+        self._has_runs_read = False
         self.record: Preparation | None = None
         self.sample: SampleInput | None = None
         self.latency_ms = 0.0
@@ -135,6 +137,17 @@ class PredictPage(TestPage):
         if self.network is None:
             self.reload()
 
+    def set_runs(self, runs: Sequence[tuple[str, Path]] | None) -> None:
+        """Say that the runs are being read, or that there is none."""
+        self._has_runs_read = runs is not None
+        if self.network is None and self.run is None:
+            self._say(self._first)
+
+    @property
+    def _first(self) -> str:
+        """What comes before a network is chosen."""
+        return NO_NETWORK if self._has_runs_read else READING
+
     def use_network(self, path: Path | None) -> None:
         """Use an ONNX file, or with None the run that is chosen in the tab."""
         self.network = path
@@ -161,7 +174,7 @@ class PredictPage(TestPage):
         self._is_stale = False
         path = self.network or self.run
         if path is None:
-            self._say(NO_NETWORK)
+            self._say(self._first)
             return
         self._say(LOADING)
         self._request("predictor", {}, self._on_loaded, self._on_refused)

@@ -23,14 +23,16 @@ from app.evaluation.page import TestPage
 from app.evaluation.predict_page import PredictPage
 from app.evaluation.robustness_page import RobustnessPage
 from app.evaluation.scores_page import ScoresPage
-from app.experiments.history import RunHistory
+from app.experiments.history import READING, RunHistory
 from app.shell import Shell
 from designer import theme
+from engine.runs.events import ENDS
 from engine.runs.folder import RunFolder
 from engine.runs.history import in_order
 
 PAGES: tuple[type[TestPage], ...] = (ScoresPage, PredictPage, InsidePage, RobustnessPage, ComparePage)
 NO_RUNS = "Train the network first: what it has learned is tested here, on samples that it has not seen."
+NONE_ENDED = "The first run of this project is still under way: what it has learned is tested here once it has ended."
 
 
 class TestTab(QWidget):
@@ -47,8 +49,9 @@ class TestTab(QWidget):
         """Title and folder of the run of a trial that was asked for."""
         self.history = RunHistory(self)
         self.history.changed.connect(self._list_runs)
+        self.history.refused.connect(self._on_refused)
         self._wanted: Path | None = None
-        self.runs, self.stack, self.message = QComboBox(), QStackedWidget(), QLabel(NO_RUNS)
+        self.runs, self.stack, self.message = QComboBox(), QStackedWidget(), QLabel(READING)
         self.train_button = QPushButton("Train")
         self.pages = [page(shell) for page in PAGES]
         column = QVBoxLayout(self)
@@ -154,8 +157,10 @@ class TestTab(QWidget):
     def _list_runs(self) -> None:
         """List the runs that have ended, the newest first, and keep the one that is chosen."""
         chosen = self.run
-        ended = [run for run in in_order(self.history.runs.values()) if run.result is not None]
-        listed = [(run.title, run.path) for run in ended if self.history.is_of_project(run)]
+        own = [run for run in in_order(self.history.runs.values()) if self.history.is_of_project(run)]
+        listed = [(run.title, run.path) for run in own if run.result is not None]
+        is_under_way = any(run.state not in ENDS for run in own)
+        self._say(NONE_ENDED if is_under_way else NO_RUNS if self.history.is_read else READING)
         if self._trial is not None:
             listed.insert(0, self._trial)
         self.runs.clear()
@@ -168,9 +173,20 @@ class TestTab(QWidget):
             self.runs.setCurrentIndex(paths.index(chosen))
         self.runs.setEnabled(bool(listed))
         for page in self.pages:
-            page.set_runs(listed)
+            page.set_runs(listed if self.history.is_read else None)
         self._tell()
         self._show_page()
+
+    def _on_refused(self, reason: str) -> None:
+        """Say why there is no list of runs; a list that was read stays."""
+        if not self.history.is_read:
+            self._say(reason, refused=True)
+
+    def _say(self, text: str, *, refused: bool = False) -> None:
+        """Show a text in the place of the pages; where the project has no run, with the way to one."""
+        theme.mark(self.message, "role", "error" if refused else "muted")
+        self.message.setText(text)
+        self.train_button.setVisible(text == NO_RUNS)
 
     def show_trial(self, path: Path, title: str) -> None:
         """Choose a run of a trial and evaluate it; it stays in the list beside the runs of the project."""

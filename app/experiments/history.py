@@ -18,6 +18,7 @@ from engine.runs.notes import write_notes
 from engine.runs.summary import RunSummary, summary_from
 
 LOOK_MS = 1000
+READING = "Reading the runs…"
 GONE = "The list is not updated: the process that reads the runs has ended. It restarts when this tab is opened again."
 
 

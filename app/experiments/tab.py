@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.experiments.details import RunDetails
-from app.experiments.history import RunHistory
+from app.experiments.history import READING, RunHistory
 from app.experiments.query_line import UnknownNameLine
 from app.experiments.runs_model import RunsModel, state_in_words
 from app.experiments.runs_table import RunsTable
@@ -289,7 +289,7 @@ class ExperimentsTab(QWidget):
         elif self.history.is_read:
             words = ("No runs yet", "Every run of this project is listed here, with its options and results.", "Train")
         else:
-            words = ("Reading the runs…", "", "")
+            words = (READING, "", "")
         self.title.setText(words[0])
         self.hint.setText(words[1])
         self.way_out.setText(words[2] or "Train")

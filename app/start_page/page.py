@@ -114,6 +114,7 @@ class StartPage(QWidget):
             if key == "recent":
                 self.nothing_recent = QLabel(NOTHING_RECENT)
                 theme.mark(self.nothing_recent, "role", "muted")
+                self.nothing_recent.hide()  # until the recent projects are listed
                 column.addWidget(self.nothing_recent)
             column.addWidget(grid)
             column.addSpacing(8)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog
 from app.dialogs import cluster_jobs, clusters
 from app.dialogs.cluster_jobs import ClusterJobsDialog
 from app.dialogs.clusters import ClusterPicker, ClustersDialog
+from app.dialogs.environment_cards import CardText, card_texts
 from app.window import MainWindow
 from engine.cluster.jobs import remote_of
 from engine.cluster.profile_file import load_profiles, read_profiles, save_profile
@@ -20,6 +21,7 @@ from engine.cluster.profiles import ClusterProfile
 from engine.cluster.validation import STAGES
 from engine.core.files import write_json
 from engine.core.folders import state_folder
+from engine.project.environment import EnvironmentOptions
 from engine.runs.folder import RunFolder, write_info
 from engine.runs.info import RunInfo
 from engine.runs.remote import RemoteRun, write_remote
@@ -193,3 +195,9 @@ def test_jobs_are_listed_shown_stopped_fetched_and_deleted(
     dialog.table.selectRow(1)
     dialog.show_selected()
     assert [remote_of(folder).job for folder in shown] == ["2"]
+
+
+def test_a_cluster_is_not_said_to_be_missing_while_the_devices_are_looked_for() -> None:
+    assert card_texts(EnvironmentOptions(), None, 128)["parallel"].is_refused
+    save_profile(HPC)
+    assert card_texts(EnvironmentOptions(), None, 128)["parallel"] == CardText("detecting devices…")

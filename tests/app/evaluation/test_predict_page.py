@@ -65,6 +65,7 @@ def page(server: FakeServer, qtbot) -> Iterator[PredictPage]:
     said: list[str] = []
     shell: Any = SimpleNamespace(server=server, documents=SimpleNamespace(base=Path("/")), hint=said.append)
     page = PredictPage(shell)
+    page.set_runs([])
     qtbot.addWidget(page)
     page.show()
     yield page

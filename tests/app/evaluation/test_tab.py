@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
+from app.evaluation.compare_page import NO_OTHER, ComparePage
+from app.evaluation.predict_page import NO_NETWORK, PredictPage
 from app.evaluation.scores_page import NOT_YET, ScoresPage
-from app.evaluation.tab import NO_RUNS, TestTab
+from app.evaluation.tab import NO_RUNS, NONE_ENDED, TestTab
+from app.experiments.history import GONE, READING
 from app.window import MainWindow
 from engine.runs.folder import RunFolder
 from engine.runs.summary import RunSummary
@@ -32,12 +35,47 @@ def with_run(tab: TestTab, monkeypatch: pytest.MonkeyPatch) -> TestTab:
 
 
 def summary(path: Path, number: int, ended: dict[str, Any] | None) -> RunSummary:
+    state = "finished" if ended is not None else "running"
     return RunSummary(
-        path=path, name="pets", state="x", created=float(number), run_number=number, result=ended, so_far={}, options={}
+        path=path, name="pets", state=state, created=float(number), run_number=number, result=ended, so_far={}, options={}
     )
 
 
+def test_runs_that_are_not_read_yet_are_not_said_to_be_missing(tab: TestTab) -> None:
+    predict, compare = tab.page(PredictPage), tab.page(ComparePage)
+    assert isinstance(predict, PredictPage)
+    assert isinstance(compare, ComparePage)
+    assert not tab.history.is_read
+    assert (tab.message.text(), tab.train_button.isVisible()) == (READING, False)
+    assert predict.message.text() == compare.message.text() == READING
+    tab.show_trial(Path("/experiments/1/runs/5"), "Trial 5")
+    assert compare.message.text() == READING, "the runs beside the trial are not known yet"
+    tab.history.is_read = True
+    tab.history.changed.emit()
+    assert compare.message.text() == NO_OTHER
+
+
+def test_why_the_runs_cannot_be_read_stands_in_their_place(with_run: TestTab, tab: TestTab) -> None:
+    tab.history.refused.emit(GONE)
+    assert (tab.message.text(), tab.message.property("role")) == (GONE, "error")
+
+
+def test_a_first_run_that_is_under_way_is_not_said_to_be_missing(
+    tab: TestTab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tab.history, "is_of_project", lambda run: True)
+    tab.history.runs[Path("/runs/1")] = summary(Path("/runs/1"), 1, None)
+    tab.history.is_read = True
+    tab.history.changed.emit()
+    assert (tab.message.text(), tab.train_button.isVisible()) == (NONE_ENDED, False)
+
+
 def test_without_runs_it_says_what_to_do_first(tab: TestTab, qtbot) -> None:
+    tab.history.is_read = True
+    tab.history.changed.emit()
+    predict = tab.page(PredictPage)
+    assert isinstance(predict, PredictPage)
+    assert predict.message.text() == NO_NETWORK
     assert tab.message.text() == NO_RUNS
     assert tab.stack.currentIndex() == 0
     with qtbot.waitSignal(tab.train_requested):

@@ -55,6 +55,15 @@ def click(card: ProjectCard, at: QPoint | None = None) -> None:
 # ---- what is there ----
 
 
+def test_before_the_recent_projects_are_listed_they_are_not_said_to_be_missing(window: MainWindow) -> None:
+    page = StartPage(window.documents)
+    assert page.nothing_recent.isHidden()
+    page.refresh()
+    assert not page.nothing_recent.isHidden()
+    page.shutdown()
+    page.deleteLater()
+
+
 def test_nothing_recent_at_first_and_the_examples_as_pictures(qtbot, page: StartPage) -> None:
     assert page.nothing_recent.isVisible()
     assert shown(page, "examples") == ["digits", "heating", "power", "shapes", "waves"]
