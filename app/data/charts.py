@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QToolTip
 
 from app.data.tiles import GAP, class_colour
 from designer import theme
+from engine.core.text import format_number
 from engine.project.dataset_info import SPLITS
 
 ROW, HEAD, BAR, SWATCH = 24, 26, 10, 10
@@ -196,20 +197,13 @@ class ColumnCharts(QWidget):
         return next((n for n in range(len(self.columns)) if self.cell(n).contains(point.toPointF())), None)
 
 
-def number_text(value: Any) -> str:
-    """Return a number in few digits: `1,234,567`, `0.0123`, `3.2e+09`."""
-    if not isinstance(value, (int, float)):
-        return ""
-    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:,.4g}"
-
-
 def _tip(column: Mapping[str, Any]) -> str:
     """Return name, kind and figures of a column, as lines."""
     counted = column.get("histogram") or {}
     lines = [f"{column['name']} ({column['role']})", str(column["kind"])]
     if column.get("low") is not None:
-        lines.append(f"{number_text(column['low'])} to {number_text(column['high'])}")
-        lines.append(f"mean {number_text(column['mean'])}")
+        lines.append(f"{format_number(column['low'])} to {format_number(column['high'])}")
+        lines.append(f"mean {format_number(column['mean'])}")
     if "names" in counted:
         lines += [f"{name}: {count:,}" for name, count in zip(counted["names"], counted["counts"], strict=True)]
     if counted.get("others"):
@@ -258,7 +252,7 @@ def _ends(column: Mapping[str, Any]) -> tuple[str, str]:
     """Return what stands at the left and the right below the bars."""
     counted = column.get("histogram") or {}
     if column.get("low") is not None:
-        low, high = number_text(column["low"]), number_text(column["high"])
+        low, high = format_number(column["low"]), format_number(column["high"])
         return (low, high) if not counted.get("missing") else (f"{low} to {high}", "")
     if "names" in counted:
         return ", ".join(counted["names"]) or str(column["kind"]), f"{counted['different']:,} different"

@@ -22,12 +22,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.data.charts import ClassChart, ColumnCharts, number_text
+from app.data.charts import ClassChart, ColumnCharts
 from app.data.data_checks import DataChecks
 from app.data.file_check import FileCheck
 from app.data.tiles import Masked, Paired, Picture, Sound, Span, Sparkline, Tile, Tiles, channel_colour, spans_of
 from app.widgets import ElidedLabel
 from designer import theme
+from engine.core.text import format_number
 from engine.project.dataset_info import SPLITS, DatasetInfo
 from engine.project.options.augmentation import AUGMENTATION
 from engine.project.project import Project
@@ -234,7 +235,7 @@ class Lanes(QWidget):
     def __init__(self, names: list[str], spans: list[Span]) -> None:
         super().__init__()
         self.texts = [
-            (name, f"{number_text(low)} to {number_text(high)}" if low <= high else "no values")
+            (name, f"{format_number(low)} to {format_number(high)}" if low <= high else "no values")
             for name, (low, high) in zip(names, spans, strict=True)
         ]
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -357,9 +358,9 @@ def _is_number(value: Any) -> bool:
 
 
 def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:,.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:,.6g}"
-    return f"{value:,}" if isinstance(value, int) else "" if value is None else str(value)
+    if value is None or value != value:
+        return ""
+    return format_number(value, 6) if isinstance(value, int | float) else str(value)
 
 
 NOTHING_YET = "No augmentation"

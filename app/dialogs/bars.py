@@ -7,6 +7,7 @@ from PySide6.QtGui import QFont, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from designer import theme
+from engine.core.text import format_number
 
 _ROW, _HEAD, _GAP, _BAR = 22, 26, 14, 12
 _KIND, _VALUE = 64, 84
@@ -21,11 +22,6 @@ class Bar:
     value: float
     unit: str
     refusal: str = ""
-
-
-def figure(value: float) -> str:
-    """Three digits that matter: `37.3`, `1,240`."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 @dataclass(frozen=True)
@@ -118,7 +114,7 @@ class Bars(QWidget):
         """Show these figures."""
         self.bars = list(bars)
         descriptions = (
-            f"{bar.panel}, {bar.kind}: {bar.refusal or f'{figure(bar.value)} {bar.unit}'}" for bar in self.bars
+            f"{bar.panel}, {bar.kind}: {bar.refusal or f'{format_number(bar.value)} {bar.unit}'}" for bar in self.bars
         )
         self.setAccessibleDescription("; ".join(descriptions))
         self.setFixedHeight(self.sizeHint().height())
@@ -183,4 +179,4 @@ class Bars(QWidget):
             )
             painter.setPen(palette.text)
             value = QRectF(track.right() + 8, y, _VALUE - 8, _ROW)
-            painter.drawText(value, middle | Qt.AlignmentFlag.AlignRight, figure(bar.value))
+            painter.drawText(value, middle | Qt.AlignmentFlag.AlignRight, format_number(bar.value))

@@ -23,8 +23,8 @@ from app.plots.figure_card import FigureCard
 from app.plots.pruning_plot import PruningPlot
 from app.shell import Shell
 from designer import theme
-from engine.core.text import format_bytes, format_percent
-from engine.project.options.metrics import is_share, title_of
+from engine.core.text import format_bytes, format_number, format_percent
+from engine.project.options.metrics import format_score, title_of
 from engine.runs.folder import RunFolder
 from engine.runs.summary import title_of as run_title
 
@@ -117,7 +117,7 @@ class PruneDialog(QDialog):
         for line, row in enumerate(rows):
             counts = [f"{row['parameters']:,}", f"{row['nonzero']:,}", format_bytes(row["bytes"]), f"{row['flops']:,}"]
             metrics = [_figure(name, row["metrics"].get(name)) for name in names]
-            cells = [format_percent(row["amount"]), *metrics, *counts, f"{row['milliseconds']:.3g} ms"]
+            cells = [format_percent(row["amount"]), *metrics, *counts, f"{format_number(row['milliseconds'])} ms"]
             for place, text in enumerate(cells):
                 item = QTableWidgetItem(text)
                 item.setFont(figures)
@@ -181,4 +181,4 @@ class PruneDialog(QDialog):
 def _figure(name: str, value: Any) -> str:
     if not isinstance(value, int | float):
         return ""
-    return format_percent(value, 1) if is_share(name) else f"{value:.4g}"
+    return format_score(name, value)

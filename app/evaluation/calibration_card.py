@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 from app.evaluation.plots import ReliabilityPlot
 from app.plots.figure_card import FigureCard
 from designer import theme
+from engine.core.text import format_figure, format_number
 
 
 class CalibrationCard(FigureCard):
@@ -30,21 +31,25 @@ class CalibrationCard(FigureCard):
         column.setContentsMargins(0, 0, 0, 0)
         for side, found in self._sides.items():
             if calibrated is not None:
-                column.addWidget(QLabel(f"{side.capitalize()}: expected error {found['expected_error']:.3f}"))
+                column.addWidget(
+                    QLabel(f"{side.capitalize()}: expected error {format_figure(found['expected_error'])}")
+                )
             column.addWidget(ReliabilityPlot(found["bins"]))
         for button in (self.fit, self.store, self.reset):
             buttons.addWidget(button)
         buttons.addStretch(1)
         column.addWidget(self.said)
         column.addLayout(buttons)
-        error = f"expected error {target['calibration']['expected_error']:.3f}"
+        error = f"expected error {format_figure(target['calibration']['expected_error'])}"
         super().__init__(content, "Calibration", error if calibrated is None else "", self._rows)
         theme.mark(self.said, "role", "muted")
         self.said.setWordWrap(True)
         is_stored = temperature != 1.0
         fitted = calibrated["temperature"] if calibrated is not None else 1.0
-        text = f"Temperature {fitted:.4g}, fitted on the validation split. " if calibrated is not None else ""
-        text += f"Stored with the network, which predict applies: {temperature:.4g}." if is_stored else ""
+        text = (
+            f"Temperature {format_number(fitted)}, fitted on the validation split. " if calibrated is not None else ""
+        )
+        text += f"Stored with the network, which predict applies: {format_number(temperature)}." if is_stored else ""
         self.said.setText(text)
         self.said.setVisible(bool(text))
         self.fit.setToolTip("Divide the logits by one number, so that confidences are as high as the accuracy")

@@ -15,7 +15,7 @@ from app.shell import Shell
 from designer import theme
 from engine.core.errors import plural
 from engine.core.text import format_percent
-from engine.project.options.metrics import in_a_line, is_share
+from engine.project.options.metrics import format_score, in_a_line, is_share
 
 NOT_YET = "Choose another run and Compare: both answer the same samples, and a test says whether one is better."
 NO_OTHER = "Train the network once more, with other options: two runs can be compared here."
@@ -197,7 +197,7 @@ class ComparePage(TestPage):
 def metric_row(one: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the cells of a metric of both runs."""
     share = is_share(one["name"])
-    sides = (format_percent(one[key], 1) if share else f"{one[key]:.4g}" for key in ("first", "second"))
+    sides = (format_score(one["name"], one[key]) for key in ("first", "second"))
     low, high = one["interval"]
     factor, unit = (100, " points") if share else (1, "")
     interval = f"{factor * low:+.3g} to {factor * high:+.3g}"

@@ -16,7 +16,8 @@ from app.plots.plot import Plot
 from app.widgets import ValueTable
 from designer import markup, theme
 from designer.markup import Markup
-from engine.core.text import format_percent
+from engine.core.text import format_figure, format_number, format_percent
+from engine.project.options.metrics import format_score
 
 HEIGHT = 260
 ROC, PRECISION = "ROC", "Precision over recall"
@@ -128,7 +129,7 @@ class CurvesCard(FigureCard):
         self.store, self.reset = QPushButton("Store with the network"), QPushButton("Reset")
         super().__init__(self._make_content(), "Threshold", "", self._rows)
         for one in self._curves:
-            self.classes.addItem(f"{one['class']}: area {one['auc']:.3f}")
+            self.classes.addItem(f"{one['class']}: area {format_figure(one['auc'])}")
         self.kinds.addItems([ROC, PRECISION])
         self.classes.setAccessibleName("Class of the curve")
         self.kinds.setAccessibleName("Kind of curve")
@@ -183,7 +184,7 @@ class CurvesCard(FigureCard):
         self.slider.setValue(max(0, int((points >= wanted).sum()) - 1))
         self._show_place()
         unit = "" if self._per == "sample" else f" (drawn {self._per}s)"
-        average = f"average precision {self.curve['average_precision']:.3f}"
+        average = f"average precision {format_figure(self.curve['average_precision'])}"
         self.note.setText(
             f"{average}, {self.curve['positives']:,} of the class, {self.curve['negatives']:,} others{unit}"
         )
@@ -196,11 +197,11 @@ class CurvesCard(FigureCard):
         """Show what holds at the threshold."""
         self.plot.show_place(self.slider.value())
         is_stored = self.curve["class"] in self._stored
-        stored = f", stored: {self._stored[self.curve['class']]:.4g}" if is_stored else ""
-        self.said.setText(f"{self.curve['class']} from {self.threshold:.4g} on{stored}")
+        stored = f", stored: {format_number(self._stored[self.curve['class']])}" if is_stored else ""
+        self.said.setText(f"{self.curve['class']} from {format_number(self.threshold)} on{stored}")
         found = scores_at(self.curve, self.slider.value())
         for name, value in found.items():
-            self.values.set(name, f"{value:,}" if isinstance(value, int) else f"{value:.3f}")
+            self.values.set(name, f"{value:,}" if isinstance(value, int) else format_score(name.lower(), value))
         self.store.setEnabled(0 < self.threshold < 1)
 
     def _ask_to_store(self) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QVBoxLayout, QWidg
 
 from app.plots.figure_card import FigureCard
 from designer import theme
-from engine.project.options.metrics import in_a_line
+from engine.project.options.metrics import format_score, in_a_line
 
 ROW, NAME_WIDTH, COUNT_WIDTH, VALUE_WIDTH = 26, 180, 80, 170
 SHARES = ("accuracy", "mean_iou", "f-score")
@@ -35,7 +35,7 @@ class GroupBars(QWidget):
         ends = [row["intervals"][metric][1] for row in self.rows]
         self._most = 1.0 if metric in SHARES else max([*ends, self._whole, 1e-12])
         self.setFixedHeight(ROW * len(self.rows))
-        texts = (f"{row['group']}: {row['metrics'][metric]:.4g}" for row in self.rows)
+        texts = (f"{row['group']}: {format_score(metric, row['metrics'][metric])}" for row in self.rows)
         self.setAccessibleDescription("; ".join(texts))
         self.update()
 
@@ -63,9 +63,8 @@ class GroupBars(QWidget):
             name = self.fontMetrics().elidedText(str(row["group"]), Qt.TextElideMode.ElideMiddle, NAME_WIDTH - 8)
             painter.setPen(palette.text)
             painter.drawText(QRectF(0, top, NAME_WIDTH, ROW), middle, name)
-            painter.drawText(
-                QRectF(right + 12, top, VALUE_WIDTH, ROW), middle, f"{value:.4g}  ({low:.3g} to {high:.3g})"
-            )
+            said, *ends = (format_score(self._metric, one) for one in (value, low, high))
+            painter.drawText(QRectF(right + 12, top, VALUE_WIDTH, ROW), middle, f"{said}  ({ends[0]} to {ends[1]})")
             painter.setPen(palette.muted)
             painter.drawText(QRectF(NAME_WIDTH, top, COUNT_WIDTH - 16, ROW), middle | aside, f"{row['samples']:,}")
             differs = not low <= self._whole <= high
@@ -140,7 +139,8 @@ class GroupsCard(FigureCard):
     def _show_metric(self) -> None:
         metric = str(self.metrics.currentData())
         self.bars.show_groups(self._target, metric)
-        self.note.setText(f"{in_a_line(metric)} with 95 % intervals; all samples {self._target['whole'][metric]:.4g}")
+        whole = format_score(metric, self._target["whole"][metric])
+        self.note.setText(f"{in_a_line(metric)} with 95 % intervals; all samples {whole}")
 
     def _rows(self) -> Iterator[Sequence[object]]:
         names = list(self._target.get("whole", ()))

@@ -30,7 +30,7 @@ from app.plots.items import Line, table_markup
 from app.plots.plot import Plot
 from designer import markup, theme
 from designer.markup import Markup
-from engine.core.text import format_percent
+from engine.core.text import format_number, format_percent
 
 SaveTable = Callable[[Path], None]
 """Writes the numbers of the explanation that is shown as a table."""
@@ -151,8 +151,8 @@ class DependencePlot(Plot):
         at = int(np.abs(grid - place).argmin())
         order = np.argsort(-self._arrays["mean"][at])[:5]
         means = {self._outputs[number]: float(self._arrays["mean"][at, number]) for number in order}
-        rows = [(name, format_percent(x, 1) if self._is_share else f"{x:.4g}") for name, x in means.items()]
-        return float(grid[at]), table_markup(rows, caption=f"{self._name} {grid[at]:.4g}")
+        rows = [(name, format_percent(x, 1) if self._is_share else format_number(x)) for name, x in means.items()]
+        return float(grid[at]), table_markup(rows, caption=f"{self._name} {format_number(grid[at])}")
 
 
 def opacity_slider(view: HeatView) -> QWidget:
@@ -254,7 +254,9 @@ class ValuesPlot(HistogramPlot):
         """The bin under the pointer."""
         number = int(np.clip(np.searchsorted(self._edges, place) - 1, 0, len(self._counts) - 1))
         low, high = self._edges[number], self._edges[number + 1]
-        text = markup.filled("{} to {}<br>{} values", f"{low:.3g}", f"{high:.3g}", f"{self._counts[number]:,.0f}")
+        text = markup.filled(
+            "{} to {}<br>{} values", format_number(low), format_number(high), f"{self._counts[number]:,.0f}"
+        )
         return float(low + high) / 2, text
 
 
@@ -292,7 +294,7 @@ def _filter_cards(told: Mapping[str, Any], arrays: Mapping[str, Array], save: Sa
 
 def _map_cards(told: Mapping[str, Any], arrays: Mapping[str, Array], save: SaveTable) -> list[QWidget]:
     names = zip(arrays["maps"], told["names"], arrays["reached"].tolist(), strict=True)
-    tiles = Tiles([MapTile(one, f"{name} ({reached:.3g})", LARGE_SIDE) for one, name, reached in names])
+    tiles = Tiles([MapTile(one, f"{name} ({format_number(reached)})", LARGE_SIDE) for one, name, reached in names])
     of = f"channels of {told['layer']}" if "layer" in told else "classes"
     note = f"images that the {of} answer to most strongly, and the score or activation that they reach"
     return [FigureCard(tiles, told["title"], note, save)]
@@ -312,7 +314,7 @@ def _dependence_cards(told: Mapping[str, Any], arrays: Mapping[str, Array], save
         column = told["columns"][number]
         own = {name: arrays[f"{name}_{number}"] for name in ("grid", "mean", "low", "high")}
         what = told["outputs"][0] if len(told["outputs"]) == 1 else "the answers"
-        note = f"mean of {what}, which moves by {column['spread']:.3g}"
+        note = f"mean of {what}, which moves by {format_number(column['spread'])}"
         content: QWidget
         if column["labels"]:
             place = int(np.ptp(own["mean"], axis=0).argmax())

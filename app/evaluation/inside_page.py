@@ -35,7 +35,7 @@ from app.shell import Shell
 from app.widgets import ElidedLabel
 from designer import theme
 from engine.core.errors import UserError
-from engine.core.text import format_percent
+from engine.core.text import format_number, format_percent
 from engine.network.analysis import analyse, named_path, type_at
 from engine.project.file import load
 from engine.project.preparation import Preparation
@@ -457,5 +457,5 @@ def _answer(output: Mapping[str, Any]) -> str:
         return ", ".join(f"{name} {format_percent(share, 1)}" for name, share in first if share)
     value = output.get("value", output.get("classes", output.get("transcript", "")))
     values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
-    texts = [f"{one:.4g}" if isinstance(one, float) else str(one) for one in list(values)[:6]]
+    texts = [format_number(one) if isinstance(one, float) else str(one) for one in list(values)[:6]]
     return ", ".join(texts) + (", …" if len(list(values)) > 6 else "")

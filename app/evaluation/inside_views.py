@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.data.tiles import GAP, Tile, class_colour
 from designer import markup, theme
+from engine.core.text import format_number
 from engine.drawing.colour_maps import colours, limits
 
 Array = NDArray[Any]
@@ -135,7 +136,7 @@ class HeatView(View):
         for value, share in marks:
             y = bar.top() + share * bar.height()
             box = QRectF(bar.right() + 6, min(max(y - 8, 0), self.height() - 16), LABELS_WIDTH - 6, 16)
-            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, f"{value:.3g}")
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, format_number(value))
 
     def words(self, at: QPointF) -> str:
         """Return the value under the pointer."""
@@ -143,7 +144,7 @@ class HeatView(View):
             if place.contains(at):
                 row = min(int((at.y() - place.top()) / place.height() * self.heat.shape[0]), self.heat.shape[0] - 1)
                 column = min(int((at.x() - place.left()) / place.width() * self.heat.shape[1]), self.heat.shape[1] - 1)
-                return f"row {row}, column {column}: {self.heat[row, column]:.4g}"
+                return f"row {row}, column {column}: {format_number(self.heat[row, column])}"
         return ""
 
 
@@ -160,7 +161,7 @@ class MapTile(Tile):
             self.image = image_of(values)
             return
         low, high = float(values.min()), float(values.max())
-        super().__init__(caption, f"{caption}: {low:.3g} to {high:.3g}")
+        super().__init__(caption, f"{caption}: {format_number(low)} to {format_number(high)}")
         if values.ndim == 3:
             self.image = image_of(np.rint((values - low) / ((high - low) or 1.0) * 255).astype(np.uint8))
         else:
@@ -217,7 +218,7 @@ class BarsView(View):
                 painter.drawLine(QPointF(end - ends[number] * scale, y), QPointF(end + ends[number] * scale, y))
             painter.setPen(palette.muted)
             place = QRectF(self.width() - self.VALUE_WIDTH, top, self.VALUE_WIDTH - 4, self.ROW)
-            painter.drawText(place, right, f"{values[number]:.4g}")
+            painter.drawText(place, right, format_number(values[number]))
         painter.setPen(QPen(palette.line, 1))
         painter.drawLine(QPointF(zero, 0), QPointF(zero, self.height()))
 
@@ -227,8 +228,8 @@ class BarsView(View):
         if not 0 <= number < len(self.rows):
             return ""
         row = self.rows[number]
-        spread = f" ± {row['std']:.3g}" if "std" in row else ""
-        return f"{row['name']}: {row['value']:.4g}{spread}"
+        spread = f" ± {format_number(row['std'])}" if "std" in row else ""
+        return f"{row['name']}: {format_number(row['value'])}{spread}"
 
 
 class ScatterView(View):
@@ -293,7 +294,9 @@ class ScatterView(View):
             painter.drawImage(bar, coloured(np.linspace(1, 0, 256)[:, None], (0.0, 1.0), is_signed=False))
             painter.setPen(palette.muted)
             for value, y in ((self._range[1], bar.top()), (self._range[0], bar.bottom())):
-                painter.drawText(QRectF(left + 20, y - 8, room, 16), Qt.AlignmentFlag.AlignVCenter, f"{value:.4g}")
+                painter.drawText(
+                    QRectF(left + 20, y - 8, room, 16), Qt.AlignmentFlag.AlignVCenter, format_number(value)
+                )
             return
         most = (self.height() - 3 * self.ROW) // self.ROW
         for number, name in enumerate(self._classes[:most]):
@@ -323,7 +326,7 @@ class ScatterView(View):
         if found < 0:
             return ""
         answer = self._arrays["predictions"][found]
-        said = self._classes[int(answer)] if self._classes else f"{answer:.4g}"
+        said = self._classes[int(answer)] if self._classes else format_number(answer)
         return f"sample {self._arrays['places'][found]}: {self._texts[found]}; answer {said}"
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

@@ -12,7 +12,7 @@ from app.plots.items import Line, Markers
 from app.plots.plot import Plot
 from designer import markup, theme
 from designer.markup import Markup
-from engine.core.text import format_percent
+from engine.core.text import format_figure, format_number, format_percent
 
 HEIGHT = 240
 
@@ -97,7 +97,7 @@ class PredictionPlot(Plot):
         if not len(self._true):
             return place, Markup()
         nearest = int(np.nanargmin(np.abs(self._true - place)))
-        true, predicted = f"{self._true[nearest]:.4g}", f"{self._predicted[nearest]:.4g}"
+        true, predicted = format_number(self._true[nearest]), format_number(self._predicted[nearest])
         return float(self._true[nearest]), markup.filled("true {}<br>predicted {}", true, predicted)
 
 
@@ -133,4 +133,4 @@ class StepsPlot(Plot):
     def readout(self, place: float) -> tuple[float, Markup]:
         """The number under the pointer."""
         at = int(np.clip(round(place), 1, len(self._names)))
-        return float(at), markup.filled("{}<br>RMSE {}", self._names[at - 1], f"{self._errors[at - 1]:.4g}")
+        return float(at), markup.filled("{}<br>RMSE {}", self._names[at - 1], format_figure(self._errors[at - 1]))

@@ -35,7 +35,7 @@ from app.widgets import ElidedLabel
 from designer import markup, theme
 from designer.markup import Markup
 from engine.core.files import write_atomically
-from engine.core.text import format_percent
+from engine.core.text import format_figure, format_number, format_percent
 
 HEIGHT = 240
 DOT_PIXELS = 8
@@ -283,10 +283,10 @@ def unlike_table(rows: Sequence[Mapping[str, Any]]) -> QWidget:
     cells = [
         (
             names.get(str(row["score"]), str(row["score"])),
-            f"{row['threshold']:.4g}",
+            format_number(row["threshold"]),
             format_percent(row["kept_share"], 1),
             format_percent(row["flagged_noise"], 1),
-            f"{row['auroc']:.3f}",
+            format_figure(row["auroc"]),
         )
         for row in rows
     ]

@@ -20,7 +20,7 @@ from app.data.tiles import (
     spans_of,
 )
 from designer import theme
-from engine.core.text import format_percent
+from engine.core.text import format_figure, format_percent
 
 NOTHING = 255
 
@@ -144,10 +144,10 @@ def tip_of(row: Mapping[str, Any], shown: Mapping[str, Any]) -> str:
     if isinstance(row.get("label"), str):
         lines.append(f"true: {row['label']}, predicted: {row['prediction']}")
     if "confidence" in row:
-        lines.append(f"confidence {format_percent(row['confidence'], 1)}, loss {row['loss']:.4g}")
+        lines.append(f"confidence {format_percent(row['confidence'], 1)}, loss {format_figure(row['loss'])}")
     elif "loss" in row:
-        lines.append(f"error {row['loss']:.4g}")
-    lines += [f"IoU of {name}: {value:.3f}" for name, value in shown.get("iou", {}).items()]
+        lines.append(f"error {format_figure(row['loss'])}")
+    lines += [f"IoU of {name}: {format_figure(value)}" for name, value in shown.get("iou", {}).items()]
     if "wrong" in shown:
         lines.append("image, true classes, predicted classes, wrong pixels")
     return "\n".join(lines)

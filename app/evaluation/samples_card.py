@@ -15,7 +15,7 @@ from app.evaluation.sample_tiles import tiles_of
 from app.plots.figure_card import FigureCard
 from designer import theme
 from engine.core.errors import plural
-from engine.core.text import format_percent
+from engine.core.text import format_figure, format_number, format_percent
 
 LISTS = (("worst", "Worst samples"), ("uncertain", "Most uncertain samples"))
 HINT = "Click a cell of the confusion matrix, or a group, to see its samples."
@@ -132,4 +132,6 @@ def _cell(name: str, value: Any) -> str:
         return format_percent(value, 1)
     if isinstance(value, list):
         return ", ".join(_cell("", one) for one in value[:4]) + (", …" if len(value) > 4 else "")
-    return f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
+    if isinstance(value, float):
+        return format_figure(value) if name == "loss" else format_number(value)
+    return "" if value is None else str(value)

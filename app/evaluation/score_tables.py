@@ -6,25 +6,24 @@ from typing import Any
 from PySide6.QtWidgets import QTableWidget
 
 from app.evaluation.cards import text_table
-from engine.core.text import format_percent
-from engine.project.options.metrics import in_a_line, is_share
+from engine.core.text import format_figure
+from engine.project.options.metrics import format_score, in_a_line
 
 
 def scores_of(target: Mapping[str, Any], result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return names and values of the scores of an output, with 95 % intervals where they are known. `result` has loss
     and metrics of the whole, where the output is the only one."""
-    rows = [("Loss", f"{result['loss']:.4g}")] if result.get("loss") is not None else []
+    rows = [("Loss", format_figure(result["loss"]))] if result.get("loss") is not None else []
     measured = dict(result.get("metrics", {})) or {
         name: target[name] for name in ("accuracy", "rmse", "mae") if isinstance(target.get(name), float)
     }
     for name, value in measured.items():
-        is_percent = is_share(name)
-        rows.append((named(name), _figure(value, is_percent=is_percent)))
+        rows.append((named(name), _score(name, value)))
         if (interval := target.get(f"{name}_interval")) is not None:
-            low, high = (_figure(end, is_percent=is_percent) for end in interval)
+            low, high = (_score(name, end) for end in interval)
             rows.append((f"{named(name)}, 95 %", f"{low} to {high}"))
     if target.get("mean_iou") is not None and target["per"] != "sample":
-        rows.append(("Mean IoU", f"{target['mean_iou']:.3f}"))
+        rows.append(("Mean IoU", format_figure(target["mean_iou"])))
     return rows
 
 
@@ -34,10 +33,8 @@ def named(name: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _figure(value: Any, *, is_percent: bool) -> str:
-    if not isinstance(value, int | float):
-        return str(value)
-    return format_percent(value, 1) if is_percent else f"{value:.4g}"
+def _score(name: str, value: Any) -> str:
+    return format_score(name, value) if isinstance(value, int | float) else str(value)
 
 
 def class_table(rows: Sequence[Mapping[str, Any]], *, has_iou: bool) -> QTableWidget:
@@ -53,7 +50,8 @@ def class_table(rows: Sequence[Mapping[str, Any]], *, has_iou: bool) -> QTableWi
 def _with_interval(value: Any, interval: Sequence[float] | None) -> str:
     if not isinstance(value, int | float):
         return "" if value is None else str(value)
-    return f"{value:.3f}" if interval is None else f"{value:.3f}  ({interval[0]:.2f} to {interval[1]:.2f})"
+    said = format_figure(value)
+    return said if interval is None else f"{said}  ({format_figure(interval[0])} to {format_figure(interval[1])})"
 
 
 def class_rows(rows: Sequence[Mapping[str, Any]]) -> list[list[object]]:

@@ -9,8 +9,8 @@ from PySide6.QtGui import QFont
 
 from app.runs.facts_panel import STATES
 from designer import theme
-from engine.core.text import format_ago, format_duration, format_percent
-from engine.project.options.metrics import in_a_line, is_share
+from engine.core.text import format_ago, format_duration
+from engine.project.options.metrics import format_score, in_a_line
 from engine.project.project import SECTIONS
 from engine.runs.options import in_order, shown
 from engine.runs.query import (
@@ -67,12 +67,8 @@ def state_in_words(state: str) -> tuple[str, str]:
 
 
 def figure_of(name: str, value: float | None) -> str:
-    """Return a figure as a cell shows it: four digits, shares of correct answers in per cent."""
-    if value is None:
-        return ""
-    if is_share(name.rpartition(".")[2]) and value == value:
-        return format_percent(value, 2)
-    return f"{value:#.4g}".rstrip(".")
+    """Return a figure as a cell shows it; empty where there is none."""
+    return "" if value is None else format_score(name, value)
 
 
 def when(created: float) -> str:

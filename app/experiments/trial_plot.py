@@ -13,7 +13,7 @@ from app.plots.plot import Plot
 from designer import markup, theme
 from designer.markup import Markup
 from engine.project.experiment import Objective
-from engine.project.options.metrics import is_share
+from engine.project.options.metrics import format_score, is_share
 from engine.project.parameters import texts_of
 from engine.runs.experiments import COUNTED, Trial
 
@@ -107,7 +107,7 @@ class TrialPlot(Plot):
         if trial is None:
             return place, Markup()
         values = ", ".join(texts_of(trial.values, 4))
-        score = f"{self._objective.rpartition('.')[2]} {trial.scores[self._objective]:.4g}"
+        score = f"{self._objective.rpartition('.')[2]} {format_score(self._objective, trial.scores[self._objective])}"
         return self._place(trial), markup.filled("Trial {}<br>{}<br>{}", str(trial.number), values, score)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:

@@ -22,6 +22,7 @@ from app.widgets import ElidedLabel
 from designer import markup, theme
 from designer.editor import Editor
 from engine.core.errors import plural
+from engine.core.text import format_number
 
 SEGMENT_PADDING = 14  # with the border
 TABS = (("design", "Design"), ("data", "Data"), ("train", "Train"), ("test", "Test"), ("experiments", "Experiments"))
@@ -220,5 +221,5 @@ class StatusLine(QObject):
 def _grouped(number: int) -> str:
     for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if number >= limit:
-            return f"{number / limit:.3g} {unit}"
+            return f"{format_number(number / limit)} {unit}"
     return f"{number:,} "

@@ -13,7 +13,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 from app.plots.series import Floats
 from app.plots.timeline import Along
 from designer import theme
-from engine.core.text import format_percent
+from engine.core.text import format_figure, format_percent
 
 LEFT_PIXELS, BOTTOM_PIXELS = 52, 24
 LABEL_PIXELS = 11
@@ -142,16 +142,7 @@ def values_axis(values: Floats, count: int, *, is_log: bool = False) -> Axis:
 
 def figure(value: float, is_percent: bool) -> str:
     """A value in words: three digits, or per cent with one decimal."""
-    if math.isnan(value):
-        return "not a number"
-    if math.isinf(value):
-        return "infinite"
-    if is_percent:
-        return format_percent(value, 1)
-    if value == 0 or 0.001 <= abs(value) < 100_000:
-        digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
-        return f"{value:,.{min(digits, 5)}f}"
-    return _short_power(f"{value:.2e}")
+    return format_percent(value, 1) if is_percent else format_figure(value)
 
 
 def _short_power(text: str) -> str:

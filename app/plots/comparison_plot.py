@@ -16,6 +16,7 @@ from app.plots.timeline import Along
 from app.plots.traces import Curve, Trace
 from designer import markup, theme
 from designer.markup import Markup
+from engine.core.text import format_number
 from engine.project.options.metrics import is_share
 
 FAMILIES = (
@@ -220,7 +221,7 @@ class ComparisonPlot(Plot):
     def readout(self, place: float) -> tuple[float, Markup]:
         """What each run says under the pointer."""
         comparison = self.comparison
-        where = f"{place:,.0f}" if comparison.along == "iterations" else f"{place / self._unit.divisor:,.4g}"
+        where = f"{place:,.0f}" if comparison.along == "iterations" else format_number(place / self._unit.divisor, 4)
         shown = {"training": comparison.shows_training, "validation": comparison.shows_validation}
         head = [word for word, is_shown in shown.items() if is_shown]
         rows: list[list[str]] = []

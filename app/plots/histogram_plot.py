@@ -10,6 +10,7 @@ from app.plots.axes import Axis, Unit, linear_axis, nice_step
 from app.plots.plot import Plot
 from designer import markup, theme
 from designer.markup import Markup
+from engine.core.text import format_number
 
 HEIGHT = 168
 
@@ -53,6 +54,6 @@ class HistogramPlot(Plot):
             first, last = np.ceil(first), np.ceil(last) - 1
             values = f"{first:,.0f}" if first == last else f"{first:,.0f} to {last:,.0f}"
         else:
-            values = f"{first:.4g} to {last:.4g}"
+            values = f"{format_number(first)} to {format_number(last)}"
         text = markup.filled("{} {}<br>{} {}", values, self._unit, f"{self._counts[number]:,.0f}", self._of)
         return float(self._edges[number] + self._edges[number + 1]) / 2, text

@@ -14,6 +14,7 @@ from app.plots.plot import Plot
 from app.widgets import ElidedLabel
 from designer import theme
 from engine.core.errors import plural
+from engine.core.text import format_number
 from engine.project.schedules import rate_at
 from engine.project.training import TrainingLength, TrainingOptions, training_length
 
@@ -54,8 +55,8 @@ class RatePlot(QWidget):
     def _describe(self) -> None:
         """In words, for who does not see it."""
         rates = [rate for _, rate in self.points(101)]
-        from_to = " to ".join(_figure(rate) for rate in (rates[0], rates[-1]))
-        self.setAccessibleDescription(f"{self.caption}. From {from_to}, at most {_figure(max(rates))}.")
+        from_to = " to ".join(format_number(rate) for rate in (rates[0], rates[-1]))
+        self.setAccessibleDescription(f"{self.caption}. From {from_to}, at most {format_number(max(rates))}.")
 
     @property
     def length(self) -> TrainingLength:
@@ -111,7 +112,9 @@ class RateCurve(Plot):
         unit = "iterations" if length.is_full_batch else "epochs"
         x = Axis(low=0, high=length.epochs, ticks=tuple(map(float, ticks(length.epochs, self.num_x_ticks))))
         y = Axis(low=0, high=top, ticks=(0.0, 0.5 * top, top))
-        self.show_axes(x, Unit(name=unit if length.epochs != 1 else unit[:-1]), y, [_figure(rate) for rate in y.ticks])
+        self.show_axes(
+            x, Unit(name=unit if length.epochs != 1 else unit[:-1]), y, [format_number(rate) for rate in y.ticks]
+        )
         if len(shares) == 1:
             shares, rates = np.array([0.0, 1.0]), np.repeat(rates, 2)
         self.lay(self._line, shares * length.epochs, rates)
@@ -124,11 +127,3 @@ def ticks(last: int, count: int) -> list[int]:
     power = 10 ** math.floor(math.log10(raw))
     step = next((factor * power for factor in _ROUND if factor * power >= raw), 10 * power)
     return [*range(0, last, step), last]
-
-
-def _figure(rate: float) -> str:
-    """Three digits of a rate: `0.01`, `2.5e-5`."""
-    if rate == 0 or 1e-3 <= rate < 1e5:
-        return f"{rate:.3g}"
-    digits, _, power = f"{rate:.2e}".partition("e")
-    return f"{digits.rstrip('0').rstrip('.')}e{int(power)}"

@@ -20,7 +20,7 @@ from app.plots.items import Line, Markers
 from app.plots.plot import Plot
 from designer import markup, theme
 from designer.markup import Markup
-from engine.core.text import format_flops
+from engine.core.text import format_flops, format_number, format_percent
 
 NEAR_PIXELS = 14.0
 """Distance within which a click means a layer."""
@@ -83,8 +83,8 @@ class RooflinePlot(Plot):
 
     def _described(self, number: int) -> Markup:
         cost = self.costs[number]
-        text = f"{format_flops(self._y[number])}, {self._x[number]:.3g} FLOP per byte"
-        share = f"{100 * cost['roof']:.0f} % of what the device allows"
+        text = f"{format_flops(self._y[number])}, {format_number(self._x[number])} FLOP per byte"
+        share = f"{format_percent(cost['roof'])} of what the device allows"
         return markup.filled("{} ({})<br>{}<br>{}", cost["name"], cost["type"], text, share)
 
     def layer_at(self, x: float, y: float) -> str:

@@ -18,7 +18,7 @@ from app.runs.step_time import StepTime
 from app.widgets import ElidedLabel, ValueTable
 from designer import markup, theme
 from engine.core.files import number_in
-from engine.core.text import format_bytes, format_duration
+from engine.core.text import format_bytes, format_duration, format_number
 from engine.runs.baselines import errors_beside, worse_than_baseline
 from engine.runs.events import (
     Best,
@@ -397,7 +397,7 @@ class FactsPanel(QWidget):
         """Show a change of the run among the events, with the value before it."""
         text, started, now = _capitalised(done_text(event)), self._started, self.rate_and_epochs
         if event.what == "rate" and now is not None:
-            text = f"Learn rate {now[0]:.4g} → {event.value:.4g}"
+            text = f"Learn rate {format_number(now[0], 4)} → {format_number(event.value, 4)}"
         elif event.what == "epochs" and started is not None:
             epochs = int(event.value)
             text = f"Epochs {started.epochs:,} → {epochs:,}"
@@ -424,7 +424,7 @@ class FactsPanel(QWidget):
         table = self.progress
         table.set("Iteration", f"{event.iteration:,} of {total:,}")
         table.set("Elapsed", format_duration(event.elapsed_s + since_s))
-        table.set("Learn rate", f"{event.rate:.4g}")
+        table.set("Learn rate", format_number(event.rate, 4))
         table.set("Throughput", f"{event.samples_per_second:,.0f} samples/s")
         table.set("Computing", achieved_text(event))
         self.hardware.set("Memory", format_bytes(event.memory_bytes) if event.memory_bytes else "")

@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainter, QPen, QPolygonF
 
 from designer import theme
-from engine.core.text import format_percent
+from engine.core.text import format_number, format_percent
 from engine.network.block import Block
 from engine.network.network import Network
 
@@ -44,7 +44,10 @@ def badge_for(figures: Sequence[float], largest: float) -> HealthBadge:
     """Return the badge for the figures of a layer (`engine.runs.events.Health`), relative to the largest gradient of
     all layers."""
     gradient, size, dead = figures
-    told = [f"output {size:.3g}" if size >= 0 else "", f"gradient {gradient:.3g}" if gradient >= 0 else ""]
+    told = [
+        f"output {format_number(size)}" if size >= 0 else "",
+        f"gradient {format_number(gradient)}" if gradient >= 0 else "",
+    ]
     words = " · ".join(filter(None, told))
     if not math.isfinite(size) or not math.isfinite(gradient):
         what = "output" if not math.isfinite(size) else "gradient"
@@ -57,7 +60,7 @@ def badge_for(figures: Sequence[float], largest: float) -> HealthBadge:
         return HealthBadge("warning", f"No gradient reaches it · {words}")
     if 0 < gradient < VANISHING * largest:
         return HealthBadge(
-            "warning", f"Next to no gradient reaches it, {gradient / largest:.0e} of the largest · {words}"
+            "warning", f"Next to no gradient reaches it, {format_number(gradient / largest, 1)} of the largest · {words}"
         )
     share = f" · {format_percent(dead)} of units zero" if dead > 0 else ""
     return HealthBadge("good", words[:1].upper() + words[1:] + share)

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from engine.cli.commands import Commands
 from engine.cli.common import add_json, look_at_code, print_json, read_project
 from engine.core.errors import EXIT_DONE, UserError
-from engine.core.files import ROOT, write_atomically
+from engine.core.files import ROOT, not_written, refuse_destination, write_atomically
 from engine.drawing.colours import SCHEMES
 from engine.drawing.picture import EDGE, WIDER, Box, Line, Picture, Ring, Shape, Text, text_width
-from engine.exchange.export import not_written, refuse_destination
 from engine.network.arrangement import carried
 from engine.network.blocks import analysis_in, network_in, path_of
 from engine.network.layout import Layout

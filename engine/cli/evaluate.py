@@ -13,12 +13,12 @@ from engine.cli.report import checked_destination
 from engine.cli.terminal import print_table, showing
 from engine.core.errors import EXIT_DONE, UserError, plural
 from engine.core.fields import printable
-from engine.core.text import format_percent
+from engine.core.text import format_figure, format_number
 from engine.project.data import DataOptions
 from engine.project.data_hosts import say_typed
 from engine.project.dataset_info import SPLITS
 from engine.project.file import load
-from engine.project.options.metrics import in_a_line, is_share
+from engine.project.options.metrics import format_score, in_a_line
 from engine.project.project import Project, set_option
 from engine.project.sources.guess import guesses, names_shards
 from engine.project.sources.urls import is_remote
@@ -153,8 +153,8 @@ def _show_comparison(found: Mapping[str, Any]) -> None:
         cells = [
             (
                 in_a_line(one["name"]),
-                *(f"{one[side]:.4g}" for side in ("first", "second", "difference")),
-                f"{one['interval'][0]:.3g} to {one['interval'][1]:.3g}",
+                *(format_figure(one[side]) for side in ("first", "second", "difference")),
+                f"{format_figure(one['interval'][0])} to {format_figure(one['interval'][1])}",
                 f"{one['p']:.3g}",
             )
             for one in target["metrics"]
@@ -177,11 +177,12 @@ def _show_groups(found: Mapping[str, Any]) -> None:
     for target in found["targets"]:
         print(f"\n{printable(target['name'])} by {printable(found['by'])}")
         names = list(target["whole"])
-        cells = [("all", *(f"{target['whole'][name]:.4g}" for name in names), "", "")]
+        cells = [("all", *(format_figure(target["whole"][name]) for name in names), "", "")]
         for row in target["groups"]:
             low, high = row["intervals"][names[0]]
-            values = (f"{row['metrics'][name]:.4g}" for name in names)
-            cells.append((_cut(row["group"]), *values, f"{low:.3g} to {high:.3g}", f"{row['samples']:,}"))
+            values = (format_figure(row["metrics"][name]) for name in names)
+            ends = f"{format_figure(low)} to {format_figure(high)}"
+            cells.append((_cut(row["group"]), *values, ends, f"{row['samples']:,}"))
         heads = [in_a_line(name) for name in names]
         right = tuple(range(1, len(heads) + 3))
         print_table([("group", *heads, f"{heads[0]} 95 %", "samples"), *cells], right=right)
@@ -223,9 +224,9 @@ def _show(found: Mapping[str, Any]) -> None:
     what = f"{found['split']} split of {printable(found['data'])}" if found["split"] else printable(found["data"])
     known = ", known from before" if found["cached"] else ""
     print(f"data: {what}, {found['samples']:,} samples; {found['weights']} weights{known}")
-    print(f"loss: {found['loss']:.4g}")
+    print(f"loss: {format_figure(found['loss'])}")
     for name, value in found["metrics"].items():
-        print(f"{in_a_line(name)}: {format_percent(value, 1) if is_share(name) else f'{value:.4g}'}")
+        print(f"{in_a_line(name)}: {format_score(name, value)}")
     for target in found["targets"]:
         if len(found["targets"]) > 1:
             print(f"\n{printable(target['name'])}")
@@ -260,7 +261,7 @@ def _show_target(target: Mapping[str, Any]) -> None:
     for name in ("accuracy", "rmse", "mae"):
         if target.get(f"{name}_interval"):
             low, high = target[f"{name}_interval"]
-            ends = [format_percent(end, 1) if name == "accuracy" else f"{end:.4g}" for end in (low, high)]
+            ends = [format_score(name, end) for end in (low, high)]
             print(f"95 % interval of the {in_a_line(name)}: {ends[0]} to {ends[1]}")
     if "calibration" in target:
         print(f"expected calibration error: {target['calibration']['expected_error']:.4f}")
@@ -268,11 +269,9 @@ def _show_target(target: Mapping[str, Any]) -> None:
     for pair in target.get("most_confused", ())[:SHOWN_SAMPLES]:
         print(f"{printable(pair['label'])} taken for {printable(pair['prediction'])}: {pair['count']:,}")
     for one in target.get("residuals", ())[:SHOWN_SAMPLES]:
-        r2 = f", R² {one['r2']:.4g}" if one["r2"] is not None else ""
-        print(
-            f"{printable(one['name'])}: mean error {one['mean']:.4g}, RMSE {one['rmse']:.4g}, "
-            f"largest {one['largest']:.4g}{r2}"
-        )
+        r2 = f", R² {format_figure(one['r2'])}" if one["r2"] is not None else ""
+        mean, rmse, largest = (format_figure(one[key]) for key in ("mean", "rmse", "largest"))
+        print(f"{printable(one['name'])}: mean error {mean}, RMSE {rmse}, largest {largest}{r2}")
     for title, key in (("worst", "worst"), ("most uncertain", "most_uncertain")):
         if target.get(key):
             _show_samples(title, target[key][:SHOWN_SAMPLES])
@@ -307,7 +306,7 @@ def _show_samples(title: str, rows: Sequence[Mapping[str, Any]], shown: Sequence
 
 def _cut(value: object) -> str:
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return format_number(value)
     if isinstance(value, list):
         value = ", ".join(_cut(one) for one in value)
     text = printable(str(value))

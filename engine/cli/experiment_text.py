@@ -10,6 +10,7 @@ from engine.cli.common import iso_time
 from engine.cli.terminal import is_terminal, print_table
 from engine.core.errors import UserError, plural
 from engine.core.text import format_duration, spreadsheet_cell
+from engine.project.options.metrics import format_score
 from engine.project.parameters import lists_of, value_text
 from engine.runs.experiments import ExperimentFolder, Trial
 from engine.runs.trial_marks import Marks, TrialMarks, read_marks
@@ -26,7 +27,7 @@ def scores_text(trial: Trial, objectives: Sequence[str]) -> str:
     for name in objectives:
         if (value := trial.scores.get(name)) is not None:
             spread = trial.spread(name)
-            texts.append(f"{_short(name)} {value:.4g}" + (f" ± {spread[0]:.2g}" if spread else ""))
+            texts.append(f"{_short(name)} {format_score(name, value)}" + (f" ± {spread[0]:.2g}" if spread else ""))
     return ", ".join(texts)
 
 

@@ -13,7 +13,7 @@ from engine.core.fields import printable
 from engine.core.text import format_bytes, format_percent
 from engine.project.dataset_info import SPLITS
 from engine.project.file import SUFFIX
-from engine.project.options.metrics import in_a_line, is_share
+from engine.project.options.metrics import format_score, in_a_line
 
 AMOUNTS = "0.25,0.5,0.75"
 
@@ -96,4 +96,4 @@ def _show(found: Mapping[str, Any]) -> None:
 def _figure(name: str, value: Any) -> str:
     if not isinstance(value, int | float):
         return ""
-    return format_percent(value, 1) if is_share(name) else f"{value:.4g}"
+    return format_score(name, value)

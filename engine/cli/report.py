@@ -9,7 +9,7 @@ from engine.cli.export import WEIGHTS
 from engine.cli.terminal import showing
 from engine.core.errors import EXIT_DONE, UserError
 from engine.core.fields import printable
-from engine.exchange.export import refuse_destination
+from engine.core.files import refuse_destination
 from engine.project.dataset_info import SPLITS
 from engine.runs.folder import open_run
 

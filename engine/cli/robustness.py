@@ -13,6 +13,7 @@ from engine.core.errors import EXIT_DONE
 from engine.core.fields import printable
 from engine.core.text import format_percent
 from engine.project.dataset_info import SPLITS
+from engine.project.options.metrics import format_score
 
 TITLES = {"noise": "noise", "blur": "blur", "fgsm": "FGSM", "pgd": "PGD"}
 
@@ -66,7 +67,7 @@ def _show(found: Mapping[str, Any]) -> None:
     print(f"{metric} on {found['samples']:,} samples of the {found['split']} split; {found['weights']} weights{known}")
     for curve in found["curves"]:
         shown = [_strength(curve["unit"], strength) for strength in curve["strengths"]]
-        values = [format_percent(v, 1) if metric == "accuracy" else f"{v:.4g}" for v in curve["values"]]
+        values = [format_score(metric, value) for value in curve["values"]]
         print_table([(TITLES[curve["kind"]], *shown), ("", *values)], right=tuple(range(1, len(shown) + 1)))
     rows = found["unlike_training"]
     if rows:

@@ -17,6 +17,8 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
+from engine.core.errors import UserError
+
 ROOT = Path(__file__).parents[2]
 """Root folder, which holds `engine`, `app`, `docs` and `resources`."""
 
@@ -205,3 +207,27 @@ def is_deeper(value: Any, levels: int) -> bool:
         if not layer:
             return False
     return True
+
+
+def refuse_destination(to: Path) -> None:
+    """Raise `UserError`, with the reason, if a file cannot be written at `to`."""
+    folder = to.parent
+    try:
+        is_folder = to.is_dir()
+    except OSError as error:
+        raise not_written(to, error) from None
+    if is_folder:
+        raise UserError(f"{to} is a folder.", hint=f"Name a file in it, such as {to / 'network'}.")
+    if not folder.exists():
+        raise UserError(
+            f"The folder {folder} does not exist.", hint="Make it first, or name another one.", code="not_found"
+        )
+    if not folder.is_dir():
+        raise UserError(f"{folder} is a file, so nothing can be written into it.", hint="Name a folder.")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UserError(f"The folder {folder} cannot be written to: permission denied.", hint="Name another one.")
+
+
+def not_written(to: Path, error: OSError) -> UserError:
+    """Return the error for a write that failed: for example a full disk, or a name that is too long."""
+    return UserError(f"{to} cannot be written: {error.strerror or error}.")

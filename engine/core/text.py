@@ -2,13 +2,46 @@
 
 import math
 
+LEAST_EXPONENT, MOST_EXPONENT = -4, 12
+"""Powers of ten within which a number is written without one."""
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB")
 _FLOPS = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def format_percent(share: float, places: int = 0) -> str:
     """A share of one in per cent, `places` behind the point, as in `4.2 %`."""
-    return f"{100 * share:.{places}f} %"
+    return f"{100 * share:,.{places}f} %" if math.isfinite(share) else _rounded(share, places)
+
+
+def format_number(value: float, digits: int = 3) -> str:
+    """A number with at least so many digits that matter, without zeros at its end: `12,345`, `0.0975`, `4`, `3.2e-5`.
+
+    No digit before the point is dropped; an integer is never rounded.
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    text = _rounded(value, digits)
+    mantissa, mark, power = text.partition("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}{mark}{power}" if "." in mantissa else text
+
+
+def format_figure(value: float, digits: int = 3) -> str:
+    """What was measured, such as a loss, with at least so many digits that matter: `12,345`, `4.00`, `0.0975`."""
+    return _rounded(float(value), digits)
+
+
+def _rounded(value: float, digits: int) -> str:
+    if math.isnan(value):
+        return "not a number"
+    if math.isinf(value):
+        return "infinite" if value > 0 else "minus infinite"
+    if value == 0:
+        return "0"
+    exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
+    if LEAST_EXPONENT <= exponent < MOST_EXPONENT:
+        return f"{value:,.{max(0, digits - 1 - exponent)}f}"
+    mantissa = f"{value:.{digits - 1}e}".partition("e")[0]
+    return f"{mantissa}e{exponent}"
 
 
 def format_duration(seconds: float) -> str:

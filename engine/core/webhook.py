@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from engine.core.errors import UserError
 from engine.core.files import make_private_folder, read_object, write_json
 from engine.core.folders import config_folder
+from engine.core.text import format_figure
 from engine.core.version import VERSION
 
 TIMEOUT_S = 10.0
@@ -86,7 +87,8 @@ def host_of(url: str) -> str:
 def message(kind: str, name: str, state: str, reason: str, metrics: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     """Return what is sent. `kind`: run, experiment, queue or test. `text` and `content` are the sentence that chat
     programs show."""
-    scores = ", ".join(f"{key} {value:.4g}" for key, value in metrics.items() if isinstance(value, float | int))
+    numbers = {key: value for key, value in metrics.items() if isinstance(value, float | int)}
+    scores = ", ".join(f"{key} {format_figure(value)}" for key, value in numbers.items())
     text = f"{name}: {state}" + (f" ({reason})" if reason else "") + (f"; {scores}" if scores else "")
     told = {"kind": kind, "name": name, "state": state, "reason": reason, "metrics": dict(metrics), **more}
     return {"program": f"Netwright {VERSION}", **told, "text": text[:LONGEST], "content": text[:LONGEST]}

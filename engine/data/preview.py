@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from PIL import Image
 
+from engine.core.text import format_number
 from engine.data.histograms import of_numbers
 from engine.data.sources.source import Array, Column, Outline, Samples
 from engine.data.split import Counts
@@ -280,12 +281,12 @@ def target_text(facts: TargetInfo, target: Array) -> str:
             classes = np.unique(target[target != IGNORED])
             return ", ".join(facts.classes[number] for number in classes[:4]) + (", ..." if len(classes) > 4 else "")
         case _ if facts.per != "sample":
-            return f"mean {np.nanmean(target):.4g}"
+            return f"mean {format_number(float(np.nanmean(target)))}"
         case "classes":
             return facts.classes[int(target)]
         case "labels":
             return ", ".join(name for name, is_true in zip(facts.classes, target, strict=True) if is_true) or "none"
-    return ", ".join(f"{float(value):.4g}" for value in target[:4]) + (", ..." if len(target) > 4 else "")
+    return ", ".join(format_number(float(value)) for value in target[:4]) + (", ..." if len(target) > 4 else "")
 
 
 def _pictures(

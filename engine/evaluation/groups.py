@@ -9,6 +9,7 @@ import numpy as np
 
 from engine.core.errors import UserError, did_you_mean
 from engine.core.fields import quoted
+from engine.core.text import format_number
 from engine.data.load import open_source
 from engine.data.sources.csv_file import Columns
 from engine.data.sources.source import Array
@@ -119,6 +120,6 @@ def group_labels(values: Array) -> tuple[Array, list[str]]:
         return np.array(labels), [f"{value:g}" for value in different.tolist()]
     edges = np.unique(np.nanquantile(numbers, np.linspace(0, 1, QUARTERS + 1)))
     place = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, len(edges) - 2).tolist()
-    names = [f"{low:.4g} to {high:.4g}" for low, high in pairwise(edges.tolist())]
+    names = [f"{format_number(low, 4)} to {format_number(high, 4)}" for low, high in pairwise(edges.tolist())]
     labels = [EMPTY if np.isnan(value) else names[at] for value, at in zip(numbers.tolist(), place, strict=True)]
     return np.array(labels), names

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import plural
-from engine.core.files import write_atomically
+from engine.core.files import not_written, refuse_destination, write_atomically
 from engine.core.text import format_bytes, format_duration, format_percent
 from engine.core.version import VERSION
 from engine.drawing.charts import BLUE, ORANGE, VIOLET, Axis, Chart, Marks, extremes, smoothed
@@ -21,12 +21,11 @@ from engine.evaluation.report_results import results
 from engine.evaluation.report_samples import has_pictures, thumbnails
 from engine.evaluation.trained import TrainedNetwork
 from engine.exchange.curves import Curve, read_curves
-from engine.exchange.export import not_written, refuse_destination
 from engine.lowering.weights import sha256
 from engine.network.analysis import Analysis, analyse
 from engine.network.table import table_rows
 from engine.project.file import load
-from engine.project.options.metrics import in_a_line, is_better_low, is_share, title_of
+from engine.project.options.metrics import format_score, in_a_line, is_better_low, is_share, title_of
 from engine.project.project import SECTIONS, Project
 from engine.runs.data_record import DataRecord, read_record
 from engine.runs.events import SPLIT_PRIORITY
@@ -145,7 +144,7 @@ class Report:
         names.sort(key=lambda name: name == "loss")
         boxes = []
         for name in names[:MOST_SCORES]:
-            value, label = value_text(name, scores[f"{split}.{name}"]), f"{in_a_line(name)}, {split}"
+            value, label = format_score(name, scores[f"{split}.{name}"]), f"{in_a_line(name)}, {split}"
             boxes.append(element("div", element("b", value), element("span", label), class_="score"))
         return element("div", *boxes, class_="scores") if boxes else None
 
@@ -167,7 +166,7 @@ class Report:
             yield "Throughput", f"{rate:,.0f} samples per second"
         for split in SPLIT_PRIORITY:
             named = {key.partition(".")[2]: v for key, v in run.scores.items() if key.startswith(f"{split}.")}
-            yield split.capitalize(), ", ".join(f"{in_a_line(n)} {value_text(n, v)}" for n, v in named.items())
+            yield split.capitalize(), ", ".join(f"{in_a_line(n)} {format_score(n, v)}" for n, v in named.items())
         for warning in self._info.warnings:
             yield "Warning", warning
 
@@ -288,11 +287,6 @@ class Report:
         yield "Run folder", element("code", str(self._folder.path.absolute()))
         if count := self._info.max_restarts:
             yield "Restarts allowed", plural(count, "restart")
-
-
-def value_text(name: str, value: float) -> str:
-    """Return a metric's value as text, shares in percent."""
-    return format_percent(value, 1) if is_share(name) and math.isfinite(value) else f"{value:.4g}"
 
 
 def curve_chart(name: str, splits: Mapping[str, Curve]) -> str:

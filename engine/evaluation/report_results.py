@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from engine.core.text import format_percent
+from engine.core.text import format_figure, format_percent
 from engine.drawing.charts import GREEN, MUTED, Axis, Chart, Marks, Matrix
 from engine.evaluation.report_page import Content, Html, element, figure, picture, table
-from engine.project.options.metrics import is_share, title_of
+from engine.project.options.metrics import format_score, title_of
 
 SMALL = (340.0, 250.0)
 MOST_SAMPLES = 12
@@ -106,7 +106,7 @@ def _residuals(rows: Sequence[Mapping[str, Any]]) -> Iterator[Html]:
     cells = [
         (
             str(row["name"]),
-            *(f"{row[key]:.4g}" for key in keys),
+            *(format_figure(row[key]) for key in keys),
             f"{row['r2']:.4f}" if row["r2"] is not None else "undefined",
         )
         for row in rows
@@ -159,7 +159,7 @@ def _answer(key: str, value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(_answer(key, one) for one in value[:4]) + (", …" if len(value) > 4 else "")
     if isinstance(value, float):
-        return format_percent(value, 1) if key in ("confidence", "accuracy") else f"{value:.4g}"
+        return format_percent(value, 1) if key == "confidence" else format_score(key, value)
     return str(value)
 
 
@@ -170,7 +170,7 @@ def _titled(name: str) -> str:
 def _figure(name: str, value: Any) -> str:
     if not isinstance(value, int | float):
         return str(value)
-    return format_percent(value, 2) if is_share(name) else f"{value:.4g}"
+    return format_score(name, value)
 
 
 def _interval(name: str, target: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from engine.core.errors import UserError
+from engine.core.text import format_figure, format_number
 from engine.data.load import open_source
 from engine.data.preview import shown_samples, value_range, write_mask, write_picture
 from engine.data.sources.source import Array, Outline
@@ -120,8 +121,8 @@ def caption(row: Mapping[str, Any]) -> str:
         true, said = row["label"] or "?", row["prediction"]
         return f"{true} → {said}" if true != said else f"{true}"
     if row.get("prediction") and len(row["prediction"]) <= 2 and isinstance(row["prediction"][0], float):
-        return f"{row['label'][0]:.4g} → {row['prediction'][0]:.4g}"
-    return f"loss {row['loss']:.3g}" if "confidence" in row else f"error {row['loss']:.3g}"
+        return f"{format_number(row['label'][0])} → {format_number(row['prediction'][0])}"
+    return f"{'loss' if 'confidence' in row else 'error'} {format_figure(row['loss'])}"
 
 
 def _overlays(
@@ -165,4 +166,4 @@ def _cells(evaluation: Evaluation, numbers: Array) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    return value if isinstance(value, str) else f"{float(value):.6g}"
+    return value if isinstance(value, str) else "" if value != value else format_number(float(value), 6)

@@ -1,6 +1,5 @@
 """Export the network of a project file or of a run to a named format."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.core.errors import UserError
+from engine.core.files import refuse_destination
 from engine.network.analysis import analyse, folded
 from engine.project import user_code
 from engine.project.bindings import match_inputs, wanted_of
@@ -33,30 +33,6 @@ if TYPE_CHECKING:
     from engine.exchange.training_script.write import TrainingScript
 
 SAMPLES_TO_COMPARE = 64
-
-
-def refuse_destination(to: Path) -> None:
-    """Raise `UserError`, with the reason, if a file cannot be written at `to`."""
-    folder = to.parent
-    try:
-        is_folder = to.is_dir()
-    except OSError as error:
-        raise not_written(to, error) from None
-    if is_folder:
-        raise UserError(f"{to} is a folder.", hint=f"Name a file in it, such as {to / 'network'}.")
-    if not folder.exists():
-        raise UserError(
-            f"The folder {folder} does not exist.", hint="Make it first, or name another one.", code="not_found"
-        )
-    if not folder.is_dir():
-        raise UserError(f"{folder} is a file, so nothing can be written into it.", hint="Name a folder.")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise UserError(f"The folder {folder} cannot be written to: permission denied.", hint="Name another one.")
-
-
-def not_written(to: Path, error: OSError) -> UserError:
-    """Return the error for a write that failed: for example a full disk, or a name that is too long."""
-    return UserError(f"{to} cannot be written: {error.strerror or error}.")
 
 
 @dataclass(frozen=True)
@@ -193,6 +169,7 @@ def export(
     `base` is the folder of the project's files, if not beside it; `weights_kept` see `read_source`. Raises `UserError`,
     with the reason, if the network cannot be exported.
     """
+    refuse_destination(to)
     if with_training and format != "pytorch":
         raise UserError("A training script is written beside a PyTorch file only.", hint="Choose the format pytorch.")
     source = _ready_source(path, base, weights_kept, trusted=trusted)

@@ -18,11 +18,10 @@ import torch
 from torch import fx, nn
 
 from engine.core.errors import RunError, UserError
-from engine.core.files import write_atomically
+from engine.core.files import not_written, refuse_destination, write_atomically
 from engine.core.types import Symbol
 from engine.core.version import VERSION
 from engine.data.sample_inputs import Arrays, at_sizes, fitting_samples, in_input_types, random_samples
-from engine.exchange.export import not_written, refuse_destination
 from engine.exchange.onnx_check import distances, first_line, in_units
 from engine.exchange.onnx_graph import quiet
 from engine.lowering.module import build

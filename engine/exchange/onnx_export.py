@@ -19,11 +19,10 @@ import torch
 from torch import fx
 
 from engine.core.errors import FieldErrors, RunError, UserError
-from engine.core.files import write_atomically
+from engine.core.files import not_written, refuse_destination, write_atomically
 from engine.core.version import VERSION
 from engine.data.loaded import LoadedData
 from engine.data.sample_inputs import Arrays, at_sizes, random_samples
-from engine.exchange.export import not_written, refuse_destination
 from engine.exchange.exported_network import ExportedNetwork, exported_network, with_fixed_sizes
 from engine.exchange.onnx_check import Comparison, DifferenceError, in_units, read_model, refuse_crash
 from engine.exchange.onnx_graph import content, output_names, program, quiet

@@ -8,8 +8,7 @@ import torch
 from safetensors.torch import save
 
 from engine.core.errors import UserError
-from engine.core.files import write_atomically
-from engine.exchange.export import not_written, refuse_destination
+from engine.core.files import not_written, refuse_destination, write_atomically
 from engine.lowering.classes import LINE_LENGTH
 from engine.lowering.module import build
 from engine.lowering.source import DEMO_BATCH, DEMO_STEPS, source

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import UserError, plural
-from engine.core.files import write_atomically
+from engine.core.files import not_written, refuse_destination, write_atomically
 from engine.core.text import format_bytes, format_duration, format_percent
 from engine.core.version import VERSION
 from engine.drawing.charts import BLUE, GREEN, Axis, Chart, Marks, extremes
 from engine.evaluation.report_page import Content, Html, element, facts, figure, page, table
 from engine.exchange.curves import read_curves
-from engine.exchange.export import not_written, refuse_destination
 from engine.project.experiment import ExperimentOptions
 from engine.project.file import load
 from engine.project.parameters import value_text

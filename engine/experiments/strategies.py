@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from engine.core.errors import UserError, plural
 from engine.core.extras import import_extra
-from engine.exchange.export import refuse_destination
+from engine.core.files import refuse_destination
 from engine.experiments.functions import ByFunction
 from engine.project.experiment import NEEDS_OPTUNA, ExperimentOptions, Objective, rows_in
 from engine.project.parameters import Parameter, lists_of

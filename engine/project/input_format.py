@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.core.text import format_number
 from engine.core.types import Symbol, TensorType
 from engine.project.preparation import InputPreparation, Preparation
 from engine.project.sources.catalog import SOURCES
@@ -67,7 +68,8 @@ class InputFormat:
         if self.range is None or self.is_normalized:
             return f"normalised {noun}" if self.is_normalized else noun
         low, high = self.range.bounds
-        return f"{noun} {spelled(low)} to {spelled(high)}{f' {self.range.basis}' if self.range.basis else ''}"
+        basis = f" {self.range.basis}" if self.range.basis else ""
+        return f"{noun} {format_number(low, 4)} to {format_number(high, 4)}{basis}"
 
     def lines(self) -> tuple[str, ...]:
         """Return the whole description: `short`, the preparation, and each column with its range."""
@@ -77,7 +79,7 @@ class InputFormat:
         if self.range is None or self.is_normalized or len(self.range.low) != len(self.columns):
             return self.columns
         pairs = zip(self.columns, self.range.low, self.range.high, strict=True)
-        return tuple(f"{name}: {spelled(low)} to {spelled(high)}" for name, low, high in pairs)
+        return tuple(f"{name}: {format_number(low, 4)} to {format_number(high, 4)}" for name, low, high in pairs)
 
     def write(self) -> dict[str, Any]:
         """Return the value as JSON, for `export --json` and the metadata of an ONNX file."""
@@ -101,11 +103,6 @@ class InputFormat:
         if self.lengths:
             described["lengths"] = list(self.lengths)
         return described
-
-
-def spelled(number: float) -> str:
-    """Return a number for a reader: four significant digits, whole numbers in full."""
-    return f"{number:,.0f}" if number == int(number) and abs(number) < 1e15 else f"{number:.4g}"
 
 
 def input_formats(record: Preparation, ranges: Mapping[str, Range] | None = None) -> tuple[InputFormat, ...]:
@@ -164,7 +161,7 @@ def _columns(given: InputPreparation) -> Iterator[str]:
             since = f", counted from {column.origin}" if "elapsed days" in column.parts else ""
             yield f"The date '{column.name}' becomes {', '.join(column.parts)}{since}; Monday is day 1."
     gaps = [
-        f"'{column.name}' {spelled(column.missing) if isinstance(column.missing, float) else column.missing}"
+        f"'{column.name}' {format_number(column.missing, 4) if isinstance(column.missing, float) else column.missing}"
         for column in given.columns
         if column.missing is not None
     ]

@@ -10,6 +10,7 @@ from typing import Any, Self
 from engine.core.errors import FieldError, UserError
 from engine.core.fields import JSON, Field, quoted
 from engine.core.formula import Formula
+from engine.core.text import format_number
 
 MOST_PARAMETERS = 100
 MOST_VALUES = 10_000
@@ -255,7 +256,7 @@ def lists_of(values: Mapping[str, Any]) -> dict[str, JSON]:
 
 def value_text(value: Any) -> str:
     """Return a value as a person types it."""
-    return f"{value:g}" if isinstance(value, float) else _text(value)
+    return format_number(value, 6) if isinstance(value, float) else _text(value)
 
 
 def texts_of(values: Mapping[str, Any], most: int = 0) -> Iterator[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from engine.core.files import number_in
+from engine.project.options.metrics import format_score
 
 SPLITS = ("validation", "test")
 COMPARED = ("rmse", "mae")
@@ -44,10 +45,9 @@ def comparisons(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for split in SPLITS:
         if (found := _of_result(result, split)) is not None:
             metric, own, others = found
-            beside = ", ".join(
-                f"{name}{':' if name[-1:].isdigit() else ''} {value:.4g}" for name, value in others.items()
-            )
-            yield split, f"{metric.upper()} {own:.4g}; {beside}"
+            scores = {name: format_score(metric, value) for name, value in others.items()}
+            beside = ", ".join(f"{name}{':' if name[-1:].isdigit() else ''} {text}" for name, text in scores.items())
+            yield split, f"{metric.upper()} {format_score(metric, own)}; {beside}"
 
 
 def worse_than_baseline(result: Mapping[str, Any]) -> str:
@@ -63,9 +63,10 @@ def worse_than_baseline(result: Mapping[str, Any]) -> str:
         forecast = (
             "repeating the last value" if name == "last value" else f"repeating the values of the last {name} steps"
         )
+        scores = f"{format_score(metric, own)} against {format_score(metric, best)}"
         return (
-            f"The network is no better than {forecast}: {metric.upper()} {own:.4g} against {best:.4g} on the {split} "
-            "split. Train longer, give it more lags or other inputs, or use that forecast."
+            f"The network is no better than {forecast}: {metric.upper()} {scores} on the {split} split. "
+            "Train longer, give it more lags or other inputs, or use that forecast."
         )
     return ""
 

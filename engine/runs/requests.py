@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from engine.core.errors import UserError
+from engine.core.text import format_number
 from engine.runs.events import Requested
 
 LARGEST = 1e12
@@ -27,7 +28,7 @@ class RequestField:
     name: str
     what: str
     done: str
-    """What the run has done, with the event's `value`: `learn rate {value:.4g}`."""
+    """What the run has done, with the event's `value`: `learn rate {value}`."""
     help: str
     """Help of its option on the command line."""
     label: str = ""
@@ -49,7 +50,7 @@ class RequestField:
 
     def text(self, value: float) -> str:
         """Return what the run has done, in words."""
-        return self.done.format(value=value)
+        return self.done.format(value=format_number(value, 4))
 
     def value_text(self, value: float) -> str:
         """Return the value alone, as a person types it."""
@@ -198,7 +199,7 @@ REQUESTS = (
             Number(
                 name="rate",
                 what="rate",
-                done="learn rate {value:.4g}",
+                done="learn rate {value}",
                 help="the learn rate now; the schedule continues from there",
                 metavar="R",
                 resets="rate_factor",
@@ -206,7 +207,7 @@ REQUESTS = (
             Number(
                 name="rate_factor",
                 what="rate",
-                done="learn rate {value:.4g}",
+                done="learn rate {value}",
                 help="multiply the learn rate, and all that follow",
                 metavar="F",
                 is_factor=True,
@@ -214,7 +215,7 @@ REQUESTS = (
             Number(
                 name="epochs",
                 what="epochs",
-                done="{value:,.0f} epochs",
+                done="{value} epochs",
                 help="the total number of epochs of the run",
                 metavar="N",
                 is_whole=True,

@@ -14,7 +14,7 @@ from typing import Any
 from engine.core.errors import UserError
 from engine.core.files import number_in, open_file, read_object
 from engine.core.text import format_flops, format_percent
-from engine.project.options.metrics import is_share
+from engine.project.options.metrics import format_score
 from engine.runs.events import (
     ENDS,
     SPLIT_PRIORITY,
@@ -331,6 +331,4 @@ def achieved_text(event: Progress) -> str:
 
 def format_metric(name: str, value: float) -> str:
     """Format a metric with its name, such as `accuracy 96.4 %` or `loss 0.113`."""
-    if is_share(name) and math.isfinite(value):
-        return f"{name} {100 * value:.1f} %"
-    return f"{name} {value:.4g}"
+    return f"{name} {format_score(name, value)}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from engine.core.text import format_number
 from engine.project.experiment import MEASURED, ExperimentOptions, Objective
 from engine.project.options.metrics import in_a_line, is_share
 from engine.project.parameters import value_text
@@ -87,8 +88,8 @@ class TrialAxis:
         if self.categories:
             return self.categories[min(max(round(place), 0), len(self.categories) - 1)]
         if self.is_percent:
-            return f"{100 * place:.4g} %"
-        return f"{place:,.0f}" if self.is_whole or LARGE <= abs(place) < 1e9 else f"{place:.4g}"
+            return f"{format_number(100 * place, 4)} %"
+        return f"{place:,.0f}" if self.is_whole else format_number(place, 4)
 
 
 def axes_of(trials: Sequence[Trial], options: ExperimentOptions, objectives: Sequence[str]) -> list[TrialAxis]:

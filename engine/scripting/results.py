@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from engine.core.errors import UserError, plural
 from engine.core.fields import printable
-from engine.core.text import format_duration
+from engine.core.text import format_duration, format_figure
 from engine.project.data_hosts import say_typed
 from engine.project.project import Project as ProjectValue
 from engine.project.trials import with_options
@@ -71,7 +71,7 @@ class Curve:
         return {"steps": self.steps, "values": to_json(self.values)}
 
     def __repr__(self) -> str:
-        last = f", last {self.values[-1]:.4g}" if self.values else ""
+        last = f", last {format_figure(self.values[-1])}" if self.values else ""
         return f"Curve({plural(len(self.steps), 'point')}{last})"
 
 

@@ -12,7 +12,7 @@ from torch import fx
 
 from engine.core import progress
 from engine.core.errors import UserError
-from engine.exchange.export import refuse_destination
+from engine.core.files import refuse_destination
 from engine.exchange.importing.assemble import Assembled, assemble, layout_of
 from engine.exchange.importing.graph import Graph, Value
 from engine.exchange.importing.lifter import Fate, Lifted, lift_graph

@@ -9,9 +9,8 @@ import torch
 from safetensors.torch import save
 
 from engine.core.errors import UserError
-from engine.core.files import write_atomically
+from engine.core.files import not_written, refuse_destination, write_atomically
 from engine.data.load import load
-from engine.exchange.export import not_written, refuse_destination
 from engine.exchange.pytorch_export import refuse_overwriting
 from engine.exchange.training_script.data_section import data_section
 from engine.exchange.training_script.recipe import recipe_of

@@ -7,6 +7,7 @@ from typing import Any
 from engine.core.errors import FieldError
 from engine.core.fields import Bool, Choice, Choices, FilePath, Float, Int
 from engine.core.records import Record
+from engine.core.text import format_figure, format_percent
 from engine.project.options.execution import PYTHON
 
 
@@ -79,6 +80,11 @@ def is_better_low(name: str) -> bool:
 def is_share(name: str) -> bool:
     """Whether values of the metric are shown in percent."""
     return name in METRICS and METRICS[name].is_share
+
+
+def format_score(name: str, value: float) -> str:
+    """Return a loss or a value of a metric as text, such as `0.113` or `96.4 %`; `name` may begin with a split."""
+    return format_percent(value, 1) if is_share(name.rpartition(".")[2]) else format_figure(value)
 
 
 def of_training(name: str) -> bool:

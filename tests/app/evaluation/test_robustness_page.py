@@ -79,7 +79,7 @@ def test_a_run_is_measured_and_its_threshold_stored(page: RobustnessPage, tmp_pa
     (table,) = page.cards[-1].findChildren(QTableWidget)
     item = table.item(0, 1)
     assert item is not None
-    assert item.text() == "0.9618"
+    assert item.text() == "0.962"
     assert page.state.text() == "accuracy on 270 samples of the test split"
     page.store.click()
     assert FakeCommand.made[1].arguments == ["robustness", str(tmp_path), "--store", "--json"]

@@ -105,7 +105,7 @@ def test_scores_confusions_calibration_and_samples_are_shown(page: ScoresPage, s
     assert page.button.text() == "Evaluate"
     assert page.state.text() == "4 samples of the test split, best weights"
     scores = page.findChildren(ValueTable)[0]
-    assert scores.rows == [("Loss", "0.5"), ("Accuracy", "75.0 %"), ("Accuracy, 95 %", "50.0 % to 100.0 %")]
+    assert scores.rows == [("Loss", "0.500"), ("Accuracy", "75.0 %"), ("Accuracy, 95 %", "50.0 % to 100.0 %")]
     (confusion,) = page.findChildren(ConfusionCard)
     assert confusion.chart.table.counts == ((2, 1), (0, 1))
     assert confusion.values() == [["actual \\ predicted", "cat", "dog"], ["cat", 2, 1], ["dog", 0, 1]]
@@ -114,10 +114,10 @@ def test_scores_confusions_calibration_and_samples_are_shown(page: ScoresPage, s
     server.answer("samples", SAMPLES)
     assert tables(page) == [
         [
-            ["cat", "3", *(f"{value}  (0.40 to 1.00)" for value in ("1.000", "0.667", "0.800"))],
-            ["dog", "1", "0.500", "1.000", ""],
+            ["cat", "3", *(f"{value}  (0.400 to 1.00)" for value in ("1.00", "0.667", "0.800"))],
+            ["dog", "1", "0.500", "1.00", ""],
         ],
-        [["3", "cat", "dog", "92.0 %", "2.5"]],
+        [["3", "cat", "dog", "92.0 %", "2.50"]],
     ]
 
 
@@ -161,7 +161,7 @@ def test_the_threshold_moves_and_is_stored(page: ScoresPage, server: FakeServer,
         "0.667",
         "0.667",
         "0.667",
-        "0.500",
+        "50.0 %",
         "1",
     ]
     card.kinds.setCurrentIndex(1)
@@ -196,12 +196,16 @@ def test_a_temperature_is_shown_before_it_is_stored(page: ScoresPage, server: Fa
 def test_numbers_are_shown_against_the_true_ones(page: ScoresPage, server: FakeServer) -> None:
     page.evaluate()
     server.answer("evaluate", result(NUMBERS, {"rmse": 1.5}))
-    assert page.findChildren(ValueTable)[0].rows == [("Loss", "0.5"), ("RMSE", "1.5"), ("RMSE, 95 %", "1 to 2")]
+    assert page.findChildren(ValueTable)[0].rows == [
+        ("Loss", "0.500"),
+        ("RMSE", "1.50"),
+        ("RMSE, 95 %", "1.00 to 2.00"),
+    ]
     (plot,) = page.findChildren(PredictionPlot)
     assert "predicted 3" in str(plot.readout(2.9)[1])
     row = {"place": 0, "index": 2, "label": [5.0], "prediction": [3.0], "loss": 2.0}
     server.answer("samples", {"total": 1, "rows": [row], "columns": ["rooms"], "cells": [["4"]]})
-    assert tables(page) == [[["2", "5", "3", "2", "4"]]]
+    assert tables(page) == [[["2", "5", "3", "2.00", "4"]]]
 
 
 def test_many_numbers_share_one_plot(page: ScoresPage, server: FakeServer) -> None:

@@ -95,9 +95,9 @@ def test_run_asks_the_engine_and_a_refusal_is_said(
 def test_trials_are_shown_and_the_best_is_marked(page: SearchPage, folder: ExperimentFolder) -> None:
     page.show_experiment(folder.path)
     assert [row[:4] for row in rows(page)] == [
-        ["1", "✓ Finished", "0.1", "70.00 %"],
-        ["2 ★", "✓ Finished", "0.5", "90.00 %"],
-        ["3", "✓ Finished", "0.9", "80.00 %"],
+        ["1", "✓ Finished", "0.1", "70.0 %"],
+        ["2 ★", "✓ Finished", "0.5", "90.0 %"],
+        ["3", "✓ Finished", "0.9", "80.0 %"],
         ["4", "◌ Interrupted", "0.3", ""],
     ]
     assert page.state.text() == "Interrupted, 3 of 3 done"
@@ -131,7 +131,7 @@ def test_a_trial_that_ends_meanwhile_is_seen(page: SearchPage, folder: Experimen
     log.close()
     page.trials.watcher._not_before = 0.0
     page.trials.watcher.look()
-    assert rows(page)[3] == ["4 ★", "✓ Finished", "0.3", "95.00 %", *rows(page)[3][4:]]
+    assert rows(page)[3] == ["4 ★", "✓ Finished", "0.3", "95.0 %", *rows(page)[3][4:]]
 
 
 def test_without_a_score_there_are_no_best_values(page: SearchPage, folder: ExperimentFolder) -> None:

@@ -88,8 +88,8 @@ def press(text: str) -> Callable[[QWidget], None]:
 def test_runs_are_listed_with_what_they_reached_and_changed(tab: ExperimentsTab) -> None:
     assert names(tab) == ["c", "b", "a"]
     assert column(tab, "state") == ["✓ Finished", "✕ Failed", "✓ Finished"]
-    assert column(tab, "validation.loss") == ["", "0.7000", "0.2000"]
-    assert column(tab, "validation.accuracy") == ["", "", "90.00 %"]
+    assert column(tab, "validation.loss") == ["", "0.700", "0.200"]
+    assert column(tab, "validation.accuracy") == ["", "", "90.0 %"]
     assert column(tab, "changes") == ["solver: sgdm → adam", "max_epochs: 30 → 60", ""]
     assert column(tab, "seconds") == ["", "5.0 s", "1 m 10 s"]
     assert tab.count.text() == "3 runs"
@@ -477,7 +477,7 @@ def test_only_the_best_value_of_a_comparison_is_marked(tab: ExperimentsTab, runs
             item = page.table.item(row, at)
             if item is not None and item.font().bold():
                 bold.append((cells(page.table, 0)[row], item.text()))
-    assert bold == [("Validation loss", "0.2000")], "accuracy and rmse have one value each"
+    assert bold == [("Validation loss", "0.200")], "accuracy and rmse have one value each"
 
 
 def test_a_selected_run_says_that_its_data_has_changed(qtbot: QtBot, tab: ExperimentsTab, server: FakeServer) -> None:

@@ -77,7 +77,7 @@ def shown_columns(panel: TrialsPanel) -> list[str]:
 def test_cells_say_values_and_scores(panel: TrialsPanel) -> None:
     assert shown_columns(panel) == ["trial", "state", "curve", SOLVER, MOMENTUM, ACCURACY, "seconds"]
     assert cells(panel, "trial") == ["1", "2 ★", "3", "4"]
-    assert cells(panel, ACCURACY) == ["70.00 %", "90.00 %", "80.00 %", ""]
+    assert cells(panel, ACCURACY) == ["70.0 %", "90.0 %", "80.0 %", ""]
     assert cells(panel, "state")[2:] == ["✓ Finished", "◌ Interrupted"]
     assert panel.count.text() == "4 trials"
 
@@ -98,7 +98,7 @@ def test_groups_are_a_tree_with_mean_and_best_that_folds(panel: TrialsPanel) -> 
     action = next(one for one in panel.group_button.menu().actions() if one.text() == "Solver")
     action.setChecked(True)
     assert cells(panel, "trial") == ["Solver: adam (2)", "2 ★", "3", "Solver: sgdm (2)", "1", "4"]
-    assert cells(panel, ACCURACY)[0] == "mean 85.00 %, best 90.00 %"
+    assert cells(panel, ACCURACY)[0] == "mean 85.0 %, best 90.0 %"
     panel.table.selectRow(1)
     panel.model.toggle(0)
     assert cells(panel, "trial") == ["Solver: adam (2)", "Solver: sgdm (2)", "1", "4"]
@@ -154,7 +154,7 @@ def test_differences_to_a_baseline_are_shown(panel: TrialsPanel, folder: Experim
     panel.marks = pin_baseline(folder, 1)
     panel.refresh()
     assert cells(panel, "trial")[:2] == ["1 ◆", "2 ★"]
-    assert cells(panel, ACCURACY) == ["70.00 %", "90.00 %  +20.00", "80.00 %  +10.00", ""]
+    assert cells(panel, ACCURACY) == ["70.0 %", "90.0 %  +20.00", "80.0 %  +10.00", ""]
     model, accuracy = panel.model, panel.model.columns.index(ACCURACY)
     colour = model.data(model.index(1, accuracy), Qt.ItemDataRole.ForegroundRole)
     assert colour is not None
@@ -215,7 +215,7 @@ def test_curves_and_progress_are_asked_for_and_painted(
     assert len(model.data(model.index(1, curve), CURVE)) == 4  # type: ignore[arg-type]
     assert model.data(model.index(3, state), SHARE) == 0.25
     assert cells(panel, "state")[3] == "● Training 25 %"
-    assert cells(panel, ACCURACY)[3] == "20.00 %", "as far as it is trained"
+    assert cells(panel, ACCURACY)[3] == "20.0 %", "as far as it is trained"
     panel.marks = mark_trials(folder, [2], colour="green", cell=(ACCURACY, "odd"))
     panel.refresh()
     assert model.data(model.index(1, 0), TINT) is not None

@@ -82,7 +82,7 @@ def test_a_logarithmic_lower_axis_counts_decades() -> None:
         (3e12, False, "3.00e12"),
         (0.0, False, "0"),
         (float("nan"), False, "not a number"),
-        (float("-inf"), True, "infinite"),
+        (float("-inf"), True, "minus infinite"),
     ],
 )
 def test_figures_have_three_digits(value: float, is_percent: bool, words: str) -> None:

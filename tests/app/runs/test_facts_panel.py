@@ -348,7 +348,7 @@ def test_a_forecast_stands_beside_the_baselines(panel: FactsPanel, rmse: float, 
     panel.take(Ended(state="finished", reason="all epochs", result=result))
     panel.show_outcome(Outcome("finished", "all epochs"))
     shown = panel.progress.text("Baselines").replace("\u00a0", " ")
-    assert shown.split("\n") == ["last value: rmse 0.52", "season of 24: rmse 0.44"]
+    assert shown.split("\n") == ["last value: rmse 0.520", "season of 24: rmse 0.440"]
     said = panel.reason.text()
     assert said.startswith("The network is no better than" if is_worse else "All epochs")
     assert panel.reason.property("role") == ("warning" if is_worse else "help")

@@ -24,7 +24,7 @@ from tests.designer.mouse import Hand
         (
             [1e-5, 1.2, 0.0],
             "warning",
-            "Next to no gradient reaches it, 5e-06 of the largest · output 1.2 · gradient 1e-05",
+            "Next to no gradient reaches it, 5e-6 of the largest · output 1.2 · gradient 1e-5",
         ),
         ([math.nan, 1.2, 0.0], "error", "Its gradient is no number"),
         ([0.5, math.inf, 0.0], "error", "Its output is infinite"),

@@ -77,7 +77,7 @@ def test_plain_lines_where_there_is_no_terminal() -> None:
         "2 workers on the CPU.",
         "128 samples per step.",
         "7,850 parameters; samples: 1,257 training; 3 epochs, 3,000 iterations",
-        "epoch 1/3  1,500/3,000  loss 1.5, accuracy 50.0 %  validation: loss 1.75  12,346 samples/s  1 m 1 s left",
+        "epoch 1/3  1,500/3,000  loss 1.50, accuracy 50.0 %  validation: loss 1.75  12,346 samples/s  1 m 1 s left",
         "warning: look here",
         "stopping ...",
         "failed: no space",
@@ -209,7 +209,7 @@ def test_a_queue_prints_a_line_per_run_elsewhere(tmp_path: Path, monkeypatch: py
     with QueueProgress(stream) as progress:
         progress.watch([Entry(id=1, title="net", state="running", run_dir=str(tmp_path / "run"))])
     assert stream.getvalue() == (
-        "1 net  epoch 1/3  1,500/3,000  loss 1.5, accuracy 50.0 %  validation: loss 1.75  12,346 samples/s  "
+        "1 net  epoch 1/3  1,500/3,000  loss 1.50, accuracy 50.0 %  validation: loss 1.75  12,346 samples/s  "
         "1 m 1 s left\n"
     )
 

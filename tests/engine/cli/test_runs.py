@@ -32,7 +32,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> s
 def test_a_list_with_changes_filtered_and_sorted(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = said(capsys, "runs", runs).splitlines()
     assert [line.split()[0] for line in lines] == ["run", "run_3", "run_2", "run_1"]
-    assert lines[1].endswith("cpu               3  1 m 5 s  loss 0.3333  max_epochs: 2 → 3")
+    assert lines[1].endswith("cpu               3  1 m 5 s  loss 0.333  max_epochs: 2 → 3")
     found = checked_output(said(capsys, "runs", runs, "--filter", "state:finished", "--sort", "loss", "--json"))
     assert [Path(run["run_dir"]).name for run in found["runs"]] == ["run_3", "run_1"]
     assert found["runs"][0]["changes"] == [{"option": "training.max_epochs", "before": "2", "after": "3"}]

@@ -54,7 +54,7 @@ def test_columns_are_named_in_order_with_their_ranges() -> None:
     assert given.short() == (
         "10 columns in this order (c0, c1, c2, c3, c4, c5, c6, c7 and 2 more), float32, N × 10 (batch, channel)"
     )
-    assert given.lines()[-1] == "c9: 9 to 1000"
+    assert given.lines()[-1] == "c9: 9 to 1,000"
     assert given.write()["columns"] == list(names)
     assert given.write()["column_ranges"][9] == [9.0, 1000.5]
 

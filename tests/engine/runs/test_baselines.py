@@ -16,8 +16,8 @@ def result(**test: float) -> dict[str, Any]:
 
 def test_a_network_that_learned_stands_beside_the_forecasts_without_one() -> None:
     assert list(comparisons(result(rmse=0.31))) == [
-        ("validation", "RMSE 0.5; last value 0.52, season of 24: 0.44"),
-        ("test", "RMSE 0.31; last value 0.52, season of 24: 0.44"),
+        ("validation", "RMSE 0.500; last value 0.520, season of 24: 0.440"),
+        ("test", "RMSE 0.310; last value 0.520, season of 24: 0.440"),
     ]
     assert worse_than_baseline(result(rmse=0.31)) == ""
 
@@ -25,15 +25,15 @@ def test_a_network_that_learned_stands_beside_the_forecasts_without_one() -> Non
 def test_a_network_that_is_worse_is_told_so() -> None:
     said = worse_than_baseline(result(rmse=0.6))
     assert said.startswith(
-        "The network is no better than repeating the values of the last season of 24 steps: RMSE 0.6 against 0.44 on "
-        "the test split."
+        "The network is no better than repeating the values of the last season of 24 steps: RMSE 0.600 against 0.440 "
+        "on the test split."
     )
     only_validation = {**result(), "test": {}}
     assert "on the validation split" in worse_than_baseline(only_validation)
 
 
 def test_the_metric_is_one_that_the_run_has() -> None:
-    assert dict(comparisons(result(mae=0.2)))["test"] == "MAE 0.2; last value 0.4, season of 24: 0.3"
+    assert dict(comparisons(result(mae=0.2)))["test"] == "MAE 0.200; last value 0.400, season of 24: 0.300"
     assert "test" not in dict(comparisons(result()))
 
 

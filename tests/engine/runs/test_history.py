@@ -61,7 +61,7 @@ def test_a_run_with_odd_facts_is_still_listed(tmp_path: Path, created: object) -
     made(tmp_path, "good", 100)
     runs = list_runs(tmp_path)
     assert {run.name for run in runs} == {"odd", "good"}
-    assert {run.name: result_text(run) for run in runs} == {"odd": "loss nan", "good": ""}
+    assert {run.name: result_text(run) for run in runs} == {"odd": "loss not a number", "good": ""}
 
 
 def test_a_damaged_run_is_listed_as_such_and_a_damaged_result_counts_as_none(tmp_path: Path) -> None:
@@ -110,8 +110,8 @@ def test_other_numbers() -> None:
     assert format_duration(math.nan) == format_duration(math.inf) == "?"
     assert (format_bytes(2**20 * 612), format_bytes(3 * 2**29)) == ("612 MiB", "1.5 GiB")
     assert format_metric("accuracy", 0.964) == "accuracy 96.4 %"
-    assert format_metric("loss", 0.11312) == "loss 0.1131"
-    assert format_metric("accuracy", math.nan) == "accuracy nan"
+    assert format_metric("loss", 0.11312) == "loss 0.113"
+    assert format_metric("accuracy", math.nan) == "accuracy not a number"
 
 
 def test_the_last_run_of_a_project_is_among_those_beside_it(tmp_path: Path) -> None:
