@@ -12,6 +12,7 @@ from app.plots.items import Line
 from app.plots.plot import Plot
 from designer import markup, theme
 from designer.markup import Markup
+from engine.core.text import format_number
 
 
 class ForecastPlot(Plot):
@@ -25,20 +26,22 @@ class ForecastPlot(Plot):
         truth: Sequence[float] = (),
         *,
         season: int = 0,
+        group: str = "",
     ) -> None:
-        """`season`: period of the series in steps, 0 where it has none; its last one is repeated beside the
-        forecast."""
+        """`season`: period of the series in steps, 0 where it has none; its last one is repeated beside the forecast.
+        `group`: name of the series, where there are several."""
         self._name, self._known = name, np.array(truth, float)
         self._history, self._ahead = np.array(history, float), np.array(ahead, float)
         self._season = season if 1 < season <= len(history) else 0
         super().__init__()
         after = "; dotted: what followed" if len(truth) else ""
-        self.heading = f"{name}, next {len(ahead):,} steps{after}; thin: {self.baseline_name}"
+        whole = f"{name} of {group}" if group else name
+        self.heading = f"{whole}, next {len(ahead):,} steps{after}; thin: {self.baseline_name}"
         self.setMinimumHeight(260)
         self._past, self._next, self._now, self._true, self._simple = Line(), Line(), Line(), Line(), Line()
         for item in (self._now, self._simple, self._true, self._past, self._next):
             self.addItem(item, ignoreBounds=True)
-        self.setAccessibleName(f"Forecast of {name}")
+        self.setAccessibleName(f"Forecast of {whole}")
 
     @property
     def baseline_name(self) -> str:
@@ -83,12 +86,12 @@ class ForecastPlot(Plot):
         value = self._ahead[step - 1] if step > 0 else self._history[step - 1]
         kind = "forecast" if step > 0 else "before"
         if 0 < step <= len(self._known):
-            true, predicted = f"{self._known[step - 1]:.5g}", f"{value:.5g}"
+            true, predicted = format_number(self._known[step - 1]), format_number(value)
             text = markup.filled("step {}<br>{} {}<br>true {}", f"{step:+d}", self._name, predicted, true)
         else:
-            text = markup.filled("step {}, {}<br>{} {}", f"{step:+d}", kind, self._name, f"{value:.5g}")
+            text = markup.filled("step {}, {}<br>{} {}", f"{step:+d}", kind, self._name, format_number(value))
         if step > 0:
-            simple = markup.filled("<br>{} {}", self.baseline_name, f"{self.baseline()[step - 1]:.5g}")
+            simple = markup.filled("<br>{} {}", self.baseline_name, format_number(self.baseline()[step - 1]))
             text = markup.joined([text, simple])
         return float(step), text
 
@@ -103,9 +106,15 @@ def forecast_plots(answer: Mapping[str, Any], output: Mapping[str, Any]) -> list
         return []
     known = truth if len(truth) == len(value) else ()
     pasts = dict(zip(series["names"], series["values"], strict=False))
+    season, group = series.get("season", 0), str(answer.get("group", ""))
     return [
         ForecastPlot(
-            name, pasts[name], value[place :: len(names)], known[place :: len(names)], season=series.get("season", 0)
+            name,
+            pasts[name],
+            value[place :: len(names)],
+            known[place :: len(names)],
+            season=season,
+            group=group,
         )
         for place, name in enumerate(names)
         if name in pasts

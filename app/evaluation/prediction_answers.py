@@ -23,7 +23,7 @@ from app.evaluation.forecast_plot import ForecastPlot, forecast_plots
 from app.widgets import ElidedLabel, ValueTable
 from designer import theme
 from engine.core.files import write_atomically
-from engine.core.text import format_percent
+from engine.core.text import format_number, format_percent
 
 ROW, BAR, LEAST_NAME, MOST_NAME, VALUE = 26, 12, 48, 220, 64
 MOST_WIDTH = 720
@@ -363,24 +363,24 @@ def values_table(values: Sequence[tuple[str, str]]) -> QWidget:
     return holder
 
 
-def named_values(output: Answer) -> list[tuple[str, str]]:
+def named_values(output: Answer, digits: int = 3) -> list[tuple[str, str]]:
     """Return names and texts of the numbers, classes or tokens of an answer."""
     value = output.get("value", output.get("classes", output.get("transcript")))
     if isinstance(value, Mapping):
-        return [(str(name), figure(one)) for name, one in value.items()]
+        return [(str(name), figure(one, digits)) for name, one in value.items()]
     if isinstance(value, list):
-        return [(f"{place + 1:,}", figure(one)) for place, one in enumerate(value)]
-    return [(str(output["name"]), figure(value))]
+        return [(f"{place + 1:,}", figure(one, digits)) for place, one in enumerate(value)]
+    return [(str(output["name"]), figure(value, digits))]
 
 
-def figure(value: object) -> str:
-    """Return a value as text, numbers with five digits."""
+def figure(value: object, digits: int = 3) -> str:
+    """Return a value as text."""
     if isinstance(value, list):
-        return ", ".join(figure(one) for one in value[:8]) + (", …" if len(value) > 8 else "")
-    return f"{value:,.5g}" if isinstance(value, int | float) else str(value)
+        return ", ".join(figure(one, digits) for one in value[:8]) + (", …" if len(value) > 8 else "")
+    return format_number(value, digits) if isinstance(value, int | float) else str(value)
 
 
-def answer_text(output: Answer) -> str:
+def answer_text(output: Answer, digits: int = 3) -> str:
     """Return an answer in a few words, for a heading or a cell."""
     if "class" in output:
         return str(output["class"])
@@ -389,7 +389,7 @@ def answer_text(output: Answer) -> str:
     if "shares" in output:
         shares = sorted(output["shares"].items(), key=lambda pair: -pair[1])
         return ", ".join(f"{name} {percent(share)}" for name, share in shares[:3] if share)
-    values = named_values(output)
+    values = named_values(output, digits)
     if len(values) == 1:
         return values[0][1]
     is_named = isinstance(output.get("value"), Mapping)

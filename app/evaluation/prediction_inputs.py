@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from app.widgets import ElidedLabel
 from designer import theme
+from engine.core.text import format_number
 from engine.project.preparation import ColumnPreparation, InputPreparation, Preparation
 
 PAD = 280
@@ -220,8 +221,10 @@ class RowInput(SampleInput):
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidget(content)
-        self.reset_button = QPushButton("Usual values")
-        self.reset_button.setToolTip("Fill in the mean of each number and the most frequent category of the training")
+        self.reset_button = QPushButton("Reset to averages")
+        self.reset_button.setToolTip(
+            "An average of each number, the most frequent category of each text, in the training data"
+        )
         self.reset_button.clicked.connect(self.reset)
         grid.addWidget(self.reset_button, len(self.fields), 1, Qt.AlignmentFlag.AlignLeft)
         grid.setRowStretch(len(self.fields) + 1, 1)
@@ -251,7 +254,7 @@ class RowInput(SampleInput):
             field.textEdited.connect(self.changed)
         label, help = ElidedLabel(column.name), ElidedLabel(note, elide=Qt.TextElideMode.ElideRight)
         if note:
-            help.setText(note, note=f"Usual in training: {note}")
+            help.setText(note, note=f"In the training data: {note}")
         theme.mark(help, "role", "help")
         label.setBuddy(field)
         field.setAccessibleName(column.name)
@@ -286,8 +289,8 @@ class RowInput(SampleInput):
 
 
 def usual_values(given: InputPreparation, column: ColumnPreparation, start: int) -> tuple[str, str]:
-    """Return the usual value of a column, and a note on its usual range, from the normalisation of the training: its
-    numbers from `start` on are those of the column."""
+    """Return the usual value of a column, and a note on its range in the training data. Where that is not known it
+    follows from the normalisation, whose numbers from `start` on are those of the column."""
     count = len(column.names)
     found = given.normalization
     shifts = [] if found is None else [*(found.shift if len(found.shift) > 1 else found.shift * (start + count))]
@@ -299,17 +302,26 @@ def usual_values(given: InputPreparation, column: ColumnPreparation, start: int)
         return column.missing if isinstance(column.missing, str) else next(iter(column.categories), ""), ""
     if column.kind == "date":
         return column.form, ""
+    if column.span:
+        low, middle, high = column.span
+        middle = round(middle) if column.numbers == "whole" else middle
+        return _typed(middle), f"{format_number(low)} to {format_number(high)}"
     if found is None or len(means) != 1:
-        return _figure(column.missing) if isinstance(column.missing, float) else "", ""
+        return _typed(column.missing) if isinstance(column.missing, float) else "", ""
     middle, spread = means[0], 1 / parts[0] if parts and parts[0] else 0.0
-    if found.method == "zscore":
+    if found.method == "zscore":  # of a network that does not say in which range its data lies
         low, high = middle - USUAL_SPREAD * spread, middle + USUAL_SPREAD * spread
-        return _figure(middle), f"{_figure(low)} to {_figure(high)}"
+        return _typed(middle), f"mostly {format_number(low)} to {format_number(high)}"
     if found.method == "rescale-zero-one":
-        return _figure(middle + spread / 2), f"{_figure(middle)} to {_figure(middle + spread)}"
+        return _typed(middle + spread / 2), f"{format_number(middle)} to {format_number(middle + spread)}"
     if found.method == "rescale-symmetric":
-        return _figure(middle), f"{_figure(middle - spread)} to {_figure(middle + spread)}"
-    return _figure(middle), ""
+        return _typed(middle), f"{format_number(middle - spread)} to {format_number(middle + spread)}"
+    return _typed(middle), ""
+
+
+def _typed(value: float) -> str:
+    """Return a number as it is typed, without commas."""
+    return format_number(value).replace(",", "")
 
 
 def is_number(text: str) -> bool:
@@ -318,11 +330,6 @@ def is_number(text: str) -> bool:
         return isfinite(float(text.replace(",", "")))
     except ValueError:
         return False
-
-
-def _figure(value: float) -> str:
-    """Return a number with three digits that matter."""
-    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 class FileInput(QFrame):

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.evaluation.prediction_answers import AnswerView
-from app.evaluation.prediction_table import AnswersTable, as_text
+from app.evaluation.prediction_table import AnswersTable, as_text, name_of
 from app.shell import Shell
 from app.widgets import ElidedLabel
 from designer import theme
@@ -87,11 +87,11 @@ class AnswersPanel(QFrame):
         self.copy_button.show()
         self.export_button.show()
         if is_one:
-            name = "" if is_live else str(found[0]["sample"])
+            name = "" if is_live else name_of(found[0])
             self.note.setText(Path(name).name, note=name)
             return
         self.table.show_answers(found)
-        words = [plural(count, "sample")]
+        words = [f"{count:,} series" if any("group" in one for one in found) else plural(count, "sample")]
         if failed:
             words.append(f"{failed:,} not used")
         if count > len(found):

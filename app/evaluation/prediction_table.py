@@ -14,6 +14,7 @@ from designer import markup, theme
 THUMB = 32
 ROW_HEIGHT = THUMB + 6
 WIDEST_NAME, WIDEST_ANSWER, LEAST_ANSWER = 320, 280, 110
+COPIED_DIGITS = 6
 AnyIndex = QModelIndex | QPersistentModelIndex
 
 
@@ -58,13 +59,15 @@ class AnswersTable(QTableView):
 
 
 class AnswersModel(QAbstractTableModel):
-    """A row per sample: its name with a small picture, the answers, the probability of a class or what was wrong."""
+    """A row per sample: its name with a small picture, or that of its series, the answers, the probability of a class
+    or what was wrong."""
 
     def __init__(self, answers: Sequence[Answer]) -> None:
         super().__init__()
         self.answers = list(answers)
         first: Sequence[Answer] = next((one["outputs"] for one in self.answers if "outputs" in one), ())
-        self._heads = ["Sample", *(str(one["name"]) for one in first)] if first else ["Sample", "Answer"]
+        head = "Series" if any("group" in one for one in self.answers) else "Sample"
+        self._heads = [head, *(str(one["name"]) for one in first)] if first else [head, "Answer"]
         self._has_probability = len(first) == 1 and "class" in first[0]
         if self._has_probability:
             self._heads.append("Probability")
@@ -90,7 +93,7 @@ class AnswersModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.text(answer, column)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return markup.wrapped(str(answer["sample"]) if not column else self.text(answer, column))
+            return markup.wrapped(name_of(answer) if not column else self.text(answer, column))
         if role == Qt.ItemDataRole.DecorationRole and not column and "picture" in answer:
             return self._picture(index.row(), str(answer["picture"]))
         if role == Qt.ItemDataRole.ForegroundRole and column == 1 and "error" in answer:
@@ -100,7 +103,7 @@ class AnswersModel(QAbstractTableModel):
     def text(self, answer: Answer, column: int) -> str:
         """Return the text of a cell."""
         if not column:
-            return Path(str(answer["sample"])).name
+            return str(answer.get("group", "")) or Path(str(answer["sample"])).name
         if "error" in answer:
             return str(answer["error"]).removeprefix(f"{answer['sample']} ") if column == 1 else ""
         outputs = answer["outputs"]
@@ -123,13 +126,18 @@ class AnswersModel(QAbstractTableModel):
         return self._pictures[row]
 
 
+def name_of(answer: Answer) -> str:
+    """Return the sample, and the name of its series where there are several."""
+    return f"{answer['sample']}, {answer['group']}" if "group" in answer else str(answer["sample"])
+
+
 def as_text(answers: Sequence[Answer]) -> str:
     """Return answers as lines with tabs, for the clipboard."""
     lines = []
     for answer in answers:
         said = [str(answer["error"])] if "error" in answer else []
         for output in answer.get("outputs", ()):
-            said.append(answer_text(output))
+            said.append(answer_text(output, COPIED_DIGITS))
             said += [f"{one['class']} {one['probability']:.4f}" for one in output.get("top", ())]
-        lines.append("\t".join([str(answer["sample"]), *said]))
+        lines.append("\t".join([name_of(answer), *said]))
     return "\n".join(lines)

@@ -150,7 +150,8 @@ class _Lines:
             if len(outputs) > 1:
                 parts = [f"{printable(one['name'])}: {part}" for one, part in zip(outputs, parts, strict=True)]
             said = "; ".join(parts)
-        print(f"{printable(answer['sample'])}: {said}", file=self._out)
+        series = f" ({printable(answer['group'])})" if "group" in answer else ""
+        print(f"{printable(answer['sample'])}{series}: {said}", file=self._out)
 
     def close(self, error: str) -> None:
         """End the output."""
@@ -177,17 +178,20 @@ class _Json:
 
 
 class CsvAnswers:
-    """One line per sample: name, then per output its answer, and the probability of a class; last the error."""
+    """One line per sample: name, that of its series where files may have several, then per output its answer, and the
+    probability of a class; last the error."""
 
     def __init__(self, out: TextIO, record: "Preparation") -> None:
         self._writer = csv.writer(out, lineterminator="\n")
         self._names = [name for target in record.targets for name in _columns_of(target)]
-        self._writer.writerow(["sample", *self._names, "error"])
+        self._is_grouped = bool(record.group_column)
+        self._writer.writerow(["sample", *(["series"] if self._is_grouped else []), *self._names, "error"])
 
     def write(self, answer: Mapping[str, Any]) -> None:
         """Print an answer."""
         cells = self._cells(answer.get("outputs", ()))
-        values = [answer["sample"], *(cells.get(name, "") for name in self._names), answer.get("error", "")]
+        series = [answer.get("group", "")] if self._is_grouped else []
+        values = [answer["sample"], *series, *(cells.get(name, "") for name in self._names), answer.get("error", "")]
         self._writer.writerow([spreadsheet_cell(one) if isinstance(one, str) else one for one in values])
 
     @staticmethod

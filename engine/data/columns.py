@@ -11,6 +11,7 @@ import numpy as np
 
 from engine.core.errors import UserError, plural
 from engine.core.fields import quoted
+from engine.core.text import format_number
 from engine.core.types import features, tokens
 from engine.data.dates import CALENDAR, ELAPSED, forms_of, is_date
 from engine.data.dates import numbers as date_numbers
@@ -42,12 +43,17 @@ def fit_column(name: str, cells: Cells, training: Array, options: DataOptions, w
     if isinstance(cells, np.ndarray):
         refuse_huge(cells, what)
         known = cells[training][~np.isnan(cells[training])]
-        if not imputes:
-            return ColumnPreparation(name=name)
         if not len(known):
-            raise _nothing_known(what)
+            if imputes:
+                raise _nothing_known(what)
+            return ColumnPreparation(name=name)
         mean = np.mean if options.impute_numbers == "mean" else np.median
-        return ColumnPreparation(name=name, missing=float(mean(known)))
+        return ColumnPreparation(
+            name=name,
+            missing=float(mean(known)) if imputes else None,
+            span=(float(known.min()), float(np.median(known)), float(known.max())),
+            numbers="whole" if np.array_equal(known, np.rint(known)) else "any",
+        )
     texts = [text for row in training.tolist() if (text := cells[row])]
     if not texts:
         raise _nothing_known(what)
@@ -146,7 +152,7 @@ def notes_on(column: ColumnPreparation, cells: Cells, options: DataOptions) -> l
     gaps = int(np.isnan(cells).sum()) if isinstance(cells, np.ndarray) else sum(not cell for cell in cells)
     if gaps:
         how = {"number": f"the {options.impute_numbers}", "date": "the median"}.get(column.kind, "the most frequent")
-        value = f"{column.missing:.4g}" if isinstance(column.missing, float) else str(column.missing)
+        value = format_number(column.missing) if isinstance(column.missing, float) else str(column.missing)
         of = "a category of its own" if column.missing == OWN_CATEGORY else f"{how} of the training rows"
         notes.append(f"Column '{column.name}': {plural(gaps, 'missing value')} taken as {value}, {of}.")
     if column.kind != "category":

@@ -20,7 +20,6 @@ import numpy as np
 from engine.core.errors import UserError, did_you_mean
 from engine.core.fields import printable, quoted
 from engine.core.progress import report
-from engine.data.columns import parse
 from engine.data.prepare import (
     Answers,
     column_names,
@@ -37,9 +36,10 @@ from engine.data.sources.containers.stored import StoredArray
 from engine.data.sources.csv_file import CsvTable
 from engine.data.sources.image_file import BadPictureError
 from engine.data.sources.image_file import read as read_image
-from engine.data.sources.long_table import open_table
-from engine.data.sources.source import Array, Arrays, listed, unreadable
+from engine.data.sources.long_table import numbered_rows, open_table, row_unit
+from engine.data.sources.source import Array, Arrays, unreadable
 from engine.data.sources.text import read_text
+from engine.evaluation.newest_windows import NewestWindows
 from engine.evaluation.predictors import Predictor
 from engine.project.preparation import InputPreparation, Preparation
 from engine.project.sources.audio import AUDIO_SUFFIXES, is_sound
@@ -72,8 +72,19 @@ class Batch:
     names: Sequence[str]
     raw: Sequence[Any]
     read: Callable[[Sequence[Any]], Arrays]
-    truth: Sequence[float] = ()
-    """The true numbers that the one sample of a forecast has, in the order of the answer."""
+    truth: Sequence[Sequence[float]] = ()
+    """The true numbers of forecasts, in the order of their answers; empty where they are not known."""
+    groups: Sequence[str] = ()
+    """Names of the series that are forecast; empty where there is one alone."""
+
+    def with_facts(self, answers: Sequence[dict[str, Any]], *, has_truth: bool) -> Iterator[dict[str, Any]]:
+        """Yield the answers with the name of their series, and with the true numbers if that is asked for."""
+        for place, answer in enumerate(answers):
+            if self.groups and self.groups[place]:
+                answer["group"] = self.groups[place]
+            if has_truth and self.truth and self.truth[place]:
+                answer["truth"] = list(self.truth[place])
+            yield answer
 
     def whole(self) -> Arrays:
         """Return all of them, prepared. Raises `UserError`."""
@@ -102,9 +113,7 @@ def predict(
             told = answer(batch.names, prepared.result())
         except UserError as error:
             told = [_error(batch.names[0], error)] if len(batch.names) == 1 else _one_by_one(batch, answer)
-        if look is not None and batch.truth:
-            told[0]["truth"] = list(batch.truth)
-        yield from told
+        yield from batch.with_facts(told, has_truth=look is not None)
         done += len(told)
         report(done, 0, "samples")
     if not done:
@@ -196,7 +205,7 @@ def _of_arrays(record: Preparation, sources: Sequence[Path], size: int) -> Itera
 
     def batches(source: Path) -> Iterator[Batch]:
         if given.columns and source.suffix.lower() in TABLES:
-            return iter([_series(record, source)])
+            return _series(record, source, size or (1 if record.inputs[0].sizes[0] is None else BATCH_ROWS))
         return _arrays(record, source, size or BATCH_ROWS)
 
     yield from _each(sources, batches, is_only)
@@ -253,65 +262,19 @@ def _rows(record: Preparation, source: Path, size: int) -> Iterator[Batch]:
         cells = {name: [row[at] for _, row in lines] for name, at in zip(names, columns, strict=True)}
         return prepare_columns(record, cells, [f"{unit} {line:,} of {source}" for line, _ in lines])
 
-    unit = "line" if isinstance(table, CsvTable) else "row"
-    if isinstance(table, CsvTable):
-        rows: Iterator[tuple[int, Sequence[str]]] = iter(table.rows())
-    else:
-        rows = enumerate((row for piece in table.pieces() for row in piece), 1)
+    unit, rows = row_unit(table), numbered_rows(table)
     while lines := list(islice(rows, size)):
         numbers = [f"{source}:{line}" for line, _ in lines]
         yield Batch(numbers, lines, prepared)
 
 
-def _series(record: Preparation, source: Path) -> Batch:
-    """Return the newest window of a table of time steps, oldest first, for a network whose inputs name their columns.
-
-    Where the network takes columns that are known in advance, the last rows are the steps to predict, and the columns
-    to predict may be empty there; without such columns the forecast begins behind the last row. An input of any length
-    takes all rows. Raises `UserError`.
-    """
-    history, *others = record.inputs
-    ahead = others[0].sizes[0] or 0 if others else 0
-    steps = history.sizes[0]
-    table = open_table(source)
-    names = [name for given in record.inputs for name in given.column_names]
-    if missing := [name for name in names if name not in table.names]:
-        expected = f"one row per time step with the columns {listed(list(history.column_names), 8)}"
-        hint = did_you_mean(missing[0], table.names)
-        raise UserError(f"{source} has no column {quoted(missing[0])}.{hint} Expected {expected}.")
-    rows = (
-        table.rows() if isinstance(table, CsvTable) else enumerate((row for part in table.pieces() for row in part), 1)
-    )
-    kept = deque(rows, None if steps is None else steps + ahead)
-    if len(kept) <= ahead or (steps is not None and len(kept) < steps + ahead):
-        wanted = f"{(steps or 1) + ahead:,}"
-        follow = f", of which the last {ahead:,} are to be predicted" if ahead else ""
-        raise UserError(f"{source} has {len(kept):,} rows. Expected at least {wanted} time steps{follow}.")
-    lines = list(kept)
-    parts = [lines[: len(lines) - ahead], lines[len(lines) - ahead :]]
-    unit = "line" if isinstance(table, CsvTable) else "row"
-
-    def read(_: Sequence[Any]) -> Arrays:
-        arrays = []
-        for given, part in zip(record.inputs, parts, strict=False):
-            places = [f"{unit} {line:,} of {source}" for line, _ in part]
-            columns = [table.names.index(name) for name in given.column_names]
-            cells = {name: [row[at] for _, row in part] for name, at in zip(given.column_names, columns, strict=True)}
-            values = [parse(column, cells[column.name], places) for column in given.columns]
-            arrays.append(np.stack([np.asarray(value, np.float64) for value in values], axis=1)[np.newaxis])
-        return prepare(record, arrays)
-
-    first = parts[1][0][0] if ahead else lines[-1][0] + 1
-    return Batch([f"{source}:{first}"], [lines], read, _truth(record, table.names, [row for _, row in parts[1]]))
-
-
-def _truth(record: Preparation, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence[float]:
-    """Return the numbers to predict where these rows have all of them, step by step."""
-    wanted = [name for target in record.targets for name in target.source.split(", ")]
-    try:
-        return [float(row[columns.index(name)]) for row in rows for name in wanted]
-    except ValueError:  # a column or a number is not there
-        return ()
+def _series(record: Preparation, source: Path, size: int) -> Iterator[Batch]:
+    """Yield the newest window of each series of a table of time steps. Raises `UserError`."""
+    newest = NewestWindows(record, source)
+    windows = newest.windows()
+    while some := list(islice(windows, size)):
+        truth, groups = [window.truth for window in some], [window.group for window in some]
+        yield Batch([window.name for window in some], some, newest.arrays, truth=truth, groups=groups)
 
 
 def _lines(record: Preparation, source: Path, size: int) -> Iterator[Batch]:

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,6 +22,7 @@ from engine.evaluation.assumed import (
     assumed_target,
 )
 from engine.project.preparation import Preparation
+from engine.project.preparing import group_column_of
 
 if TYPE_CHECKING:
     from engine.evaluation.trained import TrainedNetwork
@@ -87,7 +89,8 @@ class RunPredictor:
     assumed: tuple[str, ...] = ()
 
     def __init__(self, trained: "TrainedNetwork") -> None:
-        self.record = trained.record
+        group_column = trained.record.group_column or group_column_of(trained.source.project.data)
+        self.record = replace(trained.record, group_column=group_column)  # older runs did not store it
         self.season = trained.facts.forecast.season if trained.facts.forecast is not None else 0
         self._trained = trained
         if not self.record.targets:

@@ -78,6 +78,10 @@ class ColumnPreparation(_Part):
     missing: float | str | None = None
     """Value of an empty cell, fitted on the training split, for a date in ISO form; None where such a cell is
     refused."""
+    span: tuple[float, ...] = ()
+    """Smallest number, median and largest number of the training split; empty where they are not known."""
+    numbers: Literal["any", "whole"] = "any"
+    """`whole` where the training split has whole numbers alone."""
 
     @classmethod
     def read(cls, data: object) -> Self:
@@ -247,6 +251,8 @@ class Preparation:
     """The data source, such as `table` or `images`."""
     inputs: tuple[InputPreparation, ...]
     targets: tuple[TargetPreparation, ...] = ()
+    group_column: str = ""
+    """Column that tells series or sequences apart in a table; empty where there is one alone."""
 
     def write(self) -> dict[str, Any]:
         """Return the record as JSON; values equal to their default are left out."""
@@ -400,6 +406,8 @@ def _check_column(column: ColumnPreparation, where: str) -> None:
         raise JsonShapeError(f"{where}.categories: two are the same")
     if strange := [part for part in column.parts if part not in DATE_PARTS]:
         raise JsonShapeError(f"{where}.parts: there is no part {quoted(strange[0])}")
+    if len(column.span) not in (0, 3) or list(column.span) != sorted(column.span):
+        raise JsonShapeError(f"{where}.span: expected the smallest number, the median and the largest number")
     if column.kind == "date":
         _check_dates(column, where)
     wanted = float if column.kind == "number" else str

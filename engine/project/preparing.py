@@ -61,7 +61,13 @@ def preparation_of(
     )
     wanted = wanted_of(network, known, facts, is_padded=False) if facts is not None and not known.has_errors else ()
     targets = tuple(_target(network, one, fitted or {}, blank) for one in wanted if one.type.has("C"))
-    return Preparation(kind=data.source, inputs=inputs, targets=targets)
+    return Preparation(kind=data.source, inputs=inputs, targets=targets, group_column=group_column_of(data))
+
+
+def group_column_of(data: DataOptions) -> str:
+    """Return the column that tells the series or sequences of a table apart; empty where there is none."""
+    columns = {"series": data.group_column, "sequences": data.id_column}
+    return columns.get(data.source, "")
 
 
 def _input(

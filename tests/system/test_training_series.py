@@ -96,6 +96,12 @@ def test_series_by_group_train_the_same_on_two_workers(tmp_path: Path) -> None:
     assert one["test"]["rmse"] < one["baselines"]["test"]["last value"]["rmse"]
     assert two["test"]["rmse"] == pytest.approx(one["test"]["rmse"], rel=1e-4)
     assert two["baselines"]["test"] == one["baselines"]["test"]
+    done = warm.run(["predict", "run", "s.csv", "--json"], cwd=tmp_path / "one", timeout=100)
+    assert done.returncode == 0, done.stderr
+    predictions = json.loads(done.stdout)["predictions"]
+    assert [answer["group"] for answer in predictions] == ["0", "1"]
+    means = [np.mean(answer["outputs"][0]["value"]) for answer in predictions]
+    assert means[1] - means[0] == pytest.approx(1, abs=0.3), "each forecast is that of its own site"
 
 
 @pytest.mark.parametrize("loading", ["memory", "stream"])

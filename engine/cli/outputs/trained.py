@@ -185,6 +185,8 @@ class Prediction(TypedDict):
 
     sample: str
     """File; with the line of a table or text, or the index in an array."""
+    group: NotRequired[str]
+    """Name of the series that is forecast, where the file has several."""
     outputs: NotRequired[list[Mapping[str, Any]]]
     """Per output its `name`, and `class` or `labels` with the likeliest ones in `top`, `value` (a number, or numbers by
     name), `classes` per step, `shares` of the classes among pixels, or `transcript`; `unlike_training` is true for a

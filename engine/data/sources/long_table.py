@@ -96,6 +96,20 @@ def open_table(path: Path, left_out: Sequence[str] = ()) -> CsvTable | ParquetCe
     return CsvTable(path, left_out, least_columns=1)
 
 
+def numbered_rows(table: CsvTable | ParquetCells) -> Iterator[tuple[int, Sequence[str]]]:
+    """Yield the number of each line of a CSV file, or of each row of a Parquet file from 1 on, and its cells. Raises
+    `UserError`."""
+    if isinstance(table, CsvTable):
+        yield from table.rows()
+    else:
+        yield from enumerate((row for piece in table.pieces() for row in piece), 1)
+
+
+def row_unit(table: CsvTable | ParquetCells) -> str:
+    """Return what `numbered_rows` counts: `line` or `row`."""
+    return "line" if isinstance(table, CsvTable) else "row"
+
+
 def read_long_table(path: Path, roles: Roles) -> LongTable:
     """Read a long table. Raises `UserError`, which names the column and the line, and for times out of order."""
     table = open_table(path, roles.left_out)

@@ -132,7 +132,7 @@ def test_a_row_begins_with_usual_values_and_says_what_is_wrong(page: PredictPage
     answer = {"sample": "1", "outputs": [{"name": "heating", "value": 1234.5678}]}
     server.answer("predict", {"predictions": [answer], "count": 1, "failed": 0})
     page.panel.copy()
-    assert QGuiApplication.clipboard().text() == "1\t1,234.6"
+    assert QGuiApplication.clipboard().text() == "1\t1,234.57"
     floor, facing = page.sample.fields["floor"], page.sample.fields["facing"]
     assert isinstance(floor, QLineEdit)
     assert isinstance(facing, QComboBox)
@@ -148,7 +148,7 @@ def test_a_row_begins_with_usual_values_and_says_what_is_wrong(page: PredictPage
 
 def test_usual_values_follow_from_the_normalisation() -> None:
     floor, facing, built = ROWS.columns
-    assert usual_values(ROWS, floor, 0) == ("120", "80 to 160")
+    assert usual_values(ROWS, floor, 0) == ("120", "mostly 80 to 160")
     assert usual_values(ROWS, facing, 1) == ("south", "")
     assert usual_values(ROWS, built, 3) == ("2024-01-31", "")
     bare = InputPreparation(name="f", reads="columns", axes=("C",), sizes=(1,), columns=(floor,))
@@ -156,6 +156,18 @@ def test_usual_values_follow_from_the_normalisation() -> None:
     ranged = Normalization(method="rescale-zero-one", shift=(2.0,), scale=(0.5,))
     given = InputPreparation(name="f", axes=("C",), sizes=(1,), columns=(floor,), normalization=ranged)
     assert usual_values(given, floor, 0) == ("3", "2 to 4")
+
+
+def test_ranges_are_those_of_the_data_and_counts_are_whole() -> None:
+    """The normalisation of a column with 1 to 7 rooms would say 0.131 to 8.19."""
+    rooms = ColumnPreparation(name="rooms", span=(1.0, 3.5, 7.0), numbers="whole")
+    price = ColumnPreparation(name="price", span=(30_693.0, 250_000.5, 1_347_330.0))
+    scaled = Normalization(method="zscore", shift=(4.16, 2.5e5), scale=(0.496, 1e-5))
+    given = InputPreparation(
+        name="f", reads="columns", axes=("C",), sizes=(2,), columns=(rooms, price), normalization=scaled
+    )
+    assert usual_values(given, rooms, 0) == ("4", "1 to 7")
+    assert usual_values(given, price, 1) == ("250000", "30,693 to 1,347,330")
 
 
 def test_several_files_are_a_table_with_pictures_errors_and_export(
@@ -233,6 +245,25 @@ def test_pixels_and_forecasts_have_pictures_of_their_own(
         next(action for action in page.panel.export_button.menu().actions() if kind.upper() in action.text()).trigger()
     assert QImage(str(tmp_path / "a.png")).width() == 2 * page.panel.view.width()
     assert b"<svg" in (tmp_path / "a.svg").read_bytes()
+
+
+def test_each_series_has_a_forecast_that_names_it(page: PredictPage, server: FakeServer) -> None:
+    load(page, server, TEXTS, NUMBER)
+    ahead = {"name": "load", "value": [4.0, 5.0]}
+    series = {"names": ["load"], "values": [[1.0, 2.0, 3.0]]}
+    north = {"sample": "a.csv:4", "group": "north", "outputs": [ahead], "series": series}
+    south = {"sample": "a.csv:7", "group": "south", "outputs": [ahead], "series": series}
+    short = {"sample": "a.csv:9", "group": "west", "error": 'a.csv: the series "west" has 1 row.'}
+    page.panel.show_answers({"predictions": [north, south, short], "count": 3, "failed": 1})
+    model = page.panel.table.model()
+    assert isinstance(model, AnswersModel)
+    assert [model.text(answer, 0) for answer in model.answers] == ["north", "south", "west"]
+    assert page.panel.note.text() == "3 series, 1 not used"
+    assert page.findChildren(ForecastPlot)[-1].heading.startswith("load of north, next 2 steps")
+    page.panel.table.selectRow(1)
+    assert page.findChildren(ForecastPlot)[-1].heading.startswith("load of south, next 2 steps")
+    page.panel.copy()
+    assert "a.csv:7, south" in QGuiApplication.clipboard().text()
 
 
 def test_an_onnx_file_takes_the_place_of_the_run(page: PredictPage, server: FakeServer) -> None:

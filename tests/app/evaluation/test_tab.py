@@ -37,7 +37,14 @@ def with_run(tab: TestTab, monkeypatch: pytest.MonkeyPatch) -> TestTab:
 def summary(path: Path, number: int, ended: dict[str, Any] | None) -> RunSummary:
     state = "finished" if ended is not None else "running"
     return RunSummary(
-        path=path, name="pets", state=state, created=float(number), run_number=number, result=ended, so_far={}, options={}
+        path=path,
+        name="pets",
+        state=state,
+        created=float(number),
+        run_number=number,
+        result=ended,
+        so_far={},
+        options={},
     )
 
 
@@ -60,9 +67,7 @@ def test_why_the_runs_cannot_be_read_stands_in_their_place(with_run: TestTab, ta
     assert (tab.message.text(), tab.message.property("role")) == (GONE, "error")
 
 
-def test_a_first_run_that_is_under_way_is_not_said_to_be_missing(
-    tab: TestTab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_first_run_that_is_under_way_is_not_said_to_be_missing(tab: TestTab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tab.history, "is_of_project", lambda run: True)
     tab.history.runs[Path("/runs/1")] = summary(Path("/runs/1"), 1, None)
     tab.history.is_read = True

@@ -261,3 +261,13 @@ def test_validation_data_of_its_own_is_encoded_as_the_training_rows_are(tmp_path
     (tmp_path / "v.csv").write_text("d,c,n,y\n2 Jan 2024,z,,0.5\n3 Jan 2024,b,7,1.5\n")
     with pytest.raises(UserError, match=r"Column 'd' holds \"2 Jan 2024\"; expected a date such as 31\.01\.2024"):
         load(options, tmp_path)
+
+
+def test_a_column_knows_its_range_and_whether_it_counts(tmp_path: Path) -> None:
+    lines = [f"{1 + row % 7},{row / 8},{row}" for row in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["rooms,area,y", *lines]))
+    data = load(OPTIONS, tmp_path)
+    training = data.numbers["training"]
+    rooms, area = data.facts.inputs[0].prepared
+    assert (rooms.span, rooms.numbers) == ((1.0, float(np.median(1 + training % 7)), 7.0), "whole")
+    assert (area.span[0], area.span[2], area.numbers) == (training.min() / 8, training.max() / 8, "any")

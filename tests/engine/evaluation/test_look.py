@@ -1,12 +1,14 @@
 """What a window gets beside predictions, forecasts from a table of time steps, and files of which one is bad."""
 
-from dataclasses import dataclass
+import io
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from engine.cli.predict import CsvAnswers, _Lines
 from engine.core.errors import UserError
 from engine.data.sources.source import Array, Arrays
 from engine.evaluation.look import SampleLook
@@ -73,10 +75,40 @@ def test_the_newest_rows_of_a_table_are_forecast_from(forecaster: Known, tmp_pat
     assert answer["truth"] == [6.0, 9.0]
 
 
+def test_each_series_of_a_table_has_a_forecast_of_its_own(forecaster: Known, tmp_path: Path) -> None:
+    forecaster.record = replace(forecaster.record, group_column="site")
+    rows = [f"{site},{10 * step + site},{step if step < 4 else ''}" for step in range(6) for site in (2, 1)]
+    table = tmp_path / "load.csv"
+    table.write_text("\n".join(["site,heat,load", *rows, "3,1,1"]))
+    look = SampleLook(forecaster.record, tmp_path / "look", 5)
+    second, first, short = predict(forecaster, [table], look=look)
+    assert [one["group"] for one in (second, first, short)] == ["2", "1", "3"]
+    assert (second["sample"], first["sample"]) == (f"{table}:10", f"{table}:11")
+    assert second["series"]["values"] == [[1, 2, 3], [12, 22, 32]]
+    assert first["series"]["values"] == [[1, 2, 3], [11, 21, 31]]
+    assert short["error"].endswith(
+        'load.csv: the series "3" has 1 row. Expected at least 5 time steps, of which the last 2 are to be predicted.'
+    )
+    table.write_text("\n".join(row.partition(",")[2] for row in ("site,heat,load", *rows[::2])))
+    (alone,) = predict(forecaster, [table])
+    assert "group" not in alone, "a table without the column is one series"
+
+
+def test_series_are_named_in_what_the_command_prints(forecaster: Known, tmp_path: Path) -> None:
+    record = replace(forecaster.record, group_column="site")
+    answer = {"sample": "load.csv:10", "group": "north", "outputs": [{"name": "load", "value": [7.0, 8.0]}]}
+    lines, table = io.StringIO(), io.StringIO()
+    _Lines(lines).write(answer)
+    CsvAnswers(table, record).write(answer)
+    assert lines.getvalue() == "load.csv:10 (north): 7 8\n"
+    assert table.getvalue().splitlines()[0].startswith("sample,series,")
+    assert table.getvalue().splitlines()[1].startswith("load.csv:10,north,")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("heat,load\n1,2\n", "has 1 rows. Expected at least 5 time steps, of which the last 2 are to be predicted"),
+        ("heat,load\n1,2\n", "has 1 row. Expected at least 5 time steps, of which the last 2 are to be predicted"),
         ("heat,lod\n" + "1,2\n" * 6, 'has no column "load". Did you mean'),
         ("heat,load\n" + "1,\n" * 6, "expected a finite number, there is no value"),
     ],
