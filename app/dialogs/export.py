@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
@@ -39,10 +39,12 @@ from app.dialogs.export_parts import (
     training_files,
 )
 from app.engine_command import EngineCommand
+from app.dialogs.export_weights import WeightsChoice
 from app.messages import breakable
 from app.shell import Shell
 from designer import theme
 from engine.core.errors import UserError
+from engine.core.files import refuse_destination
 from engine.project import user_code
 from engine.project.dataset_info import DatasetInfo
 from engine.project.export_report import measured_where
@@ -51,23 +53,26 @@ from engine.project.input_format import input_formats
 from engine.project.preparing import preparation_of
 from engine.project.project import Project
 from engine.project.transfer import layer_path
+from engine.runs.events import Best, Checkpointed
 from engine.runs.folder import RunFolder, frozen_code
+from engine.runs.summary import title_of
 from engine.user_code.expression import companion
+
+if TYPE_CHECKING:
+    from app.training import Training
 
 FORMATS = (
     ("onnx", ".onnx", "ONNX", "For ONNX Runtime and other runtimes; compared with torch before it is written"),
     ("pytorch", ".py", "PyTorch", "One readable file that runs without Netwright, and its weights beside it"),
-    ("pt2", ".pt2", "Program", "A torch.export program (.pt2) with its weights, any batch size; loaded and compared"),
+    (
+        "pt2",
+        ".pt2",
+        "torch.export",
+        "A program (.pt2) with its weights, any batch size; loaded and compared",
+    ),
 )
 COMPARED_WITH = {"onnx": "ONNX Runtime", "pt2": "The program, loaded in another process,"}
 LONGEST_TITLE = 60
-WEIGHTS = {
-    "best": ("Best", "The best validation result of {run}"),
-    "last": ("Last", "The last iteration of {run}"),
-    "": ("Trained", "As trained in {run}"),
-}
-RESULT, FRESH, OTHER = 0, 1, 2
-"""Ids of the buttons that choose weights: those that a run names as its result, initial ones, and the run's others."""
 TITLE_BAR = 40
 """Height that is left for the title bar, in pixels: what the desktop adds is known only after a while."""
 
@@ -75,7 +80,7 @@ TITLE_BAR = 40
 class ExportDialog(QDialog):
     """Chooses format, weights and file, runs the export, and reports what the file takes and how close it is.
 
-    `info` describes the data of `project`. Without `has_fresh` only the weights of the run are offered.
+    `info` describes the data of `project`. Without `has_untrained` only the weights of the run are offered.
     """
 
     layer_chosen = Signal(str)
@@ -90,13 +95,14 @@ class ExportDialog(QDialog):
         parent: QWidget | None = None,
         *,
         info: DatasetInfo | None = None,
-        has_fresh: bool = True,
+        has_untrained: bool = True,
     ) -> None:
         super().__init__(parent)
-        self._project, self._base, self._run, self._info = project, base, run, info
+        self._project, self._base, self._info = project, base, info
         self._command: EngineCommand | None = None
         self.hosts: Mapping[str, int] = {}
         """Hosts that the data of the project may be fetched from."""
+        self._training: Training | None = None
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         self._browsed = self._code = ""
         self._fitted = 0
@@ -108,7 +114,7 @@ class ExportDialog(QDialog):
         column.addWidget(section_label("FORMAT"))
         self.formats = QButtonGroup(self)
         for index, (format, _, label, help_text) in enumerate(FORMATS):
-            column.addLayout(choice_row(self.formats, index, label, help_text))
+            column.addLayout(choice_row(self.formats, index, label, help_text)[0])
             if format == "pytorch":
                 column.addWidget(self._training_row())
         self.options = options_form(self)
@@ -116,8 +122,8 @@ class ExportDialog(QDialog):
         self.options.folding_changed.connect(self._follow_content)
         column.addWidget(self.options)
         column.addWidget(section_label("WEIGHTS"))
-        self.sources = QButtonGroup(self)
-        self._add_sources(column, has_fresh)
+        self.weights = WeightsChoice(RunFolder(run) if run is not None else None, has_untrained=has_untrained)
+        column.addWidget(self.weights)
         column.addWidget(section_label("FILE"))
         column.addLayout(self._file_row(target))
         column.addWidget(section_label("INPUT"))
@@ -140,34 +146,24 @@ class ExportDialog(QDialog):
         outer.addWidget(self.area, 1)
         outer.addLayout(self._buttons())
         self.formats.idClicked.connect(self._follow_format)
-        self.sources.idClicked.connect(self._show_inputs)
+        self.weights.changed.connect(self._show_inputs)
         self.formats.button(0).setChecked(True)
-        self.sources.button(RESULT if run else FRESH).setChecked(True)
         self._show_inputs()
 
-    def _add_sources(self, column: QVBoxLayout, has_fresh: bool) -> None:
-        """Offer the weights of the run that are there, its result first, and initial ones."""
-        self._kept = {}
-        if self._run is None:
-            text = "There is no finished run in the Train tab"
-            column.addLayout(choice_row(self.sources, RESULT, "Trained", text, enabled=False))
-        else:
-            folder, name = RunFolder(self._run), breakable(self._run.name)
-            result = None
-            with contextlib.suppress(UserError):  # a damaged run.json: the export says so
-                result = folder.kept()
-            kept = result.name if result is not None else ""
-            self._kept[RESULT] = kept
-            label, text = WEIGHTS[kept]
-            column.addLayout(choice_row(self.sources, RESULT, label, text.format(run=name)))
-            other = {"best": "last", "last": "best"}.get(kept, "")
-            if other and (self._run / other).is_dir():
-                self._kept[OTHER] = other
-                label, text = WEIGHTS[other]
-                column.addLayout(choice_row(self.sources, OTHER, label, text.format(run=name)))
-        if has_fresh:
-            text = "The network on the canvas with initial weights"
-            column.addLayout(choice_row(self.sources, FRESH, "Fresh", text))
+    def follow(self, training: "Training") -> None:
+        """Offer the weights of the run that is shown, also when it saves some or another begins behind the dialog."""
+        self._training = training
+        for signal in (training.run_shown, training.state_changed):
+            signal.connect(self._follow_run)
+        training.received.connect(self._follow_event)
+
+    def _follow_run(self) -> None:
+        if self._training is not None:
+            self.weights.show_run(self._training.run_folder)
+
+    def _follow_event(self, event: object) -> None:
+        if isinstance(event, Best | Checkpointed):
+            self._follow_run()
 
     def _training_row(self) -> QWidget:
         """Return the option of the PyTorch format: a training script beside it."""
@@ -195,12 +191,13 @@ class ExportDialog(QDialog):
 
     def _exported(self) -> Project:
         """Return the project of the run, or the one on the canvas. Raises `UserError`."""
-        if self.sources.checkedId() == FRESH or self._run is None:
-            return self._project
-        return load(RunFolder(self._run).project).project
+        run = self.weights.run
+        return self._project if run is None else load(run.project).project
 
-    def _show_inputs(self, _: object = None) -> None:
+    def _show_inputs(self) -> None:
         """Say what the inputs take, as far as it is known before the export."""
+        if self._command is not None:  # its answer says so
+            return
         try:
             project = self._exported()
         except UserError:
@@ -255,10 +252,12 @@ class ExportDialog(QDialog):
         if not target:
             self._say("Choose the file to write.", "error")
             return
+        target = str(Path(target).expanduser())
         if not self.options.is_valid:
             self._say(self.options.reason, "error")
             return
         try:
+            refuse_destination(Path(target))
             source = self._source()
         except UserError as error:
             self._say(str(error), "error")
@@ -274,8 +273,8 @@ class ExportDialog(QDialog):
             arguments.append("--with-training")
         if format == "onnx":
             arguments += option_arguments(self.options)
-        if weights := self._kept.get(self.sources.checkedId()):
-            arguments += ["--weights", weights]
+        if self.weights.kept:
+            arguments += ["--weights", self.weights.kept]
         if self._copy is not None:
             arguments += ["--base", str(self._base)]
         self.report.clear_report()
@@ -307,12 +306,12 @@ class ExportDialog(QDialog):
         script, and code of the project that differs."""
         if FORMATS[self.formats.checkedId()][0] != "pytorch":
             return []
-        is_trained = self.sources.checkedId() != FRESH
-        found = [target.with_suffix(".safetensors")] if is_trained else []
+        run = self.weights.run
+        found = [target.with_suffix(".safetensors")] if run is not None else []
         if self.with_training.isChecked():
             found += training_files(target)
         with contextlib.suppress(UserError, OSError):  # the export says so
-            copies = frozen_code(RunFolder(self._run)) if is_trained and self._run is not None else {}
+            copies = frozen_code(run) if run is not None else {}
             for file in user_code.code_files(self._exported().network):
                 copy, own = target.with_name(f"{companion(file)}.py"), copies.get(file, self._base / file)
                 if copy.is_file() and copy.read_bytes() != own.read_bytes():
@@ -320,8 +319,8 @@ class ExportDialog(QDialog):
         return [path for path in found if path.is_file()]
 
     def _source(self) -> Path:
-        if self.sources.checkedId() != FRESH and self._run is not None:
-            return self._run
+        if self.weights.run is not None:
+            return self.weights.run.path
         # The project as it is on the canvas, saved or not: beside the original, so that relative data is found.
         data = self._project.data
         if data.path and "://" not in data.path:
@@ -431,15 +430,16 @@ def _target(folder: Path, stem: str) -> Path:
     return (folder if os.access(folder, os.W_OK) else Path.home()) / f"{stem}.onnx"
 
 
-def export_network(shell: Shell, run: RunFolder | None, info: DatasetInfo | None) -> None:
-    """Ask for the format and the file, export, and report how it went. `run` is the one that is shown, `info` describes
-    the data of the open project."""
-    documents = shell.documents
-    trained = run.path if run is not None and run.kept() is not None else None
+def export_network(shell: Shell, training: "Training", info: DatasetInfo | None) -> None:
+    """Ask for the format and the file, export, and report how it went. The run is the one that `training` shows, also
+    when it ends or another begins behind the dialog; `info` describes the data of the open project."""
+    documents, run = shell.documents, training.run_folder
     target = _target(documents.folder, Path(documents.title).stem)
-    dialog = ExportDialog(shell.editor.project, documents.base, trained, target, shell.dialog_parent, info=info)
+    path = run.path if run is not None else None
+    dialog = ExportDialog(shell.editor.project, documents.base, path, target, shell.dialog_parent, info=info)
     dialog.hosts = documents.hosts
     dialog.layer_chosen.connect(lambda path: select_layer(shell, path))
+    dialog.follow(training)
     dialog.exec()
     dialog.deleteLater()
 
@@ -458,9 +458,9 @@ def select_layer(shell: Shell, path: str) -> None:
 def export_run(shell: Shell, run: RunFolder) -> None:
     """Export the weights of any run. Raises `UserError` for one without weights, or whose files cannot be read."""
     if run.kept() is None:
-        raise UserError(f"The run {run.path.name} has no trained weights yet.")
+        raise UserError(f"{title_of(run)} has no trained weights yet.")
     project, record = load(run.project).project, run.read_info()
     target = _target(shell.documents.folder, record.name or run.path.name)
-    dialog = ExportDialog(project, run.path, run.path, target, shell.dialog_parent, has_fresh=False)
+    dialog = ExportDialog(project, run.path, run.path, target, shell.dialog_parent, has_untrained=False)
     dialog.exec()
     dialog.deleteLater()

@@ -56,19 +56,18 @@ def agreement(answer: Mapping[str, Any], who: str) -> str:
     return f"{who} agrees: largest difference {answer['largest_difference']:.2g} {over}."
 
 
-def choice_row(group: QButtonGroup, index: int, label: str, help_text: str, *, enabled: bool = True) -> QHBoxLayout:
-    """Return a row with a button of the group, and what it means."""
+def choice_row(group: QButtonGroup, index: int, label: str = "", text: str = "") -> tuple[QHBoxLayout, QLabel]:
+    """Return a row with a button of the group, and the label that says what it means."""
     row = QHBoxLayout()
     button = QRadioButton(label)
     button.setMinimumWidth(96)
-    button.setEnabled(enabled)
-    help_label = QLabel(help_text)
+    help_label = QLabel(text)
     help_label.setWordWrap(True)
     theme.mark(help_label, "role", "help")
     group.addButton(button, index)
     row.addWidget(button)
     row.addWidget(help_label, 1)
-    return row
+    return row, help_label
 
 
 def section_label(text: str) -> QLabel:

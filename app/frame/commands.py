@@ -115,7 +115,7 @@ class DialogCommands:
 
         if self._user_code.ask():
             self._training.catch_up()  # the last run of a project that was just opened: nobody has looked at it yet
-            export_network(self._shell, self._training.run_folder, self._dataset.info)
+            export_network(self._shell, self._training, self._dataset.info)
 
     def export_report(self) -> None:
         """Write the report of the run that is shown."""

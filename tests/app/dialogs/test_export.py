@@ -1,5 +1,6 @@
 """The export dialog runs the command that a terminal runs, and says how it went."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog
 
 from app.dialogs.export import ExportDialog, select_layer
+from app.dialogs.export_weights import NOT_YET, OTHER, RESULT, UNTRAINED
 from app.window import MainWindow
 from engine.layers.user_code import Custom
 from engine.network import edits
@@ -18,6 +20,9 @@ from engine.project.data import DataOptions
 from engine.project.export_options import CHECK, CONTENT, NUMBERS, SHAPES
 from engine.project.file import save
 from engine.project.project import Project
+from engine.runs.events import Best
+from engine.runs.folder import RunFolder, update_info
+from engine.runs.notes import write_notes
 from engine.user_code import trust
 from tests.builders import chain, classifier, layer
 from tests.engine.exchange.test_export import run_of
@@ -26,8 +31,8 @@ PATIENCE_MS = 120_000
 NET = chain(layer("image_input", size=8), layer("fully_connected", outputs=10), layer("softmax"))
 
 
-def make(qtbot, project: Project, target: Path, run: Path | None = None, *, has_fresh: bool = True) -> ExportDialog:
-    dialog = ExportDialog(project, target.parent, run, target, has_fresh=has_fresh)
+def make(qtbot, project: Project, target: Path, run: Path | None = None, *, has_untrained: bool = True) -> ExportDialog:
+    dialog = ExportDialog(project, target.parent, run, target, has_untrained=has_untrained)
     dialog.show()
     qtbot.addWidget(dialog, before_close_func=lambda _: dialog.done(0))
     return dialog
@@ -42,7 +47,7 @@ def export(qtbot, dialog: ExportDialog) -> str:
 def test_a_fresh_network_leaves_as_onnx_and_as_pytorch(qtbot, tmp_path: Path) -> None:
     """With options, the table of what they cost, and code that feeds the file."""
     dialog = make(qtbot, Project(NET, data=DataOptions(source="digits")), tmp_path / "net.onnx")
-    assert not dialog.sources.button(0).isEnabled()
+    assert not dialog.weights.group.button(0).isEnabled()
     text = "image_1: pixels 0 to 16, float32, N × 1 × 8 × 8 (batch, channel, height, width)"
     assert text in dialog.takes.text()
     assert not dialog.copy_button.isVisible()
@@ -149,12 +154,12 @@ def test_files_that_would_be_replaced_are_asked_about(qtbot, tmp_path: Path, mon
 
 def test_best_and_last_weights_of_a_run_can_be_chosen(qtbot, tmp_path: Path) -> None:
     run = run_of(project_of_digits(tmp_path), tmp_path / "run")
-    dialog = make(qtbot, Project(NET), tmp_path / "net.py", run.path, has_fresh=False)
-    assert [dialog.sources.id(button) for button in dialog.sources.buttons()] == [0, 2]
-    assert [button.text() for button in dialog.sources.buttons()] == ["Best", "Last"]
-    assert dialog.sources.button(0).isChecked()
+    dialog = make(qtbot, Project(NET), tmp_path / "net.py", run.path, has_untrained=False)
+    shown = [button for button in dialog.weights.group.buttons() if button.isVisible()]
+    assert [button.text() for button in shown] == ["Best", "Last"]
+    assert shown[0].isChecked()
     assert "pixels 0 to 16" in dialog.takes.text()
-    dialog.sources.button(2).click()
+    dialog.weights.group.button(2).click()
     assert dialog.training_row.isHidden()
     dialog.formats.button(1).click()
     assert not dialog.training_row.isHidden()
@@ -163,6 +168,52 @@ def test_best_and_last_weights_of_a_run_can_be_chosen(qtbot, tmp_path: Path) -> 
     assert "last iteration" in said
     assert "The training script is train_net.py" in said
     assert (tmp_path / "train_net.py").is_file()
+
+
+def test_the_weights_follow_a_run_that_ends_behind_the_dialog(
+    qtbot, window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The dialog was opened while the run trained; a choice that was made by hand stays."""
+    run = run_of(project_of_digits(tmp_path), tmp_path / "run")
+    shown: list[RunFolder] = [RunFolder(tmp_path / "new")]
+    shown[0].path.mkdir()
+    update_info(shown[0], state="running", name="net", number=7)
+    monkeypatch.setattr(type(window.training), "run_folder", property(lambda self: shown[0]))
+    dialog = make(qtbot, Project(NET), tmp_path / "net.py", shown[0].path)
+    dialog.follow(window.training)
+    result, other, untrained = (dialog.weights.group.button(id) for id in (RESULT, OTHER, UNTRAINED))
+    assert (result.isEnabled(), other.isVisible(), untrained.isChecked()) == (False, False, True)
+    assert dialog.weights.text(RESULT) == NOT_YET.format(run="Run 7 · sgdm, 0.01")
+    shutil.copytree(run.best, shown[0].best)
+    window.training.received.emit(Best(iteration=3, objective="loss", value=0.5))
+    assert (result.isEnabled(), other.isVisible(), result.isChecked()) == (True, False, True)
+    assert dialog.weights.kept == "best"
+    shutil.copytree(run.last, shown[0].last)
+    window.training.state_changed.emit()
+    assert other.isVisible()
+    other.click()
+    window.training.state_changed.emit()
+    assert dialog.weights.kept == "last"
+    shown[0] = run
+    window.training.run_shown.emit()
+    assert dialog.weights.run == run
+    dialog.reject()
+
+
+def test_a_run_is_called_by_its_name(qtbot, tmp_path: Path) -> None:
+    run = run_of(project_of_digits(tmp_path), tmp_path / "2026-11-23_12-00-00_net")
+    write_notes(run, run_name="wider, two blocks")
+    dialog = make(qtbot, Project(NET), tmp_path / "net.py", run.path)
+    assert dialog.weights.text(RESULT) == "The best validation result of wider, two blocks"
+
+
+def test_a_folder_that_is_not_there_is_told_before_the_export(qtbot, tmp_path: Path) -> None:
+    dialog = make(qtbot, Project(NET), tmp_path / "nowhere" / "net.onnx")
+    dialog.export_button.click()
+    assert dialog._command is None
+    assert dialog.outcome.text().replace("\u200b", "") == (
+        f"The folder {tmp_path / 'nowhere'} does not exist. Make it first, or name another one."
+    )
 
 
 def project_of_digits(folder: Path) -> Path:

@@ -1,0 +1,123 @@
+"""The part of the export dialog that chooses weights: those of a run as they are now, or initial ones."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QButtonGroup, QLabel, QRadioButton, QVBoxLayout, QWidget
+
+from app.dialogs.export_parts import choice_row
+from app.messages import breakable
+from engine.core.errors import UserError
+from engine.runs.folder import RunFolder
+from engine.runs.summary import title_of
+
+RESULT, UNTRAINED, OTHER = 0, 1, 2
+"""Ids of the buttons: the weights that a run names as its result, initial ones, and the run's others."""
+WEIGHTS = {
+    "best": ("Best", "The best validation result of {run}"),
+    "last": ("Last", "The last iteration of {run}"),
+    "": ("Trained", "As trained in {run}"),
+}
+NO_RUN = "No run of this project has trained weights yet"
+NOT_YET = "{run} has no weights yet: they can be exported once it has saved some"
+
+
+class WeightsChoice(QWidget):
+    """Offers the weights of a run that are there, its result first, and initial ones. `changed` is emitted when others
+    are chosen, or the run has others."""
+
+    changed = Signal()
+
+    def __init__(self, run: RunFolder | None, *, has_untrained: bool) -> None:
+        super().__init__()
+        self.group = QButtonGroup(self)
+        self._run: RunFolder | None = None
+        self._weights = {RESULT: "", OTHER: ""}
+        self._was_chosen = False
+        self._rows: dict[int, tuple[QRadioButton, QLabel]] = {}
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        for id in (RESULT, OTHER, UNTRAINED):
+            column.addWidget(self._row(id))
+        self._rows[UNTRAINED][1].setText("The network on the canvas with initial weights")
+        self._rows[UNTRAINED][0].setText("Untrained")
+        self._show(UNTRAINED, is_shown=has_untrained)
+        self.group.idClicked.connect(self._on_clicked)
+        self.show_run(run)
+
+    def _row(self, id: int) -> QWidget:
+        row = QWidget()
+        layout, help = choice_row(self.group, id)
+        layout.setContentsMargins(0, 0, 0, 0)
+        row.setLayout(layout)
+        button = self.group.button(id)
+        assert isinstance(button, QRadioButton)
+        self._rows[id] = button, help
+        return row
+
+    def _show(self, id: int, *, is_shown: bool) -> None:
+        row = self._rows[id][0].parentWidget()
+        assert row is not None
+        row.setVisible(is_shown)
+
+    def _say(self, id: int, label: str, text: str) -> None:
+        button, help = self._rows[id]
+        button.setText(label)
+        help.setText(text)
+
+    # ---- the run ----
+
+    def show_run(self, run: RunFolder | None) -> None:
+        """Offer the weights of a run as they are now. What was chosen by hand stays while it is there."""
+        kept = _kept(run) if run is not None else None
+        other = {"best": "last", "last": "best"}.get(kept or "", "")
+        if run is None or not (run.path / other).is_dir():
+            other = ""
+        self._run = run if kept is not None else None
+        self._weights = {RESULT: kept or "", OTHER: other}
+        name = breakable(title_of(run)) if run is not None else ""
+        for id, weights in self._weights.items():
+            label, text = WEIGHTS[weights]
+            self._say(id, label, text.format(run=name))
+        if kept is None:
+            self._say(RESULT, "Trained", NOT_YET.format(run=name) if run is not None else NO_RUN)
+        self._rows[RESULT][0].setEnabled(kept is not None)
+        self._show(OTHER, is_shown=bool(other))
+        self._choose(has_result=kept is not None, has_other=bool(other))
+        self.changed.emit()
+
+    def _choose(self, *, has_result: bool, has_other: bool) -> None:
+        """Choose what can be chosen: the result of the run, unless something else was clicked."""
+        chosen = self.group.checkedId()
+        is_there = {RESULT: has_result, OTHER: has_other, UNTRAINED: True}
+        if not self._was_chosen or not is_there.get(chosen, False):
+            self._rows[RESULT if has_result else UNTRAINED][0].setChecked(True)
+
+    def _on_clicked(self) -> None:
+        self._was_chosen = True
+        self.changed.emit()
+
+    # ---- what is chosen ----
+
+    @property
+    def run(self) -> RunFolder | None:
+        """The run whose weights are chosen; None for initial ones."""
+        return self._run if self.group.checkedId() != UNTRAINED else None
+
+    def text(self, id: int) -> str:
+        """Return what is said of a choice."""
+        return self._rows[id][1].text().replace("\u200b", "")
+
+    @property
+    def kept(self) -> str:
+        """`best` or `last`, where the run has a choice; else empty."""
+        return self._weights.get(self.group.checkedId(), "")
+
+
+def _kept(run: RunFolder) -> str | None:
+    """Return the name of the weights that are the result of a run, None where there are none yet; empty where its files
+    are damaged, which the export says."""
+    try:
+        folder = run.kept()
+    except UserError:
+        return ""
+    return folder.name if folder is not None else None
