@@ -53,7 +53,10 @@ class Training(QObject):
         self._monitor: Monitor | None = None
         self._follower: RunFollower | None = None
         self._lifecycle = Lifecycle()
-        self._run_name = ""
+        self._recorded: Outcome | None = None
+        """How the run that is shown had ended before it was shown."""
+        self._prepared = ""
+        """Title of the project whose run is prepared."""
         self.queue_follower = QueueFollower(shell, self, self)
 
     # ---- what is under way ----
@@ -69,6 +72,14 @@ class Training(QObject):
         return self.phase.is_running
 
     @property
+    def can_resume(self) -> bool:
+        """Whether the run that is shown waits, or has ended and can go on from a checkpoint."""
+        outcome = self._follower.outcome or self._recorded if self._follower is not None else None
+        if self.phase is Phase.PAUSED:
+            return True
+        return self.phase.can_resume and outcome is not None and outcome.has_checkpoint
+
+    @property
     def has_room_for_next(self) -> bool:
         """Whether the next run of the queue may be shown: the one before it was seen to end, or none was looked at."""
         return self.phase.has_room_for_next and self._monitor is not None
@@ -77,6 +88,26 @@ class Training(QObject):
     def run_folder(self) -> "RunFolder | None":
         """The run that is shown."""
         return self._follower.folder if self._follower else None
+
+    @property
+    def run_name(self) -> str:
+        """The run that is under way or shown, for a person: its title as it is now."""
+        from engine.runs.summary import title_of
+
+        folder = self.run_folder
+        return title_of(folder) if folder is not None and not self._prepared else self._prepared
+
+    @property
+    def short_name(self) -> str:
+        """The run that is under way in a few words, with its project: `run 5 (digits)`."""
+        folder = self.run_folder
+        if folder is None or self._prepared:
+            return f"the run of {self._prepared.removesuffix(SUFFIX)}" if self._prepared else ""
+        with contextlib.suppress(UserError):
+            info = folder.read_info()
+            if info.number:
+                return f"run {info.number} ({info.name})"
+        return self.run_name
 
     def _take(self, *steps: Step) -> None:
         for step in steps:
@@ -122,9 +153,9 @@ class Training(QObject):
     def show_project(self) -> None:
         """Another project was opened: its last run is shown once the Train tab is seen. A run under way stays there."""
         if self._is_under_way:
-            self._shell.hint(f"The run of {self._run_name} continues: the Train tab shows it.")
+            self._shell.hint(f"{self.run_name} continues: the Train tab shows it.")
             if self._monitor is not None:
-                self._monitor.facts.add_line("", f"This run of {self._run_name} continues, another project is open.")
+                self._monitor.facts.add_line("", f"{self.run_name} continues, another project is open.")
             return
         self._drop_follower()
         self._lifecycle.take(Step.PROJECT_OPENED)
@@ -207,7 +238,7 @@ class Training(QObject):
             self._lifecycle.take(Step.ENDED)
         self._lifecycle.take(Step.REQUESTED)
         self._shell.show_tab("train")
-        self._run_name = title
+        self._prepared = title
         self.monitor.show_starting(title)
         self.state_changed.emit()
         self._shell.server.request("train", request, self._on_started, self._on_refused)
@@ -222,6 +253,7 @@ class Training(QObject):
             self.stop(after_epoch=requested is Phase.STOP_AFTER_EPOCH_WHEN_READY)
 
     def _on_refused(self, message: str) -> None:
+        self._prepared = ""
         self.monitor.show_refused(message)
         self._take(Step.REFUSED)
         self.queue_follower.add_pending()
@@ -231,7 +263,6 @@ class Training(QObject):
     def follow(self, folder: "RunFolder") -> None:
         """Show a run, from its first event on, and follow it if it is alive."""
         from app.runs.run_follower import RunFollower
-        from engine.runs.summary import title_of
 
         monitor, follower = self.monitor, RunFollower(folder, self)
         try:
@@ -241,9 +272,9 @@ class Training(QObject):
             self._shell.show_error("The run cannot be shown", str(error))
             return
         self._drop_follower()
-        self._follower = follower
+        self._follower, self._recorded = follower, outcome
         self._lifecycle.take(Step.LIVE_RUN_SHOWN if outcome is None else Step.ENDED_RUN_SHOWN)
-        self._run_name = title_of(folder)
+        self._prepared = ""
         monitor.show_run(folder)
         if outcome is not None:
             monitor.show_replay(outcome)
@@ -301,8 +332,9 @@ class Training(QObject):
     def _on_ended(self, outcome: "Outcome") -> None:
         self.monitor.show_outcome(outcome)
         if self._lifecycle.shown is not Phase.REPLAYING:
-            self._shell.hint(outcome.sentence())
-            self._notifier.notify(self._run_name, outcome.sentence(), is_bad=outcome.state in ("failed", "lost"))
+            if not self.monitor.isVisible():  # there it stands beside the curves
+                self._shell.hint(outcome.sentence())
+            self._notifier.notify(self.run_name, outcome.sentence(), is_bad=outcome.state in ("failed", "lost"))
         self._take(Step.ENDED)
         self.queue_follower.find_alive()
         QTimer.singleShot(0, self, self.queue_follower.follow_next)
@@ -356,7 +388,7 @@ class Training(QObject):
         """Let a paused run go on, or resume one that has ended, in its folder."""
         if self.phase is Phase.PAUSED:
             self.request("resume")
-        elif self.phase.can_resume and self._follower is not None:
+        elif self.can_resume and self._follower is not None:
             self.resume_run(self._follower.folder)
 
     def take_offer(self, setting: str) -> None:
@@ -441,7 +473,7 @@ class Training(QObject):
         from app.messages import ask_to_leave_training
 
         waiting = self.queue_follower.num_waiting
-        answer = ask_to_leave_training(self._shell.dialog_parent, self._run_name, waiting)
+        answer = ask_to_leave_training(self._shell.dialog_parent, self.run_name, waiting)
         if answer == "keep":
             self.queue_follower.add_pending()
         elif answer == "stop":

@@ -319,13 +319,14 @@ class MainWindow(QMainWindow):
             can_undo=editor.stack.canUndo(),
             can_redo=editor.stack.canRedo(),
             is_running=training.is_running,
+            run_name=training.short_name if training.is_running else "",
             watches_layers=self.layer_health.is_on,
             shows_stages=self.stages.is_on,
             shows_activations=self.activations.is_on,
             has_message=self.notifier.has_message,
             has_beep=self.notifier.has_beep,
             is_paused=training.phase is Phase.PAUSED,
-            can_resume=training.phase.can_resume,
+            can_resume=training.can_resume,
             has_import_report=self.imports.has_report,
             freezes=bool(editor.project.weights.freeze_up_to),
         )
@@ -374,7 +375,7 @@ class MainWindow(QMainWindow):
         self.training.show_project()
 
     def _on_training_changed(self) -> None:
-        self.bar.set_running(self.training.is_running)
+        self.bar.set_running(self.training.short_name if self.training.is_running else "")
         self.update_actions()
 
     def _on_data_failed(self, message: str) -> None:

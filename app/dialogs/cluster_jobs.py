@@ -30,7 +30,7 @@ from engine.runs.summary import title_of
 COLUMNS = ("Run", "State", "Profile", "Job", "Coordinator", "Submitted")
 POLL_MS = 2000
 STOPPING = "The run is asked to stop."
-LOST = "Its coordinator on this machine is gone. Resume goes on from the last checkpoint."
+LOST = "Its coordinator on this machine is gone. Resume goes on from the last checkpoint, if it has saved one."
 NONE = "No run is on a cluster. Choose the execution environment parallel, and a profile, in the Training Options."
 
 

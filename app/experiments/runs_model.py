@@ -144,7 +144,7 @@ def text_of(run: RunSummary, column: str) -> str:
         case "note":
             return " ".join(run.notes.note.split())
     if column.startswith(OPTION):
-        return shown(run.options, column.removeprefix(OPTION))
+        return run.option_text(column.removeprefix(OPTION))
     return figure_of(column, run.scores.get(column))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from app.experiments.runs_model import figure_of, label_of, letters_of, option_label, state_in_words, text_of
 from engine.project.options.metrics import is_better_low
-from engine.runs.options import in_order, shown
+from engine.runs.options import in_order
 from engine.runs.query import option_names, score_names
 from engine.runs.summary import RunSummary
 
@@ -57,4 +57,4 @@ def _best(name: str, values: Sequence[float | None]) -> frozenset[int]:
 
 def _options(runs: Sequence[RunSummary]) -> Iterator[Row]:
     for path in in_order(option_names(runs)):
-        yield Row(option_label(path), tuple(shown(run.options, path) for run in runs), path)
+        yield Row(option_label(path), tuple(run.option_text(path) for run in runs), path)

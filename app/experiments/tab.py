@@ -44,10 +44,11 @@ SEARCH_HELP = (
     "digits state:failed tag:paper accuracy>0.9\n"
     "validation.loss<0.2 epochs>=5 training.max_epochs=30"
 )
+RESUME = "Resume from the last checkpoint; a complete run gets more epochs"
 ROWS = (
     ("show", "Show curves", "In the Train tab (Return)"),
     ("compare", "Compare", "Plot the curves of several runs together, with their results and options side by side"),
-    ("resume", "Resume", "Resume from the last checkpoint; a complete run gets more epochs"),
+    ("resume", "Resume", RESUME),
     ("rename", "Rename…", "Change the name of the run (F2)"),
     ("project", "Open project", "Open an unsaved copy of the project as it was when this run started"),
     ("options", "Reuse options", "Copy the training options of this run into the open project; can be undone"),
@@ -313,7 +314,9 @@ class ExperimentsTab(QWidget):
             action.setEnabled(bool(runs) if key == "delete" else len(runs) == 1)
         resume = self.row_actions["resume"]
         resume.setText("Resume…" if len(runs) == 1 and runs[0].state == "finished" else "Resume")
-        resume.setEnabled(len(runs) == 1 and runs[0].state in RESUMABLE)
+        resume.setEnabled(len(runs) == 1 and runs[0].state in RESUMABLE and runs[0].has_checkpoint)
+        has_none = len(runs) == 1 and not runs[0].has_checkpoint
+        resume.setToolTip("This run has saved no checkpoint to go on from" if has_none else RESUME)
         self.row_actions["compare"].setEnabled(len(runs) >= 2)
 
     # ---- what can be done ----

@@ -99,6 +99,8 @@ class WindowState:
     can_undo: bool = False
     can_redo: bool = False
     is_running: bool = False
+    run_name: str = ""
+    """The run that is under way, in a few words."""
     watches_layers: bool = False
     shows_stages: bool = False
     shows_activations: bool = False

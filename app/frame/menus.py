@@ -84,6 +84,7 @@ class Menus(QObject):
         for row in ACTIONS:
             if row.is_on is not None:
                 self.actions_by_id[row.id].setChecked(row.is_on(state))
+        self.actions_by_id["run.stop"].setText(markup.without_mnemonic(f"Stop {state.run_name}".strip()))
         self.actions_by_id["edit.undo"].setText(markup.without_mnemonic(f"Undo {undo}".strip()))
         self.actions_by_id["edit.redo"].setText(markup.without_mnemonic(f"Redo {redo}".strip()))
 

@@ -25,11 +25,12 @@ from engine.core.errors import plural
 from engine.core.text import format_number
 
 SEGMENT_PADDING = 14  # with the border
+STOP_WIDTH = 200
 TABS = (("design", "Design"), ("data", "Data"), ("train", "Train"), ("test", "Test"), ("experiments", "Experiments"))
 
 
 class TopBar(QWidget):
-    """One row: frequent actions at the left, the tabs in the middle, training at the right."""
+    """One row: frequent actions and Stop at the left, the tabs in the middle, training at the right."""
 
     tab_chosen = Signal(str)
 
@@ -63,6 +64,10 @@ class TopBar(QWidget):
                 button.setAutoRaise(True)
                 button.setAccessibleName(action.text)
                 row.addWidget(button)
+        self.stop = QPushButton()
+        self.stop.clicked.connect(actions["run.stop"].trigger)
+        row.addSpacing(8)
+        row.addWidget(self.stop)
 
     def _segments(self) -> QWidget:
         frame = QFrame()
@@ -101,22 +106,23 @@ class TopBar(QWidget):
         options.clicked.connect(actions["run.options"].trigger)
         self.train = QPushButton("Train")
         theme.mark(self.train, "primary", True)
-        self._train_action, self._stop_action = actions["run.train"], actions["run.stop"]
-        self.train.clicked.connect(self._train_or_stop)
-        self._is_running = False
-        self.set_running(False)
+        self.train.clicked.connect(actions["run.train"].trigger)
+        self.set_running("")
         for button in (self.environment, options, self.train):
             row.addWidget(button)
 
-    def _train_or_stop(self) -> None:
-        (self._stop_action if self._is_running else self._train_action).trigger()
-
-    def set_running(self, is_running: bool) -> None:
-        """Make the primary button start a run, or stop the one that is running."""
-        self._is_running = is_running
-        self.train.setText("Stop" if is_running else "Train")
-        self.train.setIcon(theme.icon("stop" if is_running else "play", "on_primary"))
-        self.train.setToolTip("Stop the run and keep the trained weights (Shift+F5)" if is_running else "Train (F5)")
+    def set_running(self, name: str) -> None:
+        """Offer to stop the run of this name, which is under way, or to start one if the name is empty. Stop stands
+        apart from Train, where a second click stops nothing, and moves no tab."""
+        self.train.setIcon(theme.icon("play", "on_primary" if not name else "muted"))
+        self.train.setEnabled(not name)
+        self.train.setToolTip(f"{_capital(name)} is in progress. Run > Queue another run" if name else "Train (F5)")
+        text = self.fontMetrics().elidedText(f"Stop {name}", Qt.TextElideMode.ElideMiddle, STOP_WIDTH)
+        self.stop.setText(markup.without_mnemonic(text))
+        self.stop.setAccessibleName(f"Stop {name}")
+        self.stop.setIcon(theme.icon("stop"))
+        self.stop.setToolTip(f"Stop {name} and keep the trained weights (Shift+F5)")
+        self.stop.setVisible(bool(name))
 
     def set_tab(self, key: str) -> None:
         """Show which tab is chosen; the start page is none of them."""
@@ -133,6 +139,10 @@ class TopBar(QWidget):
         self.environment.setText(text)
         if tip:
             self.environment.setToolTip(tip)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 HINT_MS = 6000

@@ -21,6 +21,7 @@ from designer import theme
 REDRAW_MS = 33
 FIGURES = ("validation", "test")
 """The splits whose newest figures a card shows in large type."""
+BEST = "best validation"
 SAMPLE, GAP, LEAST_WORD = 20, 8, 36
 HEAD_MARGINS, LEGEND_AT = 64, 2
 """Pixels of a card's head that hold nothing, and the place of the legend in it."""
@@ -273,11 +274,13 @@ class CurveCard(PlotCard):
             for split in FIGURES
             if len(points[split]) and (points[split].last_step > 0 or not len(training))
         }
+        named = {split: split for split in found}
         if "test" in found and "validation" in found:
             same = points["validation"].nearest(found["test"][0])
-            found["validation"] = same if same and same[0] == found["test"][0] else found["validation"]
+            if same and same[0] == found["test"][0] != found["validation"][0]:
+                found["validation"], named["validation"] = same, BEST
         if found or not len(training):
-            return [(split, *found[split]) for split in found]
+            return [(named[split], *found[split]) for split in found]
         return [(self.data.word, training.last_step, training.value(len(training) - 1))]
 
     def _show_figure(self) -> None:
@@ -291,7 +294,7 @@ class CurveCard(PlotCard):
                 name.setText(word if word != VALUE else "")
                 name.setVisible(bool(name.text()))
                 label.setVisible(bool(text) or number == 0)
-            tip = f"{word} after iteration {step:,.0f}" if word in FIGURES else ""
+            tip = f"{word} after iteration {step:,.0f}" if word in (*FIGURES, BEST) else ""
             for part in (label, name):
                 if part.toolTip() != tip:
                     part.setToolTip(tip)

@@ -97,9 +97,8 @@ def ask_for_more(parent: QWidget, folder: RunFolder) -> list[str] | None:
     if result.get("state") != "finished" or not isinstance(done, int):
         return []
     options = load(folder.project).project.training
-    name, planned, what = "max_epochs", options.max_epochs, "epochs"
-    if options.is_full_batch:
-        name, planned, what = "max_iterations", options.max_iterations, "iterations"
+    name, what = options.planned_option, "iterations" if options.is_full_batch else "epochs"
+    planned = int(folder.read_info().live_changes.get("epochs", options.planned_epochs))
     dialog = QInputDialog(parent)
     dialog.setWindowTitle("Resume the run")
     dialog.setInputMode(QInputDialog.InputMode.IntInput)

@@ -41,7 +41,8 @@ from engine.runs.summary import achieved_text, format_metric, title_of
 MOST_LINES = 8
 SECTION_GAP = 16
 """Pixels above a heading: more than between it and what it heads."""
-PROGRESS = ("Iteration", "Elapsed", "Learn rate", "Throughput", "Computing", "Best", "Validation", "Test", "Baselines")
+BEST, LAST = "Best validation", "Last validation"
+PROGRESS = ("Iteration", "Elapsed", "Learn rate", "Throughput", "Computing", BEST, LAST, "Test", "Baselines")
 HARDWARE = ("Environment", "Workers", "Device", "Memory")
 DATA = ("Samples", "Batch")
 STATES = {
@@ -72,6 +73,9 @@ class FactsPanel(QWidget):
         theme.mark(self, "role", "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._started: Started | None = None
+        self._folder: RunFolder | None = None
+        self._set_rate = ""
+        """The learn rate that was last set while the run trained, in words."""
         self._state = self._silence = ""
         self._has_released = self._is_replay = self._is_preparing = False
         self._offer = self._offered = ""
@@ -97,8 +101,8 @@ class FactsPanel(QWidget):
         self.offer = QPushButton()
         self.offer.setToolTip("Less memory, the same mini-batch, the same numbers")
         self.offer.clicked.connect(lambda: self.offer_clicked.emit(self._offer))
-        self._show_offer("")
         self.buttons = RunButtons()
+        self._show_offer("")
         self.progress = ValueTable("Progress", PROGRESS)
         self.step_time = StepTime()
         self.hardware = ValueTable("Hardware", HARDWARE)
@@ -177,7 +181,8 @@ class FactsPanel(QWidget):
         self.status.setText(f"{text}, on disk" if self._has_released else text)
         self.buttons.show_state(state, has_released=self._has_released)
         self.offer.setEnabled(not self._is_preparing)
-        for widget in (self.bar, self.epoch, self.left):
+        self.bar.setVisible(state not in ("", "refused", "finished"))  # full, it would say the same again
+        for widget in (self.epoch, self.left):
             widget.setVisible(state not in ("", "refused"))
         self._clock.start() if state in ACTIVE and not is_silent else self._clock.stop()
 
@@ -196,6 +201,7 @@ class FactsPanel(QWidget):
 
     def _reset(self, name: str) -> None:
         self._started, self._last_progress, self._lines = None, None, []
+        self._folder, self._set_rate = None, ""
         self._is_replay = self._is_catching_up = False
         self._silence = self._offered = self._worse = ""
         self._show_offer("")
@@ -219,7 +225,8 @@ class FactsPanel(QWidget):
         self._offer = setting
         name, _, value = setting.partition("=")
         is_pieces = name == ACCUMULATION and value.isdecimal()
-        text = f"Resume with {int(value):,} micro-batches per step" if is_pieces else f"Resume with {setting}"
+        verb = "Resume" if self.buttons.has_checkpoint else "Start again"
+        text = f"{verb} with {int(value):,} micro-batches per step" if is_pieces else f"{verb} with {setting}"
         self.offer.setText(markup.without_mnemonic(text))
         self.offer.setVisible(bool(setting))
 
@@ -245,10 +252,15 @@ class FactsPanel(QWidget):
 
     def show_run(self, folder: RunFolder) -> None:
         """Show a run with a folder; its events follow."""
-        title = title_of(folder)
-        self._reset(title)
-        self.name.setText(title, note=str(folder.path))
+        self._reset("")
+        self._folder = folder
+        self._show_title()
         self._set_state("starting")
+
+    def _show_title(self) -> None:
+        """Show the title of the run, which names the learn rate that holds now."""
+        if self._folder is not None:
+            self.name.setText(title_of(self._folder), note=str(self._folder.path))
 
     def show_replay(self, outcome: Outcome, result: Mapping[str, Any]) -> None:
         """Show how the run has ended, with the figures of its `result`; its events follow and change no state."""
@@ -299,11 +311,14 @@ class FactsPanel(QWidget):
         self._show_lines()
 
     def _show_end(self, outcome: Outcome) -> None:
+        self.buttons.show_checkpoint(outcome.has_checkpoint)
         self._set_state(outcome.state)
         self.bar.setValue(1000 if outcome.state == "finished" else self.bar.value())
         self.left.clear()
         if self._worse and outcome.state == "finished":
             self._set_reason(self._worse, "warning")
+        elif outcome.is_complete:
+            self._set_reason("", "help")  # the state and the epochs say so
         else:
             self._set_reason(_capitalised(outcome.reason), "error" if outcome.state in ("failed", "lost") else "help")
 
@@ -329,7 +344,7 @@ class FactsPanel(QWidget):
             case Health():
                 self.buttons.more.show_watched("layers", is_on=True)
             case Best():
-                self.progress.set("Best", f"{format_metric(event.objective, event.value)} at {event.iteration:,}")
+                self.progress.set(BEST, f"{format_metric(event.objective, event.value)} at {event.iteration:,}")
             case Requested():
                 self._on_request(event)
             case Refused():
@@ -375,10 +390,18 @@ class FactsPanel(QWidget):
         self.hardware.set("Device", event.hardware)
         counts = " · ".join(_whole(f"{count:,} {part}") for part, count in event.samples.items() if count)
         self.data.set("Samples", counts)
-        self.data.set("Batch", event.arithmetic.removesuffix(".").replace("; ", "\n"))
+        self._show_batch()
         self.hardware.explain("Environment", event.sentence)
         for section in (self.progress, self.hardware, self.data):
             section.show()
+
+    def _show_batch(self) -> None:
+        """Show what a step is made of, with the learn rate that was last set."""
+        if self._started is not None:
+            parts = self._started.arithmetic.removesuffix(".").split("; ")
+            if self._set_rate:
+                parts = [*(part for part in parts if not part.startswith("learn rate")), self._set_rate]
+            self.data.set("Batch", "\n".join(parts))
 
     def show_data_changes(self, changes: Sequence[str]) -> None:
         """Show what has changed in the data of the run since it trained, a sentence per file or folder."""
@@ -388,7 +411,7 @@ class FactsPanel(QWidget):
     def _on_request(self, event: Requested) -> None:
         if event.what == "release":
             self._has_released = True  # its state follows
-        self.hardware.set("Memory", "released")
+            self.hardware.set("Memory", "released")
         if event.what.startswith("watch_"):
             self.buttons.more.show_watched(event.what.removeprefix("watch_"), is_on=event.value > 0)
         self._on_change(event)
@@ -396,6 +419,11 @@ class FactsPanel(QWidget):
     def _on_change(self, event: Requested) -> None:
         """Show a change of the run among the events, with the value before it."""
         text, started, now = _capitalised(done_text(event)), self._started, self.rate_and_epochs
+        if event.what == "rate":
+            self._set_rate = f"learn rate {format_number(event.value, 4)} from iteration {event.iteration:,} on"
+            self._show_batch()
+        if event.what in ("rate", "epochs"):
+            self._show_title()
         if event.what == "rate" and now is not None:
             text = f"Learn rate {format_number(now[0], 4)} → {format_number(event.value, 4)}"
         elif event.what == "epochs" and started is not None:
@@ -410,7 +438,7 @@ class FactsPanel(QWidget):
     def _on_part(self, points: Points) -> None:
         last = {name: values[-1] for name, values in points.values.items() if values}
         text = " · ".join(_whole(format_metric(name, value)) for name, value in sorted(last.items()))
-        self.progress.set(points.split.capitalize(), text)
+        self.progress.set(LAST if points.split == "validation" else "Test", text)
 
     def _show_progress(self, event: Progress, since_s: float) -> None:
         if self._is_replay:

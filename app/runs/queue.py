@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushBu
 
 from app.widgets import ElidedLabel
 from designer import theme
-from engine.core.errors import UserError
+from engine.core.errors import UserError, plural
 from engine.runs.folder import RunFolder
+from engine.runs.history import ProjectKey
 from engine.runs.machine_shares import EXPERIMENT, holdings
 from engine.runs.queue import Entry, Queue, start_entry, start_work
 from engine.runs.summary import title_of
@@ -42,6 +43,8 @@ class QueueController(QObject):
         """What experiments take of the machine, as texts."""
         self.is_seen = False
         """Whether the panel is visible."""
+        self.project: ProjectKey | None = None
+        """The project whose entries are shown; None for all."""
         self._timer = QTimer(self, interval=look_ms)
         self._timer.timeout.connect(self.look)
 
@@ -49,6 +52,21 @@ class QueueController(QObject):
     def waiting(self) -> list[Entry]:
         """The entries that are still to be trained, in order."""
         return [entry for entry in self.entries if entry.is_waiting]
+
+    @property
+    def own(self) -> list[Entry]:
+        """The entries of the project that is open, in order."""
+        return [entry for entry in self.entries if self.is_own(entry)]
+
+    def is_own(self, entry: Entry) -> bool:
+        """Return whether an entry belongs to the project that is open."""
+        return self.project is None or self.project.owns(entry, Path(entry.run_dir or entry.project_path))
+
+    def show_project(self, project: ProjectKey) -> None:
+        """Show the entries of another project."""
+        if project != self.project:
+            self.project = project
+            self.changed.emit()
 
     @property
     def running(self) -> list[Entry]:
@@ -101,22 +119,31 @@ class QueueController(QObject):
         self._do(lambda: start_entry(self.queue, id))
 
     def move_up(self, id: int) -> None:
-        """Move an entry one place up."""
-        places = [entry.id for entry in self.waiting]
+        """Move an entry one place up among those of its project."""
+        places = [entry.id for entry in self.own if entry.is_waiting]
         if id in places:
             self.move(id, places.index(id))
 
     def move(self, id: int, to: int) -> None:
-        """Move an entry to a place among those that wait; 1 is the first."""
-        self._do(lambda: self.queue.move(id, to))
+        """Move an entry to a place among those of its project that wait; 1 is the first."""
+        others = [entry for entry in self.waiting if entry.id != id]
+        own = [place for place, entry in enumerate(others, 1) if self.is_own(entry)]
+        place = own[to - 1] if 0 < to <= len(own) else own[-1] + 1 if own else 1
+        self._do(lambda: self.queue.move(id, place))
 
     def remove(self, id: int) -> None:
         """Remove an entry."""
         self._do(lambda: self.queue.remove(id))
 
     def remove_over(self) -> None:
-        """Remove all entries that have ended."""
-        self._do(self.queue.remove_over)
+        """Remove the entries of the project that have ended."""
+
+        def remove() -> None:
+            for entry in self.own:
+                if entry.is_over:
+                    self.queue.remove(entry.id)
+
+        self._do(remove)
 
     def folder_of(self, entry: Entry) -> RunFolder:
         """Return the run of an entry that has started."""
@@ -277,7 +304,7 @@ class QueuePanel(QWidget):
             widget.hide()
             widget.deleteLater()
         self._made, self.rows, self.other_rows = [], {}, []
-        entries = self._controller.entries
+        entries = self._controller.own
         queued = {entry.run_dir for entry in entries}
         shown = self._current.path if self._current is not None else None
         others = [run for run in self._others if run.path != shown and str(run.path) not in queued]
@@ -290,13 +317,19 @@ class QueuePanel(QWidget):
         self._add_entries(entries)
         has_waiting = any(entry.is_waiting for entry in entries)
         if has_waiting and self._controller.shares:
-            beside = ElidedLabel()
-            beside.setText(f"Shares the machine with {'; '.join(self._controller.shares)}")
-            theme.mark(beside, "role", "muted")
-            self._add(beside)
+            self._add_note(f"Shares the machine with {'; '.join(self._controller.shares)}")
+        num_others = sum(not entry.is_over for entry in self._controller.entries) - sum(not e.is_over for e in entries)
+        if has_waiting and num_others:
+            self._add_note(f"Beside {plural(num_others, 'run')} of other projects in the queue")
         self.start.setVisible(has_waiting and not self._controller.is_worked)
         self.clear.setVisible(any(entry.is_over for entry in entries))
         self.setVisible(bool(entries or others))
+
+    def _add_note(self, text: str) -> None:
+        note = ElidedLabel()
+        note.setText(text)
+        theme.mark(note, "role", "muted")
+        self._add(note)
 
     def _add(self, widget: QWidget) -> None:
         self._column.insertWidget(len(self._made), widget)
@@ -369,7 +402,7 @@ class QueuePanel(QWidget):
     def _drop(self, id: int, y: int) -> None:
         """Move an entry to where it was dropped."""
         self._mark.hide()
-        places = [entry.id for entry in self._controller.waiting]
+        places = [entry.id for entry in self._controller.own if entry.is_waiting]
         if id in places:
             before = self._place_at(y)[0]
             to = before if places.index(id) < before else before + 1

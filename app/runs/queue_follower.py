@@ -50,6 +50,12 @@ class QueueFollower(QObject):
         self._alive: Sequence[RunFolder] = ()
         """The runs of the project that were under way at the last look, newest first."""
         self._is_started = False
+        shell.documents.changed.connect(self._show_project)
+
+    def _show_project(self) -> None:
+        """The open project has another identity, or another file."""
+        if self._queue is not None:
+            self._queue.show_project(self._shell.documents.key)
 
     @property
     def queue(self) -> "QueueController":
@@ -58,6 +64,7 @@ class QueueFollower(QObject):
             from app.runs.queue import QueueController
 
             self._queue = QueueController(self)
+            self._queue.show_project(self._shell.documents.key)
             self._queue.began.connect(self._on_entry_began)
             self._queue.refused.connect(lambda why: self._shell.show_error("The queue", why))
         return self._queue
@@ -97,8 +104,8 @@ class QueueFollower(QObject):
             self._add(*item, begins=begins)
 
     def _on_entry_began(self, entry: "Entry") -> None:
-        """Show the run that the queue has begun, unless another one is looked at."""
-        if self._view.has_room_for_next:
+        """Show the run of the project that the queue has begun, unless another one is looked at."""
+        if self._view.has_room_for_next and self.queue.is_own(entry):
             self._view.follow(self.queue.folder_of(entry))
         self.find_alive()
 

@@ -27,7 +27,7 @@ class RunButtons(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._state = ""
-        self._has_confusion = False
+        self._has_confusion, self.has_checkpoint = False, True
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -115,7 +115,7 @@ class RunButtons(QWidget):
             (self.export, state in EXPORTABLE),
             (self.confusion, is_run and self._has_confusion),
             (self.compare, is_run),
-            (self.extend, is_run),
+            (self.extend, is_run and self.has_checkpoint),
             (self.train, state in OVER),
         ):
             button.setVisible(is_shown)
@@ -125,6 +125,11 @@ class RunButtons(QWidget):
     def show_confusion(self, has_confusion: bool) -> None:
         """Offer the confusion matrix, or not: the run has none."""
         self._has_confusion = has_confusion
+        self._show_next(self._state)
+
+    def show_checkpoint(self, has_checkpoint: bool) -> None:
+        """Offer to resume the run, or not: it has nothing to go on from."""
+        self.has_checkpoint = has_checkpoint
         self._show_next(self._state)
 
     def disable(self, name: str) -> None:

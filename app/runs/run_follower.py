@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from engine.core.errors import UserError
+from engine.project.training import COMPLETED
+from engine.runs.checkpoints import has_checkpoint
 from engine.runs.events import ENDS, Ended, Event, Failed
 from engine.runs.folder import RunFolder
 from engine.runs.lines import event_in
@@ -28,18 +30,22 @@ GO_ON_MS = 4
 """Leaves a turn of the event loop to painting."""
 SILENCE_S = 1.0
 """Interval between looks whether the run's coordinator responds."""
-LOST = (
-    "The processes of this run ended without a result, as after a crash or a power cut. Resume continues from the last "
-    "checkpoint."
-)
+LOST = "The processes of this run ended without a result, as after a crash or a power cut."
+GOES_ON, GOES_NOT_ON = "Resume continues from the last checkpoint.", "It had saved no checkpoint to go on from."
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended: its last state, and the reason."""
+    """How a run ended: its last state, the reason, and whether it has saved anything that it can go on from."""
 
     state: str
     reason: str
+    has_checkpoint: bool = True
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all that was planned is done, and there is nothing else to say."""
+        return self.state == "finished" and self.reason.endswith(COMPLETED)
 
     def sentence(self) -> str:
         """Return the outcome as a sentence for the status line."""
@@ -84,10 +90,17 @@ class RunFollower(QObject):
         if state not in ENDS:
             return None
         try:
-            reason = (self.folder.read_result() or {}).get("reason")
+            reason = (self.folder.read_result() or {}).get("reason") if state != "lost" else ""
         except UserError as error:
             reason = str(error)
-        return Outcome(state, LOST if state == "lost" else reason if isinstance(reason, str) else "")
+        return self._outcome(state, reason if isinstance(reason, str) else "")
+
+    def _outcome(self, state: str, reason: str) -> Outcome:
+        """Return how the run has ended; a lost one tells no reason itself."""
+        can_go_on = has_checkpoint(self.folder)
+        if state == "lost" and not reason:
+            reason = f"{LOST} {GOES_ON if can_go_on else GOES_NOT_ON}"
+        return Outcome(state, reason, can_go_on)
 
     def start(self) -> None:
         """Read the existing events, and follow the run."""
@@ -135,7 +148,7 @@ class RunFollower(QObject):
             if self._ended is not None:
                 self._end(self._ended.state, self._ended.reason or self._cause)
             else:
-                self._end(state, LOST if state == "lost" else self._cause)
+                self._end(state, "" if state == "lost" else self._cause)
 
     def _look_for_silence(self) -> None:
         reason = ""
@@ -158,5 +171,5 @@ class RunFollower(QObject):
 
     def _end(self, state: str, reason: str) -> None:
         self.close()
-        self.outcome = Outcome(state, reason)
+        self.outcome = self._outcome(state, reason)
         self.ended.emit(self.outcome)

@@ -19,8 +19,9 @@ from engine.project.project import Project, set_option
 from engine.project.relevance import idle_settings, refuse_without_unit
 from engine.project.sources.guess import with_guessed_source
 from engine.project.sources.urls import url_fault, without_file_scheme, without_secrets
+from engine.runs.checkpoints import way_on
 from engine.runs.events import to_json
-from engine.runs.folder import origin
+from engine.runs.folder import RunFolder, origin
 
 
 def add_project(command: argparse.ArgumentParser, nargs: str | None = None) -> None:
@@ -75,7 +76,7 @@ def read_project(path: Path, settings: Sequence[str]) -> tuple[Project, tuple[st
     if os.path.isfile(path / "run.json"):  # False for invalid paths too, such as too long ones
         raise UserError(
             f"{path} is the folder of a run.",
-            hint=f"`netwright-engine resume` goes on with it; its project is {path / 'project.netwright'}.",
+            hint=f"Its project is {path / 'project.netwright'}. {way_on(RunFolder(path))}",
         )
     opened = load(path)
     look_up(path)

@@ -15,6 +15,7 @@ from engine.cli.commands import Commands
 from engine.cli.common import add_json, print_json
 from engine.cli.follow import tell_silence
 from engine.core.errors import EXIT_DONE, RunError, UserError
+from engine.runs.checkpoints import way_on
 from engine.runs.events import ENDS, Refused, Requested
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventReader
@@ -128,9 +129,7 @@ def send(arguments: argparse.Namespace, folder: RunFolder, name: str, **values: 
 def _sent(folder: RunFolder, name: str, values: dict[str, float]) -> Iterator[Requested]:
     """Send a request and yield what the run has done; nothing where it waits without workers."""
     if (state := folder.state()) in ENDS:
-        raise UserError(
-            f"The run in {folder.path} has already ended: {state}.", hint="`netwright-engine resume` goes on with it."
-        )
+        raise UserError(f"The run in {folder.path} has already ended: {state}.", hint=way_on(folder))
     reader = EventReader(folder)
     while reader.read():
         pass  # only what comes from now on answers

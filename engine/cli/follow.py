@@ -17,6 +17,7 @@ from engine.cli.terminal import Display, is_terminal
 from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, RunError, UserError, plural
 from engine.core.fields import printable
 from engine.core.text import format_duration
+from engine.runs.checkpoints import way_on
 from engine.runs.events import (
     ENDS,
     Best,
@@ -257,9 +258,8 @@ def _follow(folder: RunFolder, printer: ProgressPrinter, arguments: argparse.Nam
         return EXIT_DONE
     state = state or folder.state()
     printer.close()
-    hint = (
-        f"netwright-engine resume {shlex.quote(str(arguments.folder))} goes on with it." if state != "finished" else ""
-    )
+    command = f"netwright-engine resume {shlex.quote(str(arguments.folder))}"
+    hint = way_on(folder, command) if state != "finished" else ""
     if arguments.json:
         codes = {"lost": "lost", "failed": code or RunError.default_code}
         error = failure(codes.get(state, "stopped"), LOST if state == "lost" else reason or state, hint)

@@ -23,7 +23,6 @@ from engine.runs.events import ENDS, SPLIT_PRIORITY
 from engine.runs.folder import RunFolder, open_run
 from engine.runs.history import ProjectKey, in_order, list_runs, runs_of
 from engine.runs.notes import read_notes, write_notes
-from engine.runs.options import shown
 from engine.runs.query import as_csv, matching, order_by, refuse_unknown
 from engine.runs.summary import DAMAGED, RunSummary, format_metric, read_summary, with_state_now
 from engine.runs.trash import move_run_to_trash
@@ -200,7 +199,7 @@ def _description(run: RunSummary, folder: RunFolder) -> Iterator[tuple[str, str]
         if scores:
             yield split, ", ".join(format_metric(name, value) for name, value in scores.items())
     for name in sorted(run.options):
-        yield "option", f"{name} = {shown(run.options, name)}"
+        yield "option", f"{name} = {run.option_text(name)}"
     if run.notes.note:
         yield "note", run.notes.note
     if run.notes.tags:
@@ -213,7 +212,7 @@ def _description(run: RunSummary, folder: RunFolder) -> Iterator[tuple[str, str]
         yield "next", f"netwright-engine follow {place}"
     elif run.state == "finished":
         yield "next", f"netwright-engine export {place} --format onnx -o {shlex.quote(run.name)}.onnx"
-    elif run.state in ENDS:
+    elif run.state in ENDS and run.has_checkpoint:
         yield "next", f"netwright-engine resume {place}"
 
 

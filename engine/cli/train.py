@@ -32,6 +32,7 @@ from engine.project.bindings import in_order
 from engine.project.environment import TARGETS
 from engine.project.project import Project
 from engine.runs.baselines import comparisons, worse_than_baseline
+from engine.runs.checkpoints import way_on
 from engine.runs.folder import RunFolder, open_run, origin
 from engine.runs.remote import read_remote
 from engine.runs.summary import format_metric
@@ -138,7 +139,7 @@ def tell_outcome(
         arguments.has_written_junit = True
     if arguments.json:
         told = {**result, "requirements": [outcome.write() for outcome in outcomes]}
-        print_json(arguments, {**told, **_failure(result, missed, not_written)})
+        print_json(arguments, {**told, **_failure(folder, result, missed, not_written)})
     else:
         _summary(result)
     for outcome in outcomes if is_judged else ():
@@ -148,7 +149,9 @@ def tell_outcome(
     return EXIT_REQUIREMENT if missed else EXIT_DONE
 
 
-def _failure(result: dict[str, Any], missed: list[str], not_written: UserError | None) -> dict[str, dict[str, str]]:
+def _failure(
+    folder: RunFolder, result: dict[str, Any], missed: list[str], not_written: UserError | None
+) -> dict[str, dict[str, str]]:
     """Return the entry `error` of the outcome; nothing if the run has finished and all requirements hold."""
     if not_written is not None:
         return failure(not_written.code, str(not_written), not_written.hint)
@@ -156,7 +159,7 @@ def _failure(result: dict[str, Any], missed: list[str], not_written: UserError |
         return failure("requirement_not_met", "; ".join(missed))
     if result["state"] == "finished":
         return {}
-    hint = "`netwright-engine resume` goes on with it."
+    hint = way_on(folder)
     if setting := result.get("offer"):
         hint = f"`netwright-engine resume` with --set {setting} goes on with less memory."
     return failure(result.get("code") or "stopped", result["reason"], hint)

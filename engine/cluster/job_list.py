@@ -26,7 +26,8 @@ from engine.runs.remote import RemoteRun, read_remote
 
 HERE = (
     "The coordinator of this run is on this machine, which must stay on. The run goes on when the terminal and the "
-    "window are closed; it ends when this machine is switched off, and `resume` goes on from its last checkpoint."
+    "window are closed; it ends when this machine is switched off, and `resume` goes on from its last checkpoint, "
+    "if it has saved one."
 )
 OTHERS = "A profile of Slurm, or of a single host over ssh, takes runs that go on without this machine."
 ON_RAY = (

@@ -20,6 +20,7 @@ from engine.project.file import load
 from engine.project.input_format import InputFormat, input_formats
 from engine.project.preparation import FILE, Preparation
 from engine.project.project import Project
+from engine.runs.checkpoints import way_on
 from engine.runs.folder import frozen_code, open_run
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def read_source(path: Path, base: Path | None = None, weights_kept: str = "") ->
         raise UserError(f"The run in {path} has no {weights_kept} weights.", hint=f"Choose {other}.")
     if kept is None or not kept.is_dir():
         state = folder.state()
-        way = " `netwright-engine resume` goes on with it." if state == "lost" else ""
+        way = f" {way_on(folder)}" if state == "lost" else ""
         raise UserError(f"The run in {path} has no trained weights yet; its state is {state}.{way}")
     weights, manifest = load_weights(kept)
     info = folder.read_info()

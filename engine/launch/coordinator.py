@@ -34,6 +34,7 @@ from engine.runs.events import (
     Ended,
     Event,
     Message,
+    Requested,
     Resumed,
     SampleSkipped,
     Started,
@@ -106,7 +107,8 @@ def exit_code(folder: RunFolder) -> int:
 def _gone(folder: RunFolder) -> str:
     return (
         f"The folder of the run, {folder.path}, or the log in it was moved or deleted while it trained, and nothing "
-        "more can be saved. Where it lies elsewhere now, resume it there: it goes on from its last checkpoint."
+        "more can be saved. Where it lies elsewhere now, resume it there: it goes on from its last checkpoint, if it "
+        "has saved one."
     )
 
 
@@ -360,6 +362,9 @@ class _Coordinator:
     def _append(self, event: Event) -> None:
         if isinstance(event, StateChanged) and event.state != self._folder.read_info().state:
             update_info(self._folder, state=event.state)  # the first worker reports when it pauses and resumes
+        if isinstance(event, Requested) and event.what in ("rate", "epochs"):
+            changes = self._folder.read_info().live_changes
+            update_info(self._folder, live_changes={**changes, event.what: event.value})
         event = self._log.append(event)
         self._tally.add(event)
         if isinstance(event, Checkpointed):

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,7 +73,7 @@ def _make_ready(folder: RunFolder, settings: Sequence[str], *, allow_changed_dat
     info = folder.read_info()
     _refuse_another_project(folder, info)
     project = changed(before, settings)
-    _refuse_complete(folder, project)
+    _refuse_complete(folder, project, _live_changes(info, before, project))
     base = Path(info.base or folder.path)
     look_up(folder.path)
     ready(project, folder.path, frozen_code(folder))
@@ -119,6 +119,7 @@ def _make_ready(folder: RunFolder, settings: Sequence[str], *, allow_changed_dat
             checkpoints_kept=project.training.checkpoints_kept,
             loading=data_loading,
             go_back=go_back(project),
+            live_changes=_live_changes(info, before, project),
             resumed=f"resumed on request{', with ' if given else ''}{', '.join(given)}",
             coordinator=os.getpid(),
             workers=(),
@@ -174,13 +175,17 @@ def _sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _refuse_complete(folder: RunFolder, project: Project) -> None:
+def _live_changes(info: RunInfo, before: Project, after: Project) -> dict[str, float]:
+    """Return what was set while the run trained and still holds: another number of epochs is a new plan."""
+    has_new_plan = before.training.planned_epochs != after.training.planned_epochs
+    return {name: value for name, value in info.live_changes.items() if name != "epochs" or not has_new_plan}
+
+
+def _refuse_complete(folder: RunFolder, project: Project, live_changes: Mapping[str, float]) -> None:
     """Raise `UserError` if the run has done what is planned, or has finished without a checkpoint to resume from."""
     result = folder.read_result() or {}
     options = project.training
-    planned, name = options.max_epochs, "max_epochs"
-    if options.is_full_batch:
-        planned, name = options.max_iterations, "max_iterations"
+    planned, name = int(live_changes.get("epochs", options.planned_epochs)), options.planned_option
     done = result.get("epochs")
     # A run that failed after its last epoch, such as on a full disk, has its weights still to write.
     needed = planned + 1 if result.get("state") == "failed" else planned

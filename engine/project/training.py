@@ -24,6 +24,9 @@ from engine.project.options.schedule import ScheduleOptions
 from engine.project.options.solver import SolverOptions
 from engine.project.options.validation import EndingOptions, ValidationOptions
 
+COMPLETED = "completed"
+"""How the reason ends for which a run has ended that did all that was planned."""
+
 
 class TrainingOptions(
     SolverOptions,
@@ -43,6 +46,16 @@ class TrainingOptions(
     CodeOptions,
 ):
     """How the network is trained, the section `training` of the project file. Groups come in the order of the bases."""
+
+    @property
+    def planned_option(self) -> str:
+        """The option that says how long a run is: `max_epochs`, or `max_iterations` of full batches."""
+        return "max_iterations" if self.is_full_batch else "max_epochs"
+
+    @property
+    def planned_epochs(self) -> int:
+        """The number of epochs, or of iterations of full batches."""
+        return int(getattr(self, self.planned_option))
 
     def problems(self) -> list[FieldError]:
         """Return the errors of options that contradict each other, within each group and across groups."""
@@ -107,7 +120,7 @@ class TrainingLength:
     def all_done(self) -> str:
         """Return the reason for the end of a run that was not stopped early."""
         what = plural(self.epochs, "iteration" if self.is_full_batch else "epoch")
-        return f"{'all ' if self.epochs > 1 else ''}{what} completed"
+        return f"{'all ' if self.epochs > 1 else ''}{what} {COMPLETED}"
 
 
 def batch_size(options: TrainingOptions, samples: int | None) -> int:

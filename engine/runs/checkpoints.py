@@ -79,6 +79,18 @@ def all_checkpoints(folder: RunFolder) -> list[Checkpoint]:
     return sorted(checkpoints, key=lambda one: one.iteration, reverse=True)
 
 
+def has_checkpoint(folder: RunFolder) -> bool:
+    """Return whether a run has saved anything that it can go on from."""
+    return bool(all_checkpoints(folder))
+
+
+def way_on(folder: RunFolder, command: str = "`netwright-engine resume`") -> str:
+    """Return how to go on with a run that has ended, for the command line."""
+    if has_checkpoint(folder):
+        return f"{command} goes on from its last checkpoint."
+    return "It has saved no checkpoint to go on from: train again."
+
+
 def newest_whole(folder: RunFolder) -> tuple[Checkpoint | None, list[str]]:
     """Return the newest intact checkpoint, or None, and a message per newer checkpoint that is damaged."""
     messages: list[str] = []

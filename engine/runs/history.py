@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from engine.core.errors import UserError
 from engine.core.fields import is_unicode
@@ -18,7 +18,6 @@ from engine.core.folders import cache_folder, data_folder, state_folder
 from engine.core.locks import LockHeldError, take_lock
 from engine.runs.create import is_shipped, runs_beside
 from engine.runs.folder import RunFolder
-from engine.runs.info import RunInfo
 from engine.runs.summary import (
     RunSummary,
     read_summary,
@@ -28,7 +27,7 @@ from engine.runs.summary import (
     with_state_now,
 )
 
-VERSION = 2
+VERSION = 3
 """Version of the index records. An index of another version is discarded."""
 PATIENCE_S = 2.0
 NUMBERING_PATIENCE_S = 10.0
@@ -217,6 +216,18 @@ def own_runs() -> Path | None:
     return None
 
 
+class OfProject(Protocol):
+    """A run, or an entry of the queue, that was made from a project."""
+
+    @property
+    def project_path(self) -> str | None:
+        """The file of the project."""
+
+    @property
+    def project_id(self) -> str:
+        """The identity of the project."""
+
+
 @dataclass(frozen=True)
 class ProjectKey:
     """What the runs of a project are found by: its identity, and its file. Either may be missing."""
@@ -225,8 +236,8 @@ class ProjectKey:
     """The file; for an unsaved copy of an example or of a run, that of the original."""
     identity: str = ""
 
-    def owns(self, run: RunSummary | RunInfo, folder: Path) -> bool:
-        """Return whether the run in a folder belongs to the project.
+    def owns(self, run: OfProject, folder: Path) -> bool:
+        """Return whether the run in a folder, or an entry of the queue, belongs to the project.
 
         It does if it carries the identity, or was started from this file. Where one of them has no identity, a run
         beside the project matches by file name, as both may have been moved, and a run without a file matches a project

@@ -72,6 +72,8 @@ class RunInfo:
     """Whether the paused run has given back its memory."""
     resumed: str = ""
     """Why the run was resumed, in words; empty where it was not."""
+    live_changes: Mapping[str, float] = field(default_factory=dict)
+    """What was last set while the run trained: the learn rate from then on (`rate`), and the number of `epochs`."""
     exit_code: int | None = None
     kept: str = ""
     """The folder of the weights that count as the result: `best` or `last`; empty before the end."""
@@ -136,6 +138,7 @@ RARE: Mapping[str, Any] = {
     "boot": "",
     "released": False,
     "resumed": "",
+    "live_changes": {},
     "exit_code": None,
     "kept": "",
 }
@@ -166,6 +169,9 @@ def _read(name: str, value: Any) -> Any:
             return {str(key): str(item) for key, item in value.items()} if isinstance(value, dict) else None
         case "weights":
             return value if isinstance(value, dict) and _is_record_of_weights(value) else None
+        case "live_changes":
+            numbers = {str(key): number_in(item) for key, item in value.items()} if isinstance(value, dict) else {}
+            return {key: number for key, number in numbers.items() if number is not None}
         case "placement":
             return None
     return value if isinstance(value, str) else None

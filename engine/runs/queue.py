@@ -46,6 +46,8 @@ class Entry:
     about: str = ""
     """In which options it differs from the run it was queued behind, in a few words."""
     project_path: str = ""
+    project_id: str = ""
+    """The identity of the project; empty where its file has none."""
     created: float = 0.0
     order: float = 0.0
     after: str = ""
@@ -153,7 +155,8 @@ class Queue:
             number = self._free_number()
             now = round(time.time(), 3)
             last = max((entry.order for entry in self.entries()), default=0.0)
-            entry = Entry(id=number, title=title, created=now, order=max(now, last + 1), **more)
+            identity = str((_object_in(project_text) or {}).get("id", ""))
+            entry = Entry(id=number, title=title, created=now, order=max(now, last + 1), project_id=identity, **more)
             write_atomically(self.folder / f"{number}.netwright", project_text.encode(), mode=0o600)
         except OSError as error:
             raise UserError(f"The queue in {self.folder} cannot be written: {error.strerror}.") from None

@@ -6,15 +6,17 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from engine.core.errors import UserError
 from engine.core.files import number_in, open_file, read_object
-from engine.core.text import format_flops, format_percent
+from engine.core.text import format_flops, format_number, format_percent
 from engine.project.options.metrics import format_score
+from engine.project.options.solver import FULL_BATCH
+from engine.runs.checkpoints import has_checkpoint
 from engine.runs.events import (
     ENDS,
     SPLIT_PRIORITY,
@@ -35,6 +37,7 @@ from engine.runs.options import NETWORK, Change, Options, changes, network_in, o
 DAMAGED = "damaged"
 """State of a run whose `run.json` cannot be read. Such runs are listed, so that none disappears silently."""
 NO_NOTES = Notes()
+RATE = "training.initial_learn_rate"
 LIMIT_BYTES = {"run.json": 2**22, "result.json": 2**22, "project.netwright": 2**23}
 READ = ("run.json", "result.json", FILE, "project.netwright", "events.jsonl")
 """Files that a summary is computed from."""
@@ -66,6 +69,10 @@ class RunSummary:
     options: Options
     network: str = ""
     changes: tuple[Change, ...] = ()
+    live_changes: Mapping[str, float] = field(default_factory=dict)
+    """What was set while the run trained, as in `run.json`. `options` has the number of epochs that it set."""
+    has_checkpoint: bool = False
+    """Whether it has saved anything that it can go on from."""
     silence: str = ""
     """Why its coordinator does not respond, in words; empty where it does."""
 
@@ -87,6 +94,8 @@ class RunSummary:
             "options": dict(self.options),
             "network": self.network,
             "changes": [change.write() for change in self.changes],
+            "live_changes": dict(self.live_changes),
+            "has_checkpoint": self.has_checkpoint,
             "silence": self.silence,
         }
 
@@ -96,8 +105,14 @@ class RunSummary:
         `Run 5 · adam, 0.001`; for runs without a number the name of the folder."""
         if self.notes.run_name or not self.run_number:
             return self.notes.run_name or self.path.name
-        solver, rate = shown(self.options, "training.solver"), shown(self.options, "training.initial_learn_rate")
+        solver, rate = shown(self.options, "training.solver"), self.option_text(RATE)
         return f"Run {self.run_number} · {solver}" + (f", {rate}" if solver != "lm" else "")
+
+    def option_text(self, path: str) -> str:
+        """Return an option as a person would type it; of the learn rate also the one that was set while the run
+        trained: `0.01 → 0.002`."""
+        text, rate = shown(self.options, path), self.live_changes.get("rate")
+        return f"{text} → {format_number(rate, 4)}" if path == RATE and rate is not None else text
 
     @property
     def measured(self) -> Mapping[str, Any]:
@@ -160,6 +175,8 @@ def summary_from(data: Mapping[str, Any]) -> RunSummary:
             options=dict(data["options"]),
             network=str(data["network"]),
             changes=tuple(Change(str(c["option"]), str(c["before"]), str(c["after"])) for c in data["changes"]),
+            live_changes={str(name): float(value) for name, value in data["live_changes"].items()},
+            has_checkpoint=bool(data["has_checkpoint"]),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError("this is no summary of a run") from error
@@ -202,9 +219,20 @@ def read_summary(path: Path) -> RunSummary:
         result=result,
         so_far=_so_far(path / "events.jsonl") if result is None else {},
         notes=read_notes(RunFolder(path)),
-        options=options_in(project),
+        options=_options_now(options_in(project), info.live_changes),
         network=network_in(project),
+        live_changes=info.live_changes,
+        has_checkpoint=has_checkpoint(RunFolder(path)),
     )
+
+
+def _options_now(options: Options, live_changes: Mapping[str, float]) -> Options:
+    """Return the options of a run with the number of epochs that was last set while it trained."""
+    epochs = live_changes.get("epochs")
+    if epochs is None:
+        return options
+    is_full_batch = shown(options, "training.solver") in FULL_BATCH
+    return {**options, f"training.max_{'iterations' if is_full_batch else 'epochs'}": int(epochs)}
 
 
 def title_of(folder: RunFolder) -> str:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.experiments.tab import ExperimentsTab
@@ -131,10 +133,10 @@ def test_a_run_that_has_ended_is_shown_as_ended_before_its_events_are_read(
     window.training.received.connect(lambda _: seen.append((facts.status.text(), facts.buttons.stop.isVisible())))
     assert not seen
     assert facts.status.text() == "✓ Finished"
-    assert facts.reason.text() == "All 30 epochs completed"
+    assert facts.reason.text() == "", "the state says so"
     assert facts.progress.text("Iteration") == "300"
     assert not window.training.is_running
-    assert window.training.phase.can_resume
+    assert not window.training.can_resume, "it has left no checkpoint"
     qtbot.waitUntil(lambda: len(seen) == 9)
     assert set(seen) == {("✓ Finished", False)}
     qtbot.waitUntil(lambda: facts.progress.text("Iteration") == "300 of 300")
@@ -232,6 +234,61 @@ def test_closing_while_a_run_is_under_way_asks(
     with living(window, one) as run:
         assert window.close() is may
         assert run.take_requests() == asked
+
+
+def test_stop_names_its_run_and_stands_apart_from_train(
+    qtbot: QtBot, window: MainWindow, one: Path, other: Path
+) -> None:
+    """Also where another project is open: one stops nothing that one does not see."""
+    bar, stop = window.bar, window.menus.actions_by_id["run.stop"]
+    assert (bar.stop.isVisible(), bar.train.isEnabled()) == (False, True)
+
+    def place(button: QPushButton) -> QRect:
+        return QRect(button.mapTo(window, QPoint()), button.size())
+
+    train_at = place(bar.train)
+    with living(window, one) as run:
+        update_info(run, number=5)
+        window.open_path(other)
+        window.training.state_changed.emit()
+        assert (bar.stop.text(), stop.text()) == ("Stop run 5 (one)", "Stop run 5 (one)")
+        assert (bar.stop.isVisible(), bar.stop.property("primary"), bar.train.isEnabled()) == (True, None, False)
+        window.grab()
+        assert not place(bar.stop).intersects(train_at)
+        bar.train.click()
+        assert run.take_requests() == []
+        bar.stop.click()
+        assert run.take_requests() == [{"do": "stop"}]
+
+
+def test_a_run_that_ended_without_a_checkpoint_is_not_resumed(qtbot: QtBot, window: MainWindow, one: Path) -> None:
+    """Neither by its button, nor by the menu; one that has a checkpoint is."""
+    run = ended_run_of(one, "a")
+    update_info(run, state="failed")
+    window.open_path(one)
+    window.show_tab("train")
+    qtbot.waitUntil(lambda: not window.training.is_running)
+    resume = window.menus.actions_by_id["run.resume"]
+    assert (monitor_of(window).facts.buttons.extend.isVisible(), resume.isEnabled()) == (False, False)
+    (run.checkpoints / "000000005").mkdir(parents=True)
+    window.training.follow(run)
+    assert (monitor_of(window).facts.buttons.extend.isVisible(), resume.isEnabled()) == (True, True)
+
+
+def test_the_queue_shows_no_run_of_another_project(qtbot: QtBot, window: MainWindow, one: Path, other: Path) -> None:
+    window.open_path(one)
+    window.show_tab("train")
+    run, own = run_of(other, "theirs"), run_of(one, "ours")
+    queue = window.training.queue_follower.queue
+    entries = [queue.queue.add("{}", path.stem, project_path=str(path)) for path in (other, one)]
+    for entry, folder in zip(entries, (run, own), strict=True):
+        with queue.queue.claimed(entry.id) as claim:
+            claim.change(state="running", run_dir=str(folder.path))
+            queue.look()
+            assert window.training.run_folder == (None if folder == run else own)
+    panel = window.training.queue_follower.panel
+    assert panel is not None
+    assert list(panel.rows) == [entries[1].id]
 
 
 def test_the_next_window_follows_the_newest_run_that_is_alive_and_lists_the_others(

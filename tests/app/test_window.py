@@ -262,10 +262,10 @@ def test_a_refused_run_says_why_in_the_train_tab(window: MainWindow, server: Fak
     monitor = window.tabs.page("train")
     assert isinstance(monitor, Monitor)
     panel = monitor.facts
-    assert window.bar.train.text() == "Stop"
+    assert window.bar.stop.text() == "Stop the run of digits"
     assert panel.status.text() == "○ Starting"
     server.refuse("train", "This machine has no GPU. Choose another environment.")
-    assert window.bar.train.text() == "Train"
+    assert window.bar.stop.isHidden()
     assert panel.status.text() == "✕ Not started"
     assert panel.reason.text() == "This machine has no GPU. Choose another environment."
 

@@ -10,6 +10,7 @@ import torch
 from engine.runs.events import Ended, StateChanged, standing
 from engine.runs.folder import RunFolder
 from engine.runs.log import read_all
+from engine.runs.summary import RATE, read_summary
 from tests import warm
 from tests.runs import PATIENCE_S, ROOT, Done, Running, train
 from tests.system.test_restarts import OFTEN, network_of
@@ -59,6 +60,10 @@ def test_a_run_waits_goes_on_and_obeys_meanwhile(tmp_path: Path) -> None:
         assert engine("validate", folder).endswith(f"{at}\n"), "nothing is trained while it waits"
         assert (folder / "checkpoints" / at.replace(",", "").zfill(9)).is_dir()
         assert engine("set", folder, "--rate", "0.25").startswith("rate 0.25: done")
+        assert engine("set", folder, "--epochs", "90000").startswith("epochs 90000: done")
+        now = read_summary(folder)
+        assert now.live_changes == {"rate": 0.25, "epochs": 90_000}
+        assert (now.options["training.max_epochs"], now.option_text(RATE)) == (90_000, "0.01 → 0.25")
         assert engine("watch", folder, "--gradient-norm", "on").startswith("watch_gradient_norm on: done")
         assert engine("resume", folder) == f"resume: done at iteration {at}\n"
         run.folder.request("stop")

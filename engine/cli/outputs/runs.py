@@ -177,6 +177,10 @@ class Run(TypedDict):
     network: str
     """Fingerprint of the network."""
     changes: list[Change]
+    live_changes: Mapping[str, float]
+    """The learn rate (`rate`) and the number of `epochs` that were last set while the run trained."""
+    has_checkpoint: bool
+    """Whether the run has saved anything that it can go on from."""
     silence: str
     """Why its coordinator does not respond; empty where it does."""
 
@@ -250,6 +254,8 @@ class QueueEntry(TypedDict):
     title: str
     about: str
     project_path: str
+    project_id: str
+    """The identity of the project; empty where its file has none."""
     created: str | None
     """In ISO 8601."""
     order: float

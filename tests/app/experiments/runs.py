@@ -31,6 +31,7 @@ def made(
     )
     run = create(folder / "runs" / name, dumps(project), info)
     update_info(run, state=state)
+    (run.checkpoints / "000000001").mkdir(parents=True)
     if result is not None:
         write_json(run.result, {"state": state, "reason": "all epochs are done", **result})
     return run

@@ -1,6 +1,7 @@
 """The Experiments tab in a real window: the list, finding, notes, and what can be done with a run."""
 
 import os
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -225,7 +226,7 @@ def test_the_network_of_any_run_is_exported(tab: ExperimentsTab, runs: list[RunF
 
     def look(dialog: QWidget) -> None:
         assert isinstance(dialog, ExportDialog)
-        offered.extend(button.text() for button in dialog.sources.buttons())
+        offered.extend(button.text() for button in dialog.weights.group.buttons() if button.isVisible())
         assert dialog.file.text().endswith("one.onnx")
         dialog.reject()
 
@@ -438,13 +439,17 @@ def test_a_run_is_renamed_in_place_and_given_its_number_back(
     assert str(runs[2].path) in tab.model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
 
 
-def test_a_run_has_two_buttons_and_a_menu(tab: ExperimentsTab, runs: list[RunFolder]) -> None:
+def test_a_run_has_two_buttons_and_a_menu(qtbot: QtBot, tab: ExperimentsTab, runs: list[RunFolder]) -> None:
     def buttons() -> list[str]:
         return [button.text() for button in tab.details.buttons.values() if button.isVisible()]
 
     assert not tab.details.more.isVisible()
     tab.table.selectRow(1)
     assert buttons() == ["Show curves", "Resume"]
+    shutil.rmtree(runs[1].checkpoints)
+    tab.history.note(runs[1].path, "without a checkpoint", ())
+    qtbot.waitUntil(lambda: buttons() == ["Show curves"])
+    assert tab.row_actions["resume"].toolTip() == "This run has saved no checkpoint to go on from"
     menu = tab.details.more.menu()
     assert [action.text() for action in menu.actions() if action.text()] == [
         "Export network…",

@@ -103,7 +103,7 @@ def test_after_the_end_validation_and_test_are_both_shown_and_named(card: CurveC
     assert words_of(card) == ["Loss", "98.5 %", "validation"]
     card.append("test", 10, 1, [0.974])
     card.flush()
-    assert words_of(card) == ["Loss", "98.9 %", "validation", "97.4 %", "test"], "of the same network"
+    assert words_of(card) == ["Loss", "98.9 %", "best validation", "97.4 %", "test"], "of the same network"
 
 
 def test_markers_are_ten_pixels_apart_and_the_newest_has_one(card: CurveCard) -> None:

@@ -12,8 +12,12 @@ from app.runs.run_follower import Outcome
 from app.runs.step_time import colour_of
 from app.widgets import ValueTable
 from designer import theme
+from engine.project.file import dumps
+from engine.project.project import Project
+from engine.runs.create import create
 from engine.runs.events import Best, Ended, Failed, Points, Progress, Refused, Requested, Resumed, Started, StateChanged
-from engine.runs.folder import RunFolder
+from engine.runs.folder import RunFolder, update_info
+from engine.runs.info import RunInfo
 from engine.runs.requests import WATCHABLE
 from tests.app.clipping import settle
 
@@ -120,8 +124,8 @@ def test_what_a_run_says_stands_in_the_tables(panel: FactsPanel) -> None:
     assert not panel.progress.text("Computing")
     panel.take(replace(progress(864, epoch=87), flops_per_second=1.25e9, peak_share=0.034))
     assert panel.progress.text("Computing") == "1.25 GFLOP/s, 3.4 % of measured peak"
-    assert panel.progress.text("Best").endswith("at 840")
-    assert "96.4\u00a0%" in panel.progress.text("Validation")
+    assert panel.progress.text("Best validation").endswith("at 840")
+    assert "96.4\u00a0%" in panel.progress.text("Last validation")
     assert panel.hardware.text("Workers") == "2 · gloo"
     assert panel.data.text("Samples") == "1,257\u00a0training · 270\u00a0validation"
     assert panel.data.text("Batch").splitlines()[:2] == ["128 samples per step, 64 per worker", "10 steps per epoch"]
@@ -377,3 +381,58 @@ def test_headings_stand_nearer_to_what_they_head(panel: FactsPanel) -> None:
 
     progress_table, hardware = ends(panel.progress), ends(panel.hardware)
     assert hardware[2] - hardware[1] < hardware[0] - progress_table[3]
+
+
+def test_memory_is_said_to_be_released_only_where_it_is(panel: FactsPanel) -> None:
+    """A run that waits in memory keeps what its workers hold."""
+    run(panel)
+    panel.take(STARTED)
+    panel.take(progress(100))
+    panel.take(Requested(what="pause", iteration=100))
+    panel.take(StateChanged(state="paused"))
+    panel.take(Requested(what="rate", iteration=100, value=0.001))
+    assert panel.hardware.text("Memory") == "612 MiB"
+    panel.take(Requested(what="release", iteration=100))
+    assert panel.hardware.text("Memory") == "released"
+
+
+def test_what_was_set_while_the_run_trains_holds_in_title_and_batch(panel: FactsPanel, tmp_path: Path) -> None:
+    folder = create(tmp_path / "run", dumps(Project()), RunInfo(name="digits", number=5))
+    panel.show_run(folder)
+    panel.take(STARTED)
+    panel.take(progress(100))
+    assert panel.name.text() == "Run 5 · sgdm, 0.01"
+    assert panel.data.text("Batch").splitlines()[2].startswith("learn rate 0.1 = ")
+    update_info(folder, live_changes={"rate": 0.002})
+    panel.take(Requested(what="rate", iteration=100, value=0.002))
+    assert panel.name.text() == "Run 5 · sgdm, 0.01 → 0.002"
+    assert panel.data.text("Batch").splitlines()[1:] == [
+        "10 steps per epoch",
+        "learn rate 0.002 from iteration 100 on",
+    ]
+    panel.take(replace(STARTED, epochs=4000))
+    assert panel.data.text("Batch").splitlines()[2] == "learn rate 0.002 from iteration 100 on", "it was resumed"
+
+
+def test_resuming_is_offered_where_there_is_a_checkpoint(panel: FactsPanel) -> None:
+    run(panel)
+    panel.take(Failed(cause="no memory", offer="training.gradient_accumulation=4"))
+    panel.show_outcome(Outcome("failed", "no memory", has_checkpoint=False))
+    assert not panel.buttons.extend.isVisible()
+    assert panel.buttons.train.isVisible()
+    assert panel.offer.text() == "Start again with 4 micro-batches per step"
+    panel.show_outcome(Outcome("failed", "no memory", has_checkpoint=True))
+    assert panel.buttons.extend.isVisible()
+    assert panel.offer.text() == "Resume with 4 micro-batches per step"
+
+
+def test_a_run_that_is_complete_is_said_to_have_finished_once(panel: FactsPanel) -> None:
+    run(panel)
+    panel.take(STARTED)
+    panel.take(progress(30_000, epoch=3000))
+    panel.show_outcome(Outcome("finished", "all 3,000 epochs completed"))
+    assert panel.status.text() == "✓ Finished"
+    assert panel.epoch.text() == "Epoch 3,000 of 3,000"
+    assert (panel.reason.isVisible(), panel.bar.isVisible()) == (False, False)
+    panel.show_outcome(Outcome("finished", "no better loss in 5 validations"))
+    assert panel.reason.text() == "No better loss in 5 validations"

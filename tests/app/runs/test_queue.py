@@ -10,11 +10,13 @@ from PySide6.QtWidgets import QApplication, QToolButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.runs.queue import MOST_ROWS, QueueController, QueuePanel
+from app.widgets import ElidedLabel
 from engine.project.file import dumps, loads
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 from engine.runs.create import create
 from engine.runs.folder import RunFolder
+from engine.runs.history import ProjectKey
 from engine.runs.info import RunInfo
 from engine.runs.queue import Queue
 
@@ -129,6 +131,31 @@ def test_what_waits_is_put_in_order_by_dragging(qtbot: QtBot, keeper: QueueContr
     assert [entry.id for entry in keeper.waiting] == [1, 3, 2]
     drag(1, 2, below=True)
     assert [entry.id for entry in keeper.waiting] == [3, 2, 1]
+
+
+def test_only_the_queue_of_the_open_project_is_shown_and_moved(keeper: QueueController, panel: QueuePanel) -> None:
+    """The entries of other projects keep their places between."""
+    mine = dumps(Project(identity="11111111-mine"))
+    for text, name in (("{}", "other 1"), (mine, "mine 2"), ("{}", "other 3"), (mine, "mine 4"), (mine, "mine 5")):
+        keeper.queue.add(text, name, project_path="" if text == mine else "/elsewhere/other.netwright")
+    keeper.show_project(ProjectKey(Path("/nets/net.netwright"), "11111111-mine"))
+    keeper.look()
+    assert [row.name.text() for row in panel.rows.values()] == ["mine 2", "mine 4", "mine 5"]
+    labels = [label.text() for label in panel.findChildren(ElidedLabel)]
+    assert "Beside 2 runs of other projects in the queue" in labels
+    press(panel, 5, "Move up")
+    assert [entry.id for entry in keeper.waiting] == [1, 2, 3, 5, 4]
+    keeper.move(2, 3)
+    assert [entry.id for entry in keeper.waiting] == [1, 3, 5, 4, 2]
+    with keeper.queue.claimed(1) as claim:
+        claim.change(state="failed")
+    with keeper.queue.claimed(2) as claim:
+        claim.change(state="failed")
+    keeper.look()
+    panel.clear.click()
+    assert [entry.id for entry in keeper.entries] == [1, 3, 5, 4]
+    keeper.show_project(ProjectKey(Path("/nets/another.netwright"), "22222222-ours"))
+    assert panel.isHidden()
 
 
 def test_the_first_entry_says_why_it_cannot_be_moved_up(keeper: QueueController, panel: QueuePanel) -> None:

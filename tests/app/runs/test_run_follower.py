@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.runs.run_follower import LOST, Outcome, RunFollower
+from app.runs.run_follower import GOES_NOT_ON, LOST, Outcome, RunFollower
 from engine.runs.create import create
 from engine.runs.events import Ended, Event, Failed, Message, Points, Resumed, StateChanged
 from engine.runs.folder import RunFolder, take_lock, update_info
@@ -58,7 +58,7 @@ def test_events_arrive_in_order_and_once_while_the_run_lives(qtbot: QtBot, run: 
     os.close(lock)
 
     assert [event.n for event in events] == list(range(1, 103))
-    assert outcomes == [Outcome("finished", "all done")]
+    assert outcomes == [Outcome("finished", "all done", has_checkpoint=False)]
     assert outcomes[0].sentence() == "Training finished: all done"
 
 
@@ -90,7 +90,7 @@ def test_a_run_whose_engine_is_gone_is_lost_in_words(qtbot: QtBot, run: RunFolde
     qtbot.waitUntil(lambda: bool(outcomes))
 
     assert len(events) == 1
-    assert outcomes == [Outcome("lost", LOST)]
+    assert outcomes == [Outcome("lost", f"{LOST} {GOES_NOT_ON}", has_checkpoint=False)]
 
 
 def test_the_cause_of_a_failure_is_the_reason(qtbot: QtBot, run: RunFolder) -> None:
@@ -101,7 +101,7 @@ def test_the_cause_of_a_failure_is_the_reason(qtbot: QtBot, run: RunFolder) -> N
     _, _, outcomes = follow(run)
     qtbot.waitUntil(lambda: bool(outcomes))
 
-    assert outcomes == [Outcome("failed", "worker 1 was killed by SIGKILL")]
+    assert outcomes == [Outcome("failed", "worker 1 was killed by SIGKILL", has_checkpoint=False)]
 
 
 def test_a_stop_is_a_request_in_the_folder(qtbot: QtBot, run: RunFolder) -> None:
@@ -142,7 +142,7 @@ def test_a_run_that_was_resumed_goes_on_behind_its_first_end(qtbot: QtBot, run: 
     log.append(Ended(state="finished", reason="all done", result={}))
     update_info(run, state="finished")
     qtbot.waitUntil(lambda: bool(outcomes))
-    assert outcomes == [Outcome("finished", "all done")]
+    assert outcomes == [Outcome("finished", "all done", has_checkpoint=False)]
     log.close()
     os.close(lock)
 

@@ -185,7 +185,7 @@ def test_help_shows_examples_line_by_line_and_the_exit_codes(capsys: pytest.Capt
         (["check", "x", "--mini-batch-size=7"], "Say --set training.mini_batch_size=7."),
         (["train", "x", "y"], "train: not understood: y. `netwright-engine train --help` says what it takes."),
         (["queue", "list", "--max_epochs"], "queue list: not understood: --max_epochs. `netwright-engine queue list -"),
-        (["train", "RUN"], "is the folder of a run. `netwright-engine resume` goes on with it; its project is"),
+        (["train", "RUN"], "is the folder of a run. Its project is "),
         (["check", "PROJECT", "--set", "training.max_epoch=3"], "no such option. Did you mean 'max_epochs'?\n"),
         (["check", "PROJECT", "--set", "data.zzz=3"], "The options of 'data' are: source, "),
     ],

@@ -48,10 +48,15 @@ def test_a_run_whose_engine_is_gone_says_how_to_go_on(runs: Path, capsys: pytest
     run = runs / "run_2"
     update_info(open_run(run), state="running")
     assert main(["follow", str(run)]) == 3
-    assert capsys.readouterr().out.endswith(f"netwright-engine resume {run} goes on with it.\n")
-    assert "`netwright-engine resume` goes on with it." in said(capsys, "export", run, "--format=onnx", "-ox", code=2)
+    assert capsys.readouterr().out.endswith("It has saved no checkpoint to go on from: train again.\n")
+    assert "no checkpoint to go on from" in said(capsys, "export", run, "--format=onnx", "-ox", code=2)
+    for ended in (run, runs / "run_1"):
+        (ended / "checkpoints" / "000000010").mkdir(parents=True)
+    assert main(["follow", str(run)]) == 3
+    assert capsys.readouterr().out.endswith(f"netwright-engine resume {run} goes on from its last checkpoint.\n")
+    assert "`netwright-engine resume` goes on from" in said(capsys, "export", run, "--format=onnx", "-ox", code=2)
     assert said(capsys, "pause", runs / "run_1", code=2).endswith(
-        "finished. `netwright-engine resume` goes on with it.\n"
+        "finished. `netwright-engine resume` goes on from its last checkpoint.\n"
     )
 
 
@@ -90,6 +95,7 @@ def test_a_filter_that_can_match_nothing_is_refused(runs: Path, capsys: pytest.C
 
 
 def test_one_run_is_described(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (runs / "run_2" / "checkpoints" / "000000010").mkdir(parents=True)
     said(capsys, "note", runs / "run_2", "for the talk")
     lines = [line.split(None, 1) for line in said(capsys, "show", runs / "run_2").splitlines()]
     assert [line[0] for line in lines] == [
