@@ -37,9 +37,24 @@ def ask_to_leave_training(parent: QWidget, name: str, waiting: int = 0) -> Leavi
     if waiting:
         runs = plural(waiting, "run")
         text += f" In the queue: {runs}, trained after it if it continues; otherwise the queue is kept for later."
-    box = _box(parent, f"{name} is training.", text, "warning")
-    keep = box.addButton("Keep training", QMessageBox.ButtonRole.AcceptRole)
-    stop = box.addButton("Stop training", QMessageBox.ButtonRole.DestructiveRole)
+    return _ask_to_leave(parent, f"{name} is training.", text, ("Keep training", "Stop training"))
+
+
+def ask_to_leave_experiments(parent: QWidget, names: Sequence[str]) -> Leaving:
+    """Ask what to do with experiments that are under way when the window closes."""
+    title = f"{plural(len(names), 'experiment')} in progress: {'; '.join(names)}."
+    text = (
+        "The trials can continue in the background; the start page of the next window shows how far they are. What "
+        "they have reached is kept either way, and a stopped experiment can go on later."
+    )
+    return _ask_to_leave(parent, title, text, ("Keep running", "Stop"))
+
+
+def _ask_to_leave(parent: QWidget, title: str, text: str, labels: tuple[str, str]) -> Leaving:
+    """Ask whether what is under way goes on or stops; `labels` are those of the two buttons."""
+    box = _box(parent, title, text, "warning")
+    keep = box.addButton(labels[0], QMessageBox.ButtonRole.AcceptRole)
+    stop = box.addButton(labels[1], QMessageBox.ButtonRole.DestructiveRole)
     box.addButton(QMessageBox.StandardButton.Cancel)
     box.setDefaultButton(keep)
     box.exec()

@@ -56,6 +56,11 @@ class Notifier(QObject):
         self._watched.append(_Watched(folder))
         self._watching.start()
 
+    @property
+    def watched(self) -> list[ExperimentFolder]:
+        """The experiments that were started by this window and have not ended, as far as is known."""
+        return [watched.folder for watched in self._watched]
+
     def _look(self) -> None:
         for watched in self._watched[:]:
             if (state := watched.look()) is not None:

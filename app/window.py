@@ -472,8 +472,9 @@ class MainWindow(QMainWindow):
         QApplication.quit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Ask about unsaved work, and whether a run goes on without the window."""
-        if not self._is_leaving and not (self.files.may_leave() and self.training.may_leave()):
+        """Ask about unsaved work, and whether runs and experiments go on without the window."""
+        asked = (self.files.may_leave, self.training.may_leave, self.made.may_leave)
+        if not self._is_leaving and not all(may_leave() for may_leave in asked):
             event.ignore()
             return
         if not self._is_leaving:

@@ -6,9 +6,9 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from PySide6.QtCore import QTimer, QUrl, Signal
+from PySide6.QtCore import QTimer, QUrl, Signal, SignalInstance
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -38,8 +38,8 @@ from app.dialogs.export_parts import (
     text_label,
     training_files,
 )
-from app.engine_command import EngineCommand
 from app.dialogs.export_weights import WeightsChoice
+from app.engine_command import EngineCommand
 from app.messages import breakable
 from app.shell import Shell
 from designer import theme
@@ -58,9 +58,6 @@ from engine.runs.folder import RunFolder, frozen_code
 from engine.runs.summary import title_of
 from engine.user_code.expression import companion
 
-if TYPE_CHECKING:
-    from app.training import Training
-
 FORMATS = (
     ("onnx", ".onnx", "ONNX", "For ONNX Runtime and other runtimes; compared with torch before it is written"),
     ("pytorch", ".py", "PyTorch", "One readable file that runs without Netwright, and its weights beside it"),
@@ -75,6 +72,18 @@ COMPARED_WITH = {"onnx": "ONNX Runtime", "pt2": "The program, loaded in another 
 LONGEST_TITLE = 60
 TITLE_BAR = 40
 """Height that is left for the title bar, in pixels: what the desktop adds is known only after a while."""
+
+
+class ShownRun(Protocol):
+    """The run that the Train tab shows; the signals tell that another one is shown, how it is, and its events."""
+
+    run_shown: SignalInstance
+    state_changed: SignalInstance
+    received: SignalInstance
+
+    @property
+    def run_folder(self) -> RunFolder | None:
+        """The run, if any."""
 
 
 class ExportDialog(QDialog):
@@ -102,7 +111,7 @@ class ExportDialog(QDialog):
         self._command: EngineCommand | None = None
         self.hosts: Mapping[str, int] = {}
         """Hosts that the data of the project may be fetched from."""
-        self._training: Training | None = None
+        self._training: ShownRun | None = None
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         self._browsed = self._code = ""
         self._fitted = 0
@@ -150,7 +159,7 @@ class ExportDialog(QDialog):
         self.formats.button(0).setChecked(True)
         self._show_inputs()
 
-    def follow(self, training: "Training") -> None:
+    def follow(self, training: ShownRun) -> None:
         """Offer the weights of the run that is shown, also when it saves some or another begins behind the dialog."""
         self._training = training
         for signal in (training.run_shown, training.state_changed):
@@ -430,7 +439,7 @@ def _target(folder: Path, stem: str) -> Path:
     return (folder if os.access(folder, os.W_OK) else Path.home()) / f"{stem}.onnx"
 
 
-def export_network(shell: Shell, training: "Training", info: DatasetInfo | None) -> None:
+def export_network(shell: Shell, training: ShownRun, info: DatasetInfo | None) -> None:
     """Ask for the format and the file, export, and report how it went. The run is the one that `training` shows, also
     when it ends or another begins behind the dialog; `info` describes the data of the open project."""
     documents, run = shell.documents, training.run_folder

@@ -40,7 +40,7 @@ from engine.project.options.metrics import in_a_line
 from engine.project.project import Project
 from engine.project.trials import num_trials, with_values
 from engine.runs.events import ENDS
-from engine.runs.experiments import ExperimentFolder, Trial, experiments_of
+from engine.runs.experiments import ExperimentFolder, Trial, experiment_title, experiments_of
 from engine.runs.trial_rows import best_trial, pareto_front
 
 DEFINES = "experiments/definition"
@@ -231,7 +231,7 @@ class SearchPage(QWidget):
             return
         documents = self._shell.documents
         values = {
-            "project": dumps(self._shell.editor.project),
+            "project": dumps(documents.identified(self._shell.editor.project)),
             "project_path": str(documents.source) if documents.source else "",
             "base": str(documents.base),
             "hosts": documents.hosts,
@@ -273,12 +273,12 @@ class SearchPage(QWidget):
         """List the experiments of the project, the newest first, and show the one that is chosen, else the newest."""
         if not self.isVisible():
             return
-        project, source = self._shell.editor.project, self._shell.documents.source
-        found = experiments_of(source, project.identity) if source or project.identity else []
+        documents = self._shell.documents
+        found = experiments_of(documents.source, documents.identity)
         chosen = self._folder.path if self._folder is not None else None
         self.experiments.clear()
         for folder in found:
-            self.experiments.addItem(_named(folder), str(folder.path))
+            self.experiments.addItem(experiment_title(folder), str(folder.path))
         paths = [folder.path for folder in found]
         self.experiments.setVisible(bool(paths))
         self.use_button.setVisible(bool(paths))
@@ -306,6 +306,8 @@ class SearchPage(QWidget):
             return
         try:
             info = self._folder.read_info()
+            if not info.objectives:
+                raise UserError(f"{self._folder.info} is damaged: it names no objective.")
             self._read_definition(self._folder)
         except UserError as error:
             self._trials = []
@@ -433,15 +435,3 @@ class SearchPage(QWidget):
             self._shell.show_error("The values do not fit the project", str(error))
             return
         self._shell.hint(f"The project has the values of trial {trial.number}; undo takes them back.")
-
-
-def _named(folder: ExperimentFolder) -> str:
-    """Return the name of an experiment for a person: what it varies, and when it was begun."""
-    day, _, rest = folder.path.name.partition("_")
-    time = rest.partition("_")[0].replace("-", ":")[:5]
-    try:
-        options = load(folder.project).project.experiment
-    except UserError:
-        return folder.path.name
-    varied = ", ".join(parameter.path.rpartition(".")[2] for parameter in options.parameters[:3])
-    return f"{options.strategy}: {varied or 'repeats'} · {day} {time}"

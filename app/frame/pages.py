@@ -120,6 +120,20 @@ class Pages:
         return page
 
     def _follow_run(self, run: "RunningRun") -> None:
-        """Show a run that is under way in the Train tab, after opening its project where that has a file."""
-        if self._files.open_project_of(run.project_id, run.project_path):
+        """Show a run that is under way in the Train tab, or an experiment, after opening its project where that has a
+        file."""
+        if not self._files.open_project_of(run.project_id, run.project_path):
+            return
+        if not run.is_experiment:
             self._show_trial(Path(run.run_dir))
+            return
+        self._shell.show_tab("experiments")
+        self.show_search()
+        if self._experiments is not None:
+            self._experiments[1].show_experiment(Path(run.run_dir))
+
+    def may_leave(self) -> bool:
+        """Ask what to do with the experiments that are under way. Return whether the window may close."""
+        from app.experiments.leaving import may_leave
+
+        return may_leave(self._shell, self._notifier.watched)

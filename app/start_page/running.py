@@ -1,4 +1,5 @@
-"""The runs that are under way, at the top of the start page: each with its progress and a way to follow it."""
+"""The runs and experiments that are under way, at the top of the start page: each with its progress and a way to
+follow it."""
 
 import json
 from collections.abc import Sequence
@@ -89,7 +90,8 @@ class RunningRow(QFrame):
         self.bar.setValue(round(1000 * run.share))
         self.bar.setAccessibleName(f"Progress of {run.title}")
         self.progress.setText(run.progress)
-        self.follow.setAccessibleName(f"Show curves of {run.title}, {run.project}")
+        self.follow.setText("Show trials" if run.is_experiment else "Show curves")
+        self.follow.setAccessibleName(f"{self.follow.text()} of {run.title}, {run.project}")
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Follow the run with a click anywhere on its row."""
@@ -110,8 +112,8 @@ class RunningList(QWidget):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 8)
         self._column.setSpacing(8)
-        heading = QLabel("TRAINING")
-        heading.setAccessibleName("Runs in progress")
+        heading = QLabel("IN PROGRESS")
+        heading.setAccessibleName("Runs and experiments in progress")
         heading.setContentsMargins(0, 8, 0, 0)
         theme.mark(heading, "role", "section")
         self._column.addWidget(heading)

@@ -1,5 +1,5 @@
-"""The runs that are under way on this machine, as the start page lists them: found in a process of their own, so that a
-disk which does not answer blocks nothing.
+"""The runs and experiments that are under way on this machine, as the start page lists them: found in a process of
+their own, so that a disk which does not answer blocks nothing.
 
 python -m app.start_page.running_program
 
@@ -7,6 +7,7 @@ Each line of JSON on standard output is the list of runs as it is now; one is wr
 process ends when its input closes.
 """
 
+import contextlib
 import math
 import os
 import select
@@ -17,12 +18,17 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.child_process import print_line
-from engine.core.errors import UserError
+from engine.core.errors import UserError, plural
 from engine.core.text import format_duration
+from engine.project.file import load
+from engine.project.trials import num_trials
 from engine.runs.events import ENDS
+from engine.runs.experiments import ExperimentFolder, experiment_title
 from engine.runs.folder import RunFolder
 from engine.runs.history import registered
+from engine.runs.machine_shares import experiments_at_work
 from engine.runs.summary import last_events, title_of
+from engine.runs.trial_reader import TrialsReader
 
 MODULE = "app.start_page.running_program"
 NICENESS = 10
@@ -32,15 +38,18 @@ LOOK_S = 1.0
 
 @dataclass(frozen=True)
 class RunningRun:
-    """A run under way. `share` is the part that is done, in [0, 1]; `progress` says the same in words."""
+    """A run or an experiment under way. `share` is the part that is done, in [0, 1]; `progress` says the same in
+    words."""
 
     run_dir: str
+    """The folder of the run or of the experiment."""
     title: str
     project: str
     project_path: str
     project_id: str
     share: float
     progress: str
+    is_experiment: bool = False
 
 
 def main() -> None:
@@ -48,8 +57,9 @@ def main() -> None:
     os.nice(NICENESS)
     told: list[dict[str, Any]] | None = None
     ended: dict[Path, int] = {}
+    known: dict[Path, _Trials] = {}
     while True:
-        runs = [asdict(run) for run in running(ended)]
+        runs = [asdict(run) for run in (*experiments(known), *running(ended))]
         if runs != told:
             print_line(runs)
             told = runs
@@ -72,6 +82,41 @@ def running(ended: dict[Path, int]) -> Iterator[RunningRun]:
             yield _described(folder)
         except (OSError, UserError):  # deleted, or on a disk that was taken out
             continue
+
+
+class _Trials:
+    """What is known of an experiment under way: its title, its trials as far as they are read, and their number."""
+
+    def __init__(self, path: Path) -> None:
+        self.folder = ExperimentFolder(path)
+        self._reader = TrialsReader(self.folder)
+        self._title, self._total, self._stamp = "", 0, 0
+
+    def read(self) -> RunningRun:
+        """Read on. Raises `OSError` and `UserError`."""
+        info, stamp = self.folder.read_info(), self.folder.project.stat().st_mtime_ns
+        self._reader.read()
+        if stamp != self._stamp:  # its budget may have changed
+            self._title, self._stamp = f"Experiment {experiment_title(self.folder)}", stamp
+            self._total = num_trials(load(self.folder.project).project)
+        done, total = sum(trial.is_over for trial in self._reader.trials.values()), self._total
+        return RunningRun(
+            str(self.folder.path),
+            self._title,
+            info.name if info.project_path else f"{info.name}, not saved when it began",
+            info.project_path,
+            info.project_id,
+            round(min(1.0, done / total), 3) if total else 0.0,
+            f"{done:,} of {plural(total, 'trial')}" if total else f"{plural(done, 'trial')} done",
+            is_experiment=True,
+        )
+
+
+def experiments(known: dict[Path, _Trials]) -> Iterator[RunningRun]:
+    """Yield the experiments that are under way. `known` remembers what was read of them."""
+    for path in experiments_at_work():
+        with contextlib.suppress(OSError, UserError):  # deleted, or on a disk that was taken out
+            yield known.setdefault(path, _Trials(path)).read()
 
 
 def _described(folder: RunFolder) -> RunningRun:

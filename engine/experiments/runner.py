@@ -46,6 +46,7 @@ from engine.runs.experiments import (
     trials_from,
 )
 from engine.runs.folder import RunFolder
+from engine.runs.machine_shares import RUNNER, MachineShare
 
 LOOK_S = 0.25
 """Time between two looks at requests, and at runs that another process has started."""
@@ -75,6 +76,7 @@ class Runner:
         """Run the experiment to its end and return its record. Ctrl-C stops it, as `stop` does; a second one leaves the
         runs to themselves. Raises `UserError`, and `RunError` where another process is at work on it."""
         self._lock = hold(self._folder)
+        share = MachineShare(RUNNER, str(self._folder.path)).__enter__()
         try:
             info = self._folder.read_info()
             started = time.monotonic()
@@ -104,6 +106,7 @@ class Runner:
                 self._log.close()
             return self._folder.read_info()
         finally:
+            share.close()
             os.close(self._lock)
             announce(self._folder.log, "experiment", str(self._folder.path.absolute()))
 

@@ -36,6 +36,7 @@ from engine.core.files import (
 )
 from engine.core.folders import data_folder
 from engine.core.locks import is_locked
+from engine.project.file import load
 from engine.project.parameters import lists_of, value_text
 from engine.runs.create import is_shipped, new_folder_in
 from engine.runs.events import ENDS
@@ -410,6 +411,18 @@ def open_experiment(path: Path) -> ExperimentFolder:
         hint = "`netwright-engine experiment list PROJECT` lists those of a project."
         raise UserError(f"{path} {problem}.", hint=hint, code="" if path.exists() else "not_found")
     return folder
+
+
+def experiment_title(folder: ExperimentFolder) -> str:
+    """Return the title of an experiment for a person: what it varies, and when it was begun."""
+    day, _, rest = folder.path.name.partition("_")
+    time = rest.partition("_")[0].replace("-", ":")[:5]
+    try:
+        options = load(folder.project).project.experiment
+    except UserError:
+        return folder.path.name
+    varied = ", ".join(parameter.path.rpartition(".")[2] for parameter in options.parameters[:3])
+    return f"{options.strategy}: {varied or 'repeats'} · {day} {time}"
 
 
 def experiments_of(project_path: Path | None, project_id: str = "") -> list[ExperimentFolder]:

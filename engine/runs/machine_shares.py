@@ -11,7 +11,7 @@ import contextlib
 import json
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Self
@@ -23,6 +23,8 @@ from engine.core.locks import LockHeldError, is_locked, take_lock
 FOLDER = "shares"
 LIMIT_BYTES = 2**16
 EXPERIMENT, QUEUE = "experiment", "queue"
+RUNNER = "runner"
+"""Kind of the entry of a process that runs an experiment: its title is the folder of the experiment."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ class MachineShare:
             make_private_folder(self._folder)
             self._path = self._folder / f"{os.getpid()}_{secrets.token_hex(4)}.json"
             self._lock = take_lock(self._path.with_suffix(".lock"))
+            if self.holding.kind == RUNNER:
+                write_json(self._path, asdict(self.holding))
         return self
 
     def write(self, **changes: object) -> None:
@@ -94,7 +98,15 @@ class MachineShare:
 
 def holdings(folder: Path | None = None, *, but: Path | None = None) -> list[Holding]:
     """Return what processes that live take of this machine or wait for. What dead ones have left is removed."""
-    found = []
+    return [holding for holding in _living(folder, but) if not holding.is_empty]
+
+
+def experiments_at_work(folder: Path | None = None) -> list[Path]:
+    """Return the folders of the experiments that processes of this machine run."""
+    return [Path(holding.title) for holding in _living(folder, None) if holding.kind == RUNNER]
+
+
+def _living(folder: Path | None, but: Path | None) -> Iterator[Holding]:
     with contextlib.suppress(OSError, RuntimeError):
         for path in sorted((folder or state_folder() / FOLDER).glob("*.json")):
             if path == but:
@@ -102,9 +114,8 @@ def holdings(folder: Path | None = None, *, but: Path | None = None) -> list[Hol
             if not is_locked(path.with_suffix(".lock")):
                 path.unlink(missing_ok=True)
                 path.with_suffix(".lock").unlink(missing_ok=True)
-            elif (holding := _read(path)) is not None and not holding.is_empty:
-                found.append(holding)
-    return found
+            elif (holding := _read(path)) is not None:
+                yield holding
 
 
 def _read(path: Path) -> Holding | None:

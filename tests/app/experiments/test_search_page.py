@@ -12,7 +12,7 @@ from app.experiments.trial_texts import progress_text
 from app.window import MainWindow
 from engine.network.network import Network
 from engine.project.experiment import ExperimentOptions
-from engine.project.file import dumps
+from engine.project.file import dumps, loads
 from engine.project.parameters import Parameter
 from engine.project.project import Project
 from engine.runs.experiments import ExperimentFolder, ExperimentInfo, Trial, TrialLog, create_experiment
@@ -121,6 +121,26 @@ def test_values_of_the_best_or_the_selected_trial_are_used(
     assert window.editor.project.training.momentum == 0.9
     window.editor.undo()
     assert window.editor.project.training.momentum == 0.5
+
+
+def test_an_experiment_without_an_objective_is_said_to_be_damaged(page: SearchPage, folder: ExperimentFolder) -> None:
+    folder.update_info(objectives=())
+    page.show_experiment(folder.path)
+    assert page.state.text() == f"{folder.info} is damaged: it names no objective."
+    assert page.pages.currentIndex() == 0
+
+
+def test_an_experiment_of_a_project_that_was_never_saved_is_found_again(
+    page: SearchPage, window: MainWindow, asked: list[Any]
+) -> None:
+    window.documents.new()
+    page.run_button.click()
+    ((_, values, *_),) = asked
+    info = ExperimentInfo(name="untitled", objectives=("loss",), project_id=loads(values["project"]).project.identity)
+    folder = create_experiment(None, "untitled", values["project"], info)
+    page.show()
+    assert [page.experiments.itemData(at) for at in range(page.experiments.count())] == [str(folder.path)]
+    page.hide()
 
 
 def test_a_trial_that_ends_meanwhile_is_seen(page: SearchPage, folder: ExperimentFolder) -> None:

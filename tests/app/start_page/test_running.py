@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -9,16 +10,21 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.start_page.running_program import running
+from app.experiments.search_page import SearchPage
+from app.start_page.running_program import experiments, running
 from app.window import MainWindow
-from engine.project.file import dumps
+from engine.core.locks import take_lock as take_file_lock
+from engine.project.experiment import ExperimentOptions
+from engine.project.file import dumps, save
 from engine.project.project import Project
 from engine.runs.create import create
 from engine.runs.events import Progress, Started
+from engine.runs.experiments import ExperimentFolder, ExperimentInfo, TrialLog, create_experiment
 from engine.runs.folder import RunFolder, take_lock, update_info
 from engine.runs.history import own_runs, register
 from engine.runs.info import RunInfo
 from engine.runs.log import EventLog
+from engine.runs.machine_shares import RUNNER, MachineShare
 from tests.builders import classifier
 
 STARTED = Started(
@@ -52,6 +58,76 @@ def run() -> Iterator[RunFolder]:
     register(run, "11111111-mine")
     yield run
     os.close(lock)
+
+
+@pytest.fixture
+def experiment(tmp_path: Path) -> Iterator[ExperimentFolder]:
+    """An experiment of a saved project that a process of this machine runs."""
+    project = Project(classifier(), experiment=ExperimentOptions(parameters=["training.momentum=0.1,0.5,0.9"]))
+    path = tmp_path / "net.netwright"
+    save(project, path)
+    info = ExperimentInfo(
+        name="net", project_path=str(path), base=str(tmp_path), state="running", objectives=("validation.accuracy",)
+    )
+    folder = create_experiment(path, "net", dumps(project), info)
+    log = TrialLog(folder)
+    log.append(1, values={"training.momentum": 0.1})
+    log.append(1, state="finished")
+    log.close()
+    with MachineShare(RUNNER, str(folder.path)):
+        lock = take_file_lock(folder.lock)
+        yield folder
+        with suppress(OSError):
+            os.close(lock)
+
+
+def test_an_experiment_is_told_with_its_trials(experiment: ExperimentFolder) -> None:
+    (told,) = experiments({})
+    assert told.title.startswith("Experiment grid: momentum · ")
+    assert (told.share, told.progress, told.project) == (0.333, "1 of 3 trials", "net")
+
+
+def test_an_experiment_under_way_stands_on_the_start_page_and_a_click_shows_its_trials(
+    qtbot: QtBot, window: MainWindow, experiment: ExperimentFolder
+) -> None:
+    window.show_start()
+    page = window.start_page
+    qtbot.waitUntil(lambda: page.running.isVisible())
+    (row,) = page.running.rows
+    assert (row.follow.text(), row.progress.text()) == ("Show trials", "1 of 3 trials")
+    row.follow.click()
+    assert window.tabs.current == "experiments"
+    tab = window.tabs.page("experiments")
+    (search,) = tab.findChildren(SearchPage)
+    assert search.isVisible()
+    assert search._folder == experiment
+
+
+@pytest.mark.parametrize(("answer", "may"), [("keep", True), ("stop", True), ("cancel", False)])
+def test_closing_while_an_experiment_is_under_way_asks(
+    window: MainWindow, experiment: ExperimentFolder, monkeypatch: pytest.MonkeyPatch, answer: str, may: bool
+) -> None:
+    asked: list[list[str]] = []
+
+    def ask(parent: object, names: list[str]) -> str:
+        asked.append(names)
+        return answer
+
+    monkeypatch.setattr("app.messages.ask_to_leave_experiments", ask)
+    window.open_path(Path(experiment.read_info().project_path))
+    assert window.close() is may
+    ((name,),) = asked
+    assert name.startswith("grid: momentum")
+    assert experiment.take_requests() == ([{"do": "stop"}] if answer == "stop" else [])
+
+
+def test_closing_asks_about_an_experiment_that_was_begun_before_another_project_was_opened(
+    window: MainWindow, experiment: ExperimentFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.messages.ask_to_leave_experiments", lambda parent, names: "cancel")
+    assert window.made.may_leave()
+    window.notifier.watch(experiment)
+    assert not window.made.may_leave()
 
 
 def test_a_run_is_told_with_its_progress_until_it_has_ended(run: RunFolder) -> None:

@@ -12,7 +12,16 @@ from engine.placement.shares import Slot
 from engine.project.environment import EnvironmentOptions
 from engine.project.experiment import ExperimentOptions
 from engine.project.project import Project
-from engine.runs.machine_shares import EXPERIMENT, QUEUE, Holding, MachineShare, holdings, longest_waiting
+from engine.runs.machine_shares import (
+    EXPERIMENT,
+    QUEUE,
+    RUNNER,
+    Holding,
+    MachineShare,
+    experiments_at_work,
+    holdings,
+    longest_waiting,
+)
 
 GPUS = DeviceInventory(num_cores=8, devices=tuple(Device(f"cuda:{n}", "H200", 2**37) for n in range(4)))
 
@@ -35,6 +44,13 @@ def test_others_see_what_a_process_takes_until_it_ends(home: Path) -> None:
     left.parent.mkdir(parents=True, exist_ok=True)
     left.write_text('{"kind": "queue", "cores": 3}')
     assert (holdings(left.parent), left.exists()) == ([], False)
+
+
+def test_an_experiment_is_known_while_its_process_lives_also_where_it_takes_nothing(home: Path) -> None:
+    with MachineShare(RUNNER, "/nets/experiments/a"):
+        assert experiments_at_work() == [Path("/nets/experiments/a")]
+        assert holdings() == [], "it leaves the others all room"
+    assert experiments_at_work() == []
 
 
 def test_who_waits_longest_goes_first() -> None:

@@ -1,0 +1,31 @@
+"""What becomes of the experiments that are under way when the window closes."""
+
+from collections.abc import Iterable
+
+from app import messages
+from app.shell import Shell
+from engine.core.errors import UserError
+from engine.runs.experiments import ExperimentFolder, experiment_title, experiments_of
+
+
+def under_way(shell: Shell, begun: Iterable[ExperimentFolder]) -> list[ExperimentFolder]:
+    """Return the experiments that are under way: those of the open project, and those that this window has begun."""
+    documents = shell.documents
+    known = (*experiments_of(documents.source, documents.identity), *begun)
+    return [folder for folder in dict.fromkeys(known) if folder.is_alive()]
+
+
+def may_leave(shell: Shell, begun: Iterable[ExperimentFolder]) -> bool:
+    """Ask what to do with the experiments that are under way, if there are any. Return whether the window may
+    close."""
+    folders = under_way(shell, begun)
+    if not folders:
+        return True
+    answer = messages.ask_to_leave_experiments(shell.dialog_parent, [experiment_title(folder) for folder in folders])
+    for folder in folders if answer == "stop" else ():
+        try:
+            folder.request("stop")
+        except UserError as error:
+            shell.show_error("The experiment cannot be stopped", str(error))
+            return False
+    return answer != "cancel"
