@@ -181,27 +181,32 @@ class EnvironmentAdvisor(TrialLink):
     def __init__(self, project: Callable[[], Project], samples: Callable[[], int | None], parent: QWidget) -> None:
         super().__init__(project, samples, parent)
         self._best: tuple[str, str] | None = None
+        self._busy = ""
+        """Why the times are not alike; empty where nothing disturbs them."""
         self.table = WayTable(self)
         self.column.addWidget(self.table)
 
     def command(self, path: Path) -> list[str]:
         """Return the command that tries environments."""
         self.table.show_ways([])
+        self._busy = ""
         return module_command("engine.launch.advisor", str(path))
 
     def take(self, line: dict[str, Any]) -> None:
         """Show a row for each candidate, and the advice above them."""
+        self._busy = str(line.get("busy", self._busy))
         if "way" in line:
             self.table.show_ways([*self.table.ways, _row(line["way"])])
-            self.say("Comparing…")
-        elif "advice" in line:
-            self.end(line["advice"])
+        if "advice" in line:
+            self.end(f"{self._busy} {line['advice']}".strip(), "warning" if self._busy else "muted")
             best = line.get("best")
             self._best = (best["target"], best["strategy"]) if best else None
             if self._best is not None:
                 name = ", ".join(filter(None, self._best))
                 self.table.show_ways([replace(way, is_best=way.name == name) for way in self.table.ways])
                 self.offer(f"Use {name}")
+        else:
+            self.say(f"{self._busy} Comparing…".strip(), "warning" if self._busy else "muted")
 
     def use(self) -> None:
         """Take the environment and the strategy that are best."""

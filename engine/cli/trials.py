@@ -22,6 +22,7 @@ from engine.cli.common import (
 from engine.cli.terminal import print_table
 from engine.cluster.environment import profile_of
 from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural, read_error
+from engine.core.fields import printable
 from engine.core.text import format_bytes, format_percent
 from engine.network.table import short_count
 from engine.placement.recovery import WORKER_HOURS
@@ -58,7 +59,7 @@ def run_advise(arguments: argparse.Namespace) -> int:
     project, notices = read_project(arguments.project, arguments.settings)
     note(notices)
     ways: list[dict[str, Any]] = []
-    advice, best, checkpoints = "", None, None
+    advice, busy, best, checkpoints = "", "", None, None
     workers = _cluster_workers(project, arguments)
     with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
         path = Path(folder) / "project.netwright"
@@ -71,12 +72,14 @@ def run_advise(arguments: argparse.Namespace) -> int:
             if "way" in line:
                 ways.append(line["way"])
             advice, best = line.get("advice", advice), line.get("best", best)
-            checkpoints = line.get("checkpoints", checkpoints)
+            busy, checkpoints = line.get("busy", busy), line.get("checkpoints", checkpoints)
     if arguments.json:
-        print_json(arguments, {"ways": ways, "advice": advice, "best": best, "checkpoints": checkpoints})
+        print_json(arguments, {"ways": ways, "advice": advice, "busy": busy, "best": best, "checkpoints": checkpoints})
         return EXIT_DONE
     print_table([("way", "workers", "memory", "step", ""), *map(_row, ways)], right=(1, 2, 3))
     print("memory: of weights, gradients, solver and activations; a process with torch takes some 200 MiB besides")
+    if busy:
+        print(f"\n{printable(busy)}")
     print(f"\n{advice}")
     if best is not None:
         settings = [*arguments.settings, *([f"environment.strategy={best['strategy']}"] if best["strategy"] else [])]

@@ -73,3 +73,8 @@ def peak_memory_bytes(device: torch.device) -> int:
         return int(psutil.Process().memory_info().rss)
     except (psutil.Error, OSError):  # Linux without /proc
         return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def busy_cores(seconds: float) -> float:
+    """Return how many cores of this machine were busy during so many seconds, in which this process rests."""
+    return float(psutil.cpu_percent(seconds)) / 100 * (psutil.cpu_count() or 1)

@@ -1,27 +1,42 @@
 """Placement advice, computed in a child process: `python -m engine.launch.advisor PROJECT [FOLDER WORKERS HOURS]`.
 
-Prints `{"way": {...}}` for each forecast, then `{"advice": "..."}`, or `{"error": "..."}`. With the folder in which a
+Prints `{"busy": "..."}` where other programs disturb the times, `{"way": {...}}` for each forecast, then
+`{"advice": "...", "busy": "..."}`, or `{"error": "..."}`. With the folder in which a
 checkpoint is timed, the workers of a cluster and the mean time between failures of one (0: the default), it prints
 `{"checkpoints": {...}}` before.
 """
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from engine.core.child_process import print_line, run_in_child_process
 from engine.core.errors import UserError
 from engine.hardware.devices import probe
 from engine.hardware.threads import calm_threads
+from engine.hardware.utilization import busy_cores
 from engine.launch.trial import refusals, run_trial, time_checkpoint
-from engine.placement.advice import Forecast, advice, best_of, forecasts
+from engine.placement.advice import Forecast, advice, best_of, disturbance, forecasts
 from engine.placement.choose import resolve
 from engine.placement.recovery import WORKER_HOURS, checkpoint_advice
 from engine.project.file import load
 from engine.project.project import Project
+from engine.runs.experiments import ExperimentFolder, experiment_title
+from engine.runs.folder import RunFolder
+from engine.runs.history import registered
+from engine.runs.machine_shares import experiments_at_work
+from engine.runs.summary import title_of
 
 STEPS = 20
+LOOK_S = 0.5
+"""Time in which is looked at what other programs take."""
+TRIES_IF_BUSY = 3
+"""Measurements of which the shortest counts, where others disturb them."""
+MOST_NAMED = 2
 LONG_S = 0.2
 
 
@@ -37,29 +52,51 @@ def _advise(project: Project) -> None:
     for refusal in refusals(project):
         raise UserError(refusal)
 
+    inventory = probe()
+    busy = _disturbance(inventory.num_cores)
+    if busy:
+        _say({"busy": busy})
+
     def seconds(samples: int, device: str, threads: int) -> float | None:
-        """Return the seconds per step, with one thread if that is faster, as it can be for short steps only."""
+        """Return the seconds per step, with one thread if that is faster: it can be for short steps, and where threads
+        wait for each other on a busy machine."""
         found = one(samples, device, threads)
-        if found is None or found > LONG_S or device != "cpu" or threads == 1:
+        if found is None or (found > LONG_S and not busy) or device != "cpu" or threads == 1:
             return found
         alone = one(samples, device, 1)
         return found if alone is None else min(found, alone)
 
     @cache
     def one(samples: int, device: str, threads: int) -> float | None:
-        tried = run_trial(project, samples, device, threads, STEPS)
-        return None if tried.refusal else tried.seconds
+        tries = [run_trial(project, samples, device, threads, STEPS) for _ in range(TRIES_IF_BUSY if busy else 1)]
+        return min((tried.seconds for tried in tries if not tried.refusal), default=None)
 
     found: list[Forecast] = []
-    for forecast in forecasts(project, probe(), seconds):
+    for forecast in forecasts(project, inventory, seconds):
         found.append(forecast)
         print_line({"way": {**asdict(forecast), "name": forecast.name, "fits": forecast.fits, "step": forecast.step}})
     options = project.training
     alone = project.environment.replace(target="auto")
-    automatic = resolve(alone, probe(), options.mini_batch_size, options.gradient_accumulation).resolved
+    automatic = resolve(alone, inventory, options.mini_batch_size, options.gradient_accumulation).resolved
     best = best_of(found, automatic)
     chosen = {"target": best.target, "strategy": best.strategy} if best is not None else None
-    print_line({"advice": advice(found, automatic), "best": chosen})
+    print_line({"advice": advice(found, automatic), "best": chosen, "busy": busy or _disturbance(inventory.num_cores)})
+
+
+def _disturbance(num_cores: int) -> str:
+    """Return a warning where other programs disturb measurements now."""
+    return disturbance(busy_cores(LOOK_S), num_cores, list(islice(_under_way(), MOST_NAMED)))
+
+
+def _under_way() -> Iterator[str]:
+    """Yield the experiments and runs of the user that train on this machine."""
+    for path in experiments_at_work():
+        yield f"the experiment {experiment_title(ExperimentFolder(path))}"
+    for path in registered():
+        with contextlib.suppress(OSError, UserError):
+            folder = RunFolder(path)
+            if folder.state() == "running":
+                yield f"{title_of(folder)} ({folder.read_info().name})"
 
 
 if __name__ == "__main__":

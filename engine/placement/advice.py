@@ -8,7 +8,7 @@ the memory is timed with fewer samples, and the time is scaled.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from engine.core.errors import UserError
+from engine.core.errors import UserError, plural
 from engine.core.text import format_bytes
 from engine.network.analysis import Analysis, analyse, type_at
 from engine.network.memory import Memory
@@ -25,6 +25,8 @@ from engine.project.stage_edits import stage_bytes
 WAYS = ("data-parallel", "fully-sharded", "local-sgd", "pipeline")
 _UNTRIED = ("data-parallel", "", "fully-sharded", "local-sgd", "pipeline")
 """Order of recommendation where no time is known."""
+LEAST_BUSY_CORES, BUSY_SHARE = 0.3, 0.1
+"""Cores that others keep busy from which times are not alike: so many, and this share of all."""
 ALIKE = 1.1
 """Ratio of two predicted times up to which they count as equal."""
 NOTES = {
@@ -223,6 +225,19 @@ def advice(found: Sequence[Forecast], automatic: str = "") -> str:
     if best is None:
         return _none_fits(found)
     return _because(best, found) + _beside_auto(best, automatic)
+
+
+def disturbance(busy_cores: float, num_cores: int, names: Sequence[str] = ()) -> str:
+    """Return a warning where other programs keep so many cores busy that times cannot be compared; `names` are those of
+    runs and experiments among them. Empty where the machine rests."""
+    if busy_cores < max(LEAST_BUSY_CORES, BUSY_SHARE * num_cores):
+        return ""
+    among = f", among them {'; '.join(names)}" if names else ""
+    taken = f"{min(busy_cores, num_cores):.1f} of {plural(num_cores, 'core')}"
+    return (
+        f"The machine is busy: other programs take {taken}{among}. The times cannot be compared: repeat this once the "
+        "machine rests."
+    )
 
 
 def _because(best: Forecast, found: Sequence[Forecast]) -> str:

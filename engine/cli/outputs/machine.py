@@ -95,6 +95,8 @@ class Advice(TypedDict):
 
     ways: list[Way]
     advice: str
+    busy: str
+    """Why the times cannot be compared; empty where no other program disturbs them."""
     best: Best | None
     checkpoints: CheckpointInterval | None
     """For a cluster only."""

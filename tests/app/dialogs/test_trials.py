@@ -92,3 +92,22 @@ def test_ways_are_listed_under_the_advice(qtbot, monkeypatch) -> None:
     )
     assert dialog.cards.cards["multi-cpu"].isChecked()
     assert dialog.advisor.use_button.isHidden()
+
+
+def test_a_busy_machine_is_told_beside_the_times(qtbot, monkeypatch) -> None:
+    busy = "The machine is busy."
+    way = {"name": "cpu", "workers": 1, "seconds": 0.476, "memory_bytes": 2**20, "note": "", "fits": True}
+    way["step"] = "476 ms"
+    for lines in (
+        ({"busy": busy}, {"way": way}, {"advice": "Use cpu.", "best": None, "busy": busy}),
+        ({"way": way}, {"advice": "Use cpu.", "best": None, "busy": busy}),
+    ):
+        monkeypatch.setattr(
+            EnvironmentAdvisor, "command", lambda self, path, lines=lines: [sys.executable, "-c", says(*lines)]
+        )
+        dialog = TrainingOptionsDialog(Project())
+        qtbot.addWidget(dialog)
+        dialog.advisor.button.click()
+        qtbot.waitUntil(lambda dialog=dialog: not dialog.advisor.trial.is_running, timeout=60_000)
+        assert dialog.advisor.state.text() == "The machine is busy. Use cpu."
+        assert dialog.advisor.state.property("role") == "warning"

@@ -1,6 +1,6 @@
 """Predictions on machines that are not here, with steps whose time is known."""
 
-from engine.placement.advice import Forecast, advice, best_of, forecasts
+from engine.placement.advice import Forecast, advice, best_of, disturbance, forecasts
 from engine.placement.inventory import Device, DeviceInventory
 from engine.project.environment import EnvironmentOptions
 from engine.project.project import Project
@@ -151,3 +151,11 @@ def test_a_share_that_does_not_fit_is_tried_with_fewer_samples() -> None:
     }
     assert rows["gpu"].seconds == 1e-6 * 2**16
     assert max(tried[1:]) < 2**16
+
+
+def test_a_busy_machine_is_told_with_what_keeps_it_busy() -> None:
+    assert disturbance(0.2, 2) == disturbance(1.0, 64) == ""
+    assert disturbance(2.3, 2, ["Run 5 · adam, 0.01 (digits)"]) == (
+        "The machine is busy: other programs take 2.0 of 2 cores, among them Run 5 · adam, 0.01 (digits). The times "
+        "cannot be compared: repeat this once the machine rests."
+    )
