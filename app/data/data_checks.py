@@ -20,7 +20,7 @@ AT_ONCE_BYTES = 2**28
 """Data that takes at most this much memory is checked without being asked."""
 FEW_SHOWN = 3
 ROLES = {"error": "error", "warning": "warning", "note": "strong"}
-START, CANCEL, AGAIN, LABELS = "Check the data", "Cancel", "Check again", "Check labels"
+START, CANCEL, AGAIN, LABELS = "Check the data", "Cancel", "Check again", "Find suspicious labels"
 OF_FILES = frozenset({"unreadable", "resized", "converted"})
 """Findings that the card of the files shows, file by file."""
 

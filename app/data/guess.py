@@ -39,7 +39,7 @@ class Brought:
         guess = next((guess for guess in self.guesses if guess.source == self.chosen), None)
         why = f" {guess.reason}." if guess is not None else ""
         near = [
-            f"It could also be {SOURCES[other.source].noun}. {other.reason}."
+            f"It could also be {SOURCES[other.source].phrase}. {other.reason}."
             for other in self.guesses
             if other.source != self.chosen and self.guesses[0].confidence - other.confidence < CLOSE
         ]

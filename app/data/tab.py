@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -295,6 +295,7 @@ class DataTab(QWidget):
         options, base = self._editor.project.data, str(self._documents.base)
         if self._shown != (options, base):
             self._drop_request()
+            self.form.set_resolved({})
         self.again.setVisible(options.source != "none")
         self.other.setVisible(options.source != "none")
         self.note.setText("" if options.source == "none" else f"{DataOptions.source.notes[options.source]}.")
@@ -349,7 +350,9 @@ class DataTab(QWidget):
         self.first.stop()
         has_files = options.source_type is not None and options.source_type.has_image_files
         self.preview.show_answer(answer, info, has_files=has_files)
-        self.form.offer_columns([str(column["name"]) for column in answer.get("columns") or ()])
+        columns = answer.get("columns") or ()
+        self.form.offer_columns([str(column["name"]) for column in columns])
+        self.form.set_resolved({"response": _response_of(columns)})
         self.pages.setCurrentWidget(self.preview)
         self.checks.show_data(options, base, info)
         if has_files:
@@ -422,3 +425,10 @@ class DataTab(QWidget):
                 self.preview.bar.show_state(options, message, 0)
 
         self._request({"epoch": epoch} if epoch else {}, show, fail)
+
+
+def _response_of(columns: Sequence[Mapping[str, Any]]) -> str:
+    """Return the names of the columns that are predicted, and whether it is the last one."""
+    names = [str(column["name"]) for column in columns if column["role"] == "response"]
+    is_last = bool(columns) and names == [str(columns[-1]["name"])]
+    return f"{names[0]} (last column)" if is_last else ", ".join(names)

@@ -13,7 +13,7 @@ from engine.project.project import Project
 from engine.project.sweeps import varied_paths, with_parameter, without_parameter
 
 SECTION = "training"
-EDIT = "Edit in Search values…"
+EDIT = "Edit the sweep…"
 
 
 class OptionSweeps(Notice):

@@ -163,22 +163,28 @@ class ComparePage(TestPage):
         self.state.setText(f"{plural(result['samples'], 'sample')}. {notes}")
         self.state.setToolTip(notes)
 
+    def _titles(self) -> tuple[str, str]:
+        """Return the titles of both runs."""
+        titles = {path: title for title, path in self._runs or ()}
+        return titles.get(self.run, "This run") if self.run is not None else "This run", self.other.currentText()
+
     def _cards_of(self, target: Mapping[str, Any]) -> Iterator[FigureCard]:
-        head = ("Metric", "This run", "Other run", "Difference", "95 %", "p")
-        cells = [metric_row(one) for one in target["metrics"]]
-        note = "paired bootstrap; other minus this run"
+        one, other = self._titles()
+        head = ("Metric", one, other, "Difference", "95 %", "p")
+        cells = [metric_row(metric) for metric in target["metrics"]]
+        note = f"paired bootstrap; {other} minus {one}"
         yield FigureCard(text_table(head, cells), "Metrics", note, lambda: [head, *cells])
         if "mcnemar" in target:
             counts = target["mcnemar"]
             table = [
-                ("This run right", f"{counts['both']:,}", f"{counts['only_first']:,}"),
-                ("This run wrong", f"{counts['only_second']:,}", f"{counts['neither']:,}"),
+                (f"{one} right", f"{counts['both']:,}", f"{counts['only_first']:,}"),
+                (f"{one} wrong", f"{counts['only_second']:,}", f"{counts['neither']:,}"),
             ]
-            titles = ("", "Other run right", "Other run wrong")
+            titles = ("", f"{other} right", f"{other} wrong")
             said = f"McNemar's exact test: p = {counts['p']:.3g}"
             yield FigureCard(text_table(titles, table), "Right and wrong", said, lambda: [titles, *table])
         if rows := target.get("disagreements"):
-            names = ("Sample", "Label", "This run", "Confidence", "Other run", "Confidence")
+            names = ("Sample", "Label", one, "Confidence", other, "Confidence")
             lines = [
                 (
                     f"{row['index']:,}",

@@ -38,8 +38,8 @@ MAP_SIDE, LARGE_SIDE, SAMPLE_SIDE = 88, 184, 152
 MOST_BARS, MOST_LINES = 40, 10
 HEIGHT = 220
 SIGNS = {
-    "gradcam": "bright: speaks for it",
-    "integrated_gradients": "red: speaks for it; blue: against it",
+    "gradcam": "bright: supports the class",
+    "integrated_gradients": "red: supports the class; blue: speaks against it",
     "occlusion": "red: the score falls without it; blue: it rises",
 }
 

@@ -218,7 +218,7 @@ class InsidePage(TestPage):
             if not counts or counts.get(key):
                 self.split.addItem(label, key)
         self.target.clear()
-        self.target.addItem("The answer", "")
+        self.target.addItem("Predicted class", "")
         for name in self.facts.classes:
             self.target.addItem(name, name)
         self.method.setCurrentIndex(self.method.findData(self.facts.first_method))
@@ -258,7 +258,7 @@ class InsidePage(TestPage):
         self.split.setVisible(method not in ("filters", "max_activation"))
         chosen = self.layer.currentText()
         self.layer.clear()
-        self.layer.addItem("No layer" if method == "max_activation" else "Any layer that fits", "")
+        self.layer.addItem("No layer" if method == "max_activation" else "Automatic layer", "")
         for name in self.facts.layers_for(method):
             self.layer.addItem(name, name)
         self.layer.setCurrentIndex(max(0, self.layer.findText(chosen)))

@@ -28,7 +28,7 @@ class DefinitionPanel(QWidget):
         for name, text in READY.items():
             self.ready_menu.addAction(text, lambda name=name: self.begin_with(name))
         self.ready_menu.addAction("Compare architectures…", self._compare_networks)
-        begin_with, vary = QPushButton("Begin with"), QPushButton("Vary")
+        begin_with, vary = QPushButton("Start from"), QPushButton("Add parameter")
         begin_with.setMenu(self.ready_menu)
         begin_with.setToolTip("Definitions of experiments to begin with")
         vary.setMenu(self.vary_menu)

@@ -82,7 +82,7 @@ class SearchPage(QWidget):
         self.experiments, self.run_button = QComboBox(), QPushButton("Run experiment")
         self.define_button = QPushButton("Definition")
         self.resume_button = QPushButton("Resume")
-        self.use_button = QPushButton("Use best values")
+        self.use_button = QPushButton("Apply best")
         self.state, self.message = ElidedLabel(), QLabel()
         self.trials, self.plot, self.pages = TrialsPanel(), TrialPlot(), QStackedWidget()
         self.table = self.trials.table
@@ -161,7 +161,7 @@ class SearchPage(QWidget):
         theme.mark(self.message, "role", "muted")
         self.message.setWordWrap(True)
         self.first.clicked.connect(self._on_run)
-        self.begin_with = QPushButton("Begin with")
+        self.begin_with = QPushButton("Start from")
         self.begin_with.setMenu(self.definition.ready_menu)
         column.addStretch(1)
         for widget in (self.title, self.message):
@@ -415,7 +415,7 @@ class SearchPage(QWidget):
         self.commands.update()
         self._show_details()
         number = self.table.number
-        self.use_button.setText("Use best values" if number is None else f"Use values of trial {number}")
+        self.use_button.setText("Apply best" if number is None else f"Apply trial {number}")
         self.use_button.setEnabled(number is not None or (bool(self._trials) and self._has_best))
         self.use_button.setToolTip(USE if self.use_button.isEnabled() else "No trial has a value of the objective yet")
 

@@ -192,7 +192,7 @@ class ExperimentsTab(QWidget):
         return self._bar
 
     def _make_search_button(self) -> QPushButton:
-        button = QPushButton("Search values")
+        button = QPushButton("New sweep")
         button.setToolTip("Train with many values of options and layers, and compare the trials")
         button.clicked.connect(self.search_requested)
         return button

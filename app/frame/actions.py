@@ -268,7 +268,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("view.experiments", "Experiments", "View", lambda w: w.show_tab("experiments"), "Alt+5", "table",
            also=("Ctrl+Shift+E",), help="Every run of the project: find, compare, annotate, delete",
            keywords="history runs compare"),
-    Action("view.search", "Search values", "View", lambda w: w.show_search(),
+    Action("view.search", "New sweep", "View", lambda w: w.show_search(),
            help="Many values of options and layers, side by side, and which is best",
            keywords="sweep tuning hyperparameters grid random bayesian optuna experiment manager"),
     Action("view.layers", "Table of layers", "View", lambda w: w.design.show_layers(),

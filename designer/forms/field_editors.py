@@ -86,18 +86,18 @@ class FormCombo(QComboBox):
 
 
 class ChoiceEditor(FormCombo):
-    """One of the field's words; what each means is its tooltip."""
+    """One of the field's options in words; what each means is its tooltip."""
 
     def __init__(self, field: Choice, value: object, changed: Changed) -> None:
         super().__init__()
         self.field = field
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.addItems(list(field.options))
-        for index, word in enumerate(field.options):
-            if note := field.notes.get(word):
+        self.addItems([field.word(option) for option in field.options])
+        for index, option in enumerate(field.options):
+            if note := field.notes.get(option):
                 self.setItemData(index, note, Qt.ItemDataRole.ToolTipRole)
-        self.setCurrentText(str(value))
-        self.textActivated.connect(changed)
+        self.setCurrentIndex(field.options.index(str(value)) if value in field.options else -1)
+        self.activated.connect(lambda index: changed(field.options[index]))
 
     def show_value(self, value: Any) -> None:
         """Show one of the words."""

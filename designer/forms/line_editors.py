@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QStringListModel, Qt
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QWidget
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, QStringListModel, Qt
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QStyle, QStyleOptionFrame, QWidget
 
 from designer import theme
 from engine.core.errors import FieldError
@@ -19,6 +19,8 @@ from engine.project.options.schedule import Phases
 Changed = Callable[[object], None]
 SEVERAL = "several values"
 HEIGHT = 30
+TEXT_INSET = 2
+"""Pixels that Qt leaves beside the text of a line."""
 _HISTORY_KEYS = (QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo)
 
 
@@ -54,6 +56,7 @@ class LineEditor(QLineEdit):
         self.field = field
         self._changed = changed
         self._unit: QLabel | None = None
+        self._resolved = ""
         self.setMinimumWidth(64)
         self.setText(as_typed(field, value))
         self.setCursorPosition(0)
@@ -80,7 +83,7 @@ class LineEditor(QLineEdit):
 
     def show_value(self, value: Any) -> None:
         """Show a value; text that already says it stays as it was typed."""
-        self.setPlaceholderText("")
+        self.setPlaceholderText(self._resolved)
         if self._says(value):
             return
         caret, had_focus = self.cursorPosition(), self.hasFocus()
@@ -108,6 +111,12 @@ class LineEditor(QLineEdit):
 
     def show_record(self, record: Record) -> None:
         """A line depends on no other value."""
+
+    def show_resolved(self, resolved: str) -> None:
+        """Show in an empty line what is taken."""
+        if self.placeholderText() == self._resolved:
+            self.setPlaceholderText(resolved)
+        self._resolved = resolved
 
     def set_invalid(self, is_invalid: bool) -> None:
         """Mark the text as refused."""
@@ -165,6 +174,34 @@ class PathLine(LineEditor):
         if not self._is_typed or value != self._shown:
             self._is_typed, self._shown = False, value
             super().show_value(value)
+
+    @property
+    def shown_text(self) -> str:
+        """The text as it is painted: while it is not edited, a long path is elided in the middle, since its beginning
+        and its end tell it from others."""
+        if self.hasFocus():
+            return self.text()
+        return self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, self._area().width())
+
+    def _area(self) -> QRect:
+        """Return where the text stands."""
+        option = QStyleOptionFrame()
+        self.initStyleOption(option)
+        area = self.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, self)
+        return area.marginsRemoved(self.textMargins()).adjusted(TEXT_INSET, 0, -TEXT_INSET, 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the path, a long one with its middle left out."""
+        if (shown := self.shown_text) == self.text():
+            super().paintEvent(event)
+            return
+        option = QStyleOptionFrame()
+        self.initStyleOption(option)
+        painter = QPainter(self)
+        self.style().drawPrimitive(QStyle.PrimitiveElement.PE_PanelLineEdit, option, painter, self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        painter.drawText(self._area(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+        painter.end()
 
     def forget_typing(self) -> None:
         """Give up a text that was not taken."""

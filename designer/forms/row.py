@@ -219,6 +219,8 @@ class Row:
     def _in_words(self, value: Any) -> str:
         if isinstance(self.field, Bool):
             return "On" if value else "Off"
+        if isinstance(self.field, Choice):
+            return self.field.word(value)
         return as_typed(self.field, value) or "empty"
 
     def _help_line(self, default: str) -> str:
@@ -235,7 +237,7 @@ class Row:
         """The lines of the tooltip: the chosen word, the field, its names elsewhere, its limits."""
         field = self.field
         if not self._is_wide:
-            return note, field.help
+            return note, self._in_own_words(field.help)
         elsewhere = [
             f"{whose}: {name}"
             for whose, name in (("MATLAB", field.matlab), ("torch", field.torch))
@@ -256,9 +258,9 @@ class Row:
         self._error_label.setVisible(bool(text))
 
     def show_resolved(self, resolved: str) -> None:
-        """Show beside a word for zero what it comes to."""
+        """Show beside a word for zero, or in an empty line, what it comes to."""
         self._resolved = resolved
-        if self._parts is not None and isinstance(self._parts.editor, NumberEditor):
+        if self._parts is not None and isinstance(self._parts.editor, NumberEditor | ColumnLine):
             self._parts.editor.show_resolved(resolved)
 
     def offer_columns(self, names: Sequence[str]) -> None:
@@ -319,14 +321,20 @@ class Row:
         if self._offer is not None:
             self._offer.setVisible(is_visible)
 
+    def _in_own_words(self, text: str) -> str:
+        """Return a text in which the default is called as the form calls it."""
+        field = self.field
+        if not isinstance(field, Choice) or callable(field.default):
+            return text
+        return text.replace(f"Default {field.default}", f"Default: {field.word(field.default)}")
+
     def matches(self, words: list[str]) -> bool:
         """Whether all words occur in what the row says."""
         field = self.field
-        notes = (
-            f"{' '.join(field.options)} {' '.join(field.notes.values())}"
-            if isinstance(field, (Choice, Choices))
-            else ""
-        )
+        notes = ""
+        if isinstance(field, (Choice, Choices)):
+            options = (*field.options, *field.notes.values(), *getattr(field, "words", {}).values())
+            notes = " ".join(options)
         text = f"{field.label} {field.name} {field.group} {field.help} {field.unit} {notes}".lower()
         return all(word in text for word in words)
 

@@ -60,7 +60,8 @@ def badge_for(figures: Sequence[float], largest: float) -> HealthBadge:
         return HealthBadge("warning", f"No gradient reaches it · {words}")
     if 0 < gradient < VANISHING * largest:
         return HealthBadge(
-            "warning", f"Next to no gradient reaches it, {format_number(gradient / largest, 1)} of the largest · {words}"
+            "warning",
+            f"Next to no gradient reaches it, {format_number(gradient / largest, 1)} of the largest · {words}",
         )
     share = f" · {format_percent(dead)} of units zero" if dead > 0 else ""
     return HealthBadge("good", words[:1].upper() + words[1:] + share)

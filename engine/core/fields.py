@@ -324,9 +324,10 @@ class Bool(Field[bool]):
 
 
 class Choice(Field[str]):
-    """Choice of one option. `notes` describes the options. `offered` returns the options that are compatible with the
-    other values of a record: the form disables the others, and `problems` of the record gives the reason. `removed`
-    maps options of older versions to a hint about the replacement."""
+    """Choice of one option. `notes` describes the options, `words` is what a form shows in their place. `offered`
+    returns the options that are compatible with the other values of a record: the form disables the others, and
+    `problems` of the record gives the reason. `removed` maps options of older versions to a hint about the
+    replacement."""
 
     def __init__(
         self,
@@ -334,6 +335,7 @@ class Choice(Field[str]):
         *,
         options: Sequence[str],
         notes: Mapping[str, str] | None = None,
+        words: Mapping[str, str] | None = None,
         offered: Callable[[Any], Collection[str]] | None = None,
         removed: Mapping[str, str] | None = None,
         **described: Any,
@@ -341,8 +343,13 @@ class Choice(Field[str]):
         super().__init__(default, **described)
         self.options = tuple(options)
         self.notes = dict(notes or {})
+        self.words = dict(words or {})
         self.removed = dict(removed or {})
         self.offered = offered
+
+    def word(self, option: str) -> str:
+        """Return what a form shows for an option."""
+        return self.words.get(option, option)
 
     @property
     def expects(self) -> str:  # type: ignore[override]  # computed from the options

@@ -216,7 +216,7 @@ def _duplicates(opened: Opened, found: Scan) -> Iterator[Finding]:
             "duplicates",
             "warning",
             f"{plural(len(within), 'sample')} equal{'s' if len(within) == 1 else ''} an earlier one of the same split",
-            kept(len(within), ". What is there twice counts twice."),
+            kept(len(within), ". Duplicates count twice."),
             within,
             _without_files(opened, names[0]),
         )

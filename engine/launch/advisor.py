@@ -55,7 +55,7 @@ def _advise(project: Project) -> None:
     inventory = probe()
     busy = _disturbance(inventory.num_cores)
     if busy:
-        _say({"busy": busy})
+        print_line({"busy": busy})
 
     def seconds(samples: int, device: str, threads: int) -> float | None:
         """Return the seconds per step, with one thread if that is faster: it can be for short steps, and where threads

@@ -42,7 +42,7 @@ class _Normalisation(WithScaleAndOffset):
 
 
 class BatchNorm(_Normalisation):
-    """Normalises each channel over the batch and all places.
+    """Normalises each channel over the batch and all positions.
 
         y = (x - mean) / sqrt(variance + epsilon) · scale + shift
 
@@ -178,12 +178,12 @@ class RmsNorm(WithScale):
 
 
 class GroupNorm(_Normalisation):
-    """Normalises each sample over groups of its channels and all places.
+    """Normalises each sample over groups of its channels and all positions.
 
         y = (x - mean) / sqrt(variance + epsilon) · scale + shift
 
-    Mean and variance are taken over the channels of one group and all places of one sample, so the batch size makes no
-    difference. One group is layer normalisation over everything, a group for each channel is instance normalisation.
+    Mean and variance are taken over the channels of one group and all positions of one sample, so the batch size makes
+    no difference. One group is layer normalisation over everything, a group for each channel is instance normalisation.
 
     Source: Wu, He: Group normalization, 2018.
     """
@@ -222,7 +222,7 @@ class GroupNorm(_Normalisation):
 
 
 class InstanceNorm(_Normalisation):
-    """Normalises each channel of each sample over all places.
+    """Normalises each channel of each sample over all positions.
 
         y = (x - mean) / sqrt(variance + epsilon) · scale + shift
 

@@ -229,7 +229,7 @@ class AveragePool1d(AveragePooling):
         y[c, i] = sum over k of x[c, stride · i + k - padding] / count
 
     Padded places count as zeros (`zeros`: count is the size of the window) or are left out of the mean (`mean`: count
-    is the number of places that are there). Each channel by itself; nothing is learned.
+    is the number of positions that are there). Each channel by itself; nothing is learned.
 
     Source: LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document recognition, 1998.
     """
@@ -248,7 +248,7 @@ class AveragePool2d(AveragePooling):
         y[c, i] = sum over k of x[c, stride · i + k - padding] / count
 
     Padded places count as zeros (`zeros`: count is the size of the window) or are left out of the mean (`mean`: count
-    is the number of places that are there). Each channel by itself; nothing is learned.
+    is the number of positions that are there). Each channel by itself; nothing is learned.
 
     Source: LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document recognition, 1998.
     """
@@ -264,7 +264,7 @@ class AveragePool3d(AveragePooling):
         y[c, i] = sum over k of x[c, stride · i + k - padding] / count
 
     Padded places count as zeros (`zeros`: count is the size of the window) or are left out of the mean (`mean`: count
-    is the number of places that are there). Each channel by itself; nothing is learned.
+    is the number of positions that are there). Each channel by itself; nothing is learned.
 
     Source: LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document recognition, 1998.
     """
@@ -278,7 +278,7 @@ class AveragePool3d(AveragePooling):
 
 
 class _GlobalPooling(LayerType):
-    """One number per channel, over all places."""
+    """One number per channel, over all positions."""
 
     keep_axes = Bool(False, help="Keeps the pooled axes with size 1, for example to multiply channels by their means")
 
@@ -298,9 +298,9 @@ class _GlobalPooling(LayerType):
 
 
 class GlobalAveragePool(_GlobalPooling):
-    """Takes the mean of each channel over all places: an image, a volume or a sequence becomes features.
+    """Takes the mean of each channel over all positions: an image, a volume or a sequence becomes features.
 
-        y[c] = (sum over all places i of x[c, i]) / number of places
+        y[c] = (sum over all positions i of x[c, i]) / number of positions
 
     MATLAB has a layer for each dimension (globalAveragePooling1dLayer, 2d, 3d), which always keep the axes.
 
@@ -322,9 +322,9 @@ class GlobalAveragePool(_GlobalPooling):
 
 
 class GlobalMaxPool(_GlobalPooling):
-    """Keeps the largest number of each channel over all places: an image, a volume or a sequence becomes features.
+    """Keeps the largest number of each channel over all positions: an image, a volume or a sequence becomes features.
 
-        y[c] = max over all places i of x[c, i]
+        y[c] = max over all positions i of x[c, i]
 
     MATLAB has a layer for each dimension (globalMaxPooling1dLayer, 2d, 3d), which always keep the axes.
 

@@ -50,6 +50,14 @@ class DataOptions(SourceOptions):
     split = Choice(
         "random",
         options=("random", "column", "folders", "k-fold", "grouped", "ordered"),
+        words={
+            "random": "At random",
+            "column": "By a column",
+            "folders": "By folders",
+            "k-fold": "Cross-validation",
+            "grouped": "By groups",
+            "ordered": "In order of time",
+        },
         notes={
             "random": "At random by the seed, each class by its share",
             "column": "A column or array names the split of each sample: train, val or test",
@@ -157,6 +165,7 @@ class DataOptions(SourceOptions):
     loading = Choice(
         "auto",
         options=("auto", "memory", "stream"),
+        words={"auto": "Automatic", "memory": "In memory", "stream": "Streamed"},
         notes={
             "auto": "In memory where all workers' copies take at most half of what is free, else streamed",
             "memory": "Read once, before training, and held whole by every worker",
@@ -181,6 +190,7 @@ class DataOptions(SourceOptions):
     readers = Choice(
         "auto",
         options=("auto", "threads", "processes"),
+        words={"auto": "Automatic", "threads": "Threads", "processes": "Processes"},
         notes={
             "auto": "By processes where a worker has at least 2 cores and 2,000 samples, else by threads",
             "threads": "By threads of the worker, which take turns with each other in what Python does itself",
@@ -196,6 +206,7 @@ class DataOptions(SourceOptions):
     bad_samples = Choice(
         "fatal",
         options=("fatal", "skip"),
+        words={"fatal": "Stop with an error", "skip": "Take the next sample"},
         notes={
             "fatal": "The run ends with an error that names the sample; once that is repaired, the run can be resumed",
             "skip": "The next sample of the split that can be read stands in, with its own target; the run lists each",

@@ -17,7 +17,7 @@ from engine.runs.trial_rows import pareto_front
 class ParetoPlot(TrialChart):
     """One objective over another; the trials on the front are stars, joined by steps."""
 
-    key, name, title = "front", "Front", "Pareto front"
+    key, name, title = "front", "Pareto front", "Pareto front"
     help = "Trials that no other one beats in every objective are on the front."
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -203,7 +203,7 @@ def read_images(folder: Path, names: list[str], outline: Outline, chosen: Array 
         bad = _fill(array, folder, wanted, "grey" if channels == 1 else "rgb")
     if bad and (chosen is None or len(bad) == len(wanted)):
         raise bad_pictures(bad, len(wanted), folder, len(names))
-    return Samples((array,), tuple(f"Shown black because it cannot be used: {name}, {why}." for name, why in bad[:5]))
+    return Samples((array,), tuple(f"Cannot be read, and is shown black: {name}, {why}." for name, why in bad[:5]))
 
 
 def status(entry: os.DirEntry[str]) -> tuple[int, int]:

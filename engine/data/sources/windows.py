@@ -159,7 +159,8 @@ class TimeSplit:
         validation_share, test_share = self._shares(validation_share, test_share)
         notes = []
         if between := len(self.starts) - sum(map(len, parts.values())):
-            notes.append(f"In no split because they lie across a border between two: {plural(between, 'window')}.")
+            verbs = ("spans", "is") if between == 1 else ("span", "are")
+            notes.append(f"{plural(between, 'window')} {verbs[0]} two splits and {verbs[1]} unused.")
         for name, share in (("validation", validation_share), ("test", test_share)):
             if share and not len(parts[name]):
                 way_out = "" if self.reaches_back else ", or let lags reach back into the split before "

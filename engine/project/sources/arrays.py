@@ -17,6 +17,7 @@ class ArrayOptions(Record):
     integer_arrays = Choice(
         "indices",
         options=("indices", "numbers"),
+        words={"indices": "Indices", "numbers": "Numbers"},
         notes={
             "indices": "Sequences of indices, such as words, for an embedding",
             "numbers": "Features, as arrays of fractions are",
@@ -28,6 +29,7 @@ class ArrayOptions(Record):
     matlab_axes = Choice(
         "matlab",
         options=("matlab", "python"),
+        words={"matlab": "Samples last (MATLAB)", "python": "Samples first (Python)"},
         notes={
             "matlab": "Samples last: T x C x N, H x W x C x N, H x W x D x C x N; a matrix is N x C",
             "python": "Samples first, as in files that scipy.io.savemat wrote: N T C, N C H W, N C D H W",

@@ -39,6 +39,7 @@ class AudioOptions(Record):
     sound_channels = Choice(
         "mono",
         options=("mono", "stereo"),
+        words={"mono": "Mono", "stereo": "Stereo"},
         notes={"mono": "One channel, the mean of all", "stereo": "Two channels; a mono file gives two equal ones"},
         label="Sound channels",
         group="Source",
@@ -57,6 +58,7 @@ class AudioOptions(Record):
     sound_features = Choice(
         "mel",
         options=("mel", "spectrogram", "waveform"),
+        words={"mel": "Mel spectrogram", "spectrogram": "Spectrogram", "waveform": "Waveform"},
         notes={
             "mel": "Power in bands of the mel scale, in decibels",
             "spectrogram": "Power per frequency, in decibels",
@@ -70,6 +72,7 @@ class AudioOptions(Record):
     sound_layout = Choice(
         "image",
         options=("image", "sequence"),
+        words={"image": "Image", "sequence": "Sequence"},
         notes={"image": "channels × bands × steps of time", "sequence": "steps of time × bands"},
         label="Layout",
         group="Source",

@@ -171,6 +171,11 @@ class SourceType:
         return self.label if any(c.isupper() for c in first[1:]) else self.label[:1].lower() + self.label[1:]
 
     @property
+    def phrase(self) -> str:
+        """The noun with its article: `a table`, `audio files`."""
+        return self.noun if self.noun.endswith("s") else f"a {self.noun}"
+
+    @property
     def recorded(self) -> tuple[str, ...]:
         """Suffixes of the files in a folder whose state a run records; empty for all."""
         return self.suffixes

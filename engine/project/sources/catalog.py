@@ -38,6 +38,7 @@ def source_choice() -> Choice:
     return Choice(
         "none",
         options=("none", *SOURCES),
+        words={"none": "None", **{source.key: source.label for source in SOURCES.values()}},
         notes={"none": "No data yet", **{source.key: source.note for source in SOURCES.values()}},
         label="Data source",
         group="Source",

@@ -74,7 +74,7 @@ def with_guessed_source(options: T, base: Path) -> tuple[T, str]:
         raise UserError(f"data.path: {not_understood(path)} Set data.source to say which it is.")
     best, *others = found
     text = f"data.source is {best.source}, guessed from data.path: {best.reason}."
-    if near := [guess.source for guess in others if best.confidence - guess.confidence < CLOSE]:
+    if near := [SOURCES[guess.source].phrase for guess in others if best.confidence - guess.confidence < CLOSE]:
         text += f" It could also be {' or '.join(near)}."
 
     def short(given: Path) -> str:

@@ -30,6 +30,7 @@ class ImageOptions(Record):
     inner_folders = Choice(
         "leave-out",
         options=("leave-out", "class", "path"),
+        words={"leave-out": "Ignore", "class": "Part of the class", "path": "Classes of their own"},
         notes={
             "leave-out": "Images in folders inside the class folders are left out",
             "class": "They belong to the class of the folder at the first level",
@@ -69,6 +70,7 @@ class ImageOptions(Record):
     target_values = Choice(
         "zero-one",
         options=("zero-one", "stored"),
+        words={"zero-one": "0 to 1", "stored": "As stored"},
         notes={"zero-one": "0 to 1: divided by 255", "stored": "0 to 255, as in the files"},
         group="Source",
         help="Range of the numbers of target images. Default zero-one",
@@ -105,6 +107,7 @@ class ImageOptions(Record):
     channels = Choice(
         "auto",
         options=("auto", "grey", "rgb"),
+        words={"auto": "Automatic", "grey": "Grey", "rgb": "Colour"},
         group="Source",
         help="Grey or colour; auto: as the first image",
     )

@@ -34,6 +34,7 @@ class StepOptions(Record):
     missing_cells = Choice(
         "refuse",
         options=("refuse", "last-value"),
+        words={"refuse": "Stop with an error", "last-value": "Repeat the last value"},
         notes={
             "refuse": "A missing value is an error that names its line",
             "last-value": "Missing values are filled with the last one before them in the same series",
@@ -55,7 +56,7 @@ class SeriesOptions(Record):
     )
     known_columns = ColumnNames(
         "",
-        label="Known in advance",
+        label="Known future inputs",
         group="Source",
         help="Columns whose values are known for the steps to predict, such as the hour, holidays or a weather "
         "forecast, separated by commas. They are a second input, 'future'. Default none",
@@ -127,6 +128,7 @@ class SequenceOptions(Record):
     response_per = Choice(
         "auto",
         options=("auto", "sequence", "step"),
+        words={"auto": "Automatic", "sequence": "Sequence", "step": "Step"},
         notes={
             "auto": "One response per sequence where it is the same in all its rows, else one per step",
             "sequence": "One response for the whole sequence",
@@ -144,6 +146,7 @@ class BorderOptions(Record):
     split_overlap = Choice(
         "none",
         options=("none", "inputs"),
+        words={"none": "No shared steps", "inputs": "Lags may be shared"},
         notes={
             "none": "No step is in windows of two splits",
             "inputs": "The lags of a validation or test window may lie in the split before; predicted steps never do",

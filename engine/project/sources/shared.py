@@ -37,6 +37,13 @@ class SharedOptions(Record):
     task = Choice(
         "auto",
         options=("auto", "classes", "numbers", "labels", "transcripts"),
+        words={
+            "auto": "Automatic",
+            "classes": "Classes",
+            "numbers": "Numbers",
+            "labels": "Labels",
+            "transcripts": "Transcripts",
+        },
         notes={
             "auto": "By what the responses are: text, truth values and few whole numbers are classes",
             "classes": "One class per sample, step, pixel or voxel",

@@ -21,6 +21,7 @@ class TableOptions(Record):
     missing_values = Choice(
         "refuse",
         options=("refuse", "leave-out", "impute"),
+        words={"refuse": "Stop with an error", "leave-out": "Leave the rows out", "impute": "Fill in"},
         notes={
             "refuse": "A table with a cell that is empty, or holds no number among numbers, is an error that names it",
             "leave-out": "Rows are left out in which a cell is empty, NA, N/A, NaN, null or ?",
@@ -34,6 +35,7 @@ class TableOptions(Record):
     impute_numbers = Choice(
         "mean",
         options=("mean", "median"),
+        words={"mean": "Mean", "median": "Median"},
         group="Source",
         help="Value of missing numbers, of the training rows. Default mean. Dates get the median. scikit-learn: "
         "SimpleImputer",
@@ -42,6 +44,7 @@ class TableOptions(Record):
     impute_texts = Choice(
         "most-frequent",
         options=("most-frequent", "category"),
+        words={"most-frequent": "Most frequent", "category": "A category of its own"},
         notes={
             "most-frequent": "The most frequent category of the training rows",
             "category": "A category of its own, (missing)",
@@ -53,6 +56,7 @@ class TableOptions(Record):
     category_encoding = Choice(
         "one-hot",
         options=("one-hot", "indices"),
+        words={"one-hot": "One-hot", "indices": "Indices"},
         notes={
             "one-hot": "One number of 0 or 1 per category, with the numbers in one vector",
             "indices": "Each column of texts is an input of its own, of one index for an embedding; 0 is any category "
@@ -64,6 +68,12 @@ class TableOptions(Record):
     dates = Choice(
         "texts",
         options=("texts", "calendar", "elapsed", "all"),
+        words={
+            "texts": "Texts",
+            "calendar": "Parts of the date",
+            "elapsed": "Days since the first",
+            "all": "Parts and days",
+        },
         notes={
             "texts": "Categories, as other texts",
             "calendar": "Year, month, day of the week (Monday is 1), and the hour where the column has times",

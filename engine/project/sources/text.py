@@ -36,6 +36,7 @@ class TextOptions(Record):
     text_goal = Choice(
         "auto",
         options=("auto", "response", "next-token"),
+        words={"auto": "Automatic", "response": "A response per text", "next-token": "The next token"},
         notes={
             "auto": "The response for tables and folders of classes, the next token for one file",
             "response": "A class or number per text",
@@ -55,6 +56,7 @@ class TextOptions(Record):
     tokens = Choice(
         "word",
         options=("word", "byte", "piece", "file"),
+        words={"word": "Words", "byte": "Bytes", "piece": "Pieces of words", "file": "From a file"},
         notes={
             "word": "Words and signs; the most frequent ones of the training split",
             "byte": "The bytes of UTF-8: 256 tokens, none unknown",
@@ -106,6 +108,7 @@ class TextOptions(Record):
     text_samples = Choice(
         "blocks",
         options=("blocks", "lines"),
+        words={"blocks": "Blocks", "lines": "Lines"},
         notes={
             "blocks": "Stretches of the same number of tokens, whatever they hold",
             "lines": "Each line that is not empty, up to a block's length",

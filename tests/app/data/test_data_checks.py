@@ -116,7 +116,7 @@ def test_labels_are_checked_on_request_where_there_are_classes(qtbot: Any, card:
     classes["targets"][0] |= {"task": "classes", "classes": ["a", "b"], "sizes": [2]}
     card.show_data(TABLE.replace(response="a"), Path("/data"), DatasetInfo.read(classes))
     fake.answer("check_data", answer())
-    press(qtbot, card, "Check labels")
+    press(qtbot, card, "Find suspicious labels")
     assert fake.asked[-1].given["labels"]
 
 

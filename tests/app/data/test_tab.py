@@ -267,3 +267,21 @@ def test_the_real_engine_refuses_in_words(qtbot, real: MainWindow, tmp_path: Pat
     qtbot.waitUntil(lambda: tab.message.property("role") == "error", timeout=PATIENCE_MS)
     assert "broken.npz" in tab.message.text()
     assert "Traceback" not in tab.message.text()
+
+
+def test_what_is_predicted_stands_in_the_empty_field_and_options_are_words(
+    window: MainWindow, server: FakeServer, tab: DataTab
+) -> None:
+    choose(window, source="table", path="houses.csv")
+    server.answer("facts", facts(12))
+    roles = {"area": "input", "price": "response"}
+    columns = [{"name": name, "role": role, "kind": "number"} for name, role in roles.items()]
+    server.answer("preview", {"columns": columns})
+    response = tab.form.rows["response"].widget
+    assert isinstance(response, QLineEdit)
+    assert (response.text(), response.placeholderText()) == ("", "price (last column)")
+    missing = tab.form.rows["missing_values"].widget
+    assert isinstance(missing, QComboBox)
+    assert missing.currentText() == "Stop with an error"
+    choose(window, source="table", path="other.csv")
+    assert response.placeholderText() == ""

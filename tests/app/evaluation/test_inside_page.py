@@ -78,7 +78,7 @@ def choose(page: InsidePage, method: str) -> None:
 def test_what_is_offered_follows_from_the_run(page: InsidePage) -> None:
     assert page.method.currentData() == "gradcam"
     assert page.message.text() == NOT_YET
-    assert [page.layer.itemText(at) for at in range(page.layer.count())] == ["Any layer that fits", "conv_1"]
+    assert [page.layer.itemText(at) for at in range(page.layer.count())] == ["Automatic layer", "conv_1"]
     assert [page.target.itemData(at) for at in range(page.target.count())] == ["", "cat", "dog"]
     choose(page, "permutation")
     assert not page.layer.isVisibleTo(page)

@@ -116,7 +116,7 @@ def test_values_of_the_best_or_the_selected_trial_are_used(
     page.use_button.click()
     assert window.editor.project.training.momentum == 0.5
     page.table.select(3)
-    assert page.use_button.text() == "Use values of trial 3"
+    assert page.use_button.text() == "Apply trial 3"
     page.use_button.click()
     assert window.editor.project.training.momentum == 0.9
     window.editor.undo()

@@ -1,9 +1,9 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from designer.forms.field_editors import ChoicesEditor, PathEditor, editor_for
+from designer.forms.field_editors import ChoiceEditor, ChoicesEditor, PathEditor, editor_for
 from designer.forms.switch import Switch
-from engine.core.fields import Field, FilePath
+from engine.core.fields import Choice, Field, FilePath
 from tests.designer.forms.sample import Sample, line_of, type_over
 
 
@@ -72,7 +72,20 @@ def test_words_that_do_not_go_with_others_are_grey_from_the_start(shown) -> None
     assert [main.model().item(index).isEnabled() for index in range(3)] == [False, True, False]
 
 
-def test_a_path_that_has_no_room_shows_its_end_and_is_whole_in_the_tooltip(qtbot) -> None:
+def test_options_are_shown_in_words_and_stay_as_they_are_in_the_file(qtbot) -> None:
+    chosen: list[object] = []
+    field = Choice("leave-out", options=("leave-out", "class"), words={"leave-out": "Ignore"}, group="Words")
+    editor = editor_for(field, "leave-out", chosen.append)
+    qtbot.addWidget(editor)
+    assert isinstance(editor, ChoiceEditor)
+    assert [editor.itemText(at) for at in range(2)] == ["Ignore", "class"]
+    editor.setCurrentIndex(1)
+    editor.activated.emit(1)
+    editor.show_value("leave-out")
+    assert (editor.currentText(), chosen) == ("Ignore", ["class"])
+
+
+def test_a_path_that_has_no_room_shows_both_ends_and_is_whole_in_the_tooltip(qtbot) -> None:
     path = "/volume/data/of/this/year/first_half/credit.csv"
     editor = editor_for(FilePath("", group="Words"), path, lambda _: None)
     qtbot.addWidget(editor)
@@ -80,6 +93,11 @@ def test_a_path_that_has_no_room_shows_its_end_and_is_whole_in_the_tooltip(qtbot
     editor.resize(160, 30)
     editor.show()
     assert editor.line.cursorPosition() == len(path)
+    shown = editor.line.shown_text
+    assert shown.startswith("/vol")
+    assert "…" in shown
+    assert shown.endswith(".csv")
+    editor.grab()
     assert editor.line.toolTip() == path
     editor.show_value(longer := path.replace("credit", "credit_and_income"))
     assert (editor.line.cursorPosition(), editor.line.toolTip()) == (len(longer), longer)

@@ -115,7 +115,7 @@ def local_response(ctx: Context, node: Node) -> Tensor:
     return ctx.add(node, type, x)
 
 
-@lift("MeanVarianceNormalization", becomes=("instance_norm",), note="over all places of each sample")
+@lift("MeanVarianceNormalization", becomes=("instance_norm",), note="over all positions of each sample")
 def mean_variance(ctx: Context, node: Node) -> Tensor:
     """Normalise each channel of each sample over its places. ONNX's epsilon is that of its function."""
     x = ctx.as_channels_first(node, ctx.tensor(node, 0))

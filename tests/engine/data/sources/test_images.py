@@ -356,7 +356,7 @@ def test_a_look_at_some_images_shows_the_bad_ones_black(tmp_path):
     outline = source.outline(OPTIONS, path)
     look = source.samples(OPTIONS, path, outline, np.array([5, 1]))
     assert look.arrays[0][:, 0, 0, 0].tolist() == [25, 0]
-    assert look.notes[0].startswith("Shown black because it cannot be used: cat/1.png, it is not a picture")
+    assert look.notes[0].startswith("Cannot be read, and is shown black: cat/1.png, it is not a picture")
     with pytest.raises(UserError, match=r"1 of 1 image file in .* cannot be used \(1 of 6 were looked at\):"):
         source.samples(OPTIONS, path, outline, np.array([1]))
     with pytest.raises(UserError, match=r"1 of 6 image files in .* cannot be used:"):

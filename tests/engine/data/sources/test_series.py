@@ -199,7 +199,7 @@ def test_splits_follow_each_other_and_share_no_step(tmp_path):
     each = [set.union(*steps_of(data, split)) for split in ("training", "validation", "test")]
     assert (max(each[0]), min(each[1]), max(each[1]), min(each[2])) == (59, 60, 79, 80)
     assert found.samples == {"training": 56, "validation": 16, "test": 16}
-    assert found.notes == ("In no split because they lie across a border between two: 8 windows.",)
+    assert found.notes == ("8 windows span two splits and are unused.",)
 
 
 def test_lags_may_reach_into_the_split_before_but_no_predicted_step_is_in_two(tmp_path):
