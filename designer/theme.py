@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 
 from designer import icons, stylesheet
 from designer.focus_ring import FocusRing
+from designer.wheel_guard import WheelGuard
 from engine.drawing import colours
 
 Scheme = Literal["system", "light", "dark"]
@@ -165,6 +166,7 @@ def apply(app: QApplication, scheme: Scheme = "system") -> None:
         app.setStyle(QStyleFactory.create("Fusion"))
         app.setFont(_font())
         FocusRing(app)
+        WheelGuard(app)
     theme.palette = palette
     app.setPalette(_qt_palette(palette))
     set_style_sheet(app, sheet(palette, _arrows(theme, palette)))

@@ -37,7 +37,7 @@ from engine.project.sources.catalog import SOURCES
 from engine.project.sweeps import varied_paths
 
 PREVIEW_SAMPLES = 40
-SIDE_WIDTH = 340
+SIDE_WIDTH = 364
 CANCEL, AGAIN = "Cancel", "Try again"
 
 

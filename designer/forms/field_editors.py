@@ -9,8 +9,18 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from PySide6.QtCore import QPoint, QSize, Qt
-from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent, QStandardItemModel, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QFileDialog, QHBoxLayout, QMenu, QToolButton, QWidget
+from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent, QPaintEvent, QStandardItemModel
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFileDialog,
+    QHBoxLayout,
+    QMenu,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QToolButton,
+    QWidget,
+)
 
 from designer import theme
 from designer.forms.line_editors import (
@@ -60,7 +70,7 @@ def editor_for(field: Field[Any], value: object, changed: Changed) -> QWidget:
 
 
 class FormCombo(QComboBox):
-    """What the list editors of a form have in common: their size, and that a passing wheel changes nothing."""
+    """What the list editors of a form have in common: their size, and how they show what has no room."""
 
     def set_invalid(self, is_invalid: bool) -> None:
         """Mark the value as refused: alone, or beside another one."""
@@ -77,12 +87,20 @@ class FormCombo(QComboBox):
         """Long words are cut off before the form grows."""
         return self.sizeHint()
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Without the keyboard focus the wheel scrolls what is around."""
-        if self.hasFocus():
-            super().wheelEvent(event)
-        else:
-            event.ignore()
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Elide what has no room: Qt would cut a letter."""
+        if self.isEditable() or self.currentIndex() < 0:
+            super().paintEvent(event)
+            return
+        option, painter = QStyleOptionComboBox(), QStylePainter(self)
+        self.initStyleOption(option)
+        field = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, self)
+        text = self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room.width())
+        option.currentText = text
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter.end()
 
 
 class ChoiceEditor(FormCombo):

@@ -1,7 +1,8 @@
 """A hand for tests: real mouse events on the canvas, at places given in the network's own words."""
 
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
-from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QWheelEvent
+from PySide6.QtWidgets import QApplication, QWidget
 
 from designer.canvas.suggestions import QuickAdd
 from designer.canvas.view import CanvasView
@@ -115,3 +116,20 @@ class Hand:
         self.view.dragMoveEvent(QDragMoveEvent(at, action, data, LEFT, NONE))
         if drop:
             self.view.dropEvent(QDropEvent(QPointF(at), action, data, LEFT, NONE))
+
+
+def turn_wheel(widget: QWidget) -> None:
+    """Turn the wheel down over a widget, as a desktop reports it: to its window."""
+    window, place = widget.window(), QPoint(widget.width() - 6, widget.height() // 3)
+    inside = QPointF(widget.mapTo(window, place))
+    event = QWheelEvent(
+        inside,
+        QPointF(widget.mapToGlobal(place)),
+        QPoint(),
+        QPoint(0, -120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(window.windowHandle(), event)

@@ -1,7 +1,5 @@
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtCore import Qt
 
 from designer.forms.form import Form
 from designer.forms.line_editors import ColumnLine, stepped
@@ -10,6 +8,7 @@ from engine.project.data import DataOptions
 from engine.project.environment import EnvironmentOptions
 from engine.project.training import TrainingOptions
 from tests.designer.forms.sample import Sample, line_of, type_over
+from tests.designer.mouse import turn_wheel
 
 
 @pytest.mark.parametrize(
@@ -93,21 +92,6 @@ def test_up_and_down_keys_step(qtbot, shown) -> None:
     assert form.record.count == 14
     qtbot.keyClick(line, Qt.Key.Key_Down)
     assert line.text() == "13"
-
-
-def turn_wheel(widget: QWidget) -> None:
-    at = QPointF(widget.rect().center())
-    event = QWheelEvent(
-        at,
-        widget.mapToGlobal(at),
-        QPoint(),
-        QPoint(0, -120),
-        Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier,
-        Qt.ScrollPhase.NoScrollPhase,
-        False,
-    )
-    QApplication.sendEvent(widget, event)
 
 
 @pytest.mark.parametrize("name", ["count", "mode", "padding"])
