@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -18,58 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from designer import theme
-
-LEAST_WIDTH = 48
-
-
-class ElidedLabel(QLabel):
-    """A label of one line that never needs more room than there is: longer text is elided, by default in the middle,
-    and whole in the tooltip. `note` replaces the text in the tooltip, such as a whole path."""
-
-    def __init__(
-        self,
-        text: str = "",
-        parent: QWidget | None = None,
-        *,
-        elide: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle,
-    ) -> None:
-        super().__init__(parent)
-        self.note = ""
-        self.elide = elide
-        self.setText(text)
-
-    def setText(self, text: str, note: str = "") -> None:
-        """Set the text, and what the tooltip shows instead of it."""
-        self.note = note
-        super().setText(text)
-        self._update_tip()
-
-    def minimumSizeHint(self) -> QSize:
-        """Return room for a few letters."""
-        hint = super().minimumSizeHint()
-        return QSize(min(hint.width(), LEAST_WIDTH), hint.height())
-
-    @property
-    def is_elided(self) -> bool:
-        """Whether the text is cut."""
-        return self.fontMetrics().horizontalAdvance(self.text()) > self.contentsRect().width()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Update the tooltip, which shows elided text."""
-        super().resizeEvent(event)
-        self._update_tip()
-
-    def _update_tip(self) -> None:
-        self.setToolTip(self.note or (self.text() if self.is_elided else ""))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the text, elided where it is longer than the label."""
-        area = self.contentsRect()
-        shown = self.fontMetrics().elidedText(self.text(), self.elide, area.width())
-        painter = QPainter(self)
-        painter.setPen(self.palette().color(self.foregroundRole()))
-        painter.drawText(area, self.alignment(), shown)
-        painter.end()
+from designer.elided_label import ElidedLabel
 
 
 class Divider(QWidget):
@@ -132,6 +81,8 @@ class Notice(QFrame):
         self.setVisible(bool(text))
 
 
+FIGURE_WIDTH = 140
+"""Pixels of a value up to which it stays on one line; longer texts wrap."""
 FRAME = QSize(16, 48)
 """What the title bar and borders of a window take of the screen."""
 
@@ -142,7 +93,8 @@ def within_screen(widget: QWidget, width: int, height: int) -> QSize:
 
 
 class ValueTable(QWidget):
-    """A short table: names at the left, values at the right."""
+    """A short table: names at the left, values at the right. A long name is elided and leaves the values their
+    room."""
 
     def __init__(self, title: str, names: tuple[str, ...]) -> None:
         super().__init__()
@@ -155,9 +107,9 @@ class ValueTable(QWidget):
         theme.mark(heading, "role", "section")
         grid.addWidget(heading, 0, 0, 1, 2)
         self._values: dict[str, QLabel] = {}
-        self._names: dict[str, QLabel] = {}
+        self._names: dict[str, ElidedLabel] = {}
         for row, name in enumerate(names, start=1):
-            label, value = QLabel(name), QLabel()
+            label, value = ElidedLabel(name), QLabel()
             theme.mark(label, "role", "muted")
             label.setAlignment(
                 Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
@@ -173,7 +125,7 @@ class ValueTable(QWidget):
 
     def set(self, name: str, value: str) -> None:
         """Show a value; a row without one is hidden."""
-        self._values[name].setText(value)
+        self._say(self._values[name], value)
         self._values[name].setVisible(bool(value))
         self._names[name].setVisible(bool(value))
 
@@ -182,9 +134,16 @@ class ValueTable(QWidget):
         for row, (label, value) in enumerate(zip(self._names.values(), self._values.values(), strict=True)):
             name, text = rows[row] if row < len(rows) else ("", "")
             label.setText(name)
-            value.setText(text)
+            self._say(value, text)
             label.setVisible(bool(text))
             value.setVisible(bool(text))
+
+    @staticmethod
+    def _say(label: QLabel, text: str) -> None:
+        """Show a value, with room for a figure on one line."""
+        label.setText(text)
+        advance = label.fontMetrics().horizontalAdvance
+        label.setMinimumWidth(min(max(map(advance, text.splitlines()), default=0), FIGURE_WIDTH))
 
     @property
     def rows(self) -> list[tuple[str, str]]:

@@ -26,8 +26,8 @@ from app.data.charts import ClassChart, ColumnCharts
 from app.data.data_checks import DataChecks
 from app.data.file_check import FileCheck
 from app.data.tiles import Masked, Paired, Picture, Sound, Span, Sparkline, Tile, Tiles, channel_colour, spans_of
-from app.widgets import ElidedLabel
 from designer import theme
+from designer.elided_label import ElidedLabel
 from engine.core.text import format_number
 from engine.project.dataset_info import SPLITS, DatasetInfo
 from engine.project.options.augmentation import AUGMENTATION

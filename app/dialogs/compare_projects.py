@@ -24,11 +24,12 @@ from PySide6.QtWidgets import (
 )
 
 from app.shell import Shell
-from app.widgets import ElidedLabel, within_screen
+from app.widgets import within_screen
 from designer import theme
 from designer.canvas.overlays import Breadcrumbs
 from designer.canvas.read_only import ReadOnlyView
 from designer.editor import Editor
+from designer.elided_label import ElidedLabel
 from designer.scene.differences import SIGNS, sign_icon
 from engine.core.errors import UserError
 from engine.network.arrangement import placed

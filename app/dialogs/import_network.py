@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 from app import messages
 from app.dialogs.request_state import RequestState
 from app.processes import EngineServer
-from app.widgets import ElidedLabel
 from designer import theme
+from designer.elided_label import ElidedLabel
 from engine.core.errors import UserError
 from engine.project.file import SUFFIX
 from engine.user_code import trust

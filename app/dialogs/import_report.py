@@ -22,8 +22,9 @@ from PySide6.QtWidgets import (
 )
 
 from app.messages import breakable
-from app.widgets import ElidedLabel, within_screen
+from app.widgets import within_screen
 from designer import theme
+from designer.elided_label import ElidedLabel
 from engine.core.errors import plural
 
 WIDTH, HEIGHT = 700, 680

@@ -32,8 +32,8 @@ from app.evaluation.inside_cards import SaveTable, cards_of
 from app.evaluation.inside_views import Array
 from app.evaluation.page import TestPage
 from app.shell import Shell
-from app.widgets import ElidedLabel
 from designer import theme
+from designer.elided_label import ElidedLabel
 from engine.core.errors import UserError
 from engine.core.text import format_number, format_percent
 from engine.network.analysis import analyse, named_path, type_at

@@ -25,8 +25,8 @@ from app.evaluation.prediction_options import PredictionOptions
 from app.evaluation.prediction_panel import AnswersPanel, card_with_head
 from app.experiments.history import READING
 from app.shell import Shell
-from app.widgets import ElidedLabel
 from designer import theme
+from designer.elided_label import ElidedLabel
 from engine.core.errors import UserError
 from engine.project.preparation import Preparation
 

@@ -20,8 +20,9 @@ from PySide6.QtWidgets import (
 
 from app.data.tiles import Sparkline, Tiles, class_colour
 from app.evaluation.forecast_plot import ForecastPlot, forecast_plots
-from app.widgets import ElidedLabel, ValueTable
+from app.widgets import ValueTable
 from designer import theme
+from designer.elided_label import ElidedLabel
 from engine.core.files import write_atomically
 from engine.core.text import format_number, format_percent
 

@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.widgets import ElidedLabel
 from designer import theme
+from designer.elided_label import ElidedLabel
 from engine.core.text import format_number
 from engine.project.preparation import ColumnPreparation, InputPreparation, Preparation
 

@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 from app.evaluation.prediction_answers import AnswerView
 from app.evaluation.prediction_table import AnswersTable, as_text, name_of
 from app.shell import Shell
-from app.widgets import ElidedLabel
 from designer import theme
+from designer.elided_label import ElidedLabel
 from engine.core.errors import plural
 from engine.core.files import write_atomically
 

@@ -31,8 +31,8 @@ from app.plots.comparison_plot import run_colour
 from app.plots.items import Line, Markers
 from app.plots.plot import Plot
 from app.shell import Shell
-from app.widgets import ElidedLabel
 from designer import markup, theme
+from designer.elided_label import ElidedLabel
 from designer.markup import Markup
 from engine.core.files import write_atomically
 from engine.core.text import format_figure, format_number, format_percent

@@ -29,8 +29,9 @@ from app.plots.figure_card import FigureCard
 from app.plots.histogram_plot import HistogramPlot
 from app.processes import OnError, OnResult
 from app.shell import Shell
-from app.widgets import ElidedLabel, ValueTable
+from app.widgets import ValueTable
 from designer import theme
+from designer.elided_label import ElidedLabel
 from engine.core.errors import plural
 from engine.runs.confusion import Confusion
 

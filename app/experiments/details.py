@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 from app.experiments.notes_editor import NotesEditor
 from app.experiments.runs_model import figure_of, label_of, state_in_words, text_of, when
 from app.messages import breakable
-from app.widgets import ElidedLabel
 from designer import theme
+from designer.elided_label import ElidedLabel
 from engine.runs.notes import LONGEST_NAME
 from engine.runs.query import score_names
 from engine.runs.summary import RunSummary

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QToolButton, QWidget
 
-from app.widgets import ElidedLabel
 from designer import markup, theme
+from designer.elided_label import ElidedLabel
 from designer.forms.row import section_label, sentence
 from engine.core.errors import UserError
 from engine.project.parameters import Parameter

@@ -30,8 +30,9 @@ from app.experiments.trials_panel import TrialsPanel
 from app.experiments.trials_table import score_name
 from app.plots.card import PlotCard
 from app.shell import Shell
-from app.widgets import Divider, ElidedLabel, SidePanel
+from app.widgets import Divider, SidePanel
 from designer import theme
+from designer.elided_label import ElidedLabel
 from designer.forms.row import sentence
 from engine.core.errors import UserError, plural
 from engine.project.experiment import ExperimentOptions

@@ -13,8 +13,8 @@ from app.experiments.notes_editor import NotesEditor
 from app.experiments.trial_texts import column_label
 from app.experiments.trials_model import TrialsModel
 from app.messages import breakable
-from app.widgets import ElidedLabel
 from designer import theme
+from designer.elided_label import ElidedLabel
 from engine.runs.confusion import FILE, Confusion, read_confusions
 from engine.runs.events import SPLIT_PRIORITY
 from engine.runs.experiments import FAILED

@@ -5,9 +5,9 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QTabWidget, QToolButton, QWidget
 
-from app.widgets import ElidedLabel
 from designer import theme
 from designer.editor import Editor
+from designer.elided_label import ElidedLabel
 from designer.panels.problems import ProblemsPanel, where
 
 SETTLE_MS = 400

@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
 )
 
 from app.frame.actions import ACTIONS
-from app.widgets import ElidedLabel
 from designer import markup, theme
 from designer.editor import Editor
+from designer.elided_label import ElidedLabel
 from engine.core.errors import plural
 from engine.core.text import format_number
 

@@ -15,8 +15,8 @@ from app.plots.plot_data import VALUE, PlotData
 from app.plots.points import Points
 from app.plots.run_plot import RunPlot
 from app.plots.series import Floats, Series
-from app.widgets import ElidedLabel
 from designer import theme
+from designer.elided_label import ElidedLabel
 
 REDRAW_MS = 33
 FIGURES = ("validation", "test")

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 from app.plots.axes import Axis, Unit
 from app.plots.items import Line
 from app.plots.plot import Plot
-from app.widgets import ElidedLabel
 from designer import theme
+from designer.elided_label import ElidedLabel
 from engine.core.errors import plural
 from engine.core.text import format_number
 from engine.project.schedules import rate_at

@@ -15,8 +15,9 @@ from app.runs.phases import Phase
 from app.runs.run_buttons import ACTIVE, OVER, RunButtons
 from app.runs.run_follower import Outcome
 from app.runs.step_time import StepTime
-from app.widgets import ElidedLabel, ValueTable
+from app.widgets import ValueTable
 from designer import markup, theme
+from designer.elided_label import ElidedLabel
 from engine.core.files import number_in
 from engine.core.text import format_bytes, format_duration, format_number
 from engine.runs.baselines import errors_beside, worse_than_baseline

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushBu
 
 from app.processes import ChildProcess
 from app.start_page.running_program import MODULE, RunningRun
-from app.widgets import ElidedLabel
 from designer import theme
+from designer.elided_label import ElidedLabel
 from engine.core.child_process import module_command
 
 ENDING_S = 1.0

@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from designer import theme
+from designer.elided_label import ElidedLabel
 from designer.forms.row import section_label
 
 UNKNOWN = "not known yet"
@@ -40,7 +41,7 @@ class Header(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.square = Square()
-        self.title = QLabel()
+        self.title = ElidedLabel()
         theme.mark(self.title, "role", "strong")
         self.summary = QLabel()
         self.summary.setWordWrap(True)
@@ -58,39 +59,28 @@ class Header(QWidget):
         grid.addWidget(self.summary, 1, 1)
         grid.addWidget(self.note, 2, 1)
         grid.setColumnStretch(1, 1)
-        self._name = ""
 
     def say(self, title: str, summary: str, family: str = "", note: str = "") -> None:
         """Show other words; without a family there is no square."""
         self.note.setText(note)
         self.note.setVisible(bool(note))
-        self._name = title
-        self.title.setToolTip(title)
+        self.title.setText(title)
         self.summary.setText(summary)
         self.square.setVisible(bool(family))
         self.square.set_family(family)
-        self._elide()
-
-    def _elide(self) -> None:
-        room = self.width() - 32 - (self.square.width() + 8)
-        metrics = self.title.fontMetrics()
-        self.title.setText(metrics.elidedText(self._name, Qt.TextElideMode.ElideMiddle, max(room, 80)))
-
-    def resizeEvent(self, event: object) -> None:
-        """Long names are elided in the middle."""
-        self._elide()
 
 
 class PropertyTable(QWidget):
-    """Labels at the left, values at the right; a value can be marked and copied."""
+    """Names at the left, values at the right; a value can be marked and copied. A long name is elided in the middle:
+    values are never cut."""
 
     def __init__(self) -> None:
         super().__init__()
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setVerticalSpacing(8)
-        self._grid.setColumnStretch(1, 1)
-        self._rows: list[tuple[QLabel, QLabel]] = []
+        self._grid.setColumnStretch(0, 1)
+        self._rows: list[tuple[ElidedLabel, QLabel]] = []
 
     def show_rows(self, facts: Sequence[tuple[str, str]]) -> None:
         """Show these lines."""
@@ -106,13 +96,12 @@ class PropertyTable(QWidget):
                 theme.mark(value, "role", "muted" if facts[index][1] == UNKNOWN else None)
 
     def _add_row(self) -> None:
-        label, value = QLabel(), QLabel()
+        label, value = ElidedLabel(), QLabel()
         theme.mark(label, "role", "muted")
         label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)  # as the value: else a pixel off
         value.setFont(theme.figures(value.font()))
         value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
-        value.setWordWrap(True)
         line = len(self._rows)
         self._grid.addWidget(label, line, 0, Qt.AlignmentFlag.AlignTop)
         self._grid.addWidget(value, line, 1, Qt.AlignmentFlag.AlignTop)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QScrollArea, QToolButton, QWidget
 
-from app.widgets import ElidedLabel
+from designer.elided_label import ElidedLabel
 from designer.forms.labels import HelpLine
 
 SMALL = (1280 - 16, 720 - 48)

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QApplication, QLabel
 
 from app.plots.curve_card import CurveCard
 from app.plots.run_plot import RunPlot
-from app.widgets import ElidedLabel
 from designer import theme
+from designer.elided_label import ElidedLabel
 
 
 @pytest.fixture

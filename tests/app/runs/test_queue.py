@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QToolButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.runs.queue import MOST_ROWS, QueueController, QueuePanel
-from app.widgets import ElidedLabel
+from designer.elided_label import ElidedLabel
 from engine.project.file import dumps, loads
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
