@@ -30,6 +30,7 @@ def test_a_long_name_leaves_the_values_of_a_table_their_room(qtbot) -> None:
     table.show_rows([("predicted_energy_demand_of_the_building_in_kwh_7", "1,234,567"), ("price", "4")])
     table.resize(220, 100)
     table.show()
+    assert table.width() == 220
     value = table._values["0"]
     assert table.rect().contains(value.geometry())
     assert value.fontMetrics().horizontalAdvance("1,234,567") <= value.width()

@@ -27,6 +27,7 @@ def test_a_long_name_leaves_the_figures_their_column(qtbot) -> None:
     table.show_rows([("Layers", "316"), (f"Input {NAME}", "3 × 224 × 224"), ("Parameters", "238,586")])
     table.resize(240, 120)
     table.show()
+    assert table.width() == 240
     for name, value in table._rows:
         place = value.geometry()
         assert table.rect().contains(place)
