@@ -36,6 +36,8 @@ class UserCodeTracker(QObject):
 
     message = Signal(str)
     """A message for the status bar."""
+    trusted = Signal()
+    """All code of the project may run from now on."""
     measured = Signal()
 
     def __init__(self, editor: Editor, documents: Documents, window: QWidget) -> None:
@@ -73,7 +75,8 @@ class UserCodeTracker(QObject):
         """Read code of the project. Called before the project is checked, so that the check knows it."""
         project, editor = self._editor.project, self._editor
         before, self._here = self._here, (editor.scope, editor.network)
-        files = user_code.files(project.training)
+        data = project.data
+        files = (*user_code.files(project.training), data.path if data.source == "python" else "")
         if self._seen is not None and self._seen[0] is project.network and self._seen[1] == files:
             return
         self._seen = project.network, files
@@ -120,7 +123,9 @@ class UserCodeTracker(QObject):
         except UserError as error:
             show_error(self._window, "The folder cannot be trusted", str(error))
             return False
+        user_code.look(project, self._documents.base)
         self._editor.recheck()
+        self.trusted.emit()
         self.measure()
         return True
 

@@ -200,6 +200,7 @@ class MainWindow(QMainWindow):
         self.imports.report_changed.connect(self.update_actions)
         self.dataset.failed.connect(self._on_data_failed)
         self.user_code.message.connect(self.hint)
+        self.user_code.trusted.connect(lambda: self.dataset.refresh(again=bool(self.dataset.error)))
 
     def _connect_engine(self) -> None:
         self.server.ready.connect(lambda: self.status.show_engine("ready"))
@@ -248,7 +249,10 @@ class MainWindow(QMainWindow):
             self.restoreState(state)
 
     def _on_section_requested(self, section: str) -> None:
-        self.show_tab("data") if section == "data" else self.dialogs.edit_training_options()
+        if section == "trust":
+            self.user_code.review()
+        else:
+            self.show_tab("data") if section == "data" else self.dialogs.edit_training_options()
 
     # ---- what is shown ----
 

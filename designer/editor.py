@@ -278,14 +278,14 @@ class Editor(QObject):
         before, text = self._project, self.stack.undoText()
         self.stack.undo()
         if before is not self._project:
-            self.stepped.emit(history.step("Undid", text, self._project, before))
+            self.stepped.emit(history.step(text, self._project, before, undone=True))
 
     def redo(self) -> None:
         """Redo the step that was undone last."""
         before, text = self._project, self.stack.redoText()
         self.stack.redo()
         if before is not self._project:
-            self.stepped.emit(history.step("Redid", text, before, self._project))
+            self.stepped.emit(history.step(text, before, self._project, undone=False))
 
     def show_step(self, project: Project, path: Sequence[str], *, select_new: bool) -> None:
         """Show one end of a step of the history, in the block where it was done."""

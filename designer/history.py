@@ -56,6 +56,8 @@ class Replace(QUndoCommand):
         if not isinstance(other, Replace) or (other._merge, other._scope) != (self._merge, self._scope):
             return False
         self._after = other._after
+        self.setText(other.text())
+        self.setObsolete(self._after == self._before)  # typed back to what was there: no step is left
         return True
 
 
@@ -67,20 +69,27 @@ class Step:
     place: Place
 
 
-def step(verb: str, text: str, before: Project, after: Project) -> Step:
-    """Describe a step by its name and what it changed: `Undid: Training options: learn rate 0.01 → 0.05`.
+def step(text: str, before: Project, after: Project, *, undone: bool) -> Step:
+    """Describe a step by its name and what holds now: `Redid: Training options: learn rate 0.01 → 0.05`, and
+    `Undid: Training options: learn rate is 0.01 again`.
 
     `before` and `after` are the projects around the step as it was first taken.
     """
     from engine.project.compare import compare  # a start of the window does not pay for it
 
+    verb = "Undid" if undone else "Redid"
     found = compare(before, after).differences
     if before.network != after.network or before.layout != after.layout:
-        return Step(f"{verb}: {_edit_text(text, found)}", "design")
+        return Step(f"{verb}: {_edit_text(text, found, undone=undone)}", "design")
     sections = {difference.name.partition(".")[0] for difference in found}
     title = " and ".join(_SECTIONS[name] for name in _SECTIONS if name in sections) or text
-    changes = _joined([_option_text(after, one) for one in found])
+    changes = _joined([_option_text(after, one, undone=undone) for one in found])
     return Step(f"{verb}: {title}{changes}", "data" if sections == {"data"} else "options")
+
+
+def _values(difference: "Difference", *, undone: bool) -> str:
+    """Return what a value is now: `is 0.01 again` where the step no longer holds."""
+    return f"is {difference.before} again" if undone else f"{difference.before} → {difference.after}"
 
 
 def _joined(changes: Sequence[str]) -> str:
@@ -90,9 +99,9 @@ def _joined(changes: Sequence[str]) -> str:
     return f": {listed(changes)}" if changes else ""
 
 
-def _option_text(project: Project, difference: "Difference") -> str:
+def _option_text(project: Project, difference: "Difference", *, undone: bool) -> str:
     section, _, name = difference.name.partition(".")
-    return f"{_label(project.section(section), name)} {difference.before} → {difference.after}"
+    return f"{_label(project.section(section), name)} {_values(difference, undone=undone)}"
 
 
 def _label(record: Record, name: str) -> str:
@@ -101,10 +110,10 @@ def _label(record: Record, name: str) -> str:
     return label if label[1:2].isupper() or label[1:2].isdigit() else label[:1].lower() + label[1:]
 
 
-def _edit_text(text: str, found: Sequence["Difference"]) -> str:
+def _edit_text(text: str, found: Sequence["Difference"], *, undone: bool) -> str:
     """Return the name of an edit of the network with the values or the layers that it changed."""
     if all(one.kind == "changed" for one in found):
-        values = _joined([f"{one.name.replace('.', ' ')} {one.before} → {one.after}" for one in found])
+        values = _joined([f"{one.name.replace('.', ' ')} {_values(one, undone=undone)}" for one in found])
         return values.removeprefix(": ") if values and text.startswith("Change ") else f"{text}{values}"
     names = [one.name for one in found if one.kind in ("added", "removed")]
     return text if all(name in text for name in names) else f"{text}{_joined(names)}"

@@ -14,6 +14,7 @@ from engine.core.text import format_bytes, format_percent
 from engine.project.data import DataOptions
 from engine.project.data_hosts import granted, merged, missing_hosts
 from engine.project.dataset_info import DatasetInfo
+from engine.user_code import trust
 
 DELAY_MS = 200
 CANCELLED = "Reading the data was cancelled."
@@ -132,7 +133,7 @@ class DatasetTracker(QObject):
             self._request = None
             self._take(question, None, "", error["data"]["hosts"])
         else:
-            self._answer(question, None, message)
+            self._answer(question, None, message.replace(trust.WAY_OUT, "Read the code first."))
 
     def _answer(self, question: tuple[DataOptions, str], info: DatasetInfo | None, error: str) -> None:
         if question == self._last_question:  # else the choice has changed since, and another answer is on its way

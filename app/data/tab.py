@@ -35,15 +35,18 @@ from engine.project.data import DataOptions
 from engine.project.dataset_info import DatasetInfo
 from engine.project.sources.catalog import SOURCES
 from engine.project.sweeps import varied_paths
+from engine.project.user_code import is_data_untrusted
 
 PREVIEW_SAMPLES = 40
 SIDE_WIDTH = 364
-CANCEL, AGAIN = "Cancel", "Try again"
+CANCEL, AGAIN, TRUST = "Cancel", "Try again", "Trust the code…"
 
 
 class DataTab(QWidget):
     """Edits the section `data` of the project, and shows what the engine reads there."""
 
+    trust_wanted = Signal()
+    """The user wants to let the code run that gives the data."""
     augmentation_wanted = Signal()
     """The user asks for the options of augmentation."""
     sweep_requested = Signal(str)
@@ -215,7 +218,9 @@ class DataTab(QWidget):
             self._say(f"Reading the data: {text}", way_out=CANCEL)
 
     def _take_way_out(self) -> None:
-        if self.way_out.text() == AGAIN:
+        if self.way_out.text() == TRUST:
+            self.trust_wanted.emit()
+        elif self.way_out.text() == AGAIN:
             self._read_again()
         elif self._request_id is not None:
             self._server.cancel(self._request_id)
@@ -314,7 +319,8 @@ class DataTab(QWidget):
             self.pages.setCurrentWidget(self.fetch_page)
         elif self._dataset.is_current and self._dataset.error:
             self._shown = None
-            self._say(self._dataset.error, is_error=self._dataset.error != CANCELLED, way_out=AGAIN)
+            way_out = TRUST if is_data_untrusted(options) else AGAIN
+            self._say(self._dataset.error, is_error=self._dataset.error != CANCELLED, way_out=way_out)
         elif info is None or not self._dataset.is_current:
             self._shown = None
             self.first.start(options, base)

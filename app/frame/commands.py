@@ -109,6 +109,10 @@ class DialogCommands:
         request["hosts"] = self._shell.documents.hosts
         self._shell.server.request("preview", request, show, fail)
 
+    def trust_code(self) -> None:
+        """Ask whether the project's folder is trusted."""
+        self._user_code.review()
+
     def export_network(self) -> None:
         """Export the network, or the weights of the run that is shown."""
         from app.dialogs.export import export_network

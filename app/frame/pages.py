@@ -50,6 +50,7 @@ class Pages:
         from app.data.tab import DataTab
 
         tab = DataTab(self._shell, self._dataset, self._guesser)
+        tab.trust_wanted.connect(self._dialogs.trust_code)
         tab.augmentation_wanted.connect(lambda: self._augment(tab))
         tab.sweep_requested.connect(self._sweeps.begin)
         tab.sweep_ended.connect(self._sweeps.end)

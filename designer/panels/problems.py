@@ -42,8 +42,13 @@ from engine.project.environment import EnvironmentOptions
 from engine.project.training import TrainingOptions
 
 Index = QModelIndex | QPersistentModelIndex
-WAYS = {"data": "Choose data…", "training": "Training options…", "environment": "Training options…"}
-"""What the link beside a problem without a fix says, by section of the project."""
+WAYS = {
+    "data": "Choose data…",
+    "training": "Training options…",
+    "environment": "Training options…",
+    "trust": "Trust the code…",
+}
+"""What the link beside a problem without a fix says, by section of the project; `trust` for code that may not run."""
 OPTIONS: dict[str, type[Record]] = {"training": TrainingOptions, "environment": EnvironmentOptions}
 PROBLEM_ROLE = Qt.ItemDataRole.UserRole
 _ROOT = QModelIndex()
@@ -109,9 +114,14 @@ def where(problem: Problem) -> str:
 
 def link_text(problem: Problem) -> str:
     """The text of the link beside a problem: its fix, or the dialog where it can be solved; empty without one."""
-    if problem.fix is not None:
-        return problem.fix.label
-    return WAYS.get(section(problem), "") if not problem.layer else ""
+    return problem.fix.label if problem.fix is not None else WAYS.get(_way(problem), "")
+
+
+def _way(problem: Problem) -> str:
+    """Where a problem without a fix can be solved, one of `WAYS`; empty where that is on the canvas."""
+    if problem.needs_trust:
+        return "trust"
+    return section(problem) if not problem.layer else ""
 
 
 def section(problem: Problem) -> str:
@@ -296,7 +306,7 @@ class ProblemsPanel(QWidget):
     go_to = Signal(str)
     """The id of a layer that should come into view."""
     section_wanted = Signal(str)
-    """The section of the project, one of `WAYS`, that is to be shown."""
+    """The one of `WAYS` that is to be gone: a section of the project that is to be shown, or `trust`."""
 
     def __init__(self, editor: Editor, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -338,4 +348,4 @@ class ProblemsPanel(QWidget):
         if problem.fix is not None:
             self._editor.edit(problem.fix.label, problem.fix.edit)
         elif link_text(problem):
-            self.section_wanted.emit(section(problem))
+            self.section_wanted.emit(_way(problem))

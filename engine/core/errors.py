@@ -144,6 +144,10 @@ class UnknownSizesError(ShapeError):
     """Unknown output sizes of a layer of user code that was not measured. Reported as a warning only."""
 
 
+class UntrustedCodeError(UnknownSizesError):
+    """Output sizes that stay unknown because the code of the layer may not run: its folder is not trusted."""
+
+
 def hints(errors: Iterable[UserError]) -> str:
     """Return the ways out of several errors, each once."""
     return " ".join(dict.fromkeys(error.hint for error in errors if error.hint))

@@ -10,7 +10,16 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar, Literal, Self
 
-from engine.core.errors import FieldError, FieldErrors, ShapeError, UnknownSizesError, UserError, did_you_mean, plural
+from engine.core.errors import (
+    FieldError,
+    FieldErrors,
+    ShapeError,
+    UnknownSizesError,
+    UntrustedCodeError,
+    UserError,
+    did_you_mean,
+    plural,
+)
 from engine.core.fields import JSON, Choice, Field, FilePath, Int, Text, path_part, quoted
 from engine.core.records import Record
 from engine.core.types import LAYOUTS, Sizes, TensorType
@@ -225,8 +234,10 @@ class UserCode(LayerType):
             what = self.code_file or "the expression"
             if registry.is_being_measured(question):
                 raise UnknownSizesError(f"The sizes are being measured: {what} runs now to learn them.")
-            why = "" if registry.may_run(self.code_file) else ", because its folder is not trusted"
-            raise UnknownSizesError(f"The sizes are not known yet: {what} has not run{why}.")
+            unknown = f"The sizes are not known yet: {what} has not run"
+            if not registry.may_run(self.code_file):
+                raise UntrustedCodeError(f"{unknown}, because its folder is not trusted.")
+            raise UnknownSizesError(f"{unknown}.")
         if len(found.outputs) != self.num_outputs:
             raise ShapeError(
                 f"{plural(len(found.outputs), 'tensor')} came out, the layer has {plural(self.num_outputs, 'output')}. "

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from engine.core.errors import ShapeError, UnknownSizesError, plural
+from engine.core.errors import ShapeError, UnknownSizesError, UntrustedCodeError, plural
 from engine.core.types import Sizes, TensorType
 from engine.layers.base import LayerType
 from engine.layers.weighted import Weighted
@@ -240,7 +240,9 @@ def analyse(network: Network, given: Given | None = None) -> Analysis:
 
 def _refused(layer: Layer, error: ShapeError) -> Problem:
     severity: Severity = "warning" if isinstance(error, UnknownSizesError) else "error"
-    return Problem(severity, layer.id, layer.name, error.field or error.port or "", str(error))
+    where = error.field or error.port or ""
+    is_untrusted = isinstance(error, UntrustedCodeError)
+    return Problem(severity, layer.id, layer.name, where, str(error), needs_trust=is_untrusted)
 
 
 def _type_at(shapes: Mapping[str, LayerShapes], source: Port | None) -> TensorType | None:

@@ -31,6 +31,8 @@ class Problem:
     field: str
     message: str
     fix: Fix | None = dataclasses.field(default=None, compare=False)
+    needs_trust: bool = dataclasses.field(default=False, compare=False)
+    """Whether it is there because the project's own code may not run."""
 
     @property
     def path(self) -> tuple[str, ...]:

@@ -107,7 +107,8 @@ def check(project: Project, facts: DatasetInfo | None = None, refusal: str = "")
         note = "The project has no data yet. Choose a data source before training."
         problems.append(Problem("note", "", "", "data.source", note))
     elif refusal:
-        problems.append(Problem("error", "", "", DATA, refusal))
+        is_untrusted = user_code.is_data_untrusted(project.data)
+        problems.append(Problem("error", "", "", DATA, refusal, needs_trust=is_untrusted))
     problems += [*least_squares_problems(project, analysis, facts), *target_scale_problems(project, facts)]
     problems += [*_output_problems(project, analysis, facts), *_advice(project, analysis, facts)]
     rank = {"error": 0, "warning": 1, "note": 2}

@@ -82,8 +82,8 @@ def loads(text: str) -> Opened:
         raise UserError(f"not a project file: {TOO_DEEP}.") from None
     except json.JSONDecodeError as error:
         raise UserError(
-            f"not a project file: line {error.lineno}, column {error.colno}: {error.msg}. "
-            "The file seems to be cut off or changed by hand.",
+            f"not a project file: it is cut off, or was changed by hand, at line {error.lineno}, column {error.colno} "
+            f"({error.msg}).",
             hint="Put it right there, or go back to an earlier copy.",
         ) from None
     except ValueError as error:

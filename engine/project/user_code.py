@@ -11,6 +11,7 @@ from engine.network.analysis import Analysis, analyse
 from engine.network.block import Block
 from engine.network.network import Network, Port
 from engine.network.problems import Fix, Problem, Severity
+from engine.project.data import DataOptions
 from engine.project.experiment import ExperimentOptions
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
@@ -310,6 +311,12 @@ def untrusted(of: Network | Project) -> tuple[str, ...]:
     layers = (type for type in code_layers(_network(of)) if type.code_name and not registry.may_run(type.code_file))
     files = (file for file in _training_files(of) if not registry.may_run(file))
     return tuple(dict.fromkeys([*(type.code_file or type.code_name for type in layers), *files]))
+
+
+def is_data_untrusted(options: DataOptions) -> bool:
+    """Whether the data come from code that is not trusted."""
+    code = registry.file(options.path) if options.source == "python" else None
+    return code is not None and not code.error and not code.is_trusted
 
 
 def folders(of: Network | Project) -> tuple[Path, ...]:

@@ -18,6 +18,8 @@ MEANING = (
     "Code that runs has all your rights: it can read, change and delete your files, and reach the network. "
     "Trust a folder only if you know who wrote the code in it."
 )
+WAY_OUT = "Read the code, then add --trust to let it run this time, or trust the folder in the window."
+"""The end of the message of a command for code that is not trusted."""
 
 
 def trusted_folders() -> tuple[Path, ...]:
@@ -54,7 +56,7 @@ def refusal(paths: list[str], folder: Path) -> str:
     names = ", ".join(paths[:6]) + (", ..." if len(paths) > 6 else "")
     return (
         f"The project runs code of its own ({names}), and the folder {_real(folder)} is not trusted. {MEANING} "
-        "Read the code, then add --trust to let it run this time, or trust the folder in the window."
+        + WAY_OUT
     )
 
 

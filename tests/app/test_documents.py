@@ -50,7 +50,7 @@ def test_a_file_that_cannot_be_opened_leaves_the_document_alone(desk: Desk, tmp_
     desk.documents.save(tmp_path / "good.netwright")
     (tmp_path / "bad.netwright").write_text('{"netwright": [1, 0')
 
-    with pytest.raises(UserError, match="not a project file"):
+    with pytest.raises(UserError, match="not a project file: it is cut off, or was changed by hand, at line 1"):
         desk.documents.open(tmp_path / "bad.netwright")
 
     assert desk.documents.path == tmp_path / "good.netwright"

@@ -9,7 +9,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
+from app.data.tab import DataTab
 from app.window import MainWindow
+from designer.panels.problems import link_text
 from engine.layers.user_code import Custom, Function
 from engine.project.file import save
 from engine.project.project import Project
@@ -85,6 +87,47 @@ def test_a_strangers_project_is_shown_and_asked_about_once_and_nothing_runs(
     assert len(answers.asked) == 1
     window.training.start()  # there is no data yet: nothing starts, and nothing is asked
     assert not (project.parent / "ran").exists()
+
+
+def test_the_problem_of_code_that_may_not_run_leads_to_the_question(
+    qtbot: QtBot, window: MainWindow, project: Path
+) -> None:
+    window.user_code.ask_to_trust = answers = Answers(False)
+    window.open_path(project)
+    qtbot.waitUntil(lambda: bool(answers.asked))
+    (problem,) = (p for p in window.editor.problems if p.name == "custom_1")
+    assert link_text(problem) == "Trust the code…"
+    answers.answer = True
+    with qtbot.waitSignal(window.user_code.measured, timeout=60_000):
+        window.design.problems.fix(problem)
+    assert len(answers.asked) == 2
+    assert "Trust the code…" not in [link_text(p) for p in window.editor.problems]
+    assert sizes(window) == ["4", "8", "8"]
+
+
+def test_data_from_code_that_may_not_run_lead_to_the_question(
+    qtbot: QtBot, window: MainWindow, server: FakeServer, tmp_path: Path
+) -> None:
+    (tmp_path / "own.py").write_text("def dataset(): ...")
+    save(Project(chain(layer("feature_input", channels=4))), tmp_path / "mine.netwright")
+    window.user_code.ask_to_trust = answers = Answers(False)
+    window.open_path(tmp_path / "mine.netwright")
+    window.show_tab("data")
+    data = window.editor.project.data.replace(source="python", path="own.py")
+    window.editor.apply("Choose data", window.editor.project.with_section("data", data))
+    qtbot.waitUntil(lambda: bool(answers.asked))
+    qtbot.waitUntil(lambda: any(request.do == "facts" for request in server.asked))
+    server.refuse("facts", trust.refusal(["own.py"], tmp_path))
+    page = window.tabs.page("data")
+    assert isinstance(page, DataTab)
+    assert (page.way_out.text(), "--trust" in page.message.text()) == ("Trust the code…", False)
+    (problem,) = (p for p in window.editor.problems if p.field == "data" and p.severity == "error")
+    assert link_text(problem) == "Trust the code…"
+    answers.answer = True
+    asked = len(server.asked)
+    page.way_out.click()
+    assert len(answers.asked) == 2
+    assert [request.do for request in server.asked[asked:]] == ["facts"], "the data are read again"
 
 
 def test_once_it_is_trusted_the_sizes_are_measured_and_a_changed_file_is_measured_again(

@@ -216,7 +216,7 @@ def test_undo_says_what_it_undid_and_shows_where(window: MainWindow) -> None:
     window.show_tab("train")
     run(window, "edit.undo")
     assert window.tabs.current == "train"
-    assert re.fullmatch(r"Undid: Training options: max epochs \d+ → 99\.", window.status.hints.text())
+    assert re.fullmatch(r"Undid: Training options: max epochs is \d+ again\.", window.status.hints.text())
     window.show_tab("design")
     editor.add_layer("relu", (0.0, 0.0))
     window.show_tab("train")

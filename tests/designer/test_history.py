@@ -6,6 +6,7 @@ import pytest
 
 from designer.editor import Editor
 from designer.history import Step
+from engine.network import edits
 from engine.network.arrangement import arrange
 from engine.project.project import Project
 from tests.builders import classifier
@@ -35,7 +36,7 @@ def test_undo_of_training_options_names_them_with_their_values(editor: Editor, s
     editor.undo()
     editor.redo()
     assert [step.text for step in said] == [
-        "Undid: Training options: initial learn rate 0.01 → 0.05",
+        "Undid: Training options: initial learn rate is 0.01 again",
         "Redid: Training options: initial learn rate 0.01 → 0.05",
     ]
     assert {step.place for step in said} == {"options"}
@@ -51,7 +52,7 @@ def test_many_options_are_counted(editor: Editor, said: list[Step]) -> None:
 def test_undo_of_data_is_seen_on_its_tab(editor: Editor, said: list[Step]) -> None:
     editor.apply("Choose data", replace(editor.project, data=editor.project.data.replace(source="digits")))
     editor.undo()
-    assert said == [Step("Undid: Data: data source none → digits", "data")]
+    assert said == [Step("Undid: Data: data source is none again", "data")]
 
 
 def test_undo_of_edits_of_the_network(editor: Editor, said: list[Step]) -> None:
@@ -65,9 +66,33 @@ def test_undo_of_edits_of_the_network(editor: Editor, said: list[Step]) -> None:
     assert [step.text for step in said] == [
         "Undid: Add Tanh: tanh_1",
         "Undid: Delete layer: fc_1",
-        "Undid: fc_1 outputs 8 → 16",
+        "Undid: fc_1 outputs is 8 again",
     ]
     assert {step.place for step in said} == {"design"}
+
+
+def test_steps_that_became_one_are_named_by_the_last(editor: Editor, said: list[Step]) -> None:
+    fc = editor.network.layer("fc_1").id
+    for name in ("d", "de", "dense"):
+        editor.edit_network(
+            f"Rename to {name}", lambda network, name=name: edits.rename(network, fc, name), merge="name"
+        )
+    assert (editor.stack.count(), editor.stack.undoText()) == (1, "Rename to dense")
+    editor.undo()
+    assert said[0].text.startswith("Undid: Rename to dense")
+
+
+def test_steps_that_lead_back_leave_none(editor: Editor, said: list[Step]) -> None:
+    fc = editor.network.layer("fc_1").id
+    before = editor.project
+    for outputs in (80, 8):
+        editor.set_fields([fc], {"outputs": outputs}, merge="outputs")
+    assert editor.project == before
+    assert (editor.stack.count(), editor.stack.canUndo(), editor.stack.isClean()) == (0, False, True)
+    editor.undo()
+    assert said == []
+    editor.set_fields([fc], {"outputs": 9}, merge="outputs")
+    assert editor.stack.undoText() == "Change outputs"
 
 
 def test_without_a_step_nothing_is_said(editor: Editor, said: list[Step]) -> None:

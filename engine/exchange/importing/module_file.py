@@ -97,7 +97,7 @@ def import_module(
         raise UserError(
             f"{path.name} has to run to build {name}, and the folder {Path(os.path.realpath(path)).parent} is not "
             f"trusted. {trust.MEANING}",
-            hint="Read the code, then add --trust to let it run this time, or trust the folder in the window.",
+            hint=trust.WAY_OUT,
             code="not_trusted",
         )
     if not examples:
