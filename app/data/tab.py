@@ -45,6 +45,8 @@ CANCEL, AGAIN, TRUST = "Cancel", "Try again", "Trust the code…"
 class DataTab(QWidget):
     """Edits the section `data` of the project, and shows what the engine reads there."""
 
+    network_made = Signal()
+    """A network for the data was made, as the last step."""
     trust_wanted = Signal()
     """The user wants to let the code run that gives the data."""
     augmentation_wanted = Signal()
@@ -265,8 +267,8 @@ class DataTab(QWidget):
 
     def _make_network(self) -> None:
         starter = self._editor.check_result.starter
-        if starter is not None:
-            self._editor.edit(starter.label, starter.edit)
+        if starter is not None and self._editor.edit(starter.label, starter.edit):
+            self.network_made.emit()
 
     def _choose_kind(self) -> None:
         link = self.notice.links["Another kind…"]

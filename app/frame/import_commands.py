@@ -63,6 +63,7 @@ class ImportCommands(QObject):
         dialog.deleteLater()
         if not is_done or not self._files.open_path(Path(report["project"])):
             return False
+        self._shell.show_tab("design")
         self._keep(report)
         self.show_report()
         return True

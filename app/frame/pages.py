@@ -13,6 +13,7 @@ from app.frame.weights_commands import WeightsCommands
 from app.notifier import Notifier
 from app.shell import Shell
 from app.training import Training
+from engine.core.errors import plural
 from engine.runs.folder import RunFolder
 
 if TYPE_CHECKING:
@@ -50,11 +51,18 @@ class Pages:
         from app.data.tab import DataTab
 
         tab = DataTab(self._shell, self._dataset, self._guesser)
+        tab.network_made.connect(self._show_network)
         tab.trust_wanted.connect(self._dialogs.trust_code)
         tab.augmentation_wanted.connect(lambda: self._augment(tab))
         tab.sweep_requested.connect(self._sweeps.begin)
         tab.sweep_ended.connect(self._sweeps.end)
         return tab
+
+    def _show_network(self) -> None:
+        """Show the network that was just made."""
+        self._shell.show_tab("design")
+        made = plural(len(self._shell.editor.network.layers), "layer")
+        self._shell.hint(f"{made} made. Undo takes them away again.")
 
     def _augment(self, tab: "DataTab") -> None:
         """Let the options of augmentation be chosen, and show the samples so."""

@@ -17,7 +17,8 @@ _ANIMATION_MS = 220
 
 
 class ViewTracker:
-    """Scrolls the view to layers that were just added, and restores the view of each block.
+    """Scrolls the view to layers that were just added, shows a network that was just made, and restores the view of
+    each block.
 
     It must be created after the view has connected to the editor.
     """
@@ -39,10 +40,17 @@ class ViewTracker:
     def _note_new_layers(self) -> None:
         before, self._ids = self._ids, frozenset(self._editor.network.layers)
         self._new_ids = self._ids - before
+        if self._has_made_all:
+            self._view.fit_legibly()
+
+    @property
+    def _has_made_all(self) -> bool:
+        """Whether the last step made a network where there was none."""
+        return len(self._ids) > 1 and self._new_ids == self._ids
 
     def _show_new_layers(self, selection: frozenset[str]) -> None:
         """Scroll to layers that were just added, pasted or restored."""
-        if selection and selection <= self._new_ids:
+        if selection and selection <= self._new_ids and not self._has_made_all:
             box = self._view.layers_box(selection)
             if not self._view.visible_area().contains(box):
                 self._view.look_at(box.center())

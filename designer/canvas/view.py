@@ -151,7 +151,6 @@ class CanvasView(Viewport):
         starter = self.editor.check_result.starter
         if starter is not None and self.editor.edit(starter.label, starter.edit):
             self.setFocus()
-            self.fit_legibly()
 
     def _add_input(self) -> None:
         self.editor.add_layer("image_input")

@@ -15,6 +15,7 @@ from app.data.preview import Preview
 from app.data.tab import DataTab
 from app.data.tiles import Picture, Sparkline
 from app.window import MainWindow
+from engine.project.starter import MAKE
 from tests.app.data.test_dataset_tracker import facts
 from tests.app.fake_server import FakeServer
 from tests.app.windows import shown_windows
@@ -51,6 +52,20 @@ def test_without_data_it_says_what_to_do(qtbot, window: MainWindow, tab: DataTab
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert window.editor.project.data.source == "digits"
     assert window.editor.stack.undoText() == "Choose data"
+
+
+def test_making_a_network_leads_to_it(window: MainWindow, server: FakeServer, tab: DataTab) -> None:
+    choose(window, source="digits")
+    server.answer("facts", facts(1234))
+    tab.notice.links[MAKE].click()
+    count = len(window.editor.network.layers)
+    assert count > 1
+    assert window.tabs.current == "design"
+    assert window.status.hints.text() == f"{count} layers made. Undo takes them away again."
+    canvas = window.design.canvas
+    assert canvas.visible_area().contains(canvas.network_scene.content_box())
+    window.editor.undo()
+    assert not window.editor.network.layers
 
 
 def test_from_waiting_to_samples(window: MainWindow, server: FakeServer, tab: DataTab) -> None:

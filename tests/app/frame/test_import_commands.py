@@ -91,9 +91,13 @@ class Dialogs:
 
 def test_a_file_becomes_the_open_project_with_a_report(window: MainWindow, server: Engine, source: Path) -> None:
     dialogs = Dialogs(server)
+    window.show_tab("data")
     with Modal(dialogs):
         window.bring(source)
     dialogs.second.__exit__()
+    assert window.tabs.current == "design", "the report stands before what was imported"
+    canvas = window.design.canvas
+    assert canvas.visible_area().contains(canvas.network_scene.content_box())
     assert dialogs.said == ["Importing: 30 % (3 of 10 operators)"]
     assert dialogs.tables == [
         ["y", "1e-06", "2", "yes"],

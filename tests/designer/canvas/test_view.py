@@ -159,6 +159,27 @@ def test_an_empty_canvas_offers_a_network_for_the_data(make_hand, qtbot):
     assert hand.view.overlays.empty.isVisible()
 
 
+def test_a_network_that_is_made_at_once_is_shown_whole(make_hand):
+    hand = make_hand(Network.empty())
+    hand.view.scroll_by(QPoint(700, 500))
+    made = tower(4)
+    hand.editor.apply_here("Make a network", made, arrange(made))
+    area = hand.view.visible_area()
+    assert area.contains(hand.view.network_scene.content_box())
+    hand.editor.undo()
+    hand.view.scroll_by(QPoint(700, 500))
+    hand.editor.redo()
+    assert hand.editor.selection, "what comes back is selected"
+    assert hand.view.visible_area().contains(hand.view.network_scene.content_box())
+    hand.view.hide()
+    hand.editor.undo()
+    hand.view.resize(300, 200)
+    hand.editor.redo()
+    hand.view.resize(800, 600)
+    hand.view.show()
+    assert hand.view.visible_area().contains(hand.view.network_scene.content_box()), "though it grew when shown"
+
+
 def test_a_layer_is_found_and_brought_into_sight(make_hand):
     hand = make_hand(tower(60))
     last = list(hand.editor.network.layers)[-1]
