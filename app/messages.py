@@ -5,15 +5,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QMessageBox, QScrollArea, QWidget
 
+from app.widgets import room_on_screen
 from designer import theme
 from engine.core.errors import listed, plural
 from engine.project.data_hosts import MOST_FILES
 
 Answer = Literal["save", "discard", "cancel"]
 LONGEST, LONG_WORD = 1200, 30
-SHEET = "QLabel#qt_msgbox_label { font-weight: 600; } QLabel#qt_msgbox_informativelabel { min-width: 340px; }"
+LEAST_TEXT, AROUND_TEXT = 340, 180
+"""Width of a text, and what a box needs above and below it."""
+SHEET = (
+    f"QLabel#qt_msgbox_label {{ font-weight: 600; }} QLabel#qt_msgbox_informativelabel {{ min-width: {LEAST_TEXT}px; }}"
+)
 
 
 def ask_to_save(parent: QWidget, title: str) -> Answer:
@@ -23,6 +29,7 @@ def ask_to_save(parent: QWidget, title: str) -> Answer:
     box.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)
     box.setDefaultButton(buttons.Save)
     answers: dict[int, Answer] = {buttons.Save: "save", buttons.Discard: "discard"}
+    keep_on_screen(box)
     answer = answers.get(box.exec(), "cancel")
     box.deleteLater()
     return answer
@@ -57,6 +64,7 @@ def _ask_to_leave(parent: QWidget, title: str, text: str, labels: tuple[str, str
     stop = box.addButton(labels[1], QMessageBox.ButtonRole.DestructiveRole)
     box.addButton(QMessageBox.StandardButton.Cancel)
     box.setDefaultButton(keep)
+    keep_on_screen(box)
     box.exec()
     clicked = box.clickedButton()
     box.deleteLater()
@@ -69,6 +77,7 @@ def ask(parent: QWidget, title: str, text: str, do_it: str) -> bool:
     yes = box.addButton(do_it, QMessageBox.ButtonRole.AcceptRole)
     no = box.addButton(QMessageBox.StandardButton.Cancel)
     box.setDefaultButton(no)
+    keep_on_screen(box)
     box.exec()
     answer = box.clickedButton() == yes
     box.deleteLater()
@@ -86,6 +95,7 @@ def ask_for_meaning(parent: QWidget, name: str) -> Meaning:
     data = box.addButton("Use it as data", QMessageBox.ButtonRole.AcceptRole)
     box.addButton(QMessageBox.StandardButton.Cancel)
     box.setDefaultButton(network)
+    keep_on_screen(box)
     box.exec()
     clicked = box.clickedButton()
     box.deleteLater()
@@ -95,6 +105,7 @@ def ask_for_meaning(parent: QWidget, name: str) -> Meaning:
 def show_error(parent: QWidget, title: str, text: str) -> None:
     """Show a message that has to be confirmed."""
     box = _box(parent, title, text if len(text) <= LONGEST else text[:LONGEST] + " …", "warning")
+    keep_on_screen(box)
     box.exec()
     box.deleteLater()
 
@@ -102,6 +113,27 @@ def show_error(parent: QWidget, title: str, text: str) -> None:
 def breakable(text: str) -> str:
     """Return the text with invisible places to break in words longer than a line: paths and names of files."""
     return re.sub(rf"\S{{{LONG_WORD},}}", lambda word: re.sub(r"([/\\_.-]+|[^\W_]{36})", "\\1\u200b", word[0]), text)
+
+
+def keep_on_screen(box: QMessageBox) -> None:
+    """Let a text that is higher than the screen scroll, so that the buttons stay on it."""
+    label, grid = box.findChild(QLabel, "qt_msgbox_informativelabel"), box.layout()
+    if label is None or not isinstance(grid, QGridLayout):
+        return
+    label.ensurePolished()
+    width = max(label.minimumWidth(), LEAST_TEXT)
+    room = room_on_screen(box).height() - AROUND_TEXT
+    if label.heightForWidth(width) <= room:
+        return
+    place: tuple[int, int, int, int] = grid.getItemPosition(grid.indexOf(label))  # type: ignore[assignment]
+    grid.removeWidget(label)
+    area = QScrollArea()
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setWidgetResizable(True)
+    area.setWidget(label)
+    area.setFixedSize(width + area.verticalScrollBar().sizeHint().width(), room)
+    grid.addWidget(area, *place)
 
 
 def _box(parent: QWidget, title: str, text: str, icon: str) -> QMessageBox:
@@ -152,6 +184,7 @@ def ask_to_trust(parent: QWidget, names: Sequence[str], folders: Sequence[Path],
     """Ask whether to trust these folders, which the named files and expressions belong to, from now on."""
     box = make_box(parent, names, folders)
     box.setText(question)
+    keep_on_screen(box)
     box.exec()
     is_trusted = box.clickedButton() is box.property("trust")
     box.deleteLater()

@@ -1,9 +1,10 @@
 """Small widgets that several parts of the window use."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -19,6 +20,9 @@ from PySide6.QtWidgets import (
 
 from designer import theme
 from designer.elided_label import ElidedLabel
+
+NO_LIMIT = 16_777_215
+"""The largest size that Qt allows a widget (its QWIDGETSIZE_MAX)."""
 
 
 class Divider(QWidget):
@@ -48,6 +52,44 @@ class SidePanel(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFixedWidth(width)
         self.setWidget(content)
+
+
+class WrappedRow(QWidget):
+    """Widgets of one width in a row, or in several rows where one has no room for them."""
+
+    def __init__(self, shown: Sequence[QWidget], gap: int = 12) -> None:
+        super().__init__()
+        self._shown, self._gap = tuple(shown), gap
+        self._columns = 0
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(gap)
+        self._place(len(self._shown))
+
+    def _least(self) -> int:
+        """The width of one column."""
+        return max((max(one.minimumSizeHint().width(), one.minimumWidth()) for one in self._shown), default=0)
+
+    def _place(self, columns: int) -> None:
+        """Place all in this number of columns."""
+        if columns == self._columns:
+            return
+        for column in range(max(columns, self._columns)):
+            self._grid.setColumnStretch(column, 1 if column < columns else 0)
+        self._columns = columns
+        for number, one in enumerate(self._shown):
+            self._grid.addWidget(one, number // columns, number % columns)
+
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as one column."""
+        return QSize(self._least(), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Take as few rows as the width allows, and make them of equal length."""
+        super().resizeEvent(event)
+        count = len(self._shown)
+        most = max(1, min(count, (self.width() + self._gap) // (self._least() + self._gap)))
+        self._place(math.ceil(count / math.ceil(count / most)) if count else 1)
 
 
 class Notice(QFrame):
@@ -89,7 +131,12 @@ FRAME = QSize(16, 48)
 
 def within_screen(widget: QWidget, width: int, height: int) -> QSize:
     """Return the size, limited to the screen: buttons below its edge could not be reached."""
-    return QSize(width, height).boundedTo(widget.screen().availableSize() - FRAME)
+    return QSize(width, height).boundedTo(room_on_screen(widget))
+
+
+def room_on_screen(widget: QWidget) -> QSize:
+    """Return what the screen has for a window, without its frame."""
+    return widget.screen().availableSize() - FRAME
 
 
 class ValueTable(QWidget):

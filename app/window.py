@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 PRELOAD_MS = 800
 BLOCKS_MS = 50
-LEAST_CENTRE = (360, 240)
+LEAST_CENTRE = (300, 200)
 
 
 class MainWindow(QMainWindow):

@@ -26,6 +26,7 @@ from app.data.charts import ClassChart, ColumnCharts
 from app.data.data_checks import DataChecks
 from app.data.file_check import FileCheck
 from app.data.tiles import Masked, Paired, Picture, Sound, Span, Sparkline, Tile, Tiles, channel_colour, spans_of
+from app.widgets import WrappedRow
 from designer import theme
 from designer.elided_label import ElidedLabel
 from engine.core.text import format_number
@@ -42,7 +43,7 @@ MOST_WIDTH, WIDEST, FEW_WIDE = 220, 640, 4
 LONG_CELL, MOST_TOLD = 24, 1000
 """Characters from which on a cell may be cut and has a tooltip, and those of the tooltip."""
 LEGEND_ROW = 20
-LONGEST_LARGE, LONGEST_FIGURE, LARGE_HEIGHT = 10, 13, 32
+LONGEST_LARGE, LONGEST_FIGURE, LARGE_HEIGHT, WIDEST_FIGURE = 10, 13, 32, 240
 
 
 class Preview(QWidget):
@@ -72,7 +73,7 @@ class Preview(QWidget):
         column = QVBoxLayout(self.content)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(12)
-        column.addLayout(_counts(facts))
+        column.addWidget(_counts(facts))
         for note in (*filter(None, [answer.get("loading")]), *(answer.get("notes") or [])):
             column.addWidget(_muted(note))
         column.addWidget(self.files)  # out of the old content, which is deleted
@@ -152,10 +153,9 @@ def _size_of(number: str) -> str:
     return "large" if len(number) <= LONGEST_LARGE else "figure" if len(number) <= LONGEST_FIGURE else "title"
 
 
-def _counts(facts: DatasetInfo) -> QHBoxLayout:
+def _counts(facts: DatasetInfo) -> WrappedRow:
     """Return the sizes of the three splits, and the inputs and targets, as cards in a row."""
-    row = QHBoxLayout()
-    row.setSpacing(12)
+    cards = []
     shown = [(split.capitalize(), f"{facts.samples.get(split, 0):,}", "samples") for split in SPLITS]
     sizes = ", ".join(input.short() for input in facts.inputs)
     shown.append(("Input", sizes, " and ".join(input.type.layout for input in facts.inputs)))
@@ -176,11 +176,13 @@ def _counts(facts: DatasetInfo) -> QHBoxLayout:
         figure = ElidedLabel(number)
         theme.mark(figure, "role", _size_of(number))
         figure.setMinimumHeight(LARGE_HEIGHT)
+        figure.ensurePolished()
+        figure.setMinimumWidth(min(figure.fontMetrics().horizontalAdvance(number) + 2, WIDEST_FIGURE))
         for label in (_muted(title), figure, _muted(unit)):
             label.setWordWrap(False)
             column.addWidget(label)
-        row.addWidget(frame, 1)
-    return row
+        cards.append(frame)
+    return WrappedRow(cards)
 
 
 def can_augment(facts: DatasetInfo) -> bool:

@@ -147,8 +147,10 @@ class DataTab(QWidget):
         theme.mark(title, "role", "title")
         column.addWidget(title, 0, Qt.AlignmentFlag.AlignHCenter)
         hint = QLabel("Drop a file or a folder anywhere in the window, or choose one: Netwright finds out what it is.")
+        hint.setWordWrap(True)
+        hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         theme.mark(hint, "role", "muted")
-        column.addWidget(hint, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(hint)
         row = QHBoxLayout()
         row.addStretch(1)
         for text, is_folder in (("Choose a file…", False), ("Choose a folder…", True)):

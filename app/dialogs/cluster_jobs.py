@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import (
-    QDialog,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
+from app.dialog import Dialog
 from app.engine_command import EngineCommand
 from app.messages import ask
 from app.shell import Shell
@@ -34,7 +34,7 @@ LOST = "Its coordinator on this machine is gone. Resume goes on from the last ch
 NONE = "No run is on a cluster. Choose the execution environment parallel, and a profile, in the Training Options."
 
 
-class ClusterJobsDialog(QDialog):
+class ClusterJobsDialog(Dialog):
     """Lists the runs of the user on clusters, the newest first. `show_run` shows one on the Train tab."""
 
     def __init__(self, shell: Shell, show_run: Callable[[RunFolder], object]) -> None:

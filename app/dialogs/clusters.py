@@ -8,7 +8,6 @@ from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import (
-    QDialog,
     QFileDialog,
     QGridLayout,
     QHBoxLayout,
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.dialog import Dialog
 from app.messages import ask
 from app.processes import DisposableProcess
 from app.widgets import Divider, within_screen
@@ -50,7 +50,7 @@ FILES = "Cluster profiles (*.toml)"
 NONE = "A profile says where a cluster is and what a worker gets. Add one to train beyond this machine."
 
 
-class ClustersDialog(QDialog):
+class ClustersDialog(Dialog):
     """Edits the profiles of the user. A change is saved as soon as the profile is valid. `validation` returns the
     command that tries a profile by its name."""
 

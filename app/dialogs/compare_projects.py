@@ -10,7 +10,6 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
-    QDialog,
     QFileDialog,
     QHBoxLayout,
     QLabel,
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.dialog import Dialog
 from app.shell import Shell
 from app.widgets import within_screen
 from designer import theme
@@ -52,7 +52,7 @@ _WORDS: dict[Kind, tuple[str, str]] = {
 }
 
 
-class CompareDialog(QDialog):
+class CompareDialog(Dialog):
     """The first project on the left, the second on the right, and below them the list of differences."""
 
     def __init__(self, before: Project, after: Project, names: tuple[str, str], parent: QWidget | None = None) -> None:

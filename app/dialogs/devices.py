@@ -9,7 +9,6 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QDialog,
     QGridLayout,
     QHBoxLayout,
     QLabel,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.dialog import Dialog
 from app.dialogs.bars import Bar, Bars
 from app.processes import DisposableProcess
 from app.widgets import Divider, within_screen
@@ -33,7 +33,7 @@ _EXPECTED = ("driver", "build", "capability", "peer access", "rendezvous")
 _LOOKING = "Detecting the devices of this machine…"
 
 
-class DevicesDialog(QDialog):
+class DevicesDialog(Dialog):
     """Examines the devices when it is shown. What the window knows already is there at once, and the rest is filled in
     as answers come. Stop, or closing it, ends the process."""
 

@@ -13,7 +13,6 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
-    QDialog,
     QFileDialog,
     QHBoxLayout,
     QLabel,
@@ -25,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import messages
+from app.dialog import Dialog
 from app.dialogs.export_parts import (
     ContentArea,
     ReportTable,
@@ -86,7 +86,7 @@ class ShownRun(Protocol):
         """The run, if any."""
 
 
-class ExportDialog(QDialog):
+class ExportDialog(Dialog):
     """Chooses format, weights and file, runs the export, and reports what the file takes and how close it is.
 
     `info` describes the data of `project`. Without `has_untrained` only the weights of the run are offered.

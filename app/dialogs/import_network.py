@@ -7,7 +7,6 @@ from typing import Any
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDialog,
     QFileDialog,
     QGridLayout,
     QHBoxLayout,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import messages
+from app.dialog import Dialog
 from app.dialogs.request_state import RequestState
 from app.processes import EngineServer
 from designer import theme
@@ -52,7 +52,7 @@ def writable_folder(folder: Path) -> Path:
     return folder if os.access(folder, os.W_OK) else Path.home()
 
 
-class ImportDialog(QDialog):
+class ImportDialog(Dialog):
     """Imports one file through the engine. After `exec` returned Accepted, `report` is the engine's answer."""
 
     def __init__(self, server: EngineServer, source: Path, target: Path, parent: Any = None) -> None:

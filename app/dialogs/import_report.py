@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QDialog,
     QFrame,
     QHBoxLayout,
     QHeaderView,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.dialog import Dialog
 from app.messages import breakable
 from app.widgets import within_screen
 from designer import theme
@@ -92,7 +92,7 @@ def _number(value: float | None) -> str:
     return "infinite" if value is None else f"{value:.3g}"
 
 
-class ImportReport(QDialog):
+class ImportReport(Dialog):
     """Shows the report of one import. `wants_transfer` is true after the button for transfer learning was pressed."""
 
     layer_chosen = Signal(str)

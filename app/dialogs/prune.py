@@ -7,7 +7,6 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
-    QDialog,
     QFileDialog,
     QHBoxLayout,
     QHeaderView,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
+from app.dialog import Dialog
 from app.engine_command import EngineCommand
 from app.plots.figure_card import FigureCard
 from app.plots.pruning_plot import PruningPlot
@@ -32,7 +32,7 @@ WAYS = (("Channels: smaller layers", True), ("Weights: the smallest become zero"
 SUFFIX = ".netwright"
 
 
-class PruneDialog(QDialog):
+class PruneDialog(Dialog):
     """Measures a few amounts in a process of its own. `open_project` opens the project that is written."""
 
     def __init__(self, shell: Shell, run: RunFolder, open_project: Callable[[Path], object]) -> None:

@@ -4,7 +4,6 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QDialog,
     QHBoxLayout,
     QLabel,
     QListWidget,
@@ -14,6 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.dialog import Dialog
 from app.dialogs.request_state import RequestState
 from app.messages import breakable
 from app.processes import EngineServer
@@ -27,7 +27,7 @@ WIDTH, HEIGHT = 720, 460
 DOWNLOAD, USE = "Download", "Use"
 
 
-class PublishedDialog(QDialog):
+class PublishedDialog(Dialog):
     """Lists published weights with address, size and licence. After `exec` returned Accepted, `chosen` lies here."""
 
     def __init__(self, server: EngineServer, template: str = "", parent: QWidget | None = None) -> None:

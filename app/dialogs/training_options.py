@@ -8,7 +8,6 @@ from pathlib import Path
 from PySide6.QtCore import QEvent, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
-    QDialog,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.data.preview import can_augment
+from app.dialog import Dialog
 from app.dialogs.augment_preview import AugmentPreview, Sampler
 from app.dialogs.clusters import ClusterPicker
 from app.dialogs.environment_cards import EnvironmentCards, PlacementText, card_texts
@@ -53,7 +53,7 @@ REFERENCE = ROOT / "docs" / "training-options.md"
 """Every option with its counterparts in MATLAB and torch; a packaged program may lack it."""
 
 
-class TrainingOptionsDialog(QDialog):
+class TrainingOptionsDialog(Dialog):
     """Edits how and where a project is trained. `project()` is the project with the chosen options."""
 
     change_requested = Signal()

@@ -7,7 +7,6 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDialog,
     QDoubleSpinBox,
     QFileDialog,
     QGridLayout,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.dialog import Dialog
 from app.dialogs.weights_table import WeightsTable
 from app.messages import breakable
 from app.processes import EngineServer
@@ -50,7 +50,7 @@ LABEL_WIDTH = 112
 NONE, CURRENT, RUN, FILE, OTHER_RUN, PUBLISHED = "none", "current", "run", "file", "other run", "published"
 
 
-class TransferDialog(QDialog):
+class TransferDialog(Dialog):
     """Edits a copy of the project, which `project` returns; the engine says what of the weights fits it."""
 
     def __init__(

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from app.dialog import Dialog
 from app.engine_command import EngineCommand
 from designer import theme
 from engine.core import webhook
@@ -17,7 +18,7 @@ ABOUT = (
 )
 
 
-class WebhookDialog(QDialog):
+class WebhookDialog(Dialog):
     """Edits the address, which is shown as dots: it is a secret. A test message is sent in a process of its own."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

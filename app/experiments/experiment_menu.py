@@ -6,8 +6,9 @@ from typing import Any
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QAction, QDesktopServices
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFileDialog, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
 
+from app.dialog import Dialog
 from app.dialogs.run_report import save_experiment_report
 from app.engine_command import EngineCommand
 from app.experiments.trial_commands import TrialCommands
@@ -31,7 +32,7 @@ FORMATS = {
 }
 
 
-class BudgetDialog(QDialog):
+class BudgetDialog(Dialog):
     """Number of trials, time limit and trials at once of an experiment that has begun."""
 
     def __init__(self, options: ExperimentOptions, *, is_alive: bool, parent: QWidget | None = None) -> None:

@@ -5,6 +5,7 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QTabWidget, QToolButton, QWidget
 
+from app.widgets import NO_LIMIT
 from designer import theme
 from designer.editor import Editor
 from designer.elided_label import ElidedLabel
@@ -12,7 +13,6 @@ from designer.panels.problems import ProblemsPanel, where
 
 SETTLE_MS = 400
 """How long the project has to stay with or without errors before the panel unfolds or folds by itself."""
-NO_LIMIT = 16_777_215  # Qt's QWIDGETSIZE_MAX
 PROBLEMS, LAYERS = 0, 1
 
 

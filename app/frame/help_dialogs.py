@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.dialog import Dialog
 from app.frame.actions import ACTIONS, MENUS, Action
 from app.widgets import within_screen
 from designer import theme
@@ -79,12 +80,13 @@ def matching(text: str) -> list[Action]:
     return [row for _, row in sorted(ranked, key=itemgetter(0))]
 
 
-class CommandFinder(QDialog):
+class CommandFinder(Dialog):
     """A search field above a list of actions, over the top of the window. Enter runs the chosen one, Escape or a click
     beside it closes; actions that cannot be used now are muted."""
 
     def __init__(self, actions: Mapping[str, QAction], parent: QWidget | None = None) -> None:
-        super().__init__(parent, Qt.WindowType.Popup)
+        super().__init__(parent)
+        self.setWindowFlags(Qt.WindowType.Popup)
         self.setWindowTitle("Find a command")
         theme.mark(self, "role", "popup")
         self.resize(FINDER_WIDTH, FINDER_HEIGHT)
@@ -176,7 +178,7 @@ def show_shortcuts(parent: QWidget) -> None:
 
 def shortcuts_dialog(parent: QWidget | None) -> QDialog:
     """Make the dialog: actions at the left, their keys at the right, both wrapped where there is little room."""
-    dialog = QDialog(parent)
+    dialog = Dialog(parent)
     dialog.setWindowTitle("Keyboard shortcuts")
     dialog.resize(within_screen(dialog, 760, 640))
     content = QWidget()
@@ -241,7 +243,7 @@ def show_about(parent: QWidget) -> None:
 
 def about_dialog(parent: QWidget | None, installed: Sequence[AddOn]) -> QDialog:
     """Make the dialog, with these add-ons."""
-    dialog = QDialog(parent)
+    dialog = Dialog(parent)
     dialog.setWindowTitle("About Netwright")
     column = QVBoxLayout(dialog)
     column.setContentsMargins(24, 24, 24, 16)

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QVBo
 
 from app import messages
 from app.block_library import BlockLibrary
+from app.dialog import Dialog
 from app.frame.tabs import DesignTab
 from app.shell import Shell
 from designer import auto_layout, clipboard, theme
@@ -95,7 +96,7 @@ class BlockCommands:
                 shell.show_error("The block cannot be deleted", str(error))
 
 
-class BlockName(QDialog):
+class BlockName(Dialog):
     """Asks for the name of a block, and checks it while it is typed."""
 
     def __init__(self, parent: QWidget, title: str, name: str, do_it: str) -> None:

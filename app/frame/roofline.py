@@ -4,8 +4,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout
 
+from app.dialog import Dialog
 from app.engine_command import EngineCommand
 from app.frame.canvas_overlays import LayerTimesOverlay
 from app.plots.card import PlotCard
@@ -24,7 +25,7 @@ ABOUT = (
 )
 
 
-class RooflineDialog(QDialog):
+class RooflineDialog(Dialog):
     """Shows the layers as they are measured. It does not block the window."""
 
     def __init__(self, shell: Shell, times: LayerTimesOverlay) -> None:

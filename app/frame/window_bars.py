@@ -4,7 +4,7 @@ line."""
 from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QFont, QFontMetrics, QIcon
+from PySide6.QtGui import QAction, QFont, QFontMetrics, QIcon, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.frame.actions import ACTIONS
+from app.widgets import NO_LIMIT
 from designer import markup, theme
 from designer.editor import Editor
 from designer.elided_label import ElidedLabel
@@ -25,12 +26,16 @@ from engine.core.errors import plural
 from engine.core.text import format_number
 
 SEGMENT_PADDING = 14  # with the border
-STOP_WIDTH = 200
+STOP_WORDS, STOP_WORDS_FOLDED, STOP_PADDING = 200, 90, 52
+FOLDED = 40
+"""Width of a button that shows its icon only."""
+GAP = 8
 TABS = (("design", "Design"), ("data", "Data"), ("train", "Train"), ("test", "Test"), ("experiments", "Experiments"))
 
 
 class TopBar(QWidget):
-    """One row: frequent actions and Stop at the left, the tabs in the middle, training at the right."""
+    """One row: frequent actions and Stop at the left, the tabs in the middle, training at the right. Where there is no
+    room, buttons show icons only, and then the last of the actions leave: the menu has them too."""
 
     tab_chosen = Signal(str)
 
@@ -39,8 +44,11 @@ class TopBar(QWidget):
         theme.mark(self, "role", "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         row = QHBoxLayout(self)
-        row.setContentsMargins(8, 0, 8, 0)  # the toolbar around it has its own
-        row.setSpacing(8)
+        row.setContentsMargins(GAP, 0, GAP, 0)  # the toolbar around it has its own
+        row.setSpacing(GAP)
+        self._running = ""
+        self._environment, self._where = "Environment auto", "Where training runs. Click to choose."
+        self._icons: list[QToolButton] = []
         left, right = QWidget(), QWidget()
         self._fill_left(left, actions)
         self._fill_right(right, actions)
@@ -48,8 +56,11 @@ class TopBar(QWidget):
             side.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
             side.layout().setAlignment(alignment)  # type: ignore[union-attr]  # set just above
         row.addWidget(left, 1)
-        row.addWidget(self._segments())
+        self._middle = self._segments()
+        row.addWidget(self._middle)
         row.addWidget(right, 1)
+        self._sides = (left, right)
+        self.set_running("")
 
     def _fill_left(self, side: QWidget, actions: Mapping[str, QAction]) -> None:
         row = QHBoxLayout(side)
@@ -64,6 +75,7 @@ class TopBar(QWidget):
                 button.setAutoRaise(True)
                 button.setAccessibleName(action.text)
                 row.addWidget(button)
+                self._icons.append(button)
         self.stop = QPushButton()
         self.stop.clicked.connect(actions["run.stop"].trigger)
         row.addSpacing(8)
@@ -97,19 +109,56 @@ class TopBar(QWidget):
     def _fill_right(self, side: QWidget, actions: Mapping[str, QAction]) -> None:
         row = QHBoxLayout(side)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        self.environment = QPushButton("Environment auto")
-        self.environment.setToolTip("Where training runs. Click to choose.")
+        row.setSpacing(GAP)
+        self.environment, self.options = QPushButton(), QPushButton()
         self.environment.clicked.connect(actions["run.options"].trigger)
-        options = QPushButton("Training options…")
-        options.setToolTip("Training options (Ctrl+T)")
-        options.clicked.connect(actions["run.options"].trigger)
+        self.options.setToolTip("Training options (Ctrl+T)")
+        self.options.setAccessibleName("Training options")
+        self.options.clicked.connect(actions["run.options"].trigger)
         self.train = QPushButton("Train")
         theme.mark(self.train, "primary", True)
         self.train.clicked.connect(actions["run.train"].trigger)
-        self.set_running("")
-        for button in (self.environment, options, self.train):
+        for button in (self.environment, self.options, self.train):
             row.addWidget(button)
+
+    # ---- folding ----
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fold or unfold."""
+        super().resizeEvent(event)
+        self._fold()
+
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as it can be folded."""
+        stop = STOP_WORDS_FOLDED + STOP_PADDING if self._running else 0
+        buttons = 2 * (FOLDED + GAP) + self.train.sizeHint().width()
+        width = 4 * GAP + stop + self._middle.sizeHint().width() + buttons
+        return QSize(width, super().minimumSizeHint().height())
+
+    def _fold(self) -> None:
+        """Fold as little as the width asks for."""
+        for level in range(4 + len(self._icons)):
+            self._show_folded(level)
+            sides = sum(side.sizeHint().width() for side in self._sides)
+            if 4 * GAP + sides + self._middle.sizeHint().width() <= self.width():
+                break
+
+    def _show_folded(self, level: int) -> None:
+        """Show the row so far folded: options and environment as icons, then Stop with few words, then fewer icons."""
+        _set_words(self.options, "Training options…", "settings", is_folded=level > 0)
+        _set_words(self.environment, self._environment, "chip", is_folded=level > 1)
+        self.environment.setToolTip(f"{self._environment}\n{self._where}" if level > 1 else self._where)
+        mode, width = Qt.TextElideMode.ElideMiddle, STOP_WORDS
+        if level > 2:
+            mode, width = Qt.TextElideMode.ElideRight, STOP_WORDS_FOLDED  # its number comes first
+        text = self.fontMetrics().elidedText(f"Stop {self._running}", mode, width)
+        self.stop.setText(markup.without_mnemonic(text))
+        for place, icon in enumerate(self._icons):
+            icon.setVisible(place < len(self._icons) - max(0, level - 3))
+        for side in self._sides:
+            layout = side.layout()
+            assert layout is not None
+            layout.invalidate()
 
     def set_running(self, name: str) -> None:
         """Offer to stop the run of this name, which is under way, or to start one if the name is empty. Stop stands
@@ -117,12 +166,13 @@ class TopBar(QWidget):
         self.train.setIcon(theme.icon("play", "on_primary" if not name else "muted"))
         self.train.setEnabled(not name)
         self.train.setToolTip(f"{_capital(name)} is in progress. Run > Queue another run" if name else "Train (F5)")
-        text = self.fontMetrics().elidedText(f"Stop {name}", Qt.TextElideMode.ElideMiddle, STOP_WIDTH)
-        self.stop.setText(markup.without_mnemonic(text))
+        self._running = name
         self.stop.setAccessibleName(f"Stop {name}")
         self.stop.setIcon(theme.icon("stop"))
         self.stop.setToolTip(f"Stop {name} and keep the trained weights (Shift+F5)")
         self.stop.setVisible(bool(name))
+        self._fold()
+        self.updateGeometry()
 
     def set_tab(self, key: str) -> None:
         """Show which tab is chosen; the start page is none of them."""
@@ -136,9 +186,18 @@ class TopBar(QWidget):
 
     def set_environment(self, text: str, tip: str) -> None:
         """Show the environment on its button; without a tip the button keeps the one it has."""
-        self.environment.setText(text)
-        if tip:
-            self.environment.setToolTip(tip)
+        self._environment = text
+        self._where = tip or self._where
+        self.environment.setAccessibleName(text)
+        self._fold()
+
+
+def _set_words(button: QPushButton, words: str, icon: str, *, is_folded: bool) -> None:
+    """Show a button with its words, or as an icon."""
+    button.setText("" if is_folded else markup.without_mnemonic(words))
+    button.setIcon(theme.icon(icon) if is_folded else QIcon())
+    button.setMinimumWidth(FOLDED if is_folded else 0)
+    button.setMaximumWidth(FOLDED if is_folded else NO_LIMIT)
 
 
 def _capital(text: str) -> str:

@@ -4,7 +4,6 @@ complete."""
 import math
 
 from PySide6.QtWidgets import (
-    QDialog,
     QDialogButtonBox,
     QFormLayout,
     QInputDialog,
@@ -14,6 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.dialog import Dialog
 from designer import theme
 from engine.project.file import load
 from engine.runs.folder import RunFolder
@@ -21,7 +21,7 @@ from engine.runs.folder import RunFolder
 HELP = "The schedule continues from the new rate. Both take effect at once, and a checkpoint is saved."
 
 
-class ChangeRun(QDialog):
+class ChangeRun(Dialog):
     """Two fields with the current values, checked while they are typed."""
 
     def __init__(self, parent: QWidget, rate: float, epochs: int) -> None:

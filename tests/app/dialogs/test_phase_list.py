@@ -36,7 +36,7 @@ def test_each_edit_gives_the_whole_chain(qtbot, shown: PhaseList) -> None:
     assert told.args[0][0] == Phase("warmup", 7, "iterations")
     with qtbot.waitSignal(shown.edited) as told:
         shown.rows[1].schedule.setCurrentText("exponential")
-        shown.rows[1].schedule.textActivated.emit("exponential")
+        shown.rows[1].schedule.activated.emit(shown.rows[1].schedule.currentIndex())
     assert told.args[0][1] == Phase("exponential", 9, "epochs", 0.5)
     with qtbot.waitSignal(shown.edited) as told:
         qtbot.mouseClick(shown.rows[0].remove_button, Qt.MouseButton.LeftButton)
