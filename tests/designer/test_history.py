@@ -1,6 +1,7 @@
 """What undo and redo say about a step."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -74,9 +75,7 @@ def test_undo_of_edits_of_the_network(editor: Editor, said: list[Step]) -> None:
 def test_steps_that_became_one_are_named_by_the_last(editor: Editor, said: list[Step]) -> None:
     fc = editor.network.layer("fc_1").id
     for name in ("d", "de", "dense"):
-        editor.edit_network(
-            f"Rename to {name}", lambda network, name=name: edits.rename(network, fc, name), merge="name"
-        )
+        editor.edit_network(f"Rename to {name}", partial(edits.rename, id=fc, name=name), merge="name")
     assert (editor.stack.count(), editor.stack.undoText()) == (1, "Rename to dense")
     editor.undo()
     assert said[0].text.startswith("Undid: Rename to dense")

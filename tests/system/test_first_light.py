@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
 from app.data.tab import DataTab
 from app.dialogs.export import ExportDialog
+from app.dialogs.export_weights import RESULT
 from app.dialogs.training_options import TrainingOptionsDialog
 from app.runs.monitor import Monitor
 from app.window import MainWindow
@@ -127,7 +128,7 @@ def train(hand: WindowHand) -> None:
 def export(hand: WindowHand, target: Path) -> None:
     def work(dialog: QWidget) -> None:
         assert isinstance(dialog, ExportDialog)
-        assert dialog.sources.button(0).isChecked(), "the trained weights"
+        assert dialog.weights.group.button(RESULT).isChecked(), "the trained weights"
         hand.type(dialog, "File to write", str(target))
         hand.press_button(dialog, "Export")
         hand.qtbot.waitUntil(lambda: dialog.export_button.isEnabled(), timeout=PATIENCE_MS)
