@@ -50,7 +50,7 @@ def test_an_example_is_changed_trained_tested_and_exported_by_keys_alone(visit: 
 
     person.press(Qt.Key.Key_4, ALT)
     person.wait_to_see("^Evaluate")
-    # person.never_saw("Train the network first")
+    person.never_saw("Train the network first")
     person.tab_to("Evaluate")
     person.press(Qt.Key.Key_Space)
     person.wait_to_see("R²|Coefficient of determination")

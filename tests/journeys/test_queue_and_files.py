@@ -34,6 +34,5 @@ def test_runs_are_queued_and_a_project_comes_back_as_it_was(visit: Visit, place:
         person.menu("File", "Open…")
     person.wait_to_see("^1[0-9] layers")
     assert load(place / "copy.netwright").project.training.initial_learn_rate == 0.02
-    person.tab("Experiments")
-    person.wait_to_see("^No runs|0 runs|nothing")
-    print(person.screen())
+    person.tab("Train")
+    person.wait_to_see("Run 2 · .*0.02")

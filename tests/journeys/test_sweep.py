@@ -41,7 +41,7 @@ def test_a_search_is_killed_and_resumed_and_its_best_is_applied(visit: Visit, pl
     person.click("Resume")
     person.wait_to_see("Finished, 6 done")
     person.look("finished")
-    person.click("Use best values")
+    person.click("Apply best")
     person.menu("File", "Save")
     training = load(place / "digits.netwright").project.training
     assert (training.initial_learn_rate, training.mini_batch_size) in product((0.001, 0.02, 0.05), (32, 64))

@@ -10,7 +10,7 @@ from tests.journeys.files import shape_pictures
 from tests.journeys.first_life import first_life
 from tests.journeys.person import Person
 
-OF_THE_RATE_BEFORE = r"learn rate 0\.01\b|sgdm, 0\.01\b"
+OF_THE_RATE_BEFORE = r"learn rate 0\.01\b|sgdm, 0\.01$"
 
 
 def begin(person: Person, place: Path) -> None:
@@ -46,7 +46,7 @@ def test_a_run_of_two_workers_outlives_its_window(visit: Visit, place: Path) -> 
     assert run.is_alive()
 
     person = visit()
-    person.wait_to_see("^TRAINING$")
+    person.wait_to_see("^IN PROGRESS$")
     person.wait_to_see("Epoch [0-9]+ · .* left")
     person.look("next window")
     person.click("Show curves")
@@ -60,6 +60,7 @@ def test_a_run_of_two_workers_outlives_its_window(visit: Visit, place: Path) -> 
     with person.dialog(change):
         person.menu("Run", "Change rate or epochs…")
     person.wait_to_see("Learn rate 0.01 → 0.002")
+    person.wait_to_see(r"^0\.002$")
     person.look("changed")
     assert not person.sees(OF_THE_RATE_BEFORE), person.screen()
     person.click("Pause")
