@@ -2,7 +2,8 @@
 
     graph.py       the graph that every reader produces, with the operators of ONNX
     onnx_file.py   the reader of ONNX files, with onnx_tensors.py for numbers and onnx_runner.py for ONNX Runtime
-    pt2_file.py    the reader of programs of torch.export, through torch's ONNX exporter
+    pt2_file.py    the reader of programs of torch.export, through torch's ONNX exporter; pt2_archive.py refuses what
+                   torch would run
     keras/         the reader of Keras models, which gives layers and no graph
     source/        the reader of PyTorch source that Netwright printed, also with edits by hand
     folding.py     computes what is known before the network runs: sizes.py and numpy_operators.py have the rules

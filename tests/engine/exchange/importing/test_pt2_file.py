@@ -1,6 +1,7 @@
 """Programs of torch.export become networks that compute the same; what torch would run is refused before."""
 
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -98,6 +99,59 @@ def owned(name: str, value: Any) -> Any:
     return value
 
 
+def replaced(old: str, new: str) -> Callable[[str, Any], Any]:
+    """Return an edit that puts another text in the place of each that equals `old`, also of keys and in texts of
+    JSON."""
+
+    def edit(name: str, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {edit(name, key): edit(name, inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [edit(name, inner) for inner in value]
+        return new if value == old else value
+
+    return edit
+
+
+def writing(name: str, value: Any) -> Any:
+    """Let the first operator be one that writes a file, which no output needs."""
+    if "models/" in name:
+        graph = value["graph_module"]["graph"]
+        written = {"name": "filename", "arg": {"as_string": "/tmp/never"}, "kind": 1}
+        output = [{"as_tensor": {"name": "read"}}]
+        node = {"target": "torch.ops.aten.from_file.default", "inputs": [written], "outputs": output, "metadata": {}}
+        graph["nodes"].insert(0, node)
+        graph["tensor_values"]["read"] = next(iter(graph["tensor_values"].values()))
+    return value
+
+
+def stacked(name: str, value: Any) -> Any:
+    """Let a size be a number of 3^20 times 63 bits."""
+    number = "Integer(9)"
+    for _ in range(20):
+        number = f"Pow({number}, Integer(3))"
+    text = json.dumps(value)
+    return json.loads(re.sub(r'"expr_str": "[^"]*"', f'"expr_str": "{number}"', text))
+
+
+def keyed(context: Any) -> Callable[[str, Any], Any]:
+    """Return an edit that gives the arguments by name another context: their names, as JSON."""
+
+    def edit(name: str, value: Any) -> Any:
+        if "models/" in name:
+            signature = value["graph_module"]["module_call_graph"][0]["signature"]
+            tree = json.loads(signature["in_spec"])
+            tree[1]["children_spec"][1]["context"] = json.dumps(context)
+            signature["in_spec"] = json.dumps(tree)
+        return value
+
+    return edit
+
+
+CALL = "__import__('os').abort()"
+IMPORTING = {"__enum__": True, "fqn": "antigravity:fly_geohash", "name": "x"}
+
+
 @pytest.mark.parametrize(
     ("edit", "words"),
     [
@@ -106,6 +160,17 @@ def owned(name: str, value: Any) -> Any:
         (called, "uses the operator torch.hub.load"),
         (contained, "stand in a mine.Thing"),
         (owned, "an object of a class of its own"),
+        (writing, "uses the operator torch.ops.aten.from_file.default"),
+        (replaced("torch.ops.aten.relu.default", "torch.ops.aten.save.default"), "uses the operator .*aten.save"),
+        (replaced("torch.ops.aten.relu.default", "torch.ops.aten.__init__"), "uses the operator"),
+        (replaced("torch.ops.aten.relu.default", "math.factorial"), "uses the operator math.factorial"),
+        (replaced("x", f"x={CALL}"), "the name .* in it could be code"),
+        (replaced("relu", f"y={CALL};z"), "the name .* in it could be code"),
+        (replaced("fc.weight", 'w"), ' + CALL + ', getattr(self, "w'), "could be code"),
+        (replaced("input", f"input={CALL}, other"), "the name .* in it could be code"),
+        (keyed(IMPORTING), "which could be code"),
+        (keyed([f"x={CALL}"]), "which could be code"),
+        (stacked, "is no arithmetic of sizes"),
     ],
 )
 def test_what_torch_would_run_is_refused(
