@@ -48,7 +48,6 @@ _SESSION_HOME = Path(tempfile.mkdtemp(prefix="netwright-tests-"))
 os.environ.update(_private_home(_SESSION_HOME / "home"))
 os.environ[SESSION_VARIABLE] = SESSION_MARK
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # tests import ONNX Runtime themselves
 for _variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 

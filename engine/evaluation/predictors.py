@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from engine.core.errors import UserError
-from engine.core.extras import import_extra
 from engine.core.fields import printable
 from engine.data.sources.source import Array, Arrays
 from engine.evaluation.assumed import (
@@ -21,6 +20,7 @@ from engine.evaluation.assumed import (
     assumed_input,
     assumed_target,
 )
+from engine.lowering.modules.onnx_runtime import open_session
 from engine.project.preparation import Preparation
 from engine.project.preparing import group_column_of
 
@@ -112,16 +112,10 @@ class OnnxPredictor:
     which sizes and types say what it takes (`assumed`)."""
 
     def __init__(self, path: Path, given: Assumptions | None = None) -> None:
-        runtime = import_extra("onnxruntime", "onnx", "Predictions from ONNX files")
         if not path.exists():
             raise UserError(f"There is no file {path}.", code="not_found")
-        options = runtime.SessionOptions()
-        options.intra_op_num_threads = MOST_THREADS
-        options.log_severity_level = 4
         try:
-            self._session: Any = runtime.InferenceSession(
-                str(path), options, providers=["CPUExecutionProvider"], enable_fallback=0
-            )
+            self._session: Any = open_session(path, MOST_THREADS)
         except Exception as error:  # ONNX Runtime has a dozen classes of errors without a common one
             raise UserError(f"{path} cannot be loaded by ONNX Runtime: {_first_line(error)}.") from None
         self._path, self.season = path, 0

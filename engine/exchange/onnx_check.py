@@ -7,10 +7,9 @@ softmax or sigmoid as well, which make large differences small.
 
 import contextlib
 import copy
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import onnx
@@ -23,9 +22,7 @@ from engine.data.sample_inputs import Arrays, in_input_types
 from engine.exchange.importing.onnx_runner import PATIENCE_S, arrays_from_child
 from engine.lowering.modules.normalization import Normalize
 from engine.lowering.modules.onnx_operator import OnnxOperator
-
-if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
+from engine.lowering.modules.onnx_runtime import open_session
 
 TOLERANCE = 1e-4
 """Largest accepted difference, relative to the spread of a channel over the samples."""
@@ -38,8 +35,6 @@ VARYING = 1e-3
 ERRORS_OF_TORCH = 10.0
 """A difference of so many rounding errors of torch itself, measured against float64, is accepted."""
 SIGMOIDS = (torch.sigmoid, torch.Tensor.sigmoid)
-EXTERNAL_FOLDER = "session.model_external_initializers_file_folder_path"
-"""Option of ONNX Runtime: where external data of a model in memory lies."""
 PROBABILITIES = {nn.Softmax: "Softmax", nn.LogSoftmax: "LogSoftmax", nn.Sigmoid: "Sigmoid"}
 """Modules at an output, and the ONNX operators that they become, before which outputs are compared as well."""
 GAINS = {nn.Softmax: 0.5, nn.LogSoftmax: 2.0, nn.Sigmoid: 0.25}
@@ -298,9 +293,7 @@ def changed_copy(model: onnx.ModelProto, data: bytes | Path) -> bytes | Path:
     return beside
 
 
-def run_session(
-    session: "InferenceSession", batch: Arrays, size: int = 0, names: Sequence[str] | None = None
-) -> list[np.ndarray]:
+def run_session(session: Any, batch: Arrays, size: int = 0, names: Sequence[str] | None = None) -> list[np.ndarray]:
     """Run all samples, in batches of exactly `size` where it is not 0, the last one filled up with the first samples.
     Inputs that are float16 in the file get that."""
     given = session.get_inputs()
@@ -361,27 +354,3 @@ def first_line(error: BaseException) -> str:
             break
         text = f"{text} {line}"
     return text.rstrip(":")
-
-
-def open_session(
-    model: Path | bytes, threads: int = 0, *, optimizes: bool = True, folder: str = ""
-) -> "InferenceSession":
-    """Open an ONNX file, or its content, with ONNX Runtime on the CPU, its telemetry switched off. `threads` compute
-    one operator; 0: as many as the machine has cores. Without `optimizes` the operators run as they are. `folder` has
-    the external data of a content.
-
-    Its builds for Linux and macOS send events about models to their maker, and store an id of the machine in the home
-    folder, unless `ORT_DISABLE_TELEMETRY` is set before the library is loaded. A user who wants telemetry sets it to 0.
-    """
-    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.log_severity_level = 4  # what fails is raised, and would be printed as well
-    if not optimizes:
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    if folder:
-        options.add_session_config_entry(EXTERNAL_FOLDER, folder)
-    content = model if isinstance(model, bytes) else str(model)
-    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"], enable_fallback=0)

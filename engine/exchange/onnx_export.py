@@ -32,6 +32,7 @@ from engine.exchange.onnx_notes import KEY as LAYER_NOTES
 from engine.exchange.onnx_notes import noted_layers
 from engine.exchange.onnx_opset import LOWEST_EXPORTED
 from engine.exchange.onnx_precision import reduced, refuse_overflow
+from engine.lowering.modules.onnx_runtime import onnx_runtime
 from engine.lowering.plan import refuse_errors
 from engine.network.analysis import analyse
 from engine.network.network import Network
@@ -199,8 +200,6 @@ def _with_layers(error: DifferenceError, module: fx.GraphModule, data: bytes | P
 
 def _parity(difference: float, batch: Arrays, exported: ExportedNetwork, options: OnnxOptions, *, is_real: bool) -> str:
     """Return the report of the comparison as JSON."""
-    import onnxruntime
-
     largest = max(
         (float(np.abs(one).max(initial=0.0)) for one in torch_outputs(exported.module, batch)[:1]), default=0.0
     )
@@ -212,7 +211,7 @@ def _parity(difference: float, batch: Arrays, exported: ExportedNetwork, options
         "precision": options.precision,
         "opset": options.opset,
         "torch": torch.__version__,
-        "onnxruntime": onnxruntime.__version__,
+        "onnxruntime": onnx_runtime().__version__,
     }
     return json.dumps(report)
 

@@ -24,13 +24,13 @@ from engine.exchange.onnx_check import (
     accepted_difference,
     changed_copy,
     distances,
-    open_session,
     per_channel,
     read_model,
     run_session,
     spread_and_size,
 )
 from engine.lowering.module import LAYER
+from engine.lowering.modules.onnx_runtime import open_session
 
 MOST_SAMPLES = 8
 """Number of samples that layers are compared on: the outputs of all layers are in memory at once."""

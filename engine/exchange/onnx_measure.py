@@ -13,7 +13,8 @@ from torch import fx
 from engine.data.loaded import LoadedData
 from engine.data.sample_inputs import Arrays
 from engine.exchange.exported_network import ExportedNetwork
-from engine.exchange.onnx_check import open_session, run_session
+from engine.exchange.onnx_check import run_session
+from engine.lowering.modules.onnx_runtime import open_session
 from engine.network.analysis import analyse, folded
 from engine.parallel.process_group import SingleProcess
 from engine.project.bindings import Wanted, wanted_of

@@ -12,7 +12,8 @@ import onnx_ir
 
 from engine.core.errors import RunError
 from engine.data.sample_inputs import Arrays
-from engine.exchange.onnx_check import open_session, run_session
+from engine.exchange.onnx_check import run_session
+from engine.lowering.modules.onnx_runtime import onnx_runtime, open_session
 from engine.project.export_options import OnnxOptions
 
 DYNAMIC = ["MatMul", "Gemm", "LSTM", "Gather"]
@@ -41,13 +42,12 @@ def reduced(data: bytes, options: OnnxOptions, calibration: Arrays | None) -> by
 
 
 def _half(data: bytes, options: OnnxOptions) -> bytes:
-    from onnxruntime.transformers.float16 import convert_float_to_float16
-
+    float16 = onnx_runtime("transformers.float16")
     model = onnx.load_from_string(data)
     # Indices stay float32: half precision has no whole numbers above 2,048.
     indices = [value.name for value in model.graph.input if _is_index(model, value.name)]
     keeps = True if options.float32_inputs else indices
-    converted = onnx_ir.from_proto(convert_float_to_float16(model, keep_io_types=keeps))
+    converted = onnx_ir.from_proto(float16.convert_float_to_float16(model, keep_io_types=keeps))
     converted.graph.sort()  # conversions of inputs are appended at the end
     content: bytes = onnx_ir.to_proto(converted).SerializeToString()
     return content
@@ -61,24 +61,24 @@ def _is_index(model: onnx.ModelProto, name: str) -> bool:
 
 
 def _dynamic(data: bytes) -> bytes:
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
+    tools = onnx_runtime("quantization")
     model = onnx.load_from_string(data)
     del model.graph.value_info[:]  # it has the sizes of weights that are transposed here
     with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
         to = Path(folder) / "quantised.onnx"
-        quantize_dynamic(model, to, op_types_to_quantize=DYNAMIC, per_channel=True, weight_type=QuantType.QInt8)
+        tools.quantize_dynamic(
+            model, to, op_types_to_quantize=DYNAMIC, per_channel=True, weight_type=tools.QuantType.QInt8
+        )
         return to.read_bytes()
 
 
 def _static(data: bytes, calibration: Arrays, options: OnnxOptions) -> bytes:
-    from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
-
+    tools = onnx_runtime("quantization")
     names = [value.name for value in open_session(data).get_inputs()]
     size = options.batch or 1
     total = len(calibration[0])
 
-    class Samples(CalibrationDataReader):  # type: ignore[misc]  # the library has no types
+    class Samples(tools.CalibrationDataReader):  # type: ignore[misc,name-defined]  # of a library without types
         """Gives the samples batch by batch."""
 
         def __init__(self) -> None:
@@ -94,14 +94,14 @@ def _static(data: bytes, calibration: Arrays, options: OnnxOptions) -> bytes:
     with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
         source, to = Path(folder) / "float.onnx", Path(folder) / "quantised.onnx"
         source.write_bytes(data)
-        quantize_static(
+        tools.quantize_static(
             source,
             to,
             Samples(),
-            quant_format=QuantFormat.QDQ,
+            quant_format=tools.QuantFormat.QDQ,
             per_channel=True,
-            activation_type=QuantType.QUInt8,
-            weight_type=QuantType.QInt8,
+            activation_type=tools.QuantType.QUInt8,
+            weight_type=tools.QuantType.QInt8,
         )
         return to.read_bytes()
 

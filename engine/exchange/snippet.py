@@ -24,6 +24,7 @@ MOST_NUMBERS = 1024
 SHOWN = 3
 """Number of classes that the code prints."""
 LINE = 100
+WITHOUT_TELEMETRY = ['os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # else ONNX Runtime sends events to its maker', ""]
 _CLASSES_OF_ONNX = 'json.loads(session.get_modelmeta().custom_metadata_map["classes"])'
 
 
@@ -120,10 +121,16 @@ def code(program: Program, inputs: Sequence[InputFormat], samples: Sequence[Samp
     imports = {"import numpy as np", *(line for sample in fed if sample for line in sample.imports)}
     imports |= {"import onnxruntime"} if is_onnx else {"import torch"}
     needs_json = _has_classes(program) or any(given.is_normalized for given in inputs)
-    standard = ["import json"] if is_onnx and needs_json else []
+    standard = [*(["import json"] if needs_json else []), "import os"] if is_onnx else []
     if program.format == "pytorch":
         standard += ["import runpy", *(["import sys"] if program.has_companions else [])]
-    lines = [*standard, *([""] if standard else []), *sorted(imports, key=_module), ""]
+    lines = [
+        *standard,
+        *([""] if standard else []),
+        *(WITHOUT_TELEMETRY if is_onnx else []),
+        *sorted(imports, key=_module),
+        "",
+    ]
     lines += _opening(program)
     for given, sample, name in zip(inputs, fed, names, strict=True):
         lines += ["", *(f"# {line}" for line in _wrapped((f"{given.name}: {given.short()}", *given.preparation)))]

@@ -3,10 +3,13 @@
 The import contracts in pyproject.toml look at the source; this looks at what really happens.
 """
 
+import ast
 import pkgutil
+import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -77,3 +80,53 @@ def test_every_room_stands_in_the_contract() -> None:
 
 def test_the_whole_engine_loads_no_qt() -> None:
     assert loaded_by(*with_submodules("engine")) & QT == set()
+
+
+LOADS = re.compile(r"(import|from) +onnxruntime|onnxruntime(\.[\w.]+)?")
+"""Texts that load ONNX Runtime where they are run, or given to `import_module`."""
+LOADER = "engine/lowering/modules/onnx_runtime.py"
+NAMED = {
+    "engine/exchange/onnx_export.py": "a key of the report",
+    "engine/exchange/snippet.py": "code for users, which switches the telemetry off: tests/faults/test_telemetry.py",
+    "engine/layers/addons.py": "a list of libraries that add-ons must not load",
+    "tests/architecture/test_imports.py": "lists of libraries, and the patterns here",
+    "tests/faults/test_telemetry.py": "a program that does send events",
+}
+"""Files with such texts, and what they are."""
+
+
+def loads_onnx_runtime(path: Path) -> Iterator[int]:
+    """Yield the lines that load ONNX Runtime by themselves: imports, also inside functions, and texts of code."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import(names=names) if any(one.name.split(".")[0] == "onnxruntime" for one in names):
+                yield node.lineno
+            case ast.ImportFrom(module=str(module)) if module.split(".")[0] == "onnxruntime":
+                yield node.lineno
+            case ast.Constant(value=str(text)) if any(LOADS.fullmatch(line.strip()) for line in text.split("\n")):
+                yield node.lineno
+
+
+def test_one_module_loads_onnx_runtime() -> None:
+    """It sends events to its maker unless a variable is set before."""
+    folders = ("app", "benchmarks", "designer", "engine", "resources", "scripts", "tests")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    found = {path.relative_to(ROOT).as_posix() for path in files if any(loads_onnx_runtime(path))}
+    assert found == set(NAMED)
+    assert (ROOT / LOADER).exists()
+    pages = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "resources").rglob("*.md"), ROOT / "README.md"]
+    assert [page for page in pages if re.search("import +onnxruntime", page.read_text(encoding="utf-8"))] == []
+
+
+def test_each_way_to_load_onnx_runtime_is_seen(tmp_path: Path) -> None:
+    lines = (
+        "import onnxruntime as rt",
+        "def f():\n    from onnxruntime.quantization import QuantType",
+        'importlib.import_module("onnxruntime.tools")',
+        'CODE = """\nimport os\nimport onnxruntime\n"""',
+    )
+    for line in lines:
+        (tmp_path / "a.py").write_text(line, encoding="utf-8")
+        assert list(loads_onnx_runtime(tmp_path / "a.py")), line
+    (tmp_path / "a.py").write_text('"""It needs onnxruntime."""\nonnx_runtime("tools")', encoding="utf-8")
+    assert not list(loads_onnx_runtime(tmp_path / "a.py"))

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from engine.lowering.modules.onnx_runtime import open_session
 from engine.network.network import Network
 from engine.project.data import DataOptions
 from engine.project.file import save
@@ -284,7 +285,6 @@ def test_ctrl_c_is_a_stop_request_and_exit_130(project: Path, tmp_path: Path) ->
 
 def test_the_onnx_file_alone_gives_class_probabilities(project: Path, tmp_path: Path) -> None:
     import onnx
-    import onnxruntime
 
     run, target = tmp_path / "run", tmp_path / "digits.onnx"
     assert engine("train", project, "--run-dir", run).returncode == 0
@@ -296,7 +296,7 @@ def test_the_onnx_file_alone_gives_class_probabilities(project: Path, tmp_path: 
     assert answer["largest_difference"] < 1e-4
     model = onnx.load(target)
     assert json.loads({p.key: p.value for p in model.metadata_props}["classes"]) == [str(n) for n in range(10)]
-    session = onnxruntime.InferenceSession(target)
+    session = open_session(target)
     (given,) = session.get_inputs()
     assert (given.name, given.type) == ("image_1", "tensor(float)")
     images = np.random.default_rng(0).integers(0, 17, (3, 1, 8, 8)).astype(np.float32)

@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 
 from engine.core.files import without_checksum
 from engine.data.load import load
 from engine.data.prepare import prepare, present
 from engine.exchange.export import export
+from engine.lowering.modules.onnx_runtime import open_session
 from engine.lowering.weights import load as load_weights
 from engine.project.preparation import FILE, Preparation
 from engine.project.project import Project
@@ -47,7 +47,7 @@ def test_raw_rows_become_answers_by_the_record_of_a_run(tmp_path: Path) -> None:
     )
 
     exported = export(folder, "onnx", tmp_path / "net.onnx")
-    session = onnxruntime.InferenceSession(exported.path)
+    session = open_session(exported.path)
     stored = Preparation.parse(session.get_modelmeta().custom_metadata_map["preparation"], "the ONNX file")
     assert stored.inputs == record.inputs
     outputs = session.run(

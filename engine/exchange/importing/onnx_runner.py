@@ -5,15 +5,12 @@ import os
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from engine.core.child_process import PipedChild, read_from_fork
 from engine.core.errors import RunError
-
-if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
 
 PATIENCE_S = 900.0
 MANY_NODES = 1000
@@ -116,11 +113,11 @@ class Runner:
             raise RunError(f"ONNX Runtime cannot run {self.path.name}: {first_line(error)}") from None
         return [as_matrix(one) for one in found]
 
-    def _open(self, names: Sequence[str], *, optimizes: bool) -> "InferenceSession":
+    def _open(self, names: Sequence[str], *, optimizes: bool) -> Any:
         """Open the file; with further outputs where values inside are asked for."""
         import onnx
 
-        from engine.exchange.onnx_check import open_session
+        from engine.lowering.modules.onnx_runtime import open_session
 
         model = onnx.load(str(self.path), load_external_data=False)
         outputs = {one.name for one in model.graph.output}

@@ -19,6 +19,7 @@ from engine.exchange.importing.onnx_runner import Helper, arrays_from_child
 from engine.exchange.importing.values import AcrossSamples, NotLiftable, Tensor
 from engine.layers.onnx_operator import KINDS, OMITTED, OnnxOperator
 from engine.lowering.modules.onnx_operator import OnnxOperator as OperatorModule
+from engine.lowering.modules.onnx_runtime import onnx_runtime
 
 BATCH_SIZES = (2, 3)
 STEPS = (11, 13)
@@ -167,10 +168,8 @@ def _first_computed(
 ) -> list[np.ndarray]:
     """Return the place of the first layer that can be computed, and its results of all tries one after another.
     Raises `RunError` with the reason."""
-    import onnxruntime
-
     torch.set_num_threads(1)  # threads do not survive a fork
-    onnxruntime.set_default_logger_severity(4)  # its complaints about what it refuses are in the reason
+    onnx_runtime().set_default_logger_severity(4)  # its complaints about what it refuses are in the reason
     first: NotLiftable | None = None
     for at, type in enumerate(types):
         try:

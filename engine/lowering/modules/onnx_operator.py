@@ -6,6 +6,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from engine.lowering.modules.onnx_runtime import open_session
+
 
 def onnx_attribute(name: str, value: Any, constants: dict[str, torch.Tensor]) -> Any:
     """Return an attribute as an `onnx.AttributeProto`.
@@ -136,7 +138,6 @@ class OnnxOperator(nn.Module):
     def _start(self) -> Any:
         """Return ONNX Runtime's session, or onnx's reference evaluator, for the operator. Raises `RuntimeError`."""
         import onnx.reference  # brings onnx, too
-        import onnxruntime
 
         if not self.is_filled:
             raise RuntimeError(f"The constants of the operator {self.operator} were not read.")
@@ -172,14 +173,8 @@ class OnnxOperator(nn.Module):
         versions = {**dict(self.inner_opsets), self.domain: self.opset}
         opsets = [helper.make_opsetid(domain, version) for domain, version in versions.items()]
         model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
-        options = onnxruntime.SessionOptions()
-        options.log_severity_level = 4
-        options.intra_op_num_threads = torch.get_num_threads()
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         try:
-            return onnxruntime.InferenceSession(
-                model.SerializeToString(), options, providers=["CPUExecutionProvider"], enable_fallback=0
-            )
+            return open_session(model.SerializeToString(), torch.get_num_threads(), spins=False)
         except Exception as refused:
             try:
                 # The reference would also compute number formats that the operator does not take.

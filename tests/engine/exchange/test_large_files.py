@@ -17,7 +17,7 @@ from onnx import TensorProto, helper
 from safetensors import safe_open
 
 from engine.core.child_process import module_environment
-from engine.exchange.onnx_check import open_session
+from engine.lowering.modules.onnx_runtime import open_session
 
 WIDTH, DEPTH, INPUTS, CLASSES = 8192, 9, 1024, 10
 DISK_BYTES, MEMORY_BYTES = 9e9, 11e9

@@ -1,15 +1,12 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 import torch
 from torch.onnx._internal.exporter._registration import ONNXRegistry
@@ -17,11 +14,12 @@ from torch.onnx._internal.exporter._registration import ONNXRegistry
 from engine.core.errors import RunError, UserError
 from engine.core.types import TensorType, features, image
 from engine.exchange import onnx_check, onnx_export, onnx_graph
-from engine.exchange.onnx_check import Comparison, open_session
+from engine.exchange.onnx_check import Comparison
 from engine.exchange.onnx_export import export_onnx
 from engine.layers.activation import Relu
 from engine.lowering.initialization import initialize
 from engine.lowering.module import build
+from engine.lowering.modules.onnx_runtime import open_session
 from engine.lowering.weights import State
 from engine.network.analysis import analyse
 from engine.network.network import Network
@@ -33,16 +31,6 @@ from tests.engine.exchange.test_onnx_check import permuted
 
 ROOT = Path(__file__).parents[3]
 CLASSES = ("cat", "dög", "eel")
-OPEN_SESSION = """
-import sys
-from pathlib import Path
-import onnx
-from engine.exchange.onnx_check import open_session
-x, y = (onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1]) for name in "xy")
-graph = onnx.helper.make_graph([onnx.helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])
-onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 20)], ir_version=10), sys.argv[1])
-open_session(Path(sys.argv[1]))
-"""
 
 
 def weights(network: Network) -> State:
@@ -62,7 +50,7 @@ IMAGES = facts(("images", image(1, 6, 6)))
 
 
 def run(path: Path, *arrays: np.ndarray) -> list[Any]:
-    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    session = open_session(path)
     return list(session.run(None, dict(zip((given.name for given in session.get_inputs()), arrays, strict=True))))
 
 
@@ -164,7 +152,7 @@ def test_several_inputs_and_outputs_have_their_layers_names(tmp_path: Path) -> N
 def test_several_outputs_of_one_layer_have_its_name_and_their_ports(tmp_path: Path) -> None:
     network = chain(layer("feature_input", channels=4, normalization="none"), layer("split"))
     exported = export_onnx(network, {}, tmp_path / "n.onnx", facts=None, samples=None)
-    session = onnxruntime.InferenceSession(str(exported.path))
+    session = open_session(exported.path)
     assert [output.name for output in session.get_outputs()] == ["split_1_out1", "split_1_out2"]
     found = run(tmp_path / "n.onnx", np.arange(8, dtype=np.float32).reshape(2, 4))
     assert [part.tolist() for part in found] == [[[0, 1], [4, 5]], [[2, 3], [6, 7]]]
@@ -331,16 +319,6 @@ def test_each_of_several_outputs_leaves_as_what_its_target_is(tmp_path: Path) ->
     np.testing.assert_allclose(found["size"], by_name["size"], rtol=1e-4)
     told = json.loads({p.key: p.value for p in model.metadata_props}["targets"])
     assert [one["task"] for one in told] == ["numbers", "classes", "labels"]
-
-
-def test_onnx_runtime_sends_nothing_and_leaves_nothing_in_the_home_folder(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    unset = ("ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME")
-    environment = {name: value for name, value in os.environ.items() if name not in unset}
-    environment |= {"HOME": str(home), "PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, "-c", OPEN_SESSION, str(tmp_path / "relu.onnx")], env=environment, check=True)
-    assert list(home.rglob("*")) == []
 
 
 def test_nodes_and_values_keep_the_names_of_their_layers(tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ from engine.core.errors import RunError
 from engine.exchange import onnx_graph
 from engine.exchange.importing.importer import network_of
 from engine.exchange.importing.onnx_file import read
-from engine.exchange.onnx_check import open_session
 from engine.exchange.onnx_export import export_onnx
 from engine.exchange.onnx_forms import ADAPTIVE_POOLS, AdaptivePool, exportable
 from engine.lowering.module import build
+from engine.lowering.modules.onnx_runtime import open_session
 from engine.network import edits
 from engine.network.analysis import analyse
 from engine.network.network import Network, Port

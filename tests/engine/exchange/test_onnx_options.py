@@ -10,9 +10,10 @@ import pytest
 
 from engine.core.errors import FieldErrors, UserError
 from engine.exchange.export import Exported, export
-from engine.exchange.onnx_check import open_session, run_session
+from engine.exchange.onnx_check import run_session
 from engine.exchange.onnx_export import export_onnx
 from engine.exchange.onnx_opset import with_opset
+from engine.lowering.modules.onnx_runtime import open_session
 from engine.project.export_options import OnnxOptions
 from tests.builders import chain, layer
 from tests.engine.exchange.test_export import pictures, ran, said, sequences, table

@@ -18,10 +18,11 @@ from engine.exchange.importing.onnx_file import read
 from engine.exchange.importing.parity import as_file
 from engine.exchange.importing.source.convert import read as read_source
 from engine.exchange.importing.values import BATCH, Tensor
-from engine.exchange.onnx_check import accepted_difference, distances, in_units, open_session, spread_and_size
+from engine.exchange.onnx_check import accepted_difference, distances, in_units, spread_and_size
 from engine.exchange.onnx_export import export_onnx
 from engine.lowering.initialization import initialize
 from engine.lowering.module import build
+from engine.lowering.modules.onnx_runtime import open_session
 from engine.lowering.source import source
 from engine.network.analysis import analyse
 from engine.network.network import Network

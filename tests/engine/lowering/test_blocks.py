@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -15,6 +14,7 @@ from engine.exchange.onnx_export import export_onnx
 from engine.exchange.pytorch_export import export_pytorch
 from engine.layers.base import LayerType
 from engine.lowering.module import build, prefixes
+from engine.lowering.modules.onnx_runtime import open_session
 from engine.lowering.source import source
 from engine.network import edits
 from engine.network.analysis import analyse
@@ -215,7 +215,7 @@ def test_an_onnx_file_gives_the_same(name: str, tmp_path: Path) -> None:
     network = NETWORKS[name]()
     module = module_of(network)
     export_onnx(network, module.state_dict(), tmp_path / "net.onnx", facts=None, samples=None)
-    session = onnxruntime.InferenceSession(str(tmp_path / "net.onnx"), providers=["CPUExecutionProvider"])
+    session = open_session(tmp_path / "net.onnx")
     given = inputs(network)
     names = [one.name for one in session.get_inputs()]
     found = session.run(None, {name: x.numpy() for name, x in zip(names, given, strict=True)})

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import pytest
 import torch
 from torch import nn
@@ -15,6 +14,7 @@ from torch import nn
 from engine.core.errors import UserError
 from engine.exchange.importing.importer import import_file
 from engine.exchange.importing.report import ImportReport
+from engine.lowering.modules.onnx_runtime import onnx_runtime
 from engine.network.block import Block
 from engine.network.network import Network
 from engine.project.file import load
@@ -245,7 +245,7 @@ def test_what_scikit_learn_exports(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parity
 def test_the_models_of_onnx_runtime(tmp_path: Path) -> None:
-    folder = Path(onnxruntime.__file__).parent / "datasets"
+    folder = Path(onnx_runtime().__file__).parent / "datasets"
     files = sorted(folder.glob("*.onnx"))
     assert len(files) >= 3
     for file in files:

@@ -7,7 +7,7 @@ import pytest
 
 from engine.core.errors import RunError
 from engine.exchange.importing.onnx_runner import arrays_from_child
-from engine.exchange.onnx_check import open_session
+from engine.lowering.modules.onnx_runtime import open_session
 
 
 def test_memory_that_does_not_suffice_is_said(capfd: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 import torch
 from onnx import TensorProto, helper, numpy_helper
@@ -25,6 +24,7 @@ from engine.exchange.importing.onnx_file import read
 from engine.exchange.importing.parity import computed
 from engine.layers.onnx_operator import OnnxOperator
 from engine.lowering.modules.onnx_operator import OnnxOperator as OperatorModule
+from engine.lowering.modules.onnx_runtime import open_session
 from engine.project.file import load
 from engine.project.project import Project
 
@@ -115,7 +115,7 @@ def operators(project: Project) -> list[OnnxOperator]:
 
 
 def outputs(path: Path, x: np.ndarray) -> list[Any]:
-    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    session = open_session(path)
     return list(session.run(None, {"x": x}))
 
 
