@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from engine.cli.cluster_jobs import resume_job, start_job
 from engine.core import progress
-from engine.core.child_process import fork, run_in_child_process
+from engine.core.child_process import die_with_parent, fork, run_in_child_process
 from engine.core.errors import EXIT_DONE, UserError
 from engine.core.lines import LineBuffer
 from engine.core.text import format_bytes
-from engine.launch.worker_process import die_with_parent
 from engine.project.data import DataOptions
 from engine.project.data_hosts import admit, granting, look_up
 from engine.project.environment import EnvironmentOptions

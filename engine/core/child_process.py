@@ -2,6 +2,7 @@
 in a process that outlives this one."""
 
 import contextlib
+import ctypes
 import json
 import os
 import select
@@ -24,6 +25,7 @@ from engine.core.locks import locked_descriptors
 PATIENCE_S = 60.0
 _BYTES = 2**16
 _MOST_DESCRIPTORS = 4096
+_PR_SET_PDEATHSIG = 1
 _detached: list["subprocess.Popen[bytes]"] = []
 """Referenced, so that Python does not warn of processes that are meant to outlive it."""
 
@@ -93,6 +95,14 @@ def fork(work: Callable[[], int], failed: int = 1, *, keep: Collection[int] = ()
         os._exit(code)
 
 
+def die_with_parent(parent: int) -> None:
+    """End this process when its parent ends: it may be computing, and would not see a pipe close."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)  # it ended before the signal was set
+
+
 def _leave_parent(keep: Collection[int]) -> None:
     """Give up what belongs to the parent of this forked process: the listener to progress, signal handlers, sockets,
     pipes, handles of processes and locks, but for the descriptors `keep` and the standard streams.
@@ -149,8 +159,10 @@ def _chunks_from_fork(work: Callable[[int], None], patience_s: float) -> Iterato
     """Yield what `work` writes into a pipe in a forked child, as it comes; None last where it takes longer than
     `patience_s` seconds. The child is gone then."""
     reading, writing = os.pipe()
+    parent = os.getpid()
 
     def work_in_child() -> int:
+        die_with_parent(parent)
         work(writing)
         return 0
 
@@ -190,8 +202,10 @@ class PipedChild:
     def __init__(self, answer: Callable[[bytes], bytes]) -> None:
         theirs, self._writing = os.pipe()
         self._reading, back = os.pipe()
+        parent = os.getpid()
 
         def serve() -> int:
+            die_with_parent(parent)
             while question := _read_sized(theirs, None):
                 _write(back, answer(question))
             return 0

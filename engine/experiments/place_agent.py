@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.core.child_process import fork
+from engine.core.child_process import die_with_parent, fork
 from engine.core.errors import EXIT_RUN_FAILED, UserError
 from engine.experiments.definition import read_data
 from engine.hardware.threads import calm_threads
@@ -26,7 +26,6 @@ from engine.launch.channel import ReportReader
 from engine.launch.local_launcher import preload, uses_compiler
 from engine.launch.remote.node_agent import serve_coordinator
 from engine.launch.remote.offer import Offer
-from engine.launch.worker_process import die_with_parent
 from engine.project.data_hosts import grant_all
 from engine.project.file import load
 from engine.project.moved_paths import with_paths

@@ -19,12 +19,11 @@ from typing import Any
 
 import torch
 
-from engine.core.child_process import fork
+from engine.core.child_process import die_with_parent, fork
 from engine.data.batches import Batch
 from engine.data.sources.source import free_memory
 from engine.hardware.threads import LEAST_GAIN, keep_to
 from engine.launch.channel import ReportPipe
-from engine.launch.worker_process import die_with_parent
 from engine.parallel.process_group import ProcessGroup, SingleProcess
 from engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMemoryGroup
 from engine.parallel.worker_spec import WorkerSpec

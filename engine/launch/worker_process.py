@@ -6,7 +6,6 @@ the coordinator. Call from a thread that lives as long as the workers: the paren
 """
 
 import contextlib
-import ctypes
 import faulthandler
 import gc
 import json
@@ -20,14 +19,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine.core.child_process import fork, module_command
+from engine.core.child_process import die_with_parent, fork, module_command
 from engine.core.errors import RunError
 from engine.core.files import ROOT
 from engine.parallel.worker_spec import WorkerSpec
 
 EXIT_BROKEN = 70
 PIPE_BYTES = 2**20
-_PR_SET_PDEATHSIG = 1
 _F_SETPIPE_SZ = 1031
 _DRIVERS = ("/dev/nvidia", "/dev/kfd", "/dev/dri/", "/dev/dxg")
 """Devices that a process holds open once a driver of NVIDIA, AMD or Intel is initialised; the last is that of WSL."""
@@ -215,11 +213,3 @@ def begin(spec: WorkerSpec) -> None:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     faulthandler.enable(file=2)
-
-
-def die_with_parent(parent: int) -> None:
-    """End this process when its parent ends."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(EXIT_BROKEN)  # it ended before the signal was set

@@ -9,10 +9,11 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from engine.core import progress
@@ -88,6 +89,28 @@ def test_a_child_answers_until_it_dies() -> None:
     late = PipedChild(answer)
     assert late.ask(b"wait", 0.1) is None
     late.close()
+
+
+@pytest.mark.parametrize(
+    "ask", [lambda work: read_from_fork(work, 60.0), lambda work: PipedChild(work).ask(b"x", 60.0)]
+)
+def test_a_child_that_computes_ends_with_its_parent(ask: Callable[[Any], object], tmp_path: Path) -> None:
+    """It would not see its pipe close."""
+    told = tmp_path / "pid"
+
+    def compute(*_: object) -> bytes:
+        (tmp_path / "new").write_text(str(os.getpid()))
+        (tmp_path / "new").rename(told)
+        while True:
+            pass
+
+    parent = fork(lambda: int(ask(compute) is None))
+    while not told.exists():
+        assert os.waitpid(parent, os.WNOHANG) == (0, 0)
+    child = psutil.Process(int(told.read_text()))
+    os.kill(parent, signal.SIGKILL)
+    os.waitpid(parent, 0)
+    child.wait(60.0)
 
 
 def test_progress_in_a_child_is_reported_here() -> None:
